@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -211,20 +210,6 @@ func refusals(t sound.T) {
 // A call names its parts.
 func partsOfACall(t sound.T) {
 	f := empty(t, grid.Shape{D: 7, H: 6, W: 5}, grid.Uint8, grid.Identity(grid.Uint8))
-	for _, c := range []struct {
-		in   grid.Source
-		want []string
-	}{{f, []string{"convert", "count", "reduce"}}, {streamed(f), []string{"convert", "count", "read", "reduce"}}} {
-		job, err := Implementation{}.Setup(c.in, bench.Conditions{Setting: bench.Setting{Threads: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var trace bench.Trace
-		if err := job.Do(&trace); err != nil {
-			t.Fatal(err)
-		}
-		if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, c.want) {
-			t.Errorf("parts %q, want %q", got, c.want)
-		}
-	}
+	ecc.CallHasParts(t, Implementation{}, f, "convert", "count", "reduce")
+	ecc.CallHasParts(t, Implementation{}, streamed(f), "convert", "count", "read", "reduce")
 }

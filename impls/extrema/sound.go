@@ -570,22 +570,10 @@ func partsOfACall(t sound.T) {
 	}
 	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 5}, {D: 1, H: 6, W: 5}} {
 		few, wide := empty(t, shape, grid.Float32, grid.Identity(grid.Float32)), empty(t, shape, grid.Float32, many)
-		for _, c := range []struct {
-			in   grid.Source
-			want []string
-		}{{empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), []string{"convert", "count", "reduce"}}, {streamed(few), []string{"convert", "count", "read", "reduce"}}, {few, []string{"convert", "count", "reduce"}}, {wide, []string{"convert", "count"}}} {
-			job, err := Implementation{}.Setup(c.in, bench.Conditions{Setting: bench.Setting{Threads: 2}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var trace bench.Trace
-			if err := job.Do(&trace); err != nil {
-				t.Fatal(err)
-			}
-			if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, c.want) {
-				t.Errorf("%v, %T on %v: parts %q, want %q", shape, c.in, c.in.Ladder(), got, c.want)
-			}
-		}
+		ecc.CallHasParts(t, Implementation{}, empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), "convert", "count", "reduce")
+		ecc.CallHasParts(t, Implementation{}, streamed(few), "convert", "count", "read", "reduce")
+		ecc.CallHasParts(t, Implementation{}, few, "convert", "count", "reduce")
+		ecc.CallHasParts(t, Implementation{}, wide, "convert", "count")
 	}
 }
 

@@ -763,6 +763,12 @@ func viewsAreAsked(t sound.T) {
 	}
 }
 
+// CallHasParts holds that a call about an image names these parts.
+func CallHasParts(t sound.T, i bench.Implementation[grid.Source, VCEC], in grid.Source, parts ...string) {
+	t.Helper()
+	bench.Calls(i, func(sound.T) (grid.Source, map[string]grid.Source) { return in, nil }, parts...).Of(t)
+}
+
 // FaultsAreWrong holds that who has a planted fault says so, and answers wrongly, and who has none neither.
 func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, VCEC]](t sound.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
 	want := Enumerate(f)
