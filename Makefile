@@ -11,10 +11,10 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-# What takes long and says much the same of each commit, as one in N from the one numbered K mod N: machine
-# code that compilers make again, cases of kernels on the host, and targets to fuzz. make ci takes the part of
-# its commit.
-PART ?= 0/1
+# The shard I/N of what takes long and says much the same of each commit: machine code that compilers make
+# again, cases of kernels on the host, targets to fuzz, and packages whose checks of parts are raced. make ci
+# takes that of its commit.
+PART ?= 1/1
 
 # For builds of all that nothing else is built with: what go vet says lint says, and nobody
 # debugs them.
@@ -48,7 +48,7 @@ race: export GORACE = atexit_sleep_ms=10
 race:
 	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
 	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' \
-		$$($(GO) list ./... | grep -v /cmd/ | awk -v part=$(PART) '{ split(part, p, "/") } (NR - 1) % p[2] == p[1] % p[2]')
+		$$($(GO) list ./... | grep -v /cmd/ | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
 # For another system the types of all are checked, and what is its own is vetted, for which
 # the standard library must be compiled for it, as fast as can be.
@@ -102,7 +102,7 @@ check-generate: generate assembly
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
 # Python wheel: PTX and machine code of each kind (kernels/pack), stamped with the hash of
-# what they are of. KINDS names the kinds to compile, such as ecc_tiled; all unless given. PART=0/4 makes
+# what they are of. KINDS names the kinds to compile, such as ecc_tiled; all unless given. PART=1/4 makes
 # machine code of one kind in four alone.
 PTXAS ?= $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas
 $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas: kernels/ptxas.txt
@@ -130,8 +130,8 @@ some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; [ $$code -eq 0 ]
 
 # Other builds: the same bytes for every level of amd64, and on arm64, where fused
 # multiply-adds show; without assembly; with a slowdown planted. Level v1 is that of make
-# test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly the kernels on the host are the same, and
-# extrema's other ways are the way portable of make test.
+# test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly
+# the kernels on the host are the same, and extrema's other ways are the way portable of make test.
 portability:
 	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
@@ -257,7 +257,7 @@ ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 4s
-ci: PART = $(shell printf %d 0x$$(git rev-parse HEAD | cut -c1-7))/4
+ci: PART = $(shell echo $$((1 + 0x$$(git rev-parse HEAD | cut -c1-7) % 4)))/4
 ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	@# These wait for a download, or are one process for most of their time.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzes every target of the module for so long each, or one in N from the one numbered K mod N:
-# scripts/fuzz.sh 30s [GO [K/N]]
+# Fuzzes every target of the module for so long each, or the I-th of N shards of them:
+# scripts/fuzz.sh 30s [GO [I/N]]
 #
 # A package is built once for all its targets, which go test -fuzz would do for each, and its
 # inputs are kept where go test -fuzz keeps them.
@@ -14,7 +14,7 @@
 set -eu
 time=$1
 go=${2:-go}
-part=${3:-0/1}
+part=${3:-1/1}
 first=${part%/*} every=${part#*/}
 cores=$(getconf _NPROCESSORS_ONLN)
 cache=$("$go" env GOCACHE)/fuzz
@@ -48,7 +48,7 @@ fuzz() (
 
 # All targets, each as PACKAGE:TARGET, in the same order on every machine, and of them a part.
 targets=$(grep -ro '^func Fuzz[A-Za-z0-9]*' --include='*_test.go' . |
-	sed 's,/[^/]*:func ,:,' | LC_ALL=C sort | awk -v first="$first" -v every="$every" '(NR - 1) % every == first % every')
+	sed 's,/[^/]*:func ,:,' | LC_ALL=C sort | awk -v first="$first" -v every="$every" '(NR - first) % every == 0')
 built=
 for target in $targets; do
 	package=${target%:*}

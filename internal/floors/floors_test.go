@@ -46,10 +46,10 @@ var floor = map[string]int{
 	"datasets":        1,
 	"kernels":         1,
 	"kernels/faults":  1,
-	"kernels/pack":    1,
 	"internal/device": 1,
 
 	"internal/bench":             2,
+	"kernels/pack":               2,
 	"internal/device/devicetest": 2,
 	"internal/remote":            2,
 

@@ -1,12 +1,12 @@
 // Command pack compiles the kernels, in the folder that holds them:
 //
-//	pack -clang clang-19 -ptxas ptxas [-machine K/N] [KIND...]
+//	pack -clang clang-19 -ptxas ptxas [-machine I/N] [KIND...]
 //
 // It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of
 // package terse, machine code made of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of
 // modules with known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes.
-// With -machine, machine code is written of one kind in N, from the one numbered K mod N, and that of
-// the others stays: it takes ten times what PTX does.
+// With -machine, machine code is written of one of N shards of the kinds, and that of the others stays: it
+// takes ten times what PTX does.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 
+	"eccbench/internal/shard"
 	"eccbench/kernels/bundle"
 	"eccbench/kernels/source"
 	"eccbench/kernels/terse"
@@ -30,14 +31,14 @@ import (
 func main() {
 	clang := flag.String("clang", "clang-19", "compiles sources to PTX")
 	ptxas := flag.String("ptxas", "ptxas", "assembles PTX to machine code")
-	machine := flag.String("machine", "0/1", "of which kinds there is to be new machine code: one in N, from K mod N, as K/N")
+	machine := flag.String("machine", "1/1", "the shard of the kinds of which there is to be new machine code, as I/N")
 	flag.Parse()
-	c := compilers{clang: *clang, ptxas: *ptxas}
-	if n, err := fmt.Sscanf(*machine, "%d/%d", &c.first, &c.every); n < 2 || c.first < 0 || c.every < 1 {
-		fmt.Fprintf(os.Stderr, "pack: -machine %s: want K/N, such as 0/1 (%v)\n", *machine, err)
+	s, err := shard.Parse(*machine, os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pack: -machine", err)
 		os.Exit(2)
 	}
-	if err := run(c, flag.Args()); err != nil {
+	if err := run(compilers{*clang, *ptxas, s}, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
@@ -65,11 +66,12 @@ func run(c compilers, kinds []string) error {
 		return err
 	}
 	var work []func() error
-	for i, kind := range kinds {
+	remade := shard.Of(c.machine, kinds)
+	for _, kind := range kinds {
 		if len(of[kind]) == 0 {
 			return fmt.Errorf("no kernels called %s", kind)
 		}
-		work = append(work, func() error { return c.kind(kind, of[kind], i%c.every == c.first%c.every) })
+		work = append(work, func() error { return c.kind(kind, of[kind], slices.Contains(remade, kind)) })
 	}
 	wanted := map[string]bool{}
 	for kind := range of {
@@ -117,7 +119,7 @@ func together(work []func() error) error {
 
 type compilers struct {
 	clang, ptxas string
-	first, every int // of which kinds machine code is written
+	machine      shard.Shard // of the kinds of which machine code is written
 }
 
 // kind writes the files of a kind of modules, machine code too or not.

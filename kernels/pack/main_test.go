@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/internal/shard"
 	"eccbench/kernels/bundle"
 	"eccbench/kernels/source"
 	"eccbench/kernels/terse"
@@ -54,7 +55,7 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compilers{clang: filepath.Join(dir, "bin", "clang"), ptxas: filepath.Join(dir, "bin", "ptxas"), every: 1}
+	c := compilers{clang: filepath.Join(dir, "bin", "clang"), ptxas: filepath.Join(dir, "bin", "ptxas"), machine: shard.Shard{I: 1, N: 1}}
 	list := func() []string {
 		files, err := filepath.Glob("ptx/*")
 		if err != nil {
@@ -123,9 +124,9 @@ func TestPack(t *testing.T) {
 	// Of two kinds and one of faults, one gets new machine code, and all new PTX.
 	put("a/one.cu", "one again\n")
 	put("a/two_uint8.cu", "two again\n")
-	for first, want := range [][2]bool{{true, false}, {true, true}} {
+	for at, want := range [][2]bool{{true, false}, {true, true}} {
 		part := c
-		part.first, part.every = first, 2
+		part.machine = shard.Shard{I: int64(at + 1), N: 2}
 		if err := run(part, []string{"one", "two"}); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestPack(t *testing.T) {
 			return bytes.Contains(terse.Long(files[len(files)-1].Data), []byte("again"))
 		}
 		if got := [2]bool{again("one", "sm_80"), again("two", "sm_90")}; got != want || !again("one", "ptx") || !again("two", "ptx") {
-			t.Errorf("from %d, of two: new machine code of one and two: %v, want %v", first, got, want)
+			t.Errorf("%v: new machine code of one and two: %v, want %v", part.machine, got, want)
 		}
 	}
 

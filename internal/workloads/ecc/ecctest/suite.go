@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
+	"eccbench/internal/shard"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/kernels/faults"
@@ -28,26 +29,23 @@ import (
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-// LongSuites is the variable that lets the long suites run, as make test-long sets it: 1 for all that they
-// have, K/N for one case in N, from the one numbered K mod N.
+// LongSuites is the variable that lets the long suites run, as make test-long sets it: to i/n for the i-th
+// of n shards of their cases, or to 1 for all.
 const LongSuites = "ECCBENCH_LONG"
 
 // Long reports whether the long suites run.
 func Long() bool { return os.Getenv(LongSuites) != "" && !testing.Short() }
 
 // Part is those of the cases that the long suites alone have which run now.
-func Part[C any](cases []C) (part []C) {
+func Part[C any](cases []C) []C {
 	if !Long() {
 		return nil
 	}
-	first, every := 0, 0
-	if n, _ := fmt.Sscanf(os.Getenv(LongSuites), "%d/%d", &first, &every); n < 2 || first < 0 || every < 1 {
+	s, err := shard.Parse(os.Getenv(LongSuites), os.Getenv)
+	if err != nil {
 		return cases
 	}
-	for i := first % every; i < len(cases); i += every {
-		part = append(part, cases[i])
-	}
-	return part
+	return shard.Of(s, cases)
 }
 
 // A Case is one image of the suite. All who ask share it.
