@@ -87,7 +87,7 @@ func programWith(c change) *cli.Program {
 	open, clock := impls.Devices(), newMetronome()
 	with := &cli.Program{
 		Set: impls.With(c(impls.List(open), open, clock), open), Worker: []string{self, "worker"},
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(), Parts: []sound.Check{{Name: "nothing", Of: func(sound.T) {}}},
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(), Parts: []sound.Check{},
 	}
 	if isWorker() {
 		with.Clock = clock.time
