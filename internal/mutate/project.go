@@ -368,6 +368,10 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 	for range max(1, p.jobs) {
 		wg.Go(func() {
 			for i := range next {
+				// What was handed over just as the end came is not begun.
+				if ctx.Err() != nil {
+					continue
+				}
 				if err := do(i); err != nil {
 					p.mu.Lock()
 					if first == nil {
