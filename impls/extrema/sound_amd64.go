@@ -22,6 +22,7 @@ func rowChecks(isa string) []sound.Check {
 	return []sound.Check{
 		{Name: "levels of float32, " + isa, Of: func(t sound.T) { rowsOfAllFloats(t, isa, fewPlaces) }},
 		{Name: "levels of whole numbers, " + isa, Of: func(t sound.T) { rowsOfNumbers(t, isa) }},
+		{Name: "what conversions of whole numbers say, " + isa, Of: func(t sound.T) { shiftsSayAll(t, isa) }},
 		{Name: "levels that are watched, " + isa, Of: func(t sound.T) { watchersSeeAll(t, isa) }},
 		{Name: "rows that are finished", Of: finishesWhatStopsEarly},
 	}
@@ -111,6 +112,19 @@ func numbersOf[L lane](t sound.T, typ grid.Type, ladder grid.Ladder, isa string,
 		if got[i] != want[i] {
 			t.Errorf("%v on %v, row %d, value %d: level %d, want %d", typ, ladder, i/(n+beside), i%(n+beside), got[i], want[i])
 			return
+		}
+	}
+}
+
+// Conversions that are arithmetic turn all values, and say so, whatever is in registers when they are
+// called.
+func shiftsSayAll(t sound.T, isa string) {
+	all := map[string][]shiftFunc{AVX2: {shift8to8avx2, shift16to16avx2}, AVX512: {shift8to8avx512, shift16to8avx512, shift16to16avx512}}[isa]
+	const n, rows, stride = 33, 3, 80
+	src, dst := make([]byte, 2*n*rows), make([]byte, stride*rows)
+	for i, f := range all {
+		if got := f(&dst[0], &src[0], n, rows, stride, 1, 7, 9); got != n*rows {
+			t.Errorf("conversion %d says that it turned %d of %d values", i, got, n*rows)
 		}
 	}
 }
