@@ -308,8 +308,9 @@ func alike(k fingerprint.Key) law {
 				views = append(views, every)
 			}
 			for _, view := range views {
-				for _, c := range []Convention{{}, {Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}}} {
-					isa, want, got, err := fingerprint.Apart(view, k.In(c).For(view.Ladder().Len()), runtime.GOMAXPROCS(0))
+				all := k.For(view.Ladder().Len())
+				for _, k := range []fingerprint.Key{all, all.Bilinear(view.Type(), view.Ladder()), all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
+					isa, want, got, err := fingerprint.Apart(view, k, runtime.GOMAXPROCS(0))
 					if err != nil {
 						return nil, err
 					}
@@ -335,7 +336,8 @@ func joinedLooks(k fingerprint.Key) law {
 			if in.Shape().Dim() < 3 || in.Ladder().Len() > mostWeighed {
 				return nil, verify.ErrNotApplicable
 			}
-			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k.For(in.Ladder().Len())), runtime.GOMAXPROCS(0)
+			k := k.For(in.Ladder().Len()).Bilinear(in.Type(), in.Ladder()) // as of an image that is read once
+			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k), runtime.GOMAXPROCS(0)
 			want, err := look.Of(in, threads)
 			if err != nil {
 				return nil, err

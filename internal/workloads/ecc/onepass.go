@@ -1,7 +1,6 @@
 package ecc
 
 import (
-	"cmp"
 	"errors"
 	"runtime"
 	"slices"
@@ -17,7 +16,7 @@ import (
 // fingerprint while the next ones are read. Implementations whose jobs are no Adders count each
 // slab as an image. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
 func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
-	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1)})
+	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1), alone: true})
 	w.Policy = policyIn(c, p.law())
 	return w
 }
@@ -77,6 +76,7 @@ type pass struct {
 	of     *grid.Span // nil for the whole
 	slices int64      // of a slab
 	key    fingerprint.Key
+	alone  bool            // nobody has another part of the image, looked at with this key
 	sum    fingerprint.Sum // nil before
 	beside Beside
 	wrong  *verify.Diff    // the first spill that did not have its fingerprint
@@ -118,7 +118,16 @@ func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.D
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	return unlike(want, out, levels, p.key.In(p.in).For(levels), runtime.GOMAXPROCS(0))
+	return unlike(want, out, levels, p.keyFor(in, p.in), runtime.GOMAXPROCS(0))
+}
+
+// keyFor is the key for an image, or for its slabs in a convention of theirs.
+func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
+	k := p.key.In(c).For(in.Ladder().Len())
+	if p.alone && c == p.in {
+		return k.Bilinear(in.Type(), in.Ladder())
+	}
+	return k
 }
 
 // A passer counts an image piece by piece.
@@ -135,7 +144,7 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	return &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{p.Implementation, viewed(within)},
 		joins: p.joins && within == (Convention{}) && in.Shape().Dim() == 3,
-		look:  fingerprint.Prepare(in.Type(), in.Ladder(), p.key.In(within).For(in.Ladder().Len())),
+		look:  fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)),
 	}, nil
 }
 
@@ -192,8 +201,8 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 
 // add counts a piece, looks at it, and has it seen, and takes off a slice that it shares.
 func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) error {
-	look := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
 	taken := !j.joins || p.Times != 1 // the shared slice is to be taken off
+	look := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
 	var err error
 	if taken {
 		err = adder(job).Add(p.Field, p.Times)
@@ -204,8 +213,11 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) e
 		return err
 	}
 	f, err := look()
+	if err != nil {
+		return err
+	}
 	sum.Add(f, p.Times)
-	if err = cmp.Or(err, j.see(p.Field, p.Times)); err != nil || p.Shared == nil {
+	if err = j.see(p.Field, p.Times); err != nil || p.Shared == nil {
 		return err
 	}
 	if !taken {

@@ -46,6 +46,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "neighbourhoods", Of: neighbourhoods},
 		sound.Check{Name: "curves that are written", Of: curvesReadBack},
 		sound.Check{Name: "shares of a curve", Of: sharesAddUp},
+		sound.Check{Name: "bytes that are read once", Of: bytesReadOnce},
 		sound.Check{Name: "what implementations are asked", Of: viewsAreAsked},
 		sound.Check{Name: "implementations that fail", Of: failedCallsAreTold},
 	)

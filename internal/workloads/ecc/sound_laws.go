@@ -780,3 +780,33 @@ func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, VCEC]](t soun
 		}
 	}
 }
+
+// Of bytes that are levels whoever is alone with an image finds a wrong answer by a key of its own, and the
+// parts of several have the fingerprint of the key that they have been given.
+func bytesReadOnce(t sound.T) {
+	f := grids.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
+	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
+	conditions := bench.Conditions{Setting: bench.Setting{Threads: 1}}
+	for _, c := range []Convention{{}, {Superlevel: true}, {Vertices: true}, {Periodic: grid.Axes{Z: true}}} {
+		key := fingerprint.Draw(1)
+		alone := InOnePass(w, c, 2)
+		share, sum := InShare(w, c, grid.Whole(f), key, Beside{})
+		for what, w := range map[string]bench.Workload[grid.Source, VCEC]{"alone": alone, "a share": share} {
+			out, err := bench.Answer(w.Impls[0], grid.Source(f), conditions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			laws := w.Policy.Laws
+			by := laws[slices.IndexFunc(laws, func(l law) bool { return l.Name == FingerprintLaw })]
+			if d, err := by.Check(f, out, nil); d != nil || err != nil {
+				t.Errorf("%+v, %s: %v (%v)", c, what, d, err)
+			}
+			if d, err := by.Check(f, plus(out, VCEC{{17, 1}, {93, -1}}, 1), nil); d == nil || err != nil {
+				t.Errorf("%+v, %s: a wrong answer is taken (%v)", c, what, err)
+			}
+		}
+		if want, err := fingerprint.Of(f, key.In(c), 1); err != nil || !sum().Equal(want) {
+			t.Errorf("%+v: a share has the fingerprint %v, want %v (%v)", c, sum(), want, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package fingerprint_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// BenchmarkOf times one weight function, and two, in turns with extrema on the same
+// BenchmarkOf times one weight function, and two, and bilinear weights, in turns with extrema on the same
 // image, core and instruction set, and reports the ratio of the rates: of the median of
 // each, and of the quickest call of each, which what else runs on a machine disturbs
 // least.
@@ -25,14 +26,18 @@ func BenchmarkOf(b *testing.B) {
 	} {
 		_, f := ecctest.Open(b, name)
 		for _, isa := range fingerprint.Available() {
-			for _, functions := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%s/%s/functions=%d", name, isa, functions), func(b *testing.B) {
+			keys := map[string]fingerprint.Key{"functions=1": fingerprint.Draw(1), "functions=2": fingerprint.Draw(2)}
+			if k := fingerprint.Draw(1).Bilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && k != k.In(k.Convention()) {
+				keys["bilinear"] = k
+			}
+			for _, what := range slices.Sorted(maps.Keys(keys)) {
+				k := keys[what]
+				b.Run(fmt.Sprintf("%s/%s/%s", name, isa, what), func(b *testing.B) {
 					job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1, ISA: isa}})
 					if err != nil {
 						b.Fatal(err)
 					}
 					defer job.Close()
-					k := fingerprint.Draw(functions)
 					var own, other []time.Duration
 					for b.Loop() {
 						start := time.Now()

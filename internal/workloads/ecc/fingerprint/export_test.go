@@ -1,8 +1,11 @@
 package fingerprint
 
-import "crypto/aes"
+import (
+	"crypto/aes"
+	"iter"
 
-import "eccbench/internal/grid"
+	"eccbench/internal/grid"
+)
 
 // On is Below by one instruction set.
 func On(isa string, s grid.Source, k Key, top int64, threads int) (Sum, error) {
@@ -21,6 +24,24 @@ func Available() []string { return available() }
 func OfFewBits(k Key, bits uint) Key {
 	k.atMost = bits
 	return k
+}
+
+// OfBilinear is the key with bilinear weights, on any machine.
+func OfBilinear(k Key) Key {
+	k.bilinear = true
+	return k
+}
+
+// Forms are what changes sum to in each form of a key's first function.
+func Forms(k Key, changes iter.Seq2[int64, int64]) []int64 {
+	b, sums := k.weights(256, 0).bilinear, make([]int64, forms)
+	for level, change := range changes {
+		for i := range sums {
+			upper, lower, _ := b.form(i)
+			sums[i] += change * int64(upper[level>>2]) * int64(lower[level&31])
+		}
+	}
+	return sums
 }
 
 // RandomBits is how many random bits the weights of so many levels have.

@@ -33,19 +33,25 @@ func TestCatchesPlantedFaults(t *testing.T) {
 	type held struct {
 		ecctest.Case
 		right ecc.VCEC
+		key   fingerprint.Key
 		sum   fingerprint.Sum
 	}
-	k := fingerprint.Draw(1)
 	var cases []held
 	for _, c := range ecctest.Cases(t) {
 		if c.Field.Ladder().Len() > 5000 {
 			continue
 		}
-		sum, err := fingerprint.Of(c.Field, k, 2)
-		if err != nil {
-			t.Fatal(err)
+		keys := []fingerprint.Key{fingerprint.Draw(1)}
+		if c.Field.Type() == grid.Uint8 && c.Field.Ladder().Len() <= 256 {
+			keys = append(keys, fingerprint.OfBilinear(keys[0]))
 		}
-		cases = append(cases, held{c, ecc.Enumerate(c.Field), sum})
+		for _, k := range keys {
+			sum, err := fingerprint.Of(c.Field, k, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cases = append(cases, held{c, ecc.Enumerate(c.Field), k, sum})
+		}
 	}
 	for name, impl := range planted {
 		t.Run(name, func(t *testing.T) {
@@ -63,10 +69,10 @@ func TestCatchesPlantedFaults(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := fingerprint.OfCurve(out.All(), in.Ladder().Len(), k)
+					got, err := fingerprint.OfCurve(out.All(), in.Ladder().Len(), c.key)
 					caught := err != nil || !got.Equal(c.sum)
 					if caught == slices.Equal(out, c.right) {
-						t.Errorf("%s, %T, key %v: caught %v, answer %v, right is %v", c.Name, in, k, caught, out, c.right)
+						t.Errorf("%s, %T, key %v: caught %v, answer %v, right is %v", c.Name, in, c.key, caught, out, c.right)
 					}
 					if caught {
 						wrong++
@@ -131,17 +137,18 @@ func TestCatchesSlips(t *testing.T) {
 		"black outside":          ecc.Enumerate(ecctest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
 		"the slices moved round": other(grid.Roll(f, 5)),
 	}
-	k := fingerprint.Draw(1)
-	want, err := fingerprint.Of(f, k, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, v := range slips {
-		if slices.Equal(v, right) {
-			t.Errorf("%s makes no difference", what)
+	for _, k := range []fingerprint.Key{fingerprint.Draw(1), fingerprint.OfBilinear(fingerprint.Draw(1))} {
+		want, err := fingerprint.Of(f, k, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if ofCurve(t, v, 256, k).Equal(want) {
-			t.Errorf("%s is not seen with the key %v", what, k)
+		for what, v := range slips {
+			if slices.Equal(v, right) {
+				t.Errorf("%s makes no difference", what)
+			}
+			if ofCurve(t, v, 256, k).Equal(want) {
+				t.Errorf("%s is not seen with the key %v", what, k)
+			}
 		}
 	}
 }
@@ -270,5 +277,37 @@ func TestFalseAcceptanceOfProducts(t *testing.T) {
 		if k := fingerprint.Draw(1); ofCurve(t, wrong, 1<<12, k)[0] == 0 {
 			t.Errorf("%v passes with all random bits, key %v", wrong, k)
 		}
+	}
+}
+
+// Bilinear weights of which one form is looked at take differences that cancel in each upper number and in
+// each lower one for right once in 85 at most, which is 3 in 256, and all forms together take none. Of
+// differences that are multiples of 2⁶³ the lowest bits alone count: a form has them even three times in
+// four at most, and what all sum to is half a chance where one has not.
+func TestFalseAcceptanceOfForms(t *testing.T) {
+	wrong := ecc.VCEC{{Level: 4, Change: 1}, {Level: 5, Change: -1}, {Level: 36, Change: -1}, {Level: 37, Change: 1}}
+	const keys = 6000
+	pass, forms, even := 0.0, 0.0, 0.0
+	for range keys {
+		k := fingerprint.OfBilinear(fingerprint.Draw(1))
+		for _, sum := range fingerprint.Forms(k, wrong.All()) {
+			forms++
+			if sum == 0 {
+				pass++
+			}
+		}
+		if ofCurve(t, wrong, 256, k)[0] == 0 {
+			t.Errorf("%v passes, key %v", wrong, k)
+		}
+		if ofCurve(t, ecc.VCEC{{Level: 9, Change: math.MinInt64}}, 256, k)[0] == 0 {
+			even++
+		}
+	}
+	bound := forms * 3 / 256
+	if pass > bound+6*math.Sqrt(bound) || pass < bound/20 {
+		t.Errorf("%v of %v wrong curves pass, want %.0f at most, and some", pass, forms, bound)
+	}
+	if want := (1 + math.Pow(.75, 5)) / 2 * keys; math.Abs(even-want) > 6*math.Sqrt(want) {
+		t.Errorf("%v of %d differences of 2⁶³ pass, want about %.0f", even, keys, want)
 	}
 }

@@ -11,6 +11,7 @@ package fingerprint
 
 import (
 	"crypto/aes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -109,6 +110,8 @@ type Prepared struct {
 	in        Convention
 	isa       string
 	functions []function
+	bilinear  bool  // weights are
+	err       error // of a key that has no weights for the type
 }
 
 // A function is one of a key's.
@@ -129,12 +132,16 @@ func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 }
 
 func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared {
-	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa}
+	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa, bilinear: k.bilinear}
+	if k.bilinear && !(t == grid.Uint8 && l.Len() <= 256 && k.in.bilinear()) {
+		p.err = errors.New("fingerprint: bilinear weights are of bytes on at most 256 levels that are top cells, along axes that are not periodic")
+		return p
+	}
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
 		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits, factors: w.factors}
 		if t != grid.Float32 {
-			f.turns = newTurns(t, f.weight.table, f.outside, k.in, isa)
+			f.turns = newTurns(t, f.weight.table, w, isa)
 		}
 		p.functions = append(p.functions, f)
 	}
@@ -170,6 +177,9 @@ func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum,
 
 // whole looks at all of an image.
 func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
 	sum := make(Sum, len(p.functions))
 	for i, f := range p.functions {
 		m, err := newMarch(s, f, p.in.Periodic, threads, p.isa)
@@ -197,6 +207,9 @@ func doubled(l grid.Ladder) uint {
 // OfCurve is the sum over the changes of a curve, given level by level, on a ladder of
 // so many levels. It is an error when a level is not one of those.
 func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) {
+	if k.bilinear && levels > 256 {
+		return nil, fmt.Errorf("fingerprint: bilinear weights are of at most 256 levels, not of %d", levels)
+	}
 	sum := make(Sum, k.functions)
 	all := make([]weights, k.functions)
 	for i := range all {

@@ -28,8 +28,17 @@ func ofCurve(t testing.TB, v ecc.VCEC, levels int64, k fingerprint.Key) fingerpr
 type streamed struct{ grid.Source }
 
 // held requires that an image has the sum of a curve, in memory and streamed, on one core
-// and on several, by every instruction set, below every level tried too.
+// and on several, by every instruction set, below every level tried too, and bytes by bilinear
+// weights as well.
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
+	t.Helper()
+	heldBy(t, in, want, k)
+	if in.Type() == grid.Uint8 && in.Ladder().Len() <= 256 {
+		heldBy(t, in, want, fingerprint.OfBilinear(k))
+	}
+}
+
+func heldBy(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	levels, cores := in.Ladder().Len(), []int{1, 3}
 	if race.Enabled {
@@ -263,20 +272,29 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		for _, c := range []fingerprint.Convention{{}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}} {
-			k := fingerprint.Draw(1).In(c)
-			alone := fingerprint.PrepareOn(isa.Portable, typ, ladder, k)
-			for _, set := range fingerprint.Available() {
-				p := fingerprint.PrepareOn(set, typ, ladder, k)
-				for i, f := range images {
-					want, err := alone.Of(f, 1)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, s := range []grid.Source{f, streamed{f}} {
-						if got, err := p.Of(s, 2); err != nil || !got.Equal(want) {
-							t.Fatalf("image %d, %v of %v, %+v, %T, key %v: %s has %v, %v, Go alone %v", i, f.Shape(), typ, c, s, k, set, got, err, want)
-						}
-					}
+			turnAlike(t, images, fingerprint.Draw(1).In(c))
+		}
+		if typ == grid.Uint8 {
+			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1)))
+			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
+		}
+	}
+}
+
+func turnAlike(t *testing.T, images []*grid.Field, k fingerprint.Key) {
+	t.Helper()
+	typ, ladder := images[0].Type(), images[0].Ladder()
+	alone := fingerprint.PrepareOn(isa.Portable, typ, ladder, k)
+	for _, set := range fingerprint.Available() {
+		p := fingerprint.PrepareOn(set, typ, ladder, k)
+		for i, f := range images {
+			want, err := alone.Of(f, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []grid.Source{f, streamed{f}} {
+				if got, err := p.Of(s, 2); err != nil || !got.Equal(want) {
+					t.Fatalf("image %d, %v of %v, %+v, %T, key %v: %s has %v, %v, Go alone %v", i, f.Shape(), typ, k.Convention(), s, k, set, got, err, want)
 				}
 			}
 		}

@@ -21,6 +21,7 @@ type Key struct {
 	functions int
 	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
 	in        Convention
+	bilinear  bool // weights are
 }
 
 // A Convention says which cells an image has, and of which values its sets are. The zero
@@ -46,11 +47,11 @@ func (c Convention) WithinSlices(s grid.Shape) Convention {
 	return c
 }
 
-// In is the key for a convention. A cell has the greatest of its voxels' values in place of
+// In is the key for a convention, without bilinear weights. A cell has the greatest of its voxels' values in place of
 // the least where one of the two differs from the project's: then weights descend with the
 // levels. What is outside has no cell with vertices there: its weight is the least.
 func (k Key) In(c Convention) Key {
-	k.in = c
+	k.in, k.bilinear = c, false
 	return k
 }
 
@@ -85,20 +86,26 @@ func (k Key) For(levels int64) Key {
 // Convention is what the key is for.
 func (k Key) Convention() Convention { return k.in }
 
-// String is the seed in hexadecimal digits, and the number of functions where it is not
-// one: "00112233445566778899aabbccddeeff*2".
+// String is the seed in hexadecimal digits, the number of functions where it is not one, and
+// whether weights are bilinear: "00112233445566778899aabbccddeeff*2/bilinear".
 func (k Key) String() string {
 	s := hex.EncodeToString(k.seed[:])
 	if k.functions != 1 {
 		s += "*" + strconv.Itoa(k.functions)
 	}
+	if k.bilinear {
+		s += bilinearly
+	}
 	return s
 }
 
+const bilinearly = "/bilinear"
+
 // ParseKey is the inverse of String.
 func ParseKey(s string) (Key, error) {
-	seed, functions, several := strings.Cut(s, "*")
-	k := Key{functions: 1}
+	seed, bilinear := strings.CutSuffix(s, bilinearly)
+	seed, functions, several := strings.Cut(seed, "*")
+	k := Key{functions: 1, bilinear: bilinear}
 	if several {
 		n, err := strconv.Atoi(functions)
 		if err != nil || n < 1 {
@@ -117,7 +124,7 @@ func ParseKey(s string) (Key, error) {
 // Functions is the number of weight functions.
 func (k Key) Functions() int { return k.functions }
 
-// Weights ascend with the levels, so that the least weight of some voxels is the weight
+// Weights that are not bilinear ascend with the levels, so that the least weight of some voxels is the weight
 // of their least value. A weight is
 //
 //	lowest + level·2^b + b random bits
@@ -138,6 +145,8 @@ type weights struct {
 	// factors are what random bits are products of, those of the upper bytes of levels first and
 	// those of the lowest bytes last; nil where a level has its own.
 	factors []uint64
+	// bilinear are the numbers that bilinear weights are made of, nil for others.
+	bilinear *bilinear
 }
 
 // Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
@@ -179,7 +188,11 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
-	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels), k.in, nil}
+	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels, bits: randomBits(levels), in: k.in}
+	if k.bilinear {
+		w.bilinear = newBilinear(w)
+		return w
+	}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
@@ -202,6 +215,9 @@ func (k Key) weights(levels int64, i int) weights {
 // with is the weight of a level, in a block that is given, since one for each level would be
 // allocated.
 func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
+	if w.bilinear != nil {
+		return w.bilinear.of(level)
+	}
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
@@ -247,6 +263,9 @@ func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
 // outside is the weight of what is outside the image.
 func (w weights) outside() uint64 {
+	if w.bilinear != nil {
+		return 0
+	}
 	number := w.levels
 	if w.in.Vertices {
 		number = 0

@@ -42,6 +42,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
 		sound.Check{Name: "weights of products", Of: productsAreWeights},
+		sound.Check{Name: "bilinear weights", Of: bilinearWeights},
 		sound.Check{Name: "tables of weights", Of: tablesAreTheWeights},
 		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
 		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
@@ -71,24 +72,33 @@ func streamedAlike(t sound.T) {
 				if c.Periodic.Of(shape) != nil || wide && c != (Convention{}) {
 					continue
 				}
-				k := Draw(1).In(c)
-				var want Sum
-				for _, set := range available() {
-					p := prepare(typ, few, k, few.Len(), set)
-					for _, threads := range []int{1, 3} {
-						for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
-							got, err := p.Of(in, threads)
-							if err != nil {
-								t.Fatal(err)
-							}
-							if want == nil {
-								want = got
-							}
-							if !got.Equal(want) {
-								t.Fatalf("%v of %v, %+v, in memory %v, by %s on %d cores: %v, want %v", shape, typ, c, in == grid.Source(f), set, threads, got, want)
-							}
-						}
-					}
+				streamedIs(t, f, Draw(1).In(c))
+				if typ == grid.Uint8 && c.bilinear() {
+					k := Draw(1).In(c)
+					k.bilinear = true
+					streamedIs(t, f, k)
+				}
+			}
+		}
+	}
+}
+
+func streamedIs(t sound.T, f *grid.Field, k Key) {
+	t.Helper()
+	var want Sum
+	for _, set := range available() {
+		p := prepare(f.Type(), f.Ladder(), k, f.Ladder().Len(), set)
+		for _, threads := range []int{1, 3} {
+			for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+				got, err := p.Of(in, threads)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = got
+				}
+				if !got.Equal(want) {
+					t.Fatalf("%v of %v, %+v, key %v, in memory %v, by %s on %d cores: %v, want %v", f.Shape(), f.Type(), k.in, k, in == grid.Source(f), set, threads, got, want)
 				}
 			}
 		}
@@ -201,7 +211,7 @@ func whereThereAreTurns(t sound.T, set string) {
 	for _, greatest := range []bool{false, true} {
 		for _, typ := range grid.Types()[:3] {
 			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
-			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil) {
+			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil || lookUp.forms == nil) {
 				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
 			}
 		}
@@ -215,8 +225,10 @@ func turningPoints(t sound.T, set string) {
 	for _, greatest := range []bool{false, true} {
 		for _, typ := range grid.Types()[:3] {
 			v, _, ok := turnVectorsOf(set, typ, greatest)
-			if !ok {
+			if !ok && typ != grid.Uint8 {
 				continue
+			} else if !ok {
+				v = turnsInGo(greatest)
 			}
 			size, at := int(typ.Size()), func(b []byte, i int) int { return int(b[i]) }
 			switch typ {
@@ -294,28 +306,129 @@ func turningPoints(t sound.T, set string) {
 				t.Fatal(err)
 			}
 			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
-				in := Convention{Superlevel: greatest}
-				w := Draw(1).In(in).weights(l.Len(), 0)
-				table := newLookup(typ, l, w, l.Len(), set).table
-				turns := newTurns(typ, table, w.outside(), in, set)
-				for n := 2; n < 200; n += 2 {
-					list, want := grid.NewBuffer(int64(n*size+64)), uint64(0)
-					for i := range list {
-						list[i] = byte(rng.Uint32())
+				for _, bilinear := range []bool{false, true} {
+					if !bilinear && !ok || bilinear && typ != grid.Uint8 {
+						continue
 					}
-					for i := range n {
-						of := w.outside() - table[at(list, i)&(1<<(8*size)-1)]
-						if i%2 == 1 {
-							of = -of
+					k := Draw(1).In(Convention{Superlevel: greatest})
+					k.bilinear = bilinear
+					for _, top := range []int64{l.Len(), 77} {
+						w := k.weights(l.Len(), 0)
+						table := newLookup(typ, l, w, top, set).table
+						turns := newTurns(typ, table, w, set)
+						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 40 * atOnce}) {
+							if size > 1 && n > atOnce {
+								continue // which is for sums of vectors
+							}
+							list, want := grid.NewBuffer(int64(n*size+64)), uint64(0)
+							for i := range list {
+								if list[i] = byte(rng.Uint32()); n > atOnce+2 { // the greatest sums that there are
+									list[i] = byte(255 * (i & 1))
+								}
+							}
+							for i := range n {
+								of := w.outside() - table[at(list, i)&(1<<(8*size)-1)]
+								if i%2 == 1 {
+									of = -of
+								}
+								want += of
+							}
+							if got := turns.alternate(list[:n*size]); got != int64(want) {
+								t.Fatalf("%v on %v up to level %d, key %v, %d turning points are worth %d, want %d", typ, l, top, k, n, got, int64(want))
+							}
 						}
-						want += of
-					}
-					if got := turns.alternate(list[:n*size]); got != int64(want) {
-						t.Fatalf("%v on %v, %d turning points are worth %d, want %d", typ, l, n, got, int64(want))
 					}
 				}
 			}
 		}
+	}
+}
+
+// evens are the even numbers from one on, below another.
+func evens(from, to int) (list []int) {
+	for n := from; n < to; n += 2 {
+		list = append(list, n)
+	}
+	return list
+}
+
+// Bilinear weights are the products that they are said to be, of numbers of as many bits, and 0 outside. Keys
+// have them where an image of bytes is looked at by vectors that find turning points, and nobody takes
+// fingerprints of others by them.
+func bilinearWeights(t sound.T) {
+	k := Draw(2)
+	k.bilinear = true
+	var seen [2]int
+	for i := range 2 {
+		w := k.weights(256, i)
+		b := w.bilinear
+		for v := range int64(256) {
+			want := uint64(0)
+			for form, factor := range b.factors {
+				numbers := b.numbers[128*form:]
+				upper, lower := numbers[v/4], numbers[64+v%32]
+				want += factor * uint64(upper) * uint64(lower)
+				if int8(lower) < 0 || int8(numbers[96+v%32]) != -int8(lower) {
+					t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, lower, numbers[96+v%32])
+				}
+				seen[0], seen[1] = seen[0]|int(upper), seen[1]|int(lower)
+			}
+			if got := w.with(nil, v); got != want {
+				t.Fatalf("function %d: %d has %x, want %x", i, v, got, want)
+			}
+		}
+		if w.outside() != 0 {
+			t.Errorf("function %d: outside has %x", i, w.outside())
+		}
+	}
+	if seen != [2]int{255, 127} {
+		t.Errorf("upper and lower numbers have the bits %b", seen)
+	}
+	if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; *a == *b {
+		t.Error("two functions are the same")
+	}
+	shifted, err := grid.Affine(1, 1, 256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, fewer := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
+	_, _, vectors := turnVectorsOf(fastest(), grid.Uint8, false)
+	for _, c := range []struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		in     Convention
+		want   bool
+	}{
+		{grid.Uint8, bytes, Convention{}, vectors}, {grid.Uint8, bytes, Convention{Superlevel: true}, vectors},
+		{grid.Uint8, bytes, Convention{Vertices: true}, false}, {grid.Uint8, bytes, Convention{Periodic: grid.Axes{Z: true}}, false},
+		{grid.Uint8, shifted, Convention{}, false}, {grid.Uint8, fewer, Convention{}, false}, {grid.Uint16, bytes, Convention{}, false}, {grid.Float32, bytes, Convention{}, false},
+	} {
+		k := Draw(1).In(c.in).Bilinear(c.typ, c.ladder)
+		if k.bilinear != c.want || k.In(c.in).bilinear {
+			t.Errorf("%v on %v, %+v: bilinear %v, want %v", c.typ, c.ladder, c.in, k.bilinear, c.want)
+		}
+	}
+	for _, c := range []struct {
+		typ grid.Type
+		in  Convention
+	}{{grid.Int16, Convention{}}, {grid.Uint8, Convention{Vertices: true}}, {grid.Uint8, Convention{Periodic: grid.Axes{X: true}}}} {
+		k := Draw(1).In(c.in)
+		k.bilinear = true
+		p := Prepare(c.typ, grid.Identity(c.typ), k)
+		f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, c.typ, grid.Identity(c.typ), func(i int64) float64 { return float64(i) })
+		if got, err := p.Of(f, 1); err == nil {
+			t.Errorf("%v, %+v: %v", c.typ, c.in, got)
+		}
+		if _, err := p.Tables(); err == nil {
+			t.Errorf("%v, %+v: there are tables", c.typ, c.in)
+		}
+	}
+	none := func(func(level, change int64) bool) {}
+	if _, err := OfCurve(none, 257, k); err == nil {
+		t.Error("there are bilinear weights of 257 levels")
+	}
+	if got, err := OfCurve(none, 256, k); err != nil || !got.Equal(Sum{0, 0}) {
+		t.Errorf("nothing sums to %v (%v)", got, err)
 	}
 }
 
@@ -459,13 +572,14 @@ func (u *lookup) apart(src []byte, known bool) string {
 
 // Keys are read as they are written, and the functions of one do for so many levels.
 func keysReadBack(t sound.T) {
-	for _, n := range []int{1, 2, 3} {
+	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
+		k.bilinear = n > 2
 		if back, err := ParseKey(k.String()); err != nil || back != k {
 			t.Errorf("key %v is read as %v, %v", k, back, err)
 		}
 	}
-	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff00"} {
+	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff/x", "00112233445566778899aabbccddeeff/bilinear*2", "00112233445566778899aabbccddeeff00"} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("key %q is read", bad)
 		}
@@ -627,6 +741,14 @@ func knownSum(t sound.T) {
 		if got := of("*4", levels, Convention{}); got != want {
 			t.Errorf("on %d levels: %s, want %s", levels, got, want)
 		}
+	}
+	k, err := ParseKey("000102030405060708090a0b0c0d0e0f*3/bilinear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
+	if got, err := Of(f, k, 2); err != nil || got.String() != "896aaef5f5fc30d4 1ccec4215e79b1f3 f3372fbf338e83f6" {
+		t.Errorf("bytes have %v (%v)", got, err)
 	}
 	for levels, want := range map[int64][2]string{
 		256: {"000000fc87d0e7fc", "000001c49cab35bb"}, 257: {"6fc003b0fa997154", "d0240233aa1a66fb"}, mostDrawn: {"25fd2e59cdadc5b9", "78e48f07f060cb5f"}, mostDrawn + 1: {"f598507b6828fd0a", "1c3a7038eb9e4733"}, mostProducts: {"92904cdd59f177e5", "b5595a9eee44c4a8"}, mostProducts + 1: {"18e7a5bc6f8de124", "f6838f084b9673b3"}, 0: {"3e04800316012c00", "1df13fff0fd16af6"},

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,6 +41,9 @@ func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries 
 
 // Tables are those of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
+	if p.bilinear {
+		return nil, errors.New("fingerprint: bilinear weights have no tables")
+	}
 	if !Tabled(p.ladder) {
 		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())
 	}

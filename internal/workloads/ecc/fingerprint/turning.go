@@ -59,6 +59,7 @@ type turnVectors struct {
 type lookUps struct {
 	whole func(table *[digits * 256]byte, src *byte, n int) int64
 	line  func(table *[digits * 256]byte, src *byte, n int, slope int64) int64
+	forms func(numbers *[forms * 128]byte, factors *[forms]uint64, src *byte, n int) int64
 }
 
 const (
@@ -68,22 +69,32 @@ const (
 	digits = 5
 	// listBytes is about how long a list grows.
 	listBytes = 8 << 10
+	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits.
+	atOnce = 64 << 10
 	// pairsMost is how many turning points 16-bit voxels may have: each is looked up in a
 	// table that only a second cache holds.
 	pairsMost = 1.5
 )
 
-// newTurns is nil where there are no instructions for a type. The weights are those of the
-// type's bit patterns.
-func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa string) *turns {
-	if in.Vertices {
+// newTurns is nil where there are no instructions for a type, and weights that ascend need none. The
+// table is of the weights of the type's bit patterns.
+func newTurns(t grid.Type, weights []uint64, w weights, isa string) *turns {
+	if w.in.Vertices {
 		return nil // what is outside has a say in every cell that touches it
 	}
-	v, lookUp, ok := turnVectorsOf(isa, t, in.Superlevel)
-	if !ok {
+	outside := w.outside()
+	v, lookUp, ok := turnVectorsOf(isa, t, w.in.Superlevel)
+	switch {
+	case !ok && w.bilinear == nil:
 		return nil
+	case !ok:
+		v = turnsInGo(w.in.Superlevel)
 	}
 	s := &turns{turnVectors: v, nothing: int64(outside - weights[0]), most: math.Inf(1)}
+	if w.bilinear != nil {
+		s.alternate = w.bilinear.alternate(weights, lookUp)
+		return s
+	}
 	if t == grid.Uint8 {
 		table, slope := lineOf(weights, outside)
 		if slope == 0 {
@@ -92,12 +103,15 @@ func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa 
 			}
 		}
 		s.alternate = func(list []byte) int64 {
-			n := len(list)
-			clear(list[n : n+64])
-			if slope == 0 {
-				return lookUp.whole(table, &list[0], (n+63)/64)
-			}
-			return lookUp.line(table, &list[0], (n+63)/64, slope)
+			sum := int64(0)
+			inVectors(list, func(src *byte, n int) {
+				if slope == 0 {
+					sum += lookUp.whole(table, src, n)
+				} else {
+					sum += lookUp.line(table, src, n, slope)
+				}
+			})
+			return sum
 		}
 		return s
 	}
@@ -111,6 +125,15 @@ func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa 
 		return int64(sum)
 	}
 	return s
+}
+
+// inVectors calls f with the vectors of a list, as many as may be looked up at once.
+func inVectors(list []byte, f func(src *byte, n int)) {
+	clear(list[len(list) : len(list)+64])
+	for ; len(list) > atOnce; list = list[atOnce:] {
+		f(&list[0], atOnce/64)
+	}
+	f(&list[0], (len(list)+63)/64)
 }
 
 // lineOf are what W − w of each byte is beyond a line that rises or falls by a level a byte, as it

@@ -120,3 +120,8 @@ func alternateavx512(table *[1280]byte, src *byte, n int) int64
 //
 //go:noescape
 func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
+
+// alternateformsavx512 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.
+//
+//go:noescape
+func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64

@@ -3146,3 +3146,121 @@ vector:
 	VZEROUPPER
 	MOVQ          AX, ret+32(FP)
 	RET
+
+// func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·alternateformsavx512(SB), NOSPLIT, $0-40
+	MOVQ         numbers+0(FP), AX
+	MOVQ         src+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VMOVDQU8     (AX), Z0
+	VMOVDQU8     64(AX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVDQU8     128(AX), Z3
+	VMOVDQU8     192(AX), Z4
+	VPXORQ       Z5, Z5, Z5
+	VMOVDQU8     256(AX), Z6
+	VMOVDQU8     320(AX), Z7
+	VPXORQ       Z8, Z8, Z8
+	VMOVDQU8     384(AX), Z9
+	VMOVDQU8     448(AX), Z10
+	VPXORQ       Z11, Z11, Z11
+	VMOVDQU8     512(AX), Z12
+	VMOVDQU8     576(AX), Z13
+	VPXORQ       Z14, Z14, Z14
+	VPBROADCASTQ withinavx512<>+0(SB), Z15
+	VPBROADCASTQ oddavx512<>+0(SB), Z16
+
+vector:
+	VMOVDQU8      (CX), Z17
+	VPSRLW        $0x02, Z17, Z18
+	VPTERNLOGQ    $0xea, Z16, Z15, Z17
+	VPERMB        Z0, Z18, Z19
+	VPERMB        Z1, Z17, Z20
+	VPDPBUSD      Z20, Z19, Z2
+	VPERMB        Z3, Z18, Z19
+	VPERMB        Z4, Z17, Z20
+	VPDPBUSD      Z20, Z19, Z5
+	VPERMB        Z6, Z18, Z19
+	VPERMB        Z7, Z17, Z20
+	VPDPBUSD      Z20, Z19, Z8
+	VPERMB        Z9, Z18, Z19
+	VPERMB        Z10, Z17, Z20
+	VPDPBUSD      Z20, Z19, Z11
+	VPERMB        Z12, Z18, Z18
+	VPERMB        Z13, Z17, Z17
+	VPDPBUSD      Z17, Z18, Z14
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           vector
+	MOVQ          factors+8(FP), AX
+	XORL          CX, CX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPADDD        Y2, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         (AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z5, Y0
+	VPADDD        Y5, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         8(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z8, Y0
+	VPADDD        Y8, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         16(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z11, Y0
+	VPADDD        Y11, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         24(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z14, Y0
+	VPADDD        Y14, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         32(AX), DX
+	ADDQ          DX, CX
+	VZEROUPPER
+	MOVQ          CX, ret+32(FP)
+	RET
+
+DATA withinavx512<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
+
+DATA oddavx512<>+0(SB)/8, $0x2000200020002000
+GLOBL oddavx512<>(SB), RODATA|NOPTR, $8

@@ -143,6 +143,7 @@ func main() {
 		everyBytes()
 		alternate(5, false)
 		alternate(4, true)
+		alternateForms()
 	}
 	Generate()
 }

@@ -300,23 +300,6 @@ func alternate(digits int, line bool) {
 	JNZ(LabelRef("vector"))
 	total := GP64()
 	XORL(total.As32(), total.As32())
-	added := func(v VecVirtual) GPVirtual {
-		half, quarter := YMM(), XMM()
-		VEXTRACTI64X4(U8(1), v, half)
-		VPADDD(v.AsY(), half, half)
-		VEXTRACTI128(U8(1), half, quarter)
-		VPADDD(half.AsX(), quarter, quarter)
-		shuffled := XMM()
-		VPSHUFD(U8(0x4e), quarter, shuffled)
-		VPADDD(shuffled, quarter, quarter)
-		VPSHUFD(U8(0xb1), quarter, shuffled)
-		VPADDD(shuffled, quarter, quarter)
-		sum := GP32()
-		VMOVD(quarter, sum)
-		wide := GP64()
-		MOVLQSX(sum, wide)
-		return wide
-	}
 	for d := digits - 1; d >= 0; d-- {
 		SHLQ(U8(8), total)
 		ADDQ(added(sums[d]), total)
@@ -330,4 +313,73 @@ func alternate(digits int, line bool) {
 	VZEROUPPER()
 	Store(total, ReturnIndex(0))
 	RET()
+}
+
+// alternateForms adds up bilinear weights: in each of five forms the products of two numbers of each byte,
+// of which those for odd places have the other sign.
+func alternateForms() {
+	const forms = 5
+	TEXT("alternateformsavx512", NOSPLIT, "func(numbers *[5 * 128]byte, factors *[5]uint64, src *byte, n int) int64")
+	Pragma("noescape")
+	Doc("alternateformsavx512 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.")
+	numbers, src, n := Load(Param("numbers"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	upper, lower, sums := make([]VecVirtual, forms), make([]VecVirtual, forms), make([]VecVirtual, forms)
+	for i := range sums {
+		upper[i], lower[i], sums[i] = ZMM(), ZMM(), ZMM()
+		VMOVDQU8(Mem{Base: numbers, Disp: 128 * i}, upper[i])
+		VMOVDQU8(Mem{Base: numbers, Disp: 128*i + 64}, lower[i])
+		VPXORQ(sums[i], sums[i], sums[i])
+	}
+	all := func(name string, word uint64) VecVirtual {
+		data, v := GLOBL(name, RODATA|NOPTR), ZMM()
+		DATA(0, U64(word))
+		VPBROADCASTQ(data, v)
+		return v
+	}
+	within, odd := all("withinavx512", 0x1f1f1f1f1f1f1f1f), all("oddavx512", 0x2000200020002000)
+	Label("vector")
+	{
+		v, high := ZMM(), ZMM()
+		VMOVDQU8(Mem{Base: src}, v)
+		VPSRLW(U8(2), v, high) // of which six bits of each byte count
+		VPTERNLOGQ(U8(0xea), odd, within, v)
+		for i, sum := range sums {
+			a, b := ZMM(), ZMM()
+			VPERMB(upper[i], high, a)
+			VPERMB(lower[i], v, b)
+			VPDPBUSD(b, a, sum)
+		}
+	}
+	ADDQ(U8(64), src)
+	DECQ(n)
+	JNZ(LabelRef("vector"))
+	factors, total := Load(Param("factors"), GP64()), GP64()
+	XORL(total.As32(), total.As32())
+	for i, sum := range sums {
+		wide := added(sum)
+		IMULQ(Mem{Base: factors, Disp: 8 * i}, wide)
+		ADDQ(wide, total)
+	}
+	VZEROUPPER()
+	Store(total, ReturnIndex(0))
+	RET()
+}
+
+// added is what the 16 lanes of a vector sum to.
+func added(v VecVirtual) GPVirtual {
+	half, quarter := YMM(), XMM()
+	VEXTRACTI64X4(U8(1), v, half)
+	VPADDD(v.AsY(), half, half)
+	VEXTRACTI128(U8(1), half, quarter)
+	VPADDD(half.AsX(), quarter, quarter)
+	shuffled := XMM()
+	VPSHUFD(U8(0x4e), quarter, shuffled)
+	VPADDD(shuffled, quarter, quarter)
+	VPSHUFD(U8(0xb1), quarter, shuffled)
+	VPADDD(shuffled, quarter, quarter)
+	sum := GP32()
+	VMOVD(quarter, sum)
+	wide := GP64()
+	MOVLQSX(sum, wide)
+	return wide
 }
