@@ -1,11 +1,13 @@
 package ecc
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"slices"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -202,17 +204,16 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 // add counts a piece, looks at it, and has it seen, and takes off a slice that it shares.
 func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) error {
 	taken := !j.joins || p.Times != 1 // the shared slice is to be taken off
-	look := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
-	var err error
-	if taken {
-		err = adder(job).Add(p.Field, p.Times)
-	} else if err = job.(Joiner).AddJoined(p); p.Shared != nil {
-		look = func() (fingerprint.Sum, error) { return j.look.OfJoined(p.Field, j.c.Threads) }
+	var f fingerprint.Sum
+	count := func() error { return adder(job).Add(p.Field, p.Times) }
+	look := func() (err error) { f, err = j.look.Of(p.Field, j.c.Threads); return err }
+	if !taken {
+		count = func() error { return job.(Joiner).AddJoined(p) }
 	}
-	if err != nil {
-		return err
+	if !taken && p.Shared != nil {
+		look = func() (err error) { f, err = j.look.OfJoined(p.Field, j.c.Threads); return err }
 	}
-	f, err := look()
+	err := together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
 	if err != nil {
 		return err
 	}
@@ -224,6 +225,23 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) e
 		return j.see(p.Shared, -p.Times)
 	}
 	return j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum)
+}
+
+// together counts and looks, by so many threads on so many cores: at the same time where that takes no
+// more cores, and none of them waits for the others in between. It counts on the caller's goroutine.
+func together(threads, cores int, count, look func() error) error {
+	if threads == 1 || threads < cores {
+		if err := count(); err != nil {
+			return err
+		}
+		return look()
+	}
+	var counted, looked error
+	var g crew.Group
+	g.Go(func() { looked = look() })
+	g.Run(func() { counted = count() })
+	g.Wait()
+	return cmp.Or(counted, looked)
 }
 
 // see has an image seen.

@@ -47,6 +47,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "curves that are written", Of: curvesReadBack},
 		sound.Check{Name: "shares of a curve", Of: sharesAddUp},
 		sound.Check{Name: "bytes that are read once", Of: bytesReadOnce},
+		sound.Check{Name: "what is counted and looked at", Of: goTogether},
 		sound.Check{Name: "what implementations are asked", Of: viewsAreAsked},
 		sound.Check{Name: "implementations that fail", Of: failedCallsAreTold},
 	)

@@ -810,3 +810,21 @@ func bytesReadOnce(t sound.T) {
 		}
 	}
 }
+
+// Counting and looking are at the same time where there are as many cores, and one after the other where
+// fewer are to be taken; who counts is heard first.
+func goTogether(t sound.T) {
+	met := make(chan bool) // of both at once
+	if err := together(3, 3, func() error { met <- true; return nil }, func() error { <-met; return nil }); err != nil {
+		t.Error(err)
+	}
+	for threads := 1; threads <= 3; threads++ {
+		for _, c := range []struct{ count, look, want error }{{nil, nil, nil}, {errBroken, nil, errBroken}, {nil, errBroken, errBroken}, {errBroken, errors.New("looks"), errBroken}} {
+			looked := false
+			got := together(threads, 3, func() error { return c.count }, func() error { looked = true; return c.look })
+			if !errors.Is(got, c.want) || looked != (threads == 3 || c.count == nil) {
+				t.Errorf("%d cores, %+v: %v, looked %v", threads, c, got, looked)
+			}
+		}
+	}
+}
