@@ -42,21 +42,22 @@ test-long:
 # command, whose cells are processes, all cases of extrema on a stand-in for a
 # device, whose kernels are: other tests there drive it, and what takes long on one
 # goroutine: checks of parts, damaged files, groups of a curve's voxels, and the other programs of make oracle.
-# The checks of parts are those of a PART of the packages.
+# The checks of parts are those of a PART of the packages. Beside the implementations a package is looked at
+# where its code or its tests start or lock something themselves.
 # A process that ends waits a second for races to be told, by default: tests here start hundreds.
 race: export GORACE = atexit_sleep_ms=10
+raced = $$($(GO) list ./impls/... $$(git grep -lE '\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' -- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' \
+	':!internal/mutate' ':!*/asm/*' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
 race:
-	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
-	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' \
-		$$($(GO) list ./... | grep -v /cmd/ | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
+	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $(raced)
+	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' $$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
-# For another system the types of all are checked, and what is its own is vetted, for which
-# the standard library must be compiled for it, as fast as can be.
+# For another system the types of all are checked. To vet what is its own, a hundred lines, the standard library would
+# have to be compiled for it.
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run ./internal/typecheck darwin
-	GOOS=darwin $(GO) vet -gcflags='all=-N -l -dwarf=false' $$(git grep -l '^//go:build.*!linux' -- '*.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 
