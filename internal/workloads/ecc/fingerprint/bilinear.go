@@ -110,44 +110,28 @@ func (b *bilinear) alternate(table []uint64, lookUp lookUps) func(list []byte) i
 
 // turnsInGo finds the turning points of rows of bytes, of the least of them or of the greatest.
 func turnsInGo(greatest bool) turnVectors {
-	least := func(a, b byte) byte { return min(a, b) }
+	flip := byte(0)
 	if greatest {
-		least = func(a, b byte) byte { return max(a, b) }
+		flip = 255 // of which the least are the greatest
 	}
 	kinds := func(planes []*byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64) {
+		row := make([]byte, columns)
 		for y := range rows {
-			var lines [][]byte // of the row and the next one, in each plane
-			for _, p := range planes {
-				for r := range 2 {
-					lines = append(lines, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(p), (y+r)*stride)), columns))
-				}
-			}
 			for kind := range 2 * len(planes) {
-				value := func(x int) byte {
-					v := lines[0][x]
-					if kind&2 > 0 || len(planes) == 1 && kind&1 > 0 {
-						v = least(v, lines[1][x])
-					}
-					if len(planes) == 2 && kind&1 > 0 {
-						v = least(v, lines[2][x])
-					}
-					if kind == 3 {
-						v = least(v, lines[3][x])
-					}
-					return v
+				for i := range row {
+					row[i] = 255
 				}
-				put := func(v byte) {
-					*(*byte)(unsafe.Add(unsafe.Pointer(to), kind*apart+int(counts[kind]))) = v
-					counts[kind]++
-				}
-				for x, held := 0, false; x < columns; x++ {
-					holds := x == columns-1 || least(value(x), value(x+1)) == value(x)
-					if holds != held {
-						put(value(x))
+				least := func(plane *byte, next int) {
+					for i, v := range unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(plane), (y+next)*stride)), columns) {
+						row[i] = min(row[i], v^flip)
 					}
-					held = holds
 				}
-				put(0)
+				for _, p := range planes[:1+kind%len(planes)] {
+					for next := range 1 + kind/len(planes) {
+						least(p, next)
+					}
+				}
+				turningPointsOf(row, flip, unsafe.Add(unsafe.Pointer(to), kind*apart), &counts[kind])
 			}
 		}
 	}
@@ -159,4 +143,21 @@ func turnsInGo(greatest bool) turnVectors {
 			kinds([]*byte{below}, stride, columns, rows, to, apart, counts)
 		},
 	}
+}
+
+// turningPointsOf writes the turning points of a row behind so many bytes of a list, and a voxel 0.
+func turningPointsOf(row []byte, flip byte, list unsafe.Pointer, count *int64) {
+	put := func(v byte) {
+		*(*byte)(unsafe.Add(list, *count)) = v
+		*count++
+	}
+	held := false
+	for x, v := range row {
+		holds := x == len(row)-1 || v <= row[x+1]
+		if holds != held {
+			put(v ^ flip)
+		}
+		held = holds
+	}
+	put(0)
 }

@@ -316,7 +316,7 @@ func turningPoints(t sound.T, set string) {
 						w := k.weights(l.Len(), 0)
 						table := newLookup(typ, l, w, top, set).table
 						turns := newTurns(typ, table, w, set)
-						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 40 * atOnce}) {
+						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 4 * atOnce}) {
 							if size > 1 && n > atOnce {
 								continue // which is for sums of vectors
 							}
