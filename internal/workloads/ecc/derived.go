@@ -344,11 +344,7 @@ func joinedLooks(k fingerprint.Key) law {
 			}
 			got := look.Zero()
 			if err := grid.EachJoined(in, grid.Whole(in), piecesOf(in), false, func(p grid.Piece) error {
-				of := look.OfJoined
-				if p.Shared == nil {
-					of = func(f *grid.Field, threads int) (fingerprint.Sum, error) { return look.Of(f, threads) }
-				}
-				sum, err := of(p.Field, threads)
+				sum, err := look.OfPiece(p, threads)
 				got.Add(sum, p.Times)
 				return err
 			}); err != nil {

@@ -209,9 +209,7 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) e
 	look := func() (err error) { f, err = j.look.Of(p.Field, j.c.Threads); return err }
 	if !taken {
 		count = func() error { return job.(Joiner).AddJoined(p) }
-	}
-	if !taken && p.Shared != nil {
-		look = func() (err error) { f, err = j.look.OfJoined(p.Field, j.c.Threads); return err }
+		look = func() (err error) { f, err = j.look.OfPiece(p, j.c.Threads); return err }
 	}
 	err := together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
 	if err != nil {

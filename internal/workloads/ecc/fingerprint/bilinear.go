@@ -28,8 +28,8 @@ const forms = 5
 // Bilinear is the key with bilinear weights, where an image of a type on a ladder has a fingerprint
 // by them and this machine is quicker so. It is for whoever looks at all of the image.
 func (k Key) Bilinear(t grid.Type, l grid.Ladder) Key {
-	lo, step, even := l.Affinity()
-	whole := t == grid.Uint8 && l.Len() == 256 && even && lo == 0 && step == 1
+	first, whole := consecutive(t, l)
+	whole = whole && t == grid.Uint8 && first == 0 && l.Len() == 256
 	_, _, quick := turnVectorsOf(fastest(), t, k.in.Superlevel)
 	k.bilinear = whole && quick && k.in.bilinear()
 	return k
@@ -91,13 +91,7 @@ func (b *bilinear) isOf(table []uint64) bool {
 // alternate gives turns.alternate of bilinear weights, of bytes whose weights a table has.
 func (b *bilinear) alternate(table []uint64, lookUp lookUps) func(list []byte) int64 {
 	if lookUp.forms == nil || !b.isOf(table) {
-		return func(list []byte) int64 {
-			var sum uint64
-			for ; len(list) > 1; list = list[2:] {
-				sum += table[list[1]] - table[list[0]] // W is 0
-			}
-			return int64(sum)
-		}
+		return func(list []byte) int64 { return alternately(table, list) }
 	}
 	return func(list []byte) int64 {
 		sum := int64(0) // of what is less than W, which is 0

@@ -153,10 +153,10 @@ func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
 	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
 }
 
-// OfJoined is the sum over the cells of a 3D image of voxels that are top cells, without those of
-// its first slice.
-func (p *Prepared) OfJoined(f *grid.Field, threads int) (Sum, error) {
-	return p.whole(f, threads, true)
+// OfPiece is the sum over the cells of a piece of a 3D image of voxels that are top cells, without those
+// of a slice that it shares with the piece before.
+func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
+	return p.whole(piece.Field, threads, piece.Shared != nil)
 }
 
 // By is Of by who looks at all of an image. An image that repeats itself is looked at in

@@ -55,7 +55,7 @@ func (p *Prepared) Tables() ([]Table, error) {
 			tables[i] = t
 			continue
 		}
-		if first, whole := p.consecutive(); whole {
+		if first, whole := consecutive(p.typ, p.ladder); whole {
 			t.Factors, t.First = f.factors, first
 		}
 		if f.bits < 32 {
@@ -89,11 +89,11 @@ func (p *Prepared) Tables() ([]Table, error) {
 
 // consecutive is the first level of a ladder whose levels are those integers that follow it, and
 // whether it is one, as every ladder is of float32, whose kernels know its levels.
-func (p *Prepared) consecutive() (first int64, whole bool) {
-	if p.typ == grid.Float32 {
+func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
+	if t == grid.Float32 {
 		return 0, true
 	}
-	lo, step, ok := p.ladder.Affinity()
+	lo, step, ok := l.Affinity()
 	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
 }
 

@@ -116,15 +116,19 @@ func newTurns(t grid.Type, weights []uint64, w weights, isa string) *turns {
 		return s
 	}
 	s.most = pairsMost
-	table := (*[1 << 16]uint64)(weights)
-	s.alternate = func(list []byte) int64 {
-		var sum uint64
-		for pairs := grid.Values[uint16](list); len(pairs) > 1; pairs = pairs[2:] {
-			sum += table[pairs[1]] - table[pairs[0]] // W goes out
-		}
-		return int64(sum)
-	}
+	s.alternate = func(list []byte) int64 { return alternately(weights, grid.Values[uint16](list)) }
 	return s
+}
+
+// alternately adds up what is less than W of a list's values, with the signs of their places, by a table of
+// the weights of all values.
+func alternately[V uint8 | uint16](table []uint64, list []V) int64 {
+	var sum uint64
+	table = table[:int(^V(0))+1]
+	for ; len(list) > 1; list = list[2:] {
+		sum += table[list[1]] - table[list[0]] // W goes out
+	}
+	return int64(sum)
 }
 
 // inVectors calls f with the vectors of a list, as many as may be looked up at once.
