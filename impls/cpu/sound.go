@@ -19,7 +19,7 @@ func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "shares of cores", Of: sharedOut},
 		{Name: "slabs", Of: slabs},
-		{Name: "memory", Of: memoryIsWhatIsAllocated},
+		{Name: "memory", Of: memoryIsWhatIsAllocated, Allocates: true},
 		{Name: "refusals", Of: refusals},
 		{Name: "parts of a call", Of: partsOfACall},
 		{Name: "images that are read in slabs", Of: slabsAddUp},

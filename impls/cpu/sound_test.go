@@ -3,16 +3,7 @@ package cpu
 import (
 	"testing"
 
-	"eccbench/internal/race"
+	"eccbench/internal/sound/soundtest"
 )
 
-func TestChecks(t *testing.T) {
-	for _, c := range (Implementation{}).Checks("") {
-		t.Run(c.Name, func(t *testing.T) {
-			if race.Enabled && c.Name == "memory" {
-				t.Skip("the race detector allocates, too")
-			}
-			c.Of(t)
-		})
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }

@@ -37,7 +37,7 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "shares of cores", Of: sharedOut},
 		sound.Check{Name: "slabs", Of: slabs},
 		sound.Check{Name: "strips", Of: strips},
-		sound.Check{Name: "memory", Of: memoryIsWhatIsAllocated},
+		sound.Check{Name: "memory", Of: memoryIsWhatIsAllocated, Allocates: true},
 		sound.Check{Name: "memory of tallies", Of: memoryOfTallies},
 		sound.Check{Name: "refusals, " + isa, Of: func(t sound.T) { refusals(t, isa) }},
 		sound.Check{Name: "flags", Of: searchedLevelsAreFlagged},

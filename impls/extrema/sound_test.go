@@ -3,19 +3,12 @@ package extrema
 import (
 	"testing"
 
-	"eccbench/internal/race"
+	"eccbench/internal/sound/soundtest"
 )
 
 func TestChecks(t *testing.T) {
 	for _, isa := range available() {
-		for _, c := range (Implementation{}).Checks(isa) {
-			t.Run(isa+" "+c.Name, func(t *testing.T) {
-				if race.Enabled && c.Name == "memory" {
-					t.Skip("the race detector allocates, too")
-				}
-				c.Of(t)
-			})
-		}
+		t.Run(isa, func(t *testing.T) { soundtest.Run(t, Implementation{}.Checks(isa)...) })
 	}
 }
 

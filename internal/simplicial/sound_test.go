@@ -1,9 +1,9 @@
 package simplicial
 
-import "testing"
+import (
+	"testing"
 
-func TestChecks(t *testing.T) {
-	for _, c := range Checks() {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+	"eccbench/internal/sound/soundtest"
+)
+
+func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }

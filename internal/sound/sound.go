@@ -21,8 +21,9 @@ type T interface {
 
 // A Check says what is not as it is to be.
 type Check struct {
-	Name string
-	Of   func(T)
+	Name      string
+	Of        func(T)
+	Allocates bool // it counts what is allocated, to which the race detector adds
 }
 
 // First is what the first check says that finds something, nil where none does. What panics is not

@@ -10,7 +10,7 @@ import (
 // are gone then.
 func TestFirst(t *testing.T) {
 	var dir string
-	right := Check{"right", func(t T) {
+	right := Check{Name: "right", Of: func(t T) {
 		dir = t.TempDir()
 		if _, err := os.Stat(dir); err != nil {
 			t.Error(err)
@@ -27,7 +27,7 @@ func TestFirst(t *testing.T) {
 		{func(t T) { panic("at the disco") }, "it panics: at the disco"},
 		{func(t T) { var list []int; list[0]++ }, "index out of range"},
 	} {
-		err := First(right, Check{"wrong", c.of}, Check{"later", func(t T) { t.Error("later") }})
+		err := First(right, Check{Name: "wrong", Of: c.of}, Check{Name: "later", Of: func(t T) { t.Error("later") }})
 		if err == nil || !strings.Contains(err.Error(), "wrong: ") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "more") {
 			t.Errorf("%v, want %q", err, c.want)
 		}

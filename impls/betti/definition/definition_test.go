@@ -8,6 +8,7 @@ import (
 	"eccbench/impls/betti/duality"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -74,11 +75,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
-	for _, c := range (Implementation{}).Checks("") {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {

@@ -1,12 +1,12 @@
 package duality
 
-import "testing"
+import (
+	"testing"
 
-func TestChecks(t *testing.T) {
-	for _, c := range (Implementation{}).Checks("") {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+	"eccbench/internal/sound/soundtest"
+)
+
+func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }
 
 // TestSlabs looks at more slabs than verify does.
 func TestSlabs(t *testing.T) { slabsAdd(t, Implementation{}, 100) }

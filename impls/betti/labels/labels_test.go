@@ -5,6 +5,7 @@ import (
 
 	"eccbench/impls/betti/labels"
 	"eccbench/internal/bench"
+	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 )
@@ -43,8 +44,4 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
-	for _, c := range (labels.Implementation{}).Checks("") {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, labels.Implementation{}.Checks("")...) }

@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/betti/labels"
 	"eccbench/impls/betticurves/bylevel"
 	"eccbench/internal/bench"
+	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/betti"
 )
 
@@ -32,7 +33,5 @@ func TestTimeOfAllLevels(t *testing.T) {
 }
 
 func TestChecks(t *testing.T) {
-	for _, c := range (bylevel.Implementation{Of: labels.Implementation{}}).Checks("") {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
+	soundtest.Run(t, bylevel.Implementation{Of: labels.Implementation{}}.Checks("")...)
 }

@@ -3,10 +3,10 @@ package reductions
 import (
 	"slices"
 	"testing"
+
+	"eccbench/internal/sound/soundtest"
 )
 
 func TestChecks(t *testing.T) {
-	for _, c := range slices.Concat(Implementation{}.Checks(""), Partitions{}.Checks(""), Race{}.Checks("")) {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
+	soundtest.Run(t, slices.Concat(Implementation{}.Checks(""), Partitions{}.Checks(""), Race{}.Checks(""))...)
 }

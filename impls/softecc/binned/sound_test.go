@@ -1,11 +1,13 @@
 package binned
 
-import "testing"
+import (
+	"testing"
+
+	"eccbench/internal/sound/soundtest"
+)
 
 func TestChecks(t *testing.T) {
 	for _, isa := range available() {
-		for _, c := range (Implementation{}).Checks(isa) {
-			t.Run(isa+" "+c.Name, func(t *testing.T) { c.Of(t) })
-		}
+		t.Run(isa, func(t *testing.T) { soundtest.Run(t, Implementation{}.Checks(isa)...) })
 	}
 }

@@ -1,12 +1,12 @@
 package grids
 
-import "testing"
+import (
+	"testing"
 
-func TestChecks(t *testing.T) {
-	for _, c := range Checks() {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+	"eccbench/internal/sound/soundtest"
+)
+
+func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }
 
 // TestLevelsOfLongTables looks at longer tables than verify does.
 func TestLevelsOfLongTables(t *testing.T) { levelsOfTables(t, 200_000, 300_000) }

@@ -3,10 +3,8 @@ package betti
 import (
 	"slices"
 	"testing"
+
+	"eccbench/internal/sound/soundtest"
 )
 
-func TestChecks(t *testing.T) {
-	for _, c := range slices.Concat(Checks(), CurvesChecks()) {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, slices.Concat(Checks(), CurvesChecks())...) }

@@ -1,12 +1,12 @@
 package unions
 
-import "testing"
+import (
+	"testing"
+
+	"eccbench/internal/sound/soundtest"
+)
 
 // More images than verify looks at.
 func TestBoxes(t *testing.T) { boxesAreJoined(t, 100) }
 
-func TestChecks(t *testing.T) {
-	for _, c := range Checks() {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }

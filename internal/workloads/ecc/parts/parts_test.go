@@ -9,14 +9,11 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/ecc"
 )
 
-func TestChecks(t *testing.T) {
-	for _, c := range Checks() {
-		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
-	}
-}
+func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }
 
 // A head may say anything: what is not a part is an error, and no memory is taken on its word.
 func FuzzRead(f *testing.F) {
