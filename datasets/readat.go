@@ -4,6 +4,9 @@ import (
 	"io"
 )
 
+// readAlone is the most that is read by the caller alone, whose cache has it then.
+const readAlone = 1 << 20
+
 // readAt fills dst with what stands at a place in a file. Large reads are made in
 // pieces, a few at the same time: one reader alone leaves a fast disk idle between
 // its requests, and the kernel reads ahead best of small ones.
@@ -14,6 +17,8 @@ func readAt(file io.ReaderAt, dst []byte, at int64) error {
 	piece, readers := int64(128<<10), int64(8)
 	if _, remote := file.(*remoteFile); remote {
 		piece, readers = remotePiece, RemoteReaders
+	} else if len(dst) <= readAlone {
+		readers = 1
 	}
 	n := (int64(len(dst)) + piece - 1) / piece
 	var first firstError

@@ -53,12 +53,24 @@ func NewDigester(s Source) *Digester {
 	return d
 }
 
+// hashedBytes is about what is read before it is hashed: a core's cache still has it.
+const hashedBytes = 1 << 20
+
 // ReadSlab reads slices lo ≤ i < hi, and hashes those that were not read before.
 func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
-	if err := d.Source.ReadSlab(dst, lo, hi); err != nil {
-		return err
+	size, step := SliceBytes(d.Source), hi-lo
+	if !d.InBulk() {
+		step = min(step, max(1, hashedBytes/size))
 	}
-	d.hash(dst, lo, lo, hi)
+	for ; lo < hi; lo += step {
+		step = min(step, hi-lo)
+		part := dst[:step*size]
+		if err := d.Source.ReadSlab(part, lo, lo+step); err != nil {
+			return err
+		}
+		d.hash(part, lo, lo, lo+step)
+		dst = dst[step*size:]
+	}
 	return nil
 }
 

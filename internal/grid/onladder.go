@@ -72,7 +72,7 @@ func (o onLadder) listed(values []float32, first int64) error {
 func Range(s Source, of Span) (least, greatest float32, err error) {
 	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
 	var bad *NotFiniteError
-	err = eachSlab(s, of, max(1, slabBytes/SliceBytes(s)), 0, func(slab []byte, lo, _ int64) error {
+	err = eachSlab(s, of, max(1, slabBytes/SliceBytes(s)), 0, atOnce(func(slab []byte, lo, _ int64) error {
 		var a, b float32
 		switch s.Type() {
 		case Uint8:
@@ -95,7 +95,7 @@ func Range(s Source, of Span) (least, greatest float32, err error) {
 		}
 		least, greatest = min(least, a), max(greatest, b)
 		return nil
-	})
+	}))
 	if err == nil && bad != nil {
 		err = bad
 	}

@@ -39,7 +39,13 @@ type Piece struct {
 	Times  int64
 	Shared *Field // its first slice, where that counts −Times because another piece has it; else nil
 	More   bool   // the piece after it begins with its last slice, which is Shared there
+	rest   *func() error
 }
+
+// Leave is for who returns before all is done with a piece: before the piece is overwritten, and before
+// EachJoined returns, it waits for that, on any goroutine, while the next piece is handed out. It is called
+// once for a piece at most.
+func (p Piece) Leave(rest func() error) { *p.rest = rest }
 
 // EachJoined is EachPiece for who counts what a piece adds to the one before.
 func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece) error) error {
@@ -53,15 +59,20 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	field := func(slab []byte) (*Field, error) {
 		return Trusted(s.Shape().WithSlices(int64(len(slab))/size), s.Type(), slab, s.Ladder())
 	}
-	call := func(slab []byte, shares, more bool, times int64) (err error) {
-		p := Piece{Times: times, More: more}
+	call := func(slab []byte, shares, more bool, times int64) (rest func() error, err error) {
+		rest = nothing
+		p := Piece{Times: times, More: more, rest: &rest}
 		if p.Field, err = field(slab); err == nil && shares {
 			p.Shared, err = field(slab[:size])
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = f(p)
 		}
-		return f(p)
+		return rest, err
+	}
+	callAndWait := func(slab []byte, shares bool, times int64) error {
+		rest, err := call(slab, shares, false, times)
+		return cmp.Or(err, rest())
 	}
 	closed = closed && of.Hi == s.Shape().Slices()
 	var seam []byte // the last slice and the first
@@ -69,7 +80,7 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 		seam = NewBuffer(2 * size)
 	}
 	shares := of.Lo > 0 // the first slab, and each after it
-	err := eachSlab(s, of, max(2, pieceSlices), 1, func(slab []byte, lo, hi int64) error {
+	err := eachSlab(s, of, max(2, pieceSlices), 1, func(slab []byte, lo, hi int64) (func() error, error) {
 		if closed && lo == 0 {
 			copy(seam[size:], slab)
 		}
@@ -88,7 +99,7 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 			return err
 		}
 	}
-	return cmp.Or(call(seam, true, false, 1), call(seam[size:], false, false, -1))
+	return cmp.Or(callAndWait(seam, true, 1), callAndWait(seam[size:], false, -1))
 }
 
 // cachedBytes is what a piece has for each core that joins it to the one before: all of a piece is

@@ -63,7 +63,7 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	if whole, ok := s.(*Field); ok {
 		return f(whole.data, 0, s.Shape().Slices())
 	}
-	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, f)
+	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, atOnce(f))
 }
 
 // EachSharing reads the source in order, in slabs of so many slices, of which each begins with the
@@ -72,7 +72,7 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) error {
 	whole, ok := s.(*Field)
 	if !ok {
-		return eachSlab(s, Whole(s), step, 1, f)
+		return eachSlab(s, Whole(s), step, 1, atOnce(f))
 	}
 	n, size := s.Shape().Slices(), SliceBytes(s)
 	for at := int64(0); at < n; at += step {
@@ -99,29 +99,49 @@ func Whole(s Source) Span { return Span{0, s.Shape().Slices()} }
 // Len is how many slices a span has.
 func (s Span) Len() int64 { return s.Hi - s.Lo }
 
+// A visit looks at a slab. What it leaves is waited for, once, before the slab is overwritten, while the next
+// one is visited.
+type visit func(slab []byte, lo, hi int64) (rest func() error, err error)
+
+// atOnce is a visit that leaves nothing.
+func atOnce(f func(slab []byte, lo, hi int64) error) visit {
+	return func(slab []byte, lo, hi int64) (func() error, error) { return nothing, f(slab, lo, hi) }
+}
+
 // eachSlab is EachSlab of the slices of a span, in slabs of so many, each of which begins
-// with so many slices of those before it, which the first one reads.
-func eachSlab(s Source, of Span, step, shared int64, f func(slab []byte, lo, hi int64) error) error {
+// with so many slices of those before it, which the first one reads. What visits leave is done, and nothing
+// is read any more, when eachSlab returns.
+func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	n, size := of.Len(), SliceBytes(s)
 	step = min(n, max(1, shared, step))
 	slabs := (n + step - 1) / step
 	span := func(k int64) (lo, hi int64) { return of.Lo + k*step, of.Lo + min((k+1)*step, n) }
 	ahead := min(slabs, slabsAhead(step*size))
-	buffers, read := make([][]byte, ahead), make([]chan error, ahead)
-	start := func(k int64) {
+	buffers := make([][]byte, ahead)
+	free, read := make([]chan error, ahead), make([]chan error, ahead) // for the next slab of a buffer
+	var running sync.WaitGroup
+	start := func(k int64, rest func() error) {
 		lo, hi := span(k)
 		from := lo
 		if k == 0 {
 			from -= min(lo, shared)
 		}
-		dst, done := buffers[k%ahead][(shared-(lo-from))*size:][:(hi-from)*size], read[k%ahead]
-		go func() { done <- readParts(s, dst, from, hi) }()
+		buffer, free, read := buffers[k%ahead], free[k%ahead], read[k%ahead]
+		running.Go(func() {
+			err := rest()
+			free <- err
+			if err == nil && k < slabs {
+				read <- readParts(s, buffer[(shared-(lo-from))*size:][:(hi-from)*size], from, hi)
+			}
+		})
 	}
 	for k := range ahead {
-		buffers[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1)
-		start(k)
+		buffers[k], free[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1), make(chan error, 1)
+		start(k, nothing)
 	}
-	defer func() { // nothing is read any more
+	<-free[0] // the slab before it is none
+	defer func() {
+		running.Wait()
 		for _, b := range buffers {
 			leaveBuffer(b)
 		}
@@ -130,25 +150,29 @@ func eachSlab(s Source, of Span, step, shared int64, f func(slab []byte, lo, hi 
 		lo, hi := span(k)
 		before := min(lo, shared) // slices of the slab before
 		slab := buffers[k%ahead][(shared-before)*size : (shared+hi-lo)*size]
-		err := <-read[k%ahead]
-		if err == nil {
-			err = f(slab, lo-before, hi)
-		}
-		if err != nil {
-			for later := k + 1; later < min(k+ahead, slabs); later++ {
-				<-read[later%ahead] // nobody looks at it any more
-			}
+		if err := <-read[k%ahead]; err != nil {
 			return err
 		}
-		if k+1 < slabs {
-			copy(buffers[(k+1)%ahead][:shared*size], slab[int64(len(slab))-shared*size:])
+		rest, err := f(slab, lo-before, hi)
+		if next := (k + 1) % ahead; err == nil && k+1 < slabs {
+			if err = <-free[next]; err == nil {
+				copy(buffers[next][:shared*size], slab[int64(len(slab))-shared*size:])
+			}
 		}
-		if k+ahead < slabs {
-			start(k + ahead)
+		if err != nil {
+			return cmp.Or(err, rest())
 		}
+		start(k+ahead, rest)
 	}
-	return nil
+	var err error
+	for _, free := range free {
+		err = cmp.Or(err, <-free)
+	}
+	return err
 }
+
+// nothing is what a visit leaves that is over when it returns.
+func nothing() error { return nil }
 
 // slabsAhead is how many slabs of a size are held at a time.
 func slabsAhead(size int64) int64 { return max(2, aheadBytes/size) }

@@ -25,6 +25,7 @@ func Checks() []sound.Check {
 		{Name: "images on a ladder", Of: onLadder},
 		{Name: "pieces", Of: eachPiece},
 		{Name: "pieces of spans", Of: eachPieceOfSpans},
+		{Name: "pieces that are left", Of: piecesAreLeft},
 		{Name: "sizes of pieces", Of: piecesAreLarge},
 		{Name: "sizes of joined pieces", Of: joinedPiecesAreSmall},
 		{Name: "slabs", Of: eachSlab},

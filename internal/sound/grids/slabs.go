@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
@@ -210,6 +211,91 @@ func eachSlab(t sound.T) {
 	}
 }
 
+// A watched source holds that a piece was done with before what comes next to its place is read.
+type watched struct {
+	counting
+	t    sound.T
+	done []atomic.Bool // of each piece
+}
+
+func (watched) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
+
+// ReadSlab knows that two pieces are held at a time.
+func (w watched) ReadSlab(dst []byte, lo, hi int64) error {
+	if before := lo/2 - 2; before >= 0 && !w.done[before].Load() {
+		w.t.Errorf("slices %d to %d come to the place of piece %d before that is done with", lo, hi, before)
+	}
+	return w.counting.ReadSlab(dst, lo, hi)
+}
+
+// What is left to be done with a piece when it was handed out goes on beside the next one, which does not
+// come to its place before, and is done when all end, well or not; what it finds wrong is told.
+func piecesAreLeft(t sound.T) {
+	stop := errors.New("stop")
+	for _, c := range []struct {
+		source counting
+		stop   int // the piece that whoever is handed it stops at
+		wrong  int // and that which who goes on with it finds wrong
+		want   error
+		handed int
+	}{
+		{counting{9, 9}, -1, -1, nil, 5}, {counting{2, 2}, -1, -1, nil, 1}, {counting{9, 9}, 3, -1, stop, 4}, {counting{9, 9}, 0, -1, stop, 1}, {counting{9, 4}, -1, -1, errBroken, 2},
+		{counting{9, 9}, -1, 1, errBroken, 3}, {counting{9, 9}, -1, 3, errBroken, 5}, {counting{9, 9}, -1, 4, errBroken, 5}, {counting{9, 9}, 2, 2, stop, 3},
+	} {
+		w := watched{c.source, t, make([]atomic.Bool, 5)}
+		begun := make([]chan bool, 6)
+		for k := range begun {
+			begun[k] = make(chan bool)
+		}
+		k, ended := -1, false
+		err := grid.EachJoined(w, grid.Whole(w), 2, false, func(p grid.Piece) error {
+			k++
+			close(begun[k])
+			k := k
+			whole := func() bool {
+				lo := max(0, 2*k-1)
+				for i := range p.Shape().D {
+					if p.Floats()[i<<22] != float32(lo+int(i)) {
+						return false
+					}
+				}
+				return p.Shape().D == min(c.source.slices, int64(2*k+2))-int64(lo)
+			}
+			if !whole() {
+				t.Errorf("%+v: piece %d is another", c, k)
+			}
+			last := 2*int64(k)+2 >= c.source.slices || 2*int64(k)+2 >= c.source.fails || k == c.stop || c.wrong >= 0 && k >= c.wrong // the next one does not come
+			p.Leave(func() error {
+				if !last {
+					<-begun[k+1]
+				}
+				if ended || !whole() {
+					t.Errorf("%+v: what is left of piece %d has another (%v)", c, k, ended)
+				}
+				w.done[k].Store(true)
+				if k == c.wrong {
+					return errBroken
+				}
+				return nil
+			})
+			if k == c.stop {
+				return stop
+			}
+			return nil
+		})
+		ended = true
+		done := 0
+		for i := range w.done {
+			if w.done[i].Load() {
+				done++
+			}
+		}
+		if !errors.Is(err, c.want) || done != k+1 || done != c.handed {
+			t.Errorf("%+v: %v, %d of %d pieces are done with", c, err, done, k+1)
+		}
+	}
+}
+
 // Slabs that share a slice are the same of an image in memory as of one that is read.
 func eachSharing(t sound.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 2, W: 3}, {D: 1, H: 7, W: 6}} {
@@ -349,7 +435,21 @@ func levelsThatAreTheSame(t sound.T) {
 	}
 }
 
-// The hash is the same however an image is read, and another of another image, of the same
+// An asked source knows how many slices it was asked for at a time, at most.
+type asked struct {
+	counting
+	bulk bool
+	most int64
+}
+
+func (a *asked) InBulk() bool { return a.bulk }
+
+func (a *asked) ReadSlab(dst []byte, lo, hi int64) error {
+	a.most = max(a.most, hi-lo)
+	return a.counting.ReadSlab(dst, lo, hi)
+}
+
+// The hash is the same however an image is read, which is slice by slice where that is large and near, and another of another image, of the same
 // bytes in another shape, and of the same slices in another order.
 func digester(t sound.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
@@ -377,6 +477,15 @@ func digester(t sound.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, bulk := range []bool{false, true} {
+		far, most := asked{counting: counting{5, 5}, bulk: bulk}, int64(1)
+		if bulk {
+			most = 3
+		}
+		if err := grid.NewDigester(&far).ReadSlab(grid.NewBuffer(3<<24), 1, 4); err != nil || far.most != most {
+			t.Errorf("three slices are read %d at a time, want %d (%v)", far.most, most, err)
+		}
 	}
 	d := grid.NewDigester(struct{ grid.Source }{f})
 	if _, err := d.Sum(); err == nil {

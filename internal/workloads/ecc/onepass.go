@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -162,7 +163,7 @@ type passJob struct {
 
 func (j *passJob) Do(*bench.Trace) (err error) {
 	var job bench.Job[VCEC]
-	sum, held, voxels := j.look.Zero(), j.look.Zero(), int64(0)
+	sum, held, voxels := looked{Sum: j.look.Zero()}, j.look.Zero(), int64(0)
 	of, spills := j.pass.slices, j.pass.beside.Spill != nil
 	if spills {
 		of = max(fewestSpilled, j.pass.beside.Voxels/j.in.Shape().SliceVoxels())
@@ -179,67 +180,121 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 			adder(job).Begin()
 		}
 		piece.More = piece.More && !spills
-		if err := j.add(job, piece, &sum); err != nil {
+		rest, err := j.add(job, piece, &sum)
+		if err != nil {
 			return err
 		}
-		if voxels += piece.Shape().Voxels(); !spills || voxels < j.pass.beside.Voxels {
+		if !spills {
+			piece.Leave(rest)
+			return nil
+		}
+		if err := rest(); err != nil {
+			return err
+		}
+		if voxels += piece.Shape().Voxels(); voxels < j.pass.beside.Voxels {
 			return nil
 		}
 		voxels = 0
-		return j.spill(job, sum, held)
+		return j.spill(job, sum.Sum, held)
 	})
 	if job != nil {
 		defer func() { err = errors.Join(err, job.Close()) }()
 	}
+	if p, is := errors.AsType[*crew.Panic](err); is {
+		panic(p)
+	}
 	if err != nil {
 		return err
 	}
-	j.pass.sum, j.pass.held = sum, held
+	j.pass.sum, j.pass.held = sum.Sum, held
 	if j.out = (VCEC{}); job != nil { // of no slices nobody is asked
 		j.out, err = job.Out()
 	}
 	return err
 }
 
-// add counts a piece, looks at it, and has it seen, and takes off a slice that it shares.
-func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) error {
+// looked is the fingerprint of what was looked at, by whomever.
+type looked struct {
+	sync.Mutex
+	fingerprint.Sum
+}
+
+func (l *looked) add(f fingerprint.Sum, times int64) {
+	l.Lock()
+	defer l.Unlock()
+	l.Sum.Add(f, times)
+}
+
+// add counts a piece, looks at it, and has it seen, and takes off a slice that it shares. Where it returns no
+// error it may still be looking: rest waits for that.
+func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func() error, err error) {
 	taken := !j.joins || p.Times != 1 // the shared slice is to be taken off
-	var f fingerprint.Sum
 	count := func() error { return adder(job).Add(p.Field, p.Times) }
-	look := func() (err error) { f, err = j.look.Of(p.Field, j.c.Threads); return err }
+	of := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
 	if !taken {
 		count = func() error { return job.(Joiner).AddJoined(p) }
-		look = func() (err error) { f, err = j.look.OfPiece(p, j.c.Threads); return err }
+		of = func() (fingerprint.Sum, error) { return j.look.OfPiece(p, j.c.Threads) }
 	}
-	err := together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
+	look := func() error {
+		f, err := of()
+		if err == nil {
+			sum.add(f, p.Times)
+		}
+		return err
+	}
+	rest, err = together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sum.Add(f, p.Times)
-	if err = j.see(p.Field, p.Times); err != nil || p.Shared == nil {
-		return err
+	err = j.see(p.Field, p.Times)
+	switch {
+	case err != nil || p.Shared == nil:
+	case !taken:
+		err = j.see(p.Shared, -p.Times)
+	default:
+		var more func() error
+		if more, err = j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum); err == nil {
+			first := rest
+			return func() error { return cmp.Or(first(), more()) }, nil
+		}
 	}
-	if !taken {
-		return j.see(p.Shared, -p.Times)
+	if err != nil {
+		return nil, cmp.Or(err, rest())
 	}
-	return j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum)
+	return rest, nil
 }
 
 // together counts and looks, by so many threads on so many cores: at the same time where that takes no
-// more cores, and none of them waits for the others in between. It counts on the caller's goroutine.
-func together(threads, cores int, count, look func() error) error {
+// more cores, and none of them waits for the others in between. It counts on the caller's goroutine, and
+// returns when it has counted: rest waits until it has looked, too, where there is no error.
+func together(threads, cores int, count, look func() error) (rest func() error, err error) {
 	if threads == 1 || threads < cores {
 		if err := count(); err != nil {
-			return err
+			return nil, err
 		}
-		return look()
+		return func() error { return nil }, look()
 	}
-	var counted, looked error
 	var g crew.Group
-	g.Go(func() { looked = look() })
-	g.Run(func() { counted = count() })
-	g.Wait()
-	return cmp.Or(counted, looked)
+	var failed error
+	g.Go(func() { failed = look() })
+	rest = func() (err error) {
+		defer func() { // whoever waits may be on a goroutine that nobody else waits for
+			if p, is := recover().(*crew.Panic); is {
+				err = p
+			}
+		}()
+		g.Wait()
+		return failed
+	}
+	counted := false
+	defer func() {
+		if !counted { // but an error, or a panic
+			err = cmp.Or(err, rest())
+		}
+	}()
+	err = count()
+	counted = err == nil
+	return rest, err
 }
 
 // see has an image seen.

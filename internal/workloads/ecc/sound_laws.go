@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"eccbench/internal/bench"
@@ -820,19 +821,41 @@ func bytesReadOnce(t sound.T) {
 }
 
 // Counting and looking are at the same time where there are as many cores, and one after the other where
-// fewer are to be taken; who counts is heard first.
+// fewer are to be taken; who counts is heard first, and is not kept until it was looked.
 func goTogether(t sound.T) {
+	both := func(threads int, count, look func() error) error {
+		rest, err := together(threads, 3, count, look)
+		if err == nil {
+			err = rest()
+		}
+		return err
+	}
 	met := make(chan bool) // of both at once
-	if err := together(3, 3, func() error { met <- true; return nil }, func() error { <-met; return nil }); err != nil {
+	if err := both(3, func() error { met <- true; return nil }, func() error { <-met; return nil }); err != nil {
 		t.Error(err)
+	}
+	rest, err := together(3, 3, func() error { return nil }, func() error { <-met; return errBroken })
+	met <- true
+	if err != nil || !errors.Is(rest(), errBroken) {
+		t.Errorf("who has counted is kept: %v", err)
 	}
 	for threads := 1; threads <= 3; threads++ {
 		for _, c := range []struct{ count, look, want error }{{nil, nil, nil}, {errBroken, nil, errBroken}, {nil, errBroken, errBroken}, {errBroken, errors.New("looks"), errBroken}} {
-			looked := false
-			got := together(threads, 3, func() error { return c.count }, func() error { looked = true; return c.look })
-			if !errors.Is(got, c.want) || looked != (threads == 3 || c.count == nil) {
-				t.Errorf("%d cores, %+v: %v, looked %v", threads, c, got, looked)
+			var looks atomic.Bool
+			got := both(threads, func() error { return c.count }, func() error { looks.Store(true); return c.look })
+			if !errors.Is(got, c.want) || looks.Load() != (threads == 3 || c.count == nil) {
+				t.Errorf("%d cores, %+v: %v, looked %v", threads, c, got, looks.Load())
 			}
 		}
+	}
+	var looks atomic.Bool
+	sound.Refused(t, "a count that breaks down", func() {
+		both(3, func() error { panic("broken") }, func() error { looks.Store(true); return nil })
+	})
+	if !looks.Load() {
+		t.Error("who looks is left behind by a count that breaks down")
+	}
+	if err := both(3, func() error { return nil }, func() error { panic("broken") }); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("who looks breaks down: %v", err)
 	}
 }
