@@ -139,7 +139,7 @@ portability:
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI))
-	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks' ./$(PLANES))
+	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks|IsAffordable' ./$(PLANES))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting

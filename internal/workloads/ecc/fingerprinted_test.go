@@ -31,7 +31,7 @@ type huge struct {
 func (h huge) Shape() grid.Shape { return h.shape }
 
 // Its estimate for a large image is that of the definition at one level, or three times
-// as much without vector instructions.
+// as much without vector instructions, and the tables of weights, which take microseconds.
 func TestFingerprintIsAffordable(t *testing.T) {
 	var cost []time.Duration
 	for _, law := range ecc.Laws() {
@@ -39,7 +39,7 @@ func TestFingerprintIsAffordable(t *testing.T) {
 			cost = append(cost, law.Work(huge{image(t, "constant/shape=1x1/type=uint8"), grid.Shape{D: 4096, H: 4096, W: 4096}}))
 		}
 	}
-	if len(cost) < 2 || cost[0] > 3*cost[1] {
+	if len(cost) < 2 || cost[0] > 3*cost[1]+time.Millisecond {
 		t.Errorf("work %v", cost)
 	}
 }
