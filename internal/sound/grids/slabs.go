@@ -449,8 +449,8 @@ func (a *asked) ReadSlab(dst []byte, lo, hi int64) error {
 	return a.counting.ReadSlab(dst, lo, hi)
 }
 
-// The hash is the same however an image is read, which is slice by slice where that is large and near, and another of another image, of the same
-// bytes in another shape, and of the same slices in another order.
+// The hash is the same however an image is read, which is slice by slice where that is large and near, and
+// another of another image, of the same bytes in another shape, and of the same slices in another order.
 func digester(t sound.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
 	if err := grid.NewDigester(counting{9, 2}).ReadSlab(grid.NewBuffer(3<<24), 0, 3); !errors.Is(err, errBroken) {
