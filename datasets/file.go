@@ -65,7 +65,7 @@ func (o FileOptions) normalise() func(values []float32, base int64, shape grid.S
 // file open until it is closed. A streamed float32 image is read once whole
 // before OpenFile returns, to refuse NaN and ±Inf and to find its levels.
 //
-// Every error is one line, "path: what is wrong; what to do".
+// Every error is one line, "path: what is wrong; what to do", and so is what ReadSlab says of the file later.
 func OpenFile(path string, o FileOptions) (grid.Source, error) {
 	s, err := openPath(path, o)
 	if err != nil {
@@ -82,7 +82,7 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 		s, err = body.source()
 	}
 	if stream, ok := s.(*fileStream); ok && err == nil {
-		stream.files = files
+		stream.files, stream.path = files, path
 		return s, nil
 	}
 	if cerr := files.Close(); err == nil && cerr != nil {
@@ -424,6 +424,7 @@ type fileStream struct {
 	body   *fileBody
 	ladder grid.Ladder
 	files  *fileSet // that the voxels' file is of; nil for none
+	path   string   // as it was named; "" before it is handed out, when whoever opens it says so
 	// normalise is grid.Normalise or NormaliseGaps.
 	normalise func(values []float32, base int64, shape grid.Shape) error
 
@@ -442,11 +443,29 @@ func (s *fileStream) Type() grid.Type { return s.body.native() }
 // Ladder is the list of levels that answers about the image are reported on.
 func (s *fileStream) Ladder() grid.Ladder { return s.ladder }
 
-// ReadSlab reads slices lo ≤ i < hi from the file to dst.
+// A ReadError is what is wrong with the voxels of a file, whose header was right when it was opened.
+type ReadError struct {
+	Path string
+	Err  error
+}
+
+func (e *ReadError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// ReadSlab reads slices lo ≤ i < hi from the file to dst. What is wrong with the file is a *ReadError.
 func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
+	err := s.readSlab(dst, lo)
+	if err != nil && s.path != "" {
+		err = &ReadError{s.path, err}
+	}
+	return err
+}
+
+// readSlab fills dst with slices from lo on.
+func (s *fileStream) readSlab(dst []byte, lo int64) error {
 	first := lo * s.Shape().SliceVoxels()
 	if err := s.read(dst, first); err != nil {
 		return err
@@ -479,7 +498,11 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	}
 	b := s.body
 	from += b.offset + b.volumes.first*b.stored.size()
-	if err := readAt(b.in.ReaderAt, dst, from); err != nil {
+	err := readAt(b.in.ReaderAt, dst, from)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("became shorter while it was read, and ends before byte %d; leave it as it is meanwhile: %w", from+int64(len(dst)), err)
+	}
+	if err != nil {
 		return fmt.Errorf("reading voxels at byte %d: %w", from, err)
 	}
 	return nil

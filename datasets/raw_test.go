@@ -2,6 +2,12 @@ package datasets
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -46,4 +52,31 @@ func FuzzRaw(f *testing.F) {
 			t.Fatalf("whole and streamed differ: %v", err)
 		}
 	})
+}
+
+// A file that becomes shorter while it is read is told by its name, and so is a disk that fails.
+func TestFilesThatAreDamagedWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, make([]byte, 5*6*7), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(path, FileOptions{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	read := func(lo, hi int64) error { return s.ReadSlab(make([]byte, (hi-lo)*30), lo, hi) }
+	if err := read(0, 3); err != nil {
+		t.Errorf("slices that are there: %v", err)
+	}
+	var told *ReadError
+	if err := read(2, 4); !errors.As(err, &told) || told.Path != path || !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), path+": became shorter while it was read, and ends before byte 120;") {
+		t.Errorf("slices that are gone: %v", err)
+	}
+	grid.Close(s)
+	if err := read(0, 3); !errors.As(err, &told) || told.Path != path || !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -163,6 +164,10 @@ func shown(s grid.Source, err error) string {
 	}
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
+		var read *ReadError
+		if errors.As(err, &read) { // names of files have words in them that others say
+			err = read.Err
+		}
 		return ours(err)
 	}
 	labels := ""

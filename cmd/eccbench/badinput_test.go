@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,9 @@ func floats(v ...float32) []byte {
 // code 64, and nothing on stdout or under the name of an output.
 func TestBadFiles(t *testing.T) {
 	whole := gzipped(nifti(20, 30, 40, make([]byte, 24000)))
+	noise := make([]byte, 200*300*40) // as much as is found to be cut off when it is read, not opened
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	long := gzipped(nifti(200, 300, 40, noise))
 	nan := float32(math.NaN())
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -65,6 +69,7 @@ func TestBadFiles(t *testing.T) {
 		want string
 	}{
 		{"truncated.nii.gz", whole[:len(whole)/2], nil, "truncated"},
+		{"long.nii.gz", long[:len(long)/2], nil, "truncated: the compressed voxels end after"},
 		{"short.nii", nifti(20, 30, 40, make([]byte, 23999)), nil, "24000"},
 		{"complex.npy", npy("<c8", "(2, 2, 2)", make([]byte, 64)), nil, "complex"},
 		{"complex.npy", npy("<c16", "(2, 2, 2)", make([]byte, 128)), nil, "c16"},

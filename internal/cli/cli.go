@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/runner"
@@ -86,10 +88,13 @@ func (c *Program) Say(err error) {
 func Code(err error) int {
 	var verdict VerdictError
 	var usage UsageError
+	var read *datasets.ReadError
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
 	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(*fs.PathError)): // no disk or network that fails
 		return ExitUsage
 	}
 	return ExitFailure
