@@ -65,8 +65,17 @@ func Starts(count [][]uint32, start []uint32) {
 
 // Wait waits for all of them, and panics with a *Panic where one did.
 func (g *Group) Wait() {
+	if err := g.Await(); err != nil {
+		panic(err)
+	}
+}
+
+// Await waits for all of them, and returns the *Panic of one that did: for who waits on a goroutine that
+// nobody else waits for.
+func (g *Group) Await() error {
 	g.wg.Wait()
 	if p := g.fault.Load(); p != nil {
-		panic(p)
+		return p
 	}
+	return nil
 }

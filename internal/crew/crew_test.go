@@ -46,6 +46,19 @@ func TestPanicComesToWhoWaits(t *testing.T) {
 	t.Error("Wait returned")
 }
 
+// Who waits on a goroutine of its own is told of a panic, of the first, and not ended by it.
+func TestAwait(t *testing.T) {
+	var g crew.Group
+	if err := g.Await(); err != nil {
+		t.Errorf("of none: %v", err)
+	}
+	g.Run(func() { panic("broken") })
+	g.Run(func() { panic("again") })
+	if p, ok := g.Await().(*crew.Panic); !ok || p.Value != "broken" {
+		t.Errorf("%v, want what broke first", p)
+	}
+}
+
 // Each number comes once, the last to the caller's goroutine, whose panic comes as the others' do.
 func TestEach(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7} {

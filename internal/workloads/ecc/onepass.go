@@ -242,26 +242,22 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func
 		}
 		return err
 	}
-	rest, err = together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
+	looks, err := together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
 	if err != nil {
 		return nil, err
 	}
-	err = j.see(p.Field, p.Times)
-	switch {
-	case err != nil || p.Shared == nil:
-	case !taken:
-		err = j.see(p.Shared, -p.Times)
-	default:
-		var more func() error
-		if more, err = j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum); err == nil {
-			first := rest
-			return func() error { return cmp.Or(first(), more()) }, nil
+	more := func() error { return nil } // of the shared slice
+	if err = j.see(p.Field, p.Times); err == nil && p.Shared != nil {
+		if taken {
+			more, err = j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum)
+		} else {
+			err = j.see(p.Shared, -p.Times)
 		}
 	}
 	if err != nil {
-		return nil, cmp.Or(err, rest())
+		return nil, cmp.Or(err, looks())
 	}
-	return rest, nil
+	return func() error { return cmp.Or(looks(), more()) }, nil
 }
 
 // together counts and looks, by so many threads on so many cores: at the same time where that takes no
@@ -277,13 +273,10 @@ func together(threads, cores int, count, look func() error) (rest func() error, 
 	var g crew.Group
 	var failed error
 	g.Go(func() { failed = look() })
-	rest = func() (err error) {
-		defer func() { // whoever waits may be on a goroutine that nobody else waits for
-			if p, is := recover().(*crew.Panic); is {
-				err = p
-			}
-		}()
-		g.Wait()
+	rest = func() error {
+		if err := g.Await(); err != nil {
+			return err
+		}
 		return failed
 	}
 	counted := false
