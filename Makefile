@@ -253,7 +253,7 @@ setup-debian:
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils
 
 # CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped. What go vet says
-# of tests lint has said. Each target is fuzzed for a minute, which is half of the hour or more that all of it takes.
+# of tests lint has said. Each target is fuzzed for a minute, which is most of the time that all of it takes.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1

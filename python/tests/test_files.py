@@ -96,10 +96,9 @@ def test_command(tmp_path):
     assert rows == b"" and curve["chi"].tolist() == eccbench.curve(image).chi.tolist()
     refused = subprocess.run([sys.executable, "-m", "eccbench", "curve", "nowhere.npy"], stderr=subprocess.PIPE)
     assert refused.returncode == 64 and b"no such file" in refused.stderr
-    # Records name the code that was measured, which on Linux is in the library. What one sample on a busy
-    # machine says of its speed may be implausible, which is 13.
-    measured = subprocess.run([sys.executable, "-m", "eccbench", "--impl", "extrema", "--sizes", "8", "--max-samples", "1", "-q", "-o", tmp_path / "runs"], stdout=subprocess.PIPE)
-    assert measured.returncode in (0, 13)
+    # Records name the code that was measured, which on Linux is in the library. How fast memory is read is held to
+    # no other number, so that no clock of a busy machine decides how this ends.
+    subprocess.run([sys.executable, "-m", "eccbench", "--workload", "memread", "--sizes", "8", "--max-samples", "1", "-q", "-o", tmp_path / "runs"], check=True, stdout=subprocess.PIPE)
     program = json.loads((tmp_path / "runs").read_text().splitlines()[0])["binary"]
     if sys.platform == "linux":
         assert program["sha256"] == hashlib.sha256(_library.PATH.read_bytes()).hexdigest()
