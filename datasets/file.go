@@ -499,11 +499,11 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	b := s.body
 	from += b.offset + b.volumes.first*b.stored.size()
 	err := readAt(b.in.ReaderAt, dst, from)
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF { // of the file itself, not of what is packed in it
 		return fmt.Errorf("became shorter while it was read, and ends before byte %d; leave it as it is meanwhile: %w", from+int64(len(dst)), err)
 	}
 	if err != nil {
-		return fmt.Errorf("reading voxels at byte %d: %w", from, err)
+		return fmt.Errorf("reading voxels at byte %d: %w", from, pathCause(err))
 	}
 	return nil
 }

@@ -80,3 +80,20 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
 }
+
+// An end of what is packed in a file is not that of the file.
+func TestChunksThatAreEmptyAreNotShorter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "image.zarr")
+	header := `{"zarr_format":2,"shape":[2,3,4],"chunks":[2,3,4],"dtype":"|u1","compressor":{"id":"gzip","level":1},"filters":null,"fill_value":0,"order":"C"}`
+	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, ".zarray"), []byte(header), 0o666), os.WriteFile(filepath.Join(dir, "0.0.0"), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(dir, FileOptions{Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(s)
+	if err := s.ReadSlab(make([]byte, 24), 0, 2); err == nil || strings.Contains(err.Error(), "shorter") || !strings.Contains(err.Error(), "chunk 0.0.0: gzip") {
+		t.Errorf("an empty chunk: %v", err)
+	}
+}

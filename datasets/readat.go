@@ -2,14 +2,14 @@ package datasets
 
 import (
 	"io"
-)
 
-// readAlone is the most that is read by the caller alone, whose cache has it then.
-const readAlone = 1 << 20
+	"eccbench/internal/grid"
+)
 
 // readAt fills dst with what stands at a place in a file. Large reads are made in
 // pieces, a few at the same time: one reader alone leaves a fast disk idle between
-// its requests, and the kernel reads ahead best of small ones.
+// its requests, and the kernel reads ahead best of small ones. Up to grid.AloneBytes are read
+// by the caller alone.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
 	if array, ok := file.(*zarrArray); ok { // whose chunks are read so by themselves
 		return array.fillFrom(dst, at)
@@ -17,7 +17,7 @@ func readAt(file io.ReaderAt, dst []byte, at int64) error {
 	piece, readers := int64(128<<10), int64(8)
 	if _, remote := file.(*remoteFile); remote {
 		piece, readers = remotePiece, RemoteReaders
-	} else if len(dst) <= readAlone {
+	} else if len(dst) <= grid.AloneBytes {
 		readers = 1
 	}
 	n := (int64(len(dst)) + piece - 1) / piece

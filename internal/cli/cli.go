@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -94,7 +94,7 @@ func Code(err error) int {
 		return verdict.Code
 	case errors.As(err, &usage):
 		return ExitUsage
-	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(*fs.PathError)): // no disk or network that fails
+	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
 		return ExitUsage
 	}
 	return ExitFailure

@@ -53,14 +53,15 @@ func NewDigester(s Source) *Digester {
 	return d
 }
 
-// hashedBytes is about what is read before it is hashed: a core's cache still has it.
-const hashedBytes = 1 << 20
+// AloneBytes is the most that one core reads by itself, whose cache has it then. Larger reads are made by several.
+const AloneBytes = 1 << 20
 
-// ReadSlab reads slices lo ≤ i < hi, and hashes those that were not read before.
+// ReadSlab reads slices lo ≤ i < hi, and hashes those that were not read before: some at a time, while the
+// core that read them has them in its cache.
 func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	size, step := SliceBytes(d.Source), hi-lo
 	if !d.InBulk() {
-		step = min(step, max(1, hashedBytes/size))
+		step = min(step, max(1, AloneBytes/size))
 	}
 	for ; lo < hi; lo += step {
 		step = min(step, hi-lo)

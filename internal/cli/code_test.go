@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"eccbench/datasets"
+)
+
+// A file that is found damaged while it is read is an impossible input; a disk or a network that fails is not.
+func TestCodeOfDamagedFiles(t *testing.T) {
+	damaged := errors.New("truncated")
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{damaged, ExitFailure}, {&datasets.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &datasets.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
+		{&datasets.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&datasets.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
+	} {
+		if got := Code(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
