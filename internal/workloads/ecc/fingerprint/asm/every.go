@@ -48,7 +48,8 @@ func (i isa) every() {
 	VPSRLD(U8(24), ones, low)
 	VPSRLQ(U8(63), ones, one)
 	fold := folding(prime, YMM, VPAND)
-	i.scan(group, 4, func(s scan) {
+	s := scanned()
+	s.groups(group, 4, func() {
 		all := func(offset int, broadcast func(...Op)) Register {
 			v := YMM()
 			broadcast(Mem{Base: s.table, Disp: offset}, v)

@@ -36,7 +36,8 @@ func everyBytes() {
 	VPSRAD(U8(31), negative, negative)
 	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: zero}, none)
 	VPSUBD(negative, none, none)
-	isa{}.scan(group, 4, func(s scan) {
+	s := scanned()
+	s.groups(group, 4, func() {
 		for line := 1; line < 4; line++ {
 			PREFETCHT1(Mem{Base: s.ahead, Index: s.done, Scale: 4, Disp: 64 * line})
 		}

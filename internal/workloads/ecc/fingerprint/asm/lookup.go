@@ -13,19 +13,23 @@ type scan struct {
 	dst, table, src, n, ahead, done Register
 }
 
-// scan loads the parameters and takes groups of so many values until none is left. What
+// scanned loads the parameters.
+func scanned() scan {
+	return scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
+}
+
+// groups takes groups of so many values until none is left. What
 // jumps to "stop" returns how many values were taken before. Values of so many bytes that
 // lie ahead are fetched into the cache meanwhile: they are a plane away, where the
 // processor does not see them coming.
-func (i isa) scan(group, size int, take func(s scan)) {
-	s := scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
+func (s scan) groups(group, size int, take func()) {
 	ADDQ(s.src, s.ahead)
 	XORQ(s.done, s.done)
 	SUBQ(U8(group), s.n)
 	JL(LabelRef("stop"))
 	Label("group")
 	PREFETCHT1(Mem{Base: s.ahead, Index: s.done, Scale: uint8(size)})
-	take(s)
+	take()
 	ADDQ(U8(group), s.done)
 	CMPQ(s.done, s.n)
 	JLE(LabelRef("group"))
@@ -50,7 +54,8 @@ func (i isa) integers(what string, size int, widen func(...Op)) {
 	Doc(fmt.Sprintf("%s looks up the weights of values of %d bits, and returns of how many of n.", name, 8*size))
 	const parts = 2
 	lanes := i.bytes / 8
-	i.scan(parts*lanes, size, func(s scan) {
+	s := scanned()
+	s.groups(parts*lanes, size, func() {
 		for part := range parts {
 			index := i.half()
 			widen(Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size}, index)
@@ -66,6 +71,7 @@ type ladder struct {
 	double            bool
 	lo, inverse, step VecVirtual
 	last              VecVirtual // of integers
+	offset            VecVirtual // of fused operations, −lo · inverse; nil where operations are rounded each
 }
 
 // values is a register for the float32 values, or their levels, that are done at a time.
@@ -88,8 +94,13 @@ func (l ladder) nearest(x VecVirtual) VecVirtual {
 		return level
 	}
 	f := l.wide()
-	VSUBPS(l.lo, x, f)
-	VMULPS(l.inverse, f, f)
+	if l.offset != nil {
+		VMOVAPS(l.offset, f)
+		VFMADD231PS(l.inverse, x, f)
+	} else {
+		VSUBPS(l.lo, x, f)
+		VMULPS(l.inverse, f, f)
+	}
 	VCVTPS2DQ(f, level)
 	return level
 }
@@ -106,24 +117,17 @@ func (l ladder) value(level VecVirtual) VecVirtual {
 		return v
 	}
 	VCVTDQ2PS(level, v)
-	VMULPS(l.step, v, v)
-	VADDPS(l.lo, v, v)
+	if l.offset != nil {
+		VFMADD213PS(l.lo, l.step, v)
+	} else {
+		VMULPS(l.step, v, v)
+		VADDPS(l.lo, v, v)
+	}
 	return v
 }
 
-// floats looks up the weights of float32 values on an affine ladder, with the ladder's
-// arithmetic in float32 or in float64. A value is nearly always a level's own. Where one
-// of a group is not, the level above the nearest one is tried too, and each is held to
-// the definition; where that finds no level, the function returns.
-func (i isa) floats(double bool) {
-	kind, float := "single", "float32"
-	if double {
-		kind, float = "double", "float64"
-	}
-	name := kind + i.name
-	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
-	Pragma("noescape")
-	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
+// ladderOf loads the parameters of a function.
+func (i isa) ladderOf(double bool) ladder {
 	all := func(name string) VecVirtual {
 		v := i.wide()
 		p, err := Param(name).Resolve()
@@ -142,22 +146,69 @@ func (i isa) floats(double bool) {
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)
 	VPBROADCASTD(x, l.last)
+	return l
+}
 
-	lanes := i.bytes / 4
+// predicates of VCMPPS
+const equal, less, lessOrEqual, unequal = 0, 1, 2, 4
+
+// lanes is how many values are done at a time.
+func (l ladder) lanes() int {
+	if l.double {
+		return l.bytes / 8
+	}
+	return l.bytes / 4
+}
+
+// between writes the levels of values of which some are between levels, each held to the definition, and jumps
+// to a label where that finds none.
+func (l ladder) between(values, level VecVirtual, none string) {
+	unlessAll := func(bits Register) {
+		CMPL(bits, U32(1<<l.lanes()-1))
+		JNE(LabelRef(none))
+	}
+	zero := like(level)
+	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
+	VMOVUPS(l.nearest(values), level)
+	VPMAXSD(zero, level, level)
+	VPMINSD(l.last, level, level)
+	l.raise(less, values, l.value(level), level)
+	within := like(level)
+	VPMINSD(l.last, level, within)
+	unlessAll(l.same(within, level))
+	unlessAll(l.which(lessOrEqual, l.value(level), values)) // values ≤ the level's
+	before, ones := like(level), like(level)
+	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
+	VPBROADCASTD(ones.AsX(), ones)
+	VPADDD(ones, level, before)
+	bits := l.which(less, values, l.value(before)) // the level before is less than the values
+	ORL(l.same(zero, level), bits)
+	unlessAll(bits)
+}
+
+// floats looks up the weights of float32 values on an affine ladder, with the ladder's
+// arithmetic in float32 or in float64. A value is nearly always a level's own. Where one
+// of a group is not, the level above the nearest one is tried too, and each is held to
+// the definition; where that finds no level, the function returns.
+func (i isa) floats(double bool) {
+	kind, float := "single", "float32"
 	if double {
-		lanes /= 2
+		kind, float = "double", "float64"
 	}
-	const equal, less, lessOrEqual = 0, 1, 2 // predicates of VCMPPS
-	unlessAll := func(bits Register, to string) {
-		CMPL(bits, U32(1<<lanes-1))
-		JNE(LabelRef(to))
-	}
+	name := kind + i.name
+	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
+	Pragma("noescape")
+	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
+	l := i.ladderOf(double)
 	level, values := l.values(), l.values()
-	i.scan(lanes, 4, func(s scan) {
+	s := scanned()
+	s.groups(l.lanes(), 4, func() {
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
 		nearest := l.nearest(values)
 		VPMINUD(l.last, nearest, level) // what is not on the ladder has another value
-		unlessAll(i.which(equal, l.value(level), values), "between")
+		bits := i.which(equal, l.value(level), values)
+		CMPL(bits, U32(1<<l.lanes()-1))
+		JNE(LabelRef("between"))
 		Label("found")
 		if double {
 			i.weights(s, level, 0)
@@ -173,22 +224,6 @@ func (i isa) floats(double bool) {
 	wish := Load(Param("last"), GP64())
 	SHRQ(U8(32), wish)
 	JNZ(LabelRef("stop"))
-	zero := like(level)
-	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
-	VMOVUPS(l.nearest(values), level)
-	VPMAXSD(zero, level, level)
-	VPMINSD(l.last, level, level)
-	i.raise(less, values, l.value(level), level)
-	within := like(level)
-	VPMINSD(l.last, level, within)
-	unlessAll(i.same(within, level), "stop")
-	unlessAll(i.which(lessOrEqual, l.value(level), values), "stop") // values ≤ the level's
-	before, ones := like(level), like(level)
-	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
-	VPBROADCASTD(ones.AsX(), ones)
-	VPADDD(ones, level, before)
-	bits := i.which(less, values, l.value(before)) // the level before is less than the values
-	ORL(i.same(zero, level), bits)
-	unlessAll(bits, "stop")
+	l.between(values, level, "stop")
 	JMP(LabelRef("found"))
 }

@@ -144,6 +144,12 @@ func main() {
 		alternate(5, false)
 		alternate(4, true)
 		alternateForms()
+		i.levelsOfFloats(false)
+		i.levelsOfFloats(true)
+		levelsOf16()
+		turnLevels(true)
+		turnLevels(false)
+		sumLevels()
 	}
 	Generate()
 }

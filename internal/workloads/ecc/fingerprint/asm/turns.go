@@ -315,21 +315,57 @@ func alternate(digits int, line bool) {
 	RET()
 }
 
-// alternateForms adds up bilinear weights: in each of five forms the products of two numbers of each byte,
-// of which those for odd places have the other sign.
+// sumOfForms is of bilinear weights: in each of five forms the products of an upper number and a lower one.
+type sumOfForms struct {
+	src, n             Register
+	upper, lower, sums [5]VecVirtual
+}
+
+// formsOf loads the parameters.
+func formsOf() sumOfForms {
+	f := sumOfForms{src: Load(Param("src"), GP64()), n: Load(Param("n"), GP64())}
+	numbers := Load(Param("numbers"), GP64())
+	for i := range f.sums {
+		f.upper[i], f.lower[i], f.sums[i] = ZMM(), ZMM(), ZMM()
+		VMOVDQU8(Mem{Base: numbers, Disp: 128 * i}, f.upper[i])
+		VMOVDQU8(Mem{Base: numbers, Disp: 128*i + 64}, f.lower[i])
+		VPXORQ(f.sums[i], f.sums[i], f.sums[i])
+	}
+	return f
+}
+
+// add adds the products of the numbers at the lowest six bits of bytes.
+func (f sumOfForms) add(upper, lower VecVirtual) {
+	for i, sum := range f.sums {
+		a, b := ZMM(), ZMM()
+		VPERMB(f.upper[i], upper, a)
+		VPERMB(f.lower[i], lower, b)
+		VPDPBUSD(b, a, sum)
+	}
+}
+
+// total ends the loop, and the function with the sums times the factors.
+func (f sumOfForms) total() {
+	DECQ(f.n)
+	JNZ(LabelRef("vector"))
+	factors, total := Load(Param("factors"), GP64()), GP64()
+	XORL(total.As32(), total.As32())
+	for i, sum := range f.sums {
+		wide := added(sum)
+		IMULQ(Mem{Base: factors, Disp: 8 * i}, wide)
+		ADDQ(wide, total)
+	}
+	VZEROUPPER()
+	Store(total, ReturnIndex(0))
+	RET()
+}
+
+// alternateForms adds up bilinear weights of bytes, of which those at odd places have lower numbers of the other sign.
 func alternateForms() {
-	const forms = 5
 	TEXT("alternateformsavx512", NOSPLIT, "func(numbers *[5 * 128]byte, factors *[5]uint64, src *byte, n int) int64")
 	Pragma("noescape")
 	Doc("alternateformsavx512 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.")
-	numbers, src, n := Load(Param("numbers"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
-	upper, lower, sums := make([]VecVirtual, forms), make([]VecVirtual, forms), make([]VecVirtual, forms)
-	for i := range sums {
-		upper[i], lower[i], sums[i] = ZMM(), ZMM(), ZMM()
-		VMOVDQU8(Mem{Base: numbers, Disp: 128 * i}, upper[i])
-		VMOVDQU8(Mem{Base: numbers, Disp: 128*i + 64}, lower[i])
-		VPXORQ(sums[i], sums[i], sums[i])
-	}
+	f := formsOf()
 	all := func(name string, word uint64) VecVirtual {
 		data, v := GLOBL(name, RODATA|NOPTR), ZMM()
 		DATA(0, U64(word))
@@ -340,29 +376,13 @@ func alternateForms() {
 	Label("vector")
 	{
 		v, high := ZMM(), ZMM()
-		VMOVDQU8(Mem{Base: src}, v)
+		VMOVDQU8(Mem{Base: f.src}, v)
 		VPSRLW(U8(2), v, high) // of which six bits of each byte count
 		VPTERNLOGQ(U8(0xea), odd, within, v)
-		for i, sum := range sums {
-			a, b := ZMM(), ZMM()
-			VPERMB(upper[i], high, a)
-			VPERMB(lower[i], v, b)
-			VPDPBUSD(b, a, sum)
-		}
+		f.add(high, v)
 	}
-	ADDQ(U8(64), src)
-	DECQ(n)
-	JNZ(LabelRef("vector"))
-	factors, total := Load(Param("factors"), GP64()), GP64()
-	XORL(total.As32(), total.As32())
-	for i, sum := range sums {
-		wide := added(sum)
-		IMULQ(Mem{Base: factors, Disp: 8 * i}, wide)
-		ADDQ(wide, total)
-	}
-	VZEROUPPER()
-	Store(total, ReturnIndex(0))
-	RET()
+	ADDQ(U8(64), f.src)
+	f.total()
 }
 
 // added is what the 16 lanes of a vector sum to.
