@@ -125,3 +125,40 @@ func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
 //
 //go:noescape
 func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
+
+// levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels, of which the bits of reverse are turned, and returns how many rows,
+// up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+//
+//go:noescape
+func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
+
+// levelsdoubleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels, of which the bits of reverse are turned, and returns how many rows,
+// up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+//
+//go:noescape
+func levelsdoubleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, reverse uint64) int
+
+// levelspairsavx512 turns rows of n values of 16 bits, 32 at least, into levels, and returns how many rows: of bit patterns with the bits of flip turned, those from first
+// to first and last, of which the bits of reverse are turned.
+//
+//go:noescape
+func levelspairsavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, flip uint64, first uint64, last uint64, reverse uint64) int
+
+// levelsvolumeavx512 writes what counts of the positions of so many rows of 32 columns of levels, and of the row after them, and returns how many levels those are.
+// The next row is stride bytes on. Of what is in no lane of those given, only the lesser of it and the next column counts.
+// Two lines of each of as many rows that are apart bytes apart are fetched into the second cache, from next on.
+//
+//go:noescape
+func levelsvolumeavx512(below *uint16, above *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+
+// levelsareaavx512 writes what counts of the positions of so many rows of 32 columns of levels, and of the row after them, and returns how many levels those are.
+// The next row is stride bytes on. Of what is in no lane of those given, only the lesser of it and the next column counts.
+// Two lines of each of as many rows that are apart bytes apart are fetched into the second cache, from next on.
+//
+//go:noescape
+func levelsareaavx512(below *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+
+// sumlevelsavx512 adds up the bilinear weights of n times 64 levels of a list.
+//
+//go:noescape
+func sumlevelsavx512(numbers *[640]byte, factors *[5]uint64, src *uint16, n int) int64

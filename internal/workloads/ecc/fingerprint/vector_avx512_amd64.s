@@ -3150,29 +3150,29 @@ vector:
 // func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
 TEXT ·alternateformsavx512(SB), NOSPLIT, $0-40
-	MOVQ         numbers+0(FP), AX
-	MOVQ         src+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VMOVDQU8     (AX), Z0
-	VMOVDQU8     64(AX), Z1
+	MOVQ         src+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         numbers+0(FP), DX
+	VMOVDQU8     (DX), Z0
+	VMOVDQU8     64(DX), Z1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU8     128(AX), Z3
-	VMOVDQU8     192(AX), Z4
+	VMOVDQU8     128(DX), Z3
+	VMOVDQU8     192(DX), Z4
 	VPXORQ       Z5, Z5, Z5
-	VMOVDQU8     256(AX), Z6
-	VMOVDQU8     320(AX), Z7
+	VMOVDQU8     256(DX), Z6
+	VMOVDQU8     320(DX), Z7
 	VPXORQ       Z8, Z8, Z8
-	VMOVDQU8     384(AX), Z9
-	VMOVDQU8     448(AX), Z10
+	VMOVDQU8     384(DX), Z9
+	VMOVDQU8     448(DX), Z10
 	VPXORQ       Z11, Z11, Z11
-	VMOVDQU8     512(AX), Z12
-	VMOVDQU8     576(AX), Z13
+	VMOVDQU8     512(DX), Z12
+	VMOVDQU8     576(DX), Z13
 	VPXORQ       Z14, Z14, Z14
 	VPBROADCASTQ withinavx512<>+0(SB), Z15
 	VPBROADCASTQ oddavx512<>+0(SB), Z16
 
 vector:
-	VMOVDQU8      (CX), Z17
+	VMOVDQU8      (AX), Z17
 	VPSRLW        $0x02, Z17, Z18
 	VPTERNLOGQ    $0xea, Z16, Z15, Z17
 	VPERMB        Z0, Z18, Z19
@@ -3190,8 +3190,8 @@ vector:
 	VPERMB        Z12, Z18, Z18
 	VPERMB        Z13, Z17, Z17
 	VPDPBUSD      Z17, Z18, Z14
-	ADDQ          $0x40, CX
-	DECQ          DX
+	ADDQ          $0x40, AX
+	DECQ          CX
 	JNZ           vector
 	MOVQ          factors+8(FP), AX
 	XORL          CX, CX
@@ -3264,3 +3264,1050 @@ GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
 
 DATA oddavx512<>+0(SB)/8, $0x2000200020002000
 GLOBL oddavx512<>(SB), RODATA|NOPTR, $8
+
+// func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
+	VBROADCASTSS lo+48(FP), Z0
+	VBROADCASTSS inverse+52(FP), Z1
+	VBROADCASTSS step+56(FP), Z2
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	VBROADCASTSS offset+60(FP), Z4
+	MOVQ         reverse+72(FP), AX
+	VPBROADCASTW AX, Z5
+	VMOVDQU64    inorderlevelssingleavx512<>+0(SB), Z6
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x20, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VMOVUPS     (CX)(SI*4), Z9
+	VMOVAPS     Z4, Z7
+	VFMADD231PS Z1, Z9, Z7
+	VCVTPS2DQ   Z7, Z7
+	VPMINUD     Z3, Z7, Z7
+	VCVTDQ2PS   Z7, Z8
+	VFMADD213PS Z0, Z2, Z8
+	VCMPPS      $0x04, Z8, Z9, K1
+	VMOVUPS     64(CX)(SI*4), Z10
+	VMOVAPS     Z4, Z8
+	VFMADD231PS Z1, Z10, Z8
+	VCVTPS2DQ   Z8, Z8
+	VPMINUD     Z3, Z8, Z8
+	VCVTDQ2PS   Z8, Z11
+	VFMADD213PS Z0, Z2, Z11
+	VCMPPS      $0x04, Z11, Z10, K2
+	KORTESTW    K2, K1
+	JNZ         between
+
+found:
+	VPACKUSDW Z8, Z7, Z7
+	VPERMQ    Z7, Z6, Z7
+	VPXORD    Z5, Z7, Z7
+	VMOVDQU16 Z7, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x20, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
+
+next:
+	ADDQ R8, AX
+	ADDQ R9, CX
+	INCQ DI
+	CMPQ DI, DX
+	JL   row
+
+stop:
+	VZEROUPPER
+	MOVQ DI, ret+80(FP)
+	RET
+
+between:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X12, X12, X12
+	VMOVAPS      Z4, Z7
+	VFMADD231PS  Z1, Z9, Z7
+	VCVTPS2DQ    Z7, Z7
+	VMOVUPS      Z7, Z7
+	VPMAXSD      Z12, Z7, Z7
+	VPMINSD      Z3, Z7, Z7
+	VCVTDQ2PS    Z7, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x01, Z9, Z8, K1
+	VPTERNLOGD   $0xff, Z13, Z13, Z13
+	VPSUBD       Z13, Z7, K1, Z7
+	VPMINSD      Z3, Z7, Z8
+	VPCMPEQD     Z8, Z7, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VCVTDQ2PS    Z7, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x02, Z8, Z9, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPCMPEQD     X8, X8, X8
+	VPBROADCASTD X8, Z8
+	VPADDD       Z8, Z7, Z8
+	VCVTDQ2PS    Z8, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x01, Z9, Z8, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Z12, Z7, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPXOR        X12, X12, X12
+	VMOVAPS      Z4, Z8
+	VFMADD231PS  Z1, Z10, Z8
+	VCVTPS2DQ    Z8, Z8
+	VMOVUPS      Z8, Z8
+	VPMAXSD      Z12, Z8, Z8
+	VPMINSD      Z3, Z8, Z8
+	VCVTDQ2PS    Z8, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x01, Z10, Z9, K1
+	VPTERNLOGD   $0xff, Z14, Z14, Z14
+	VPSUBD       Z14, Z8, K1, Z8
+	VPMINSD      Z3, Z8, Z9
+	VPCMPEQD     Z9, Z8, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VCVTDQ2PS    Z8, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x02, Z9, Z10, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, Z9
+	VPADDD       Z9, Z8, Z9
+	VCVTDQ2PS    Z9, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x01, Z10, Z9, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Z12, Z8, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	JMP          found
+
+DATA inorderlevelssingleavx512<>+0(SB)/8, $0x0000000000000000
+DATA inorderlevelssingleavx512<>+8(SB)/8, $0x0000000000000002
+DATA inorderlevelssingleavx512<>+16(SB)/8, $0x0000000000000004
+DATA inorderlevelssingleavx512<>+24(SB)/8, $0x0000000000000006
+DATA inorderlevelssingleavx512<>+32(SB)/8, $0x0000000000000001
+DATA inorderlevelssingleavx512<>+40(SB)/8, $0x0000000000000003
+DATA inorderlevelssingleavx512<>+48(SB)/8, $0x0000000000000005
+DATA inorderlevelssingleavx512<>+56(SB)/8, $0x0000000000000007
+GLOBL inorderlevelssingleavx512<>(SB), RODATA|NOPTR, $64
+
+// func levelsdoubleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, reverse uint64) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, CMOV
+TEXT ·levelsdoubleavx512(SB), NOSPLIT, $0-96
+	VBROADCASTSD lo+48(FP), Z0
+	VBROADCASTSD inverse+56(FP), Z1
+	VBROADCASTSD step+64(FP), Z2
+	MOVQ         last+72(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Y3
+	MOVQ         reverse+80(FP), AX
+	VPBROADCASTW AX, Z4
+	VMOVDQU64    inorderlevelsdoubleavx512<>+0(SB), Z5
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x10, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VMOVUPS   (CX)(SI*4), Y10
+	VCVTPS2PD Y10, Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VCVTPD2DQ Z5, Y5
+	VPMINUD   Y3, Y5, Y5
+	VCVTDQ2PD Y5, Z9
+	VMULPD    Z2, Z9, Z9
+	VADDPD    Z0, Z9, Z9
+	VCVTPD2PS Z9, Y9
+	VCMPPS    $0x04, Y9, Y10, K1
+	VMOVUPS   32(CX)(SI*4), Y11
+	VCVTPS2PD Y11, Z9
+	VSUBPD    Z0, Z9, Z9
+	VMULPD    Z1, Z9, Z9
+	VCVTPD2DQ Z9, Y9
+	VPMINUD   Y3, Y9, Y9
+	VCVTDQ2PD Y9, Z12
+	VMULPD    Z2, Z12, Z12
+	VADDPD    Z0, Z12, Z12
+	VCVTPD2PS Z12, Y12
+	VCMPPS    $0x04, Y12, Y11, K2
+	KORTESTW  K2, K1
+	JNZ       between
+
+found:
+	VPACKUSDW Y9, Y5, Y5
+	VPERMQ    $0xd8, Y5, Y5
+	VPXORD    Y4, Y5, Y5
+	VMOVDQU16 Y5, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
+
+next:
+	ADDQ R8, AX
+	ADDQ R9, CX
+	INCQ DI
+	CMPQ DI, DX
+	JL   row
+
+stop:
+	VZEROUPPER
+	MOVQ DI, ret+88(FP)
+	RET
+
+between:
+	MOVQ         last+72(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X6, X6, X6
+	VCVTPS2PD    Y10, Z5
+	VSUBPD       Z0, Z5, Z5
+	VMULPD       Z1, Z5, Z5
+	VCVTPD2DQ    Z5, Y5
+	VMOVUPS      Y5, Y5
+	VPMAXSD      Y6, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    Y5, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x01, Y10, Y9, K1
+	VPTERNLOGD   $0xff, Y7, Y7, Y7
+	VPSUBD       Y7, Y5, K1, Y5
+	VPMINSD      Y3, Y5, Y9
+	VPCMPEQD     Y9, Y5, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PD    Y5, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x02, Y9, Y10, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, Y9
+	VPADDD       Y9, Y5, Y9
+	VCVTDQ2PD    Y9, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x01, Y10, Y9, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Y6, Y5, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPXOR        X6, X6, X6
+	VCVTPS2PD    Y11, Z9
+	VSUBPD       Z0, Z9, Z9
+	VMULPD       Z1, Z9, Z9
+	VCVTPD2DQ    Z9, Y9
+	VMOVUPS      Y9, Y9
+	VPMAXSD      Y6, Y9, Y9
+	VPMINSD      Y3, Y9, Y9
+	VCVTDQ2PD    Y9, Z10
+	VMULPD       Z2, Z10, Z10
+	VADDPD       Z0, Z10, Z10
+	VCVTPD2PS    Z10, Y10
+	VCMPPS       $0x01, Y11, Y10, K1
+	VPTERNLOGD   $0xff, Y8, Y8, Y8
+	VPSUBD       Y8, Y9, K1, Y9
+	VPMINSD      Y3, Y9, Y10
+	VPCMPEQD     Y10, Y9, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PD    Y9, Z10
+	VMULPD       Z2, Z10, Z10
+	VADDPD       Z0, Z10, Z10
+	VCVTPD2PS    Z10, Y10
+	VCMPPS       $0x02, Y10, Y11, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X10, X10, X10
+	VPBROADCASTD X10, Y10
+	VPADDD       Y10, Y9, Y10
+	VCVTDQ2PD    Y10, Z10
+	VMULPD       Z2, Z10, Z10
+	VADDPD       Z0, Z10, Z10
+	VCVTPD2PS    Z10, Y10
+	VCMPPS       $0x01, Y11, Y10, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Y6, Y9, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found
+
+DATA inorderlevelsdoubleavx512<>+0(SB)/8, $0x0000000000000000
+DATA inorderlevelsdoubleavx512<>+8(SB)/8, $0x0000000000000002
+DATA inorderlevelsdoubleavx512<>+16(SB)/8, $0x0000000000000004
+DATA inorderlevelsdoubleavx512<>+24(SB)/8, $0x0000000000000006
+DATA inorderlevelsdoubleavx512<>+32(SB)/8, $0x0000000000000001
+DATA inorderlevelsdoubleavx512<>+40(SB)/8, $0x0000000000000003
+DATA inorderlevelsdoubleavx512<>+48(SB)/8, $0x0000000000000005
+DATA inorderlevelsdoubleavx512<>+56(SB)/8, $0x0000000000000007
+GLOBL inorderlevelsdoubleavx512<>(SB), RODATA|NOPTR, $64
+
+// func levelspairsavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, flip uint64, first uint64, last uint64, reverse uint64) int
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·levelspairsavx512(SB), NOSPLIT, $0-88
+	MOVQ         flip+48(FP), AX
+	VPBROADCASTW AX, Z0
+	MOVQ         first+56(FP), AX
+	VPBROADCASTW AX, Z1
+	MOVQ         last+64(FP), AX
+	VPBROADCASTW AX, Z2
+	MOVQ         reverse+72(FP), AX
+	VPBROADCASTW AX, Z3
+	MOVL         $0x00004000, AX
+	VPBROADCASTW AX, Z4
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x20, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VPXORD    (CX)(SI*2), Z0, Z5
+	VPSUBUSW  Z1, Z5, Z5
+	VPCMPUW   $0x06, Z2, Z5, K1
+	VPXORD    Z3, Z5, Z5
+	VMOVDQU16 Z4, K1, Z5
+	VMOVDQU16 Z5, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x20, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
+
+next:
+	ADDQ R8, AX
+	ADDQ R9, CX
+	INCQ DI
+	CMPQ DI, DX
+	JL   row
+	VZEROUPPER
+	MOVQ DI, ret+80(FP)
+	RET
+
+// func levelsvolumeavx512(below *uint16, above *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·levelsvolumeavx512(SB), NOSPLIT, $0-72
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         next+48(FP), DI
+	MOVQ         apart+56(FP), R8
+	MOVQ         lanes+32(FP), R9
+	KMOVQ        R9, K1
+	MOVL         $0x00008000, R9
+	VPBROADCASTW R9, Z0
+	KXORD        K2, K2, K2
+	KXNORD       K3, K3, K3
+	KMOVQ        K1, K4
+	KXORD        K5, K5, K5
+	VMOVDQU16    (AX), Z1
+	VPMINUW      2(AX), Z1, Z2
+	VMOVDQU16    (CX), Z4
+	VPMINUW      Z4, Z1, Z3
+	VPMINUW      2(CX), Z4, Z4
+	VPMINUW      Z4, Z2, Z4
+
+rows:
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	PREFETCHT1    (DI)
+	PREFETCHT1    64(DI)
+	ADDQ          R8, DI
+	VMOVDQU16     (AX), Z5
+	VPMINUW       2(AX), Z5, Z6
+	VMOVDQU16     (CX), Z8
+	VPMINUW       Z8, Z5, Z7
+	VPMINUW       2(CX), Z8, Z8
+	VPMINUW       Z8, Z6, Z8
+	VPCMPUW       $0x06, Z5, Z1, K1, K6
+	KXORD         K6, K2, K2
+	VPADDW        Z0, Z1, K6, Z1
+	VPCOMPRESSW.Z Z1, K2, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z6, Z2, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z2, K2, Z2
+	VPCOMPRESSW.Z Z2, K3, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K3, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z7, Z3, K1, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z3, K3, Z3
+	VPCOMPRESSW.Z Z3, K4, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K4, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x06, Z8, Z4, K4
+	KXORD         K4, K5, K5
+	VPADDW        Z0, Z4, K4, Z4
+	VPCOMPRESSW.Z Z4, K5, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K5, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	DECQ          BX
+	JZ            end0
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	PREFETCHT1    (DI)
+	PREFETCHT1    64(DI)
+	ADDQ          R8, DI
+	VMOVDQU16     (AX), Z1
+	VPMINUW       2(AX), Z1, Z2
+	VMOVDQU16     (CX), Z4
+	VPMINUW       Z4, Z1, Z3
+	VPMINUW       2(CX), Z4, Z4
+	VPMINUW       Z4, Z2, Z4
+	VPCMPUW       $0x06, Z1, Z5, K1, K5
+	KXORD         K5, K6, K6
+	VPADDW        Z0, Z5, K5, Z5
+	VPCOMPRESSW.Z Z5, K6, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K6, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z2, Z6, K6
+	KXORD         K6, K2, K2
+	VPADDW        Z0, Z6, K6, Z6
+	VPCOMPRESSW.Z Z6, K2, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z3, Z7, K1, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z7, K2, Z7
+	VPCOMPRESSW.Z Z7, K3, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K3, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x06, Z4, Z8, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z8, K3, Z8
+	VPCOMPRESSW.Z Z8, K4, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K4, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	DECQ          BX
+	JZ            end1
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	PREFETCHT1    (DI)
+	PREFETCHT1    64(DI)
+	ADDQ          R8, DI
+	VMOVDQU16     (AX), Z5
+	VPMINUW       2(AX), Z5, Z6
+	VMOVDQU16     (CX), Z8
+	VPMINUW       Z8, Z5, Z7
+	VPMINUW       2(CX), Z8, Z8
+	VPMINUW       Z8, Z6, Z8
+	VPCMPUW       $0x06, Z5, Z1, K1, K4
+	KXORD         K4, K5, K5
+	VPADDW        Z0, Z1, K4, Z1
+	VPCOMPRESSW.Z Z1, K5, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K5, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z6, Z2, K5
+	KXORD         K5, K6, K6
+	VPADDW        Z0, Z2, K5, Z2
+	VPCOMPRESSW.Z Z2, K6, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K6, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z7, Z3, K1, K6
+	KXORD         K6, K2, K2
+	VPADDW        Z0, Z3, K6, Z3
+	VPCOMPRESSW.Z Z3, K2, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x06, Z8, Z4, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z4, K2, Z4
+	VPCOMPRESSW.Z Z4, K3, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K3, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	DECQ          BX
+	JZ            end2
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	PREFETCHT1    (DI)
+	PREFETCHT1    64(DI)
+	ADDQ          R8, DI
+	VMOVDQU16     (AX), Z1
+	VPMINUW       2(AX), Z1, Z2
+	VMOVDQU16     (CX), Z4
+	VPMINUW       Z4, Z1, Z3
+	VPMINUW       2(CX), Z4, Z4
+	VPMINUW       Z4, Z2, Z4
+	VPCMPUW       $0x06, Z1, Z5, K1, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z5, K3, Z5
+	VPCOMPRESSW.Z Z5, K4, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K4, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z2, Z6, K4
+	KXORD         K4, K5, K5
+	VPADDW        Z0, Z6, K4, Z6
+	VPCOMPRESSW.Z Z6, K5, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K5, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z3, Z7, K1, K5
+	KXORD         K5, K6, K6
+	VPADDW        Z0, Z7, K5, Z7
+	VPCOMPRESSW.Z Z7, K6, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K6, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x06, Z4, Z8, K6
+	KXORD         K6, K2, K2
+	VPADDW        Z0, Z8, K6, Z8
+	VPCOMPRESSW.Z Z8, K2, Z5
+	VMOVDQU16     Z5, (SI)
+	KMOVD         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	DECQ          BX
+	JZ            end3
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	PREFETCHT1    (DI)
+	PREFETCHT1    64(DI)
+	ADDQ          R8, DI
+	VMOVDQU16     (AX), Z5
+	VPMINUW       2(AX), Z5, Z6
+	VMOVDQU16     (CX), Z8
+	VPMINUW       Z8, Z5, Z7
+	VPMINUW       2(CX), Z8, Z8
+	VPMINUW       Z8, Z6, Z8
+	VPCMPUW       $0x06, Z5, Z1, K1, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z1, K2, Z1
+	VPCOMPRESSW.Z Z1, K3, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K3, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z6, Z2, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z2, K3, Z2
+	VPCOMPRESSW.Z Z2, K4, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K4, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x02, Z7, Z3, K1, K4
+	KXORD         K4, K5, K5
+	VPADDW        Z0, Z3, K4, Z3
+	VPCOMPRESSW.Z Z3, K5, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K5, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	VPCMPUW       $0x06, Z8, Z4, K5
+	KXORD         K5, K6, K6
+	VPADDW        Z0, Z4, K5, Z4
+	VPCOMPRESSW.Z Z4, K6, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K6, R9
+	POPCNTL       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	DECQ          BX
+	JZ            end
+	VMOVDQA64     Z5, Z1
+	VMOVDQA64     Z6, Z2
+	VMOVDQA64     Z7, Z3
+	VMOVDQA64     Z8, Z4
+	JMP           rows
+
+end0:
+	VPCOMPRESSW.Z Z5, K6, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K6, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z6, Z6
+	KNOTD         K2, K2
+	VPCOMPRESSW.Z Z6, K2, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z7, Z7
+	KANDND        K1, K3, K3
+	VPCOMPRESSW.Z Z7, K3, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPCOMPRESSW.Z Z8, K4, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	JMP           done
+
+end1:
+	VPCOMPRESSW.Z Z1, K5, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K5, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z2, Z2
+	KNOTD         K6, K6
+	VPCOMPRESSW.Z Z2, K6, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K6, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z3, Z3
+	KANDND        K1, K2, K2
+	VPCOMPRESSW.Z Z3, K2, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPCOMPRESSW.Z Z4, K3, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	JMP           done
+
+end2:
+	VPCOMPRESSW.Z Z5, K4, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z6, Z6
+	KNOTD         K5, K5
+	VPCOMPRESSW.Z Z6, K5, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K5, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z7, Z7
+	KANDND        K1, K6, K6
+	VPCOMPRESSW.Z Z7, K6, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K6, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPCOMPRESSW.Z Z8, K2, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	JMP           done
+
+end3:
+	VPCOMPRESSW.Z Z1, K3, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z2, Z2
+	KNOTD         K4, K4
+	VPCOMPRESSW.Z Z2, K4, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z3, Z3
+	KANDND        K1, K5, K5
+	VPCOMPRESSW.Z Z3, K5, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K5, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPCOMPRESSW.Z Z4, K6, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K6, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	JMP           done
+
+end:
+	VPCOMPRESSW.Z Z5, K2, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z6, Z6
+	KNOTD         K3, K3
+	VPCOMPRESSW.Z Z6, K3, Z1
+	VMOVDQU16     Z1, (SI)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPADDW        Z0, Z7, Z7
+	KANDND        K1, K4, K4
+	VPCOMPRESSW.Z Z7, K4, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+	VPCOMPRESSW.Z Z8, K5, Z0
+	VMOVDQU16     Z0, (SI)
+	KMOVD         K5, AX
+	POPCNTL       AX, AX
+	LEAQ          (SI)(AX*2), SI
+
+done:
+	MOVQ to+40(FP), AX
+	SUBQ AX, SI
+	SHRQ $0x01, SI
+	VZEROUPPER
+	MOVQ SI, ret+64(FP)
+	RET
+
+// func levelsareaavx512(below *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·levelsareaavx512(SB), NOSPLIT, $0-64
+	MOVQ         below+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         to+32(FP), BX
+	MOVQ         next+40(FP), SI
+	MOVQ         apart+48(FP), DI
+	MOVQ         lanes+24(FP), R8
+	KMOVQ        R8, K1
+	MOVL         $0x00008000, R8
+	VPBROADCASTW R8, Z0
+	KXORD        K2, K2, K2
+	KXNORD       K3, K3, K3
+	VMOVDQU16    (AX), Z1
+	VPMINUW      2(AX), Z1, Z2
+
+rows:
+	ADDQ          CX, AX
+	PREFETCHT1    (SI)
+	PREFETCHT1    64(SI)
+	ADDQ          DI, SI
+	VMOVDQU16     (AX), Z3
+	VPMINUW       2(AX), Z3, Z4
+	VPCMPUW       $0x06, Z3, Z1, K1, K4
+	KXORD         K4, K2, K2
+	VPADDW        Z0, Z1, K4, Z1
+	VPCOMPRESSW.Z Z1, K2, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K2, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	VPCMPUW       $0x02, Z4, Z2, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z2, K2, Z2
+	VPCOMPRESSW.Z Z2, K3, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K3, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	DECQ          DX
+	JZ            end0
+	ADDQ          CX, AX
+	PREFETCHT1    (SI)
+	PREFETCHT1    64(SI)
+	ADDQ          DI, SI
+	VMOVDQU16     (AX), Z1
+	VPMINUW       2(AX), Z1, Z2
+	VPCMPUW       $0x06, Z1, Z3, K1, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z3, K3, Z3
+	VPCOMPRESSW.Z Z3, K4, Z3
+	VMOVDQU16     Z3, (BX)
+	KMOVD         K4, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	VPCMPUW       $0x02, Z2, Z4, K4
+	KXORD         K4, K2, K2
+	VPADDW        Z0, Z4, K4, Z4
+	VPCOMPRESSW.Z Z4, K2, Z3
+	VMOVDQU16     Z3, (BX)
+	KMOVD         K2, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	DECQ          DX
+	JZ            end1
+	ADDQ          CX, AX
+	PREFETCHT1    (SI)
+	PREFETCHT1    64(SI)
+	ADDQ          DI, SI
+	VMOVDQU16     (AX), Z3
+	VPMINUW       2(AX), Z3, Z4
+	VPCMPUW       $0x06, Z3, Z1, K1, K2
+	KXORD         K2, K3, K3
+	VPADDW        Z0, Z1, K2, Z1
+	VPCOMPRESSW.Z Z1, K3, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K3, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	VPCMPUW       $0x02, Z4, Z2, K3
+	KXORD         K3, K4, K4
+	VPADDW        Z0, Z2, K3, Z2
+	VPCOMPRESSW.Z Z2, K4, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K4, R8
+	POPCNTL       R8, R8
+	LEAQ          (BX)(R8*2), BX
+	DECQ          DX
+	JZ            end
+	VMOVDQA64     Z3, Z1
+	VMOVDQA64     Z4, Z2
+	JMP           rows
+
+end0:
+	VPCOMPRESSW.Z Z3, K4, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+	VPADDW        Z0, Z4, Z4
+	KNOTD         K2, K2
+	VPCOMPRESSW.Z Z4, K2, Z0
+	VMOVDQU16     Z0, (BX)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+	JMP           done
+
+end1:
+	VPCOMPRESSW.Z Z1, K3, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+	VPADDW        Z0, Z2, Z2
+	KNOTD         K4, K4
+	VPCOMPRESSW.Z Z2, K4, Z0
+	VMOVDQU16     Z0, (BX)
+	KMOVD         K4, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+	JMP           done
+
+end:
+	VPCOMPRESSW.Z Z3, K2, Z1
+	VMOVDQU16     Z1, (BX)
+	KMOVD         K2, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+	VPADDW        Z0, Z4, Z4
+	KNOTD         K3, K3
+	VPCOMPRESSW.Z Z4, K3, Z0
+	VMOVDQU16     Z0, (BX)
+	KMOVD         K3, AX
+	POPCNTL       AX, AX
+	LEAQ          (BX)(AX*2), BX
+
+done:
+	MOVQ to+32(FP), AX
+	SUBQ AX, BX
+	SHRQ $0x01, BX
+	VZEROUPPER
+	MOVQ BX, ret+56(FP)
+	RET
+
+// func sumlevelsavx512(numbers *[640]byte, factors *[5]uint64, src *uint16, n int) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·sumlevelsavx512(SB), NOSPLIT, $0-40
+	MOVQ         src+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         numbers+0(FP), DX
+	VMOVDQU8     (DX), Z0
+	VMOVDQU8     64(DX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVDQU8     128(DX), Z3
+	VMOVDQU8     192(DX), Z4
+	VPXORQ       Z5, Z5, Z5
+	VMOVDQU8     256(DX), Z6
+	VMOVDQU8     320(DX), Z7
+	VPXORQ       Z8, Z8, Z8
+	VMOVDQU8     384(DX), Z9
+	VMOVDQU8     448(DX), Z10
+	VPXORQ       Z11, Z11, Z11
+	VMOVDQU8     512(DX), Z12
+	VMOVDQU8     576(DX), Z13
+	VPXORQ       Z14, Z14, Z14
+	MOVL         $0x0000001f, DX
+	VPBROADCASTW DX, Z15
+
+vector:
+	VMOVDQU16     (AX), Z16
+	VPSRLW        $0x0a, Z16, Z18
+	VPTERNLOGQ    $0xb8, Z16, Z15, Z18
+	VPSRLW        $0x05, Z16, Z17
+	VPSRLW        $0x09, Z16, Z16
+	VPTERNLOGQ    $0xb8, Z17, Z15, Z16
+	VMOVDQU16     64(AX), Z17
+	VPSRLW        $0x0a, Z17, Z20
+	VPTERNLOGQ    $0xb8, Z17, Z15, Z20
+	VPSRLW        $0x05, Z17, Z19
+	VPSRLW        $0x09, Z17, Z17
+	VPTERNLOGQ    $0xb8, Z19, Z15, Z17
+	VPACKUSWB     Z17, Z16, Z16
+	VPACKUSWB     Z20, Z18, Z17
+	VPERMB        Z0, Z16, Z18
+	VPERMB        Z1, Z17, Z19
+	VPDPBUSD      Z19, Z18, Z2
+	VPERMB        Z3, Z16, Z18
+	VPERMB        Z4, Z17, Z19
+	VPDPBUSD      Z19, Z18, Z5
+	VPERMB        Z6, Z16, Z18
+	VPERMB        Z7, Z17, Z19
+	VPDPBUSD      Z19, Z18, Z8
+	VPERMB        Z9, Z16, Z18
+	VPERMB        Z10, Z17, Z19
+	VPDPBUSD      Z19, Z18, Z11
+	VPERMB        Z12, Z16, Z16
+	VPERMB        Z13, Z17, Z17
+	VPDPBUSD      Z17, Z16, Z14
+	ADDQ          $+128, AX
+	DECQ          CX
+	JNZ           vector
+	MOVQ          factors+8(FP), AX
+	XORL          CX, CX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPADDD        Y2, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         (AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z5, Y0
+	VPADDD        Y5, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         8(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z8, Y0
+	VPADDD        Y8, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         16(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z11, Y0
+	VPADDD        Y11, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         24(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z14, Y0
+	VPADDD        Y14, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         32(AX), DX
+	ADDQ          DX, CX
+	VZEROUPPER
+	MOVQ          CX, ret+32(FP)
+	RET
