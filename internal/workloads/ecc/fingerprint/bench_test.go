@@ -22,13 +22,17 @@ func BenchmarkOf(b *testing.B) {
 		"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/seed=1",
 		"noise/shape=256x256x256/type=uint16/seed=1", "grf/shape=256x256x256/type=uint16/seed=1", "noise/shape=256x256x256/type=int16/levels=1024/seed=1",
 		"noise/shape=256x256x256/levels=1024/type=float32/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/seed=1",
-		"noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
+		"grf/shape=256x256x256/type=int16/levels=1024/seed=1", "noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
 	} {
 		_, f := ecctest.Open(b, name)
 		for _, isa := range fingerprint.Available() {
-			keys := map[string]fingerprint.Key{"functions=1": fingerprint.Draw(1), "functions=2": fingerprint.Draw(2)}
-			if k := fingerprint.Draw(1).Bilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && k != k.In(k.Convention()) {
-				keys["bilinear"] = k
+			keys := map[string]fingerprint.Key{}
+			for n := 1; n <= 2; n++ {
+				k := fingerprint.Draw(n)
+				keys[fmt.Sprintf("functions=%d", n)] = k
+				if bilinear := k.Bilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && bilinear != k {
+					keys[fmt.Sprintf("functions=%d,bilinear", n)] = bilinear
+				}
 			}
 			for _, what := range slices.Sorted(maps.Keys(keys)) {
 				k := keys[what]

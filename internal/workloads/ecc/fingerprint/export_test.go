@@ -26,19 +26,28 @@ func OfFewBits(k Key, bits uint) Key {
 	return k
 }
 
-// OfBilinear is the key with bilinear weights, on any machine.
+// OfBilinear is the key with bilinear weights of bytes, on any machine.
 func OfBilinear(k Key) Key {
-	k.bilinear = true
+	k.split = ofBytes
 	return k
 }
 
+// OfLevels is the key with bilinear weights of levels, on any machine.
+func OfLevels(k Key) Key {
+	k.split = ofLevels
+	return k
+}
+
+// MostByLevels is how many levels those are of, at most.
+const MostByLevels = 1024
+
 // Forms are what changes sum to in each form of a key's first function.
 func Forms(k Key, changes iter.Seq2[int64, int64]) []int64 {
-	b, sums := k.weights(256, 0).bilinear, make([]int64, forms)
+	b, sums := k.weights(k.split.most(), 0).bilinear, make([]int64, forms)
 	for level, change := range changes {
 		for i := range sums {
 			upper, lower, _ := b.form(i)
-			sums[i] += change * int64(upper[level>>2]) * int64(lower[level&31])
+			sums[i] += change * int64(upper[level>>b.shift]) * int64(lower[level&31])
 		}
 	}
 	return sums

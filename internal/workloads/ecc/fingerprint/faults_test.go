@@ -45,6 +45,9 @@ func TestCatchesPlantedFaults(t *testing.T) {
 		if c.Field.Type() == grid.Uint8 && c.Field.Ladder().Len() <= 256 {
 			keys = append(keys, fingerprint.OfBilinear(keys[0]))
 		}
+		if c.Field.Ladder().Len() <= fingerprint.MostByLevels {
+			keys = append(keys, fingerprint.OfLevels(keys[0]))
+		}
 		for _, k := range keys {
 			sum, err := fingerprint.Of(c.Field, k, 2)
 			if err != nil {
@@ -137,7 +140,7 @@ func TestCatchesSlips(t *testing.T) {
 		"black outside":          ecc.Enumerate(ecctest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
 		"the slices moved round": other(grid.Roll(f, 5)),
 	}
-	for _, k := range []fingerprint.Key{fingerprint.Draw(1), fingerprint.OfBilinear(fingerprint.Draw(1))} {
+	for _, k := range []fingerprint.Key{fingerprint.Draw(1), fingerprint.OfBilinear(fingerprint.Draw(1)), fingerprint.OfLevels(fingerprint.Draw(1))} {
 		want, err := fingerprint.Of(f, k, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -286,28 +289,30 @@ func TestFalseAcceptanceOfProducts(t *testing.T) {
 // four at most, and what all sum to is half a chance where one has not.
 func TestFalseAcceptanceOfForms(t *testing.T) {
 	wrong := ecc.VCEC{{Level: 4, Change: 1}, {Level: 5, Change: -1}, {Level: 36, Change: -1}, {Level: 37, Change: 1}}
-	const keys = 6000
-	pass, forms, even := 0.0, 0.0, 0.0
-	for range keys {
-		k := fingerprint.OfBilinear(fingerprint.Draw(1))
-		for _, sum := range fingerprint.Forms(k, wrong.All()) {
-			forms++
-			if sum == 0 {
-				pass++
+	for levels, bilinear := range map[int64]func(fingerprint.Key) fingerprint.Key{256: fingerprint.OfBilinear, fingerprint.MostByLevels: fingerprint.OfLevels} {
+		const keys = 6000
+		pass, forms, even := 0.0, 0.0, 0.0
+		for range keys {
+			k := bilinear(fingerprint.Draw(1))
+			for _, sum := range fingerprint.Forms(k, wrong.All()) {
+				forms++
+				if sum == 0 {
+					pass++
+				}
+			}
+			if ofCurve(t, wrong, levels, k)[0] == 0 {
+				t.Errorf("%v passes, key %v", wrong, k)
+			}
+			if ofCurve(t, ecc.VCEC{{Level: 9, Change: math.MinInt64}}, levels, k)[0] == 0 {
+				even++
 			}
 		}
-		if ofCurve(t, wrong, 256, k)[0] == 0 {
-			t.Errorf("%v passes, key %v", wrong, k)
+		bound := forms * 3 / 256
+		if pass > bound+6*math.Sqrt(bound) || pass < bound/20 {
+			t.Errorf("%d levels: %v of %v wrong curves pass, want %.0f at most, and some", levels, pass, forms, bound)
 		}
-		if ofCurve(t, ecc.VCEC{{Level: 9, Change: math.MinInt64}}, 256, k)[0] == 0 {
-			even++
+		if want := (1 + math.Pow(.75, 5)) / 2 * keys; math.Abs(even-want) > 6*math.Sqrt(want) {
+			t.Errorf("%d levels: %v of %d differences of 2⁶³ pass, want about %.0f", levels, even, keys, want)
 		}
-	}
-	bound := forms * 3 / 256
-	if pass > bound+6*math.Sqrt(bound) || pass < bound/20 {
-		t.Errorf("%v of %v wrong curves pass, want %.0f at most, and some", pass, forms, bound)
-	}
-	if want := (1 + math.Pow(.75, 5)) / 2 * keys; math.Abs(even-want) > 6*math.Sqrt(want) {
-		t.Errorf("%v of %d differences of 2⁶³ pass, want about %.0f", even, keys, want)
 	}
 }

@@ -11,7 +11,6 @@ package fingerprint
 
 import (
 	"crypto/aes"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -110,7 +109,7 @@ type Prepared struct {
 	in        Convention
 	isa       string
 	functions []function
-	bilinear  bool  // weights are
+	split     split // of bilinear weights
 	err       error // of a key that has no weights for the type
 }
 
@@ -120,7 +119,8 @@ type function struct {
 	outside uint64
 	bits    uint // that are random
 	factors []uint64
-	turns   *turns // nil where there are none
+	turns   *turns  // nil where there are none
+	levels  *levels // of bilinear weights of levels; nil for others, which have the others of these
 }
 
 // Zero is the sum of no cells.
@@ -132,13 +132,16 @@ func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 }
 
 func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared {
-	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa, bilinear: k.bilinear}
-	if k.bilinear && !(t == grid.Uint8 && l.Len() <= 256 && k.in.bilinear()) {
-		p.err = errors.New("fingerprint: bilinear weights are of bytes on at most 256 levels that are top cells, along axes that are not periodic")
+	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa, split: k.split}
+	if p.err = k.refused(t, l); p.err != nil {
 		return p
 	}
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
+		if k.split == ofLevels {
+			p.functions = append(p.functions, function{levels: newLevels(t, l, w, top, isa)})
+			continue
+		}
 		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits, factors: w.factors}
 		if t != grid.Float32 {
 			f.turns = newTurns(t, f.weight.table, w, isa)
@@ -207,8 +210,8 @@ func doubled(l grid.Ladder) uint {
 // OfCurve is the sum over the changes of a curve, given level by level, on a ladder of
 // so many levels. It is an error when a level is not one of those.
 func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) {
-	if k.bilinear && levels > 256 {
-		return nil, fmt.Errorf("fingerprint: bilinear weights are of at most 256 levels, not of %d", levels)
+	if most := k.split.most(); levels > most {
+		return nil, fmt.Errorf("fingerprint: the weights of key %v are of at most %d levels, not of %d", k, most, levels)
 	}
 	sum := make(Sum, k.functions)
 	all := make([]weights, k.functions)

@@ -28,13 +28,16 @@ func ofCurve(t testing.TB, v ecc.VCEC, levels int64, k fingerprint.Key) fingerpr
 type streamed struct{ grid.Source }
 
 // held requires that an image has the sum of a curve, in memory and streamed, on one core
-// and on several, by every instruction set, below every level tried too, and bytes by bilinear
-// weights as well.
+// and on several, by every instruction set, below every level tried too, and by bilinear
+// weights as well where there are any.
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	heldBy(t, in, want, k)
 	if in.Type() == grid.Uint8 && in.Ladder().Len() <= 256 {
 		heldBy(t, in, want, fingerprint.OfBilinear(k))
+	}
+	if in.Ladder().Len() <= fingerprint.MostByLevels {
+		heldBy(t, in, want, fingerprint.OfLevels(k))
 	}
 }
 

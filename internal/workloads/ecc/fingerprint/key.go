@@ -21,7 +21,7 @@ type Key struct {
 	functions int
 	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
 	in        Convention
-	bilinear  bool // weights are
+	split     split // of bilinear weights
 }
 
 // A Convention says which cells an image has, and of which values its sets are. The zero
@@ -51,7 +51,7 @@ func (c Convention) WithinSlices(s grid.Shape) Convention {
 // the least where one of the two differs from the project's: then weights descend with the
 // levels. What is outside has no cell with vertices there: its weight is the least.
 func (k Key) In(c Convention) Key {
-	k.in, k.bilinear = c, false
+	k.in, k.split = c, ascending
 	return k
 }
 
@@ -93,19 +93,18 @@ func (k Key) String() string {
 	if k.functions != 1 {
 		s += "*" + strconv.Itoa(k.functions)
 	}
-	if k.bilinear {
-		s += bilinearly
-	}
-	return s
+	return s + splits[k.split].text
 }
-
-const bilinearly = "/bilinear"
 
 // ParseKey is the inverse of String.
 func ParseKey(s string) (Key, error) {
-	seed, bilinear := strings.CutSuffix(s, bilinearly)
+	k, seed := Key{functions: 1}, s
+	for by, of := range splits {
+		if without, is := strings.CutSuffix(s, of.text); is && of.text != "" {
+			k.split, seed = split(by), without
+		}
+	}
 	seed, functions, several := strings.Cut(seed, "*")
-	k := Key{functions: 1, bilinear: bilinear}
 	if several {
 		n, err := strconv.Atoi(functions)
 		if err != nil || n < 1 {
@@ -189,8 +188,8 @@ func (k Key) weights(levels int64, i int) weights {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
 	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels, bits: randomBits(levels), in: k.in}
-	if k.bilinear {
-		w.bilinear = newBilinear(w)
+	if k.split != ascending {
+		w.bilinear = newBilinear(w, k.split)
 		return w
 	}
 	if k.atMost > 0 {

@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"errors"
 	"sync/atomic"
+	"unsafe"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -19,13 +20,14 @@ type march struct {
 	flat     bool         // the slices of a 2D image are its rows
 	size     int64        // bytes of a value
 	resident []byte
-	weight   *lookup
-	outside  uint64
+	of       function
 	periodic grid.Axes
 	joined   bool // the positions before the first slice are left out, and with them its cells
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
 	turns    *turns // of 8 and 16-bit voxels, in place of the kernel; nil for others
+	first    int64  // column of positions: before the first voxel, or the first one of tiles of levels
+	group    int64  // columns of tiles are multiples of
 
 	threads       int
 	rows, columns int64 // positions of a tile, at most
@@ -40,9 +42,9 @@ const (
 	tileBytes = 64 << 10
 	// tileColumns is the most columns that a tile has.
 	tileColumns = 320
-	// group is what the positions of a row of a tile are a multiple of: the lanes of
+	// weightGroup is what the positions of a row of a tile are a multiple of: the lanes of
 	// every kernel divide it.
-	group = 8
+	weightGroup = 8
 	// turnBytes is what a strip of bytes has of a plane.
 	turnBytes = 64 << 10
 	// slabBytes is the size of the slabs that a core asks a streamed source for.
@@ -53,7 +55,7 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	shape := s.Shape()
 	m := &march{
 		in: s, watcher: grid.WatcherOf(s), n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
-		weight: f.weight, outside: f.outside, periodic: periodic, kernel: kernelOf(isa),
+		of: f, periodic: periodic, kernel: kernelOf(isa),
 	}
 	if periodic == (grid.Axes{}) {
 		m.turns = f.turns
@@ -61,17 +63,23 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	if err := m.periodic.Of(shape); err != nil {
 		return nil, err
 	}
-	blocks := (m.w + 1 + tileColumns - 1) / tileColumns
-	m.columns = roundUp((m.w+1+blocks-1)/blocks, group)
-	m.stride = m.columns + group
-	if m.stride*8%4096 == 0 {
-		m.stride += group // or all rows would compete for a few lines of the cache
+	most, size, room := int64(tileColumns), int64(8), int64(tileBytes)
+	if !m.flat {
+		room /= 2 // of two planes
 	}
-	planes := int64(2)
-	if m.flat {
-		planes = 1
+	m.first, m.group = -1, weightGroup
+	if f.levels != nil {
+		most, size, room = levelColumns, 2, levelBytes
+		m.first, m.group = 0, levelGroup
 	}
-	m.rows = min(m.h+1, max(1, tileBytes/(planes*m.stride*8)-1))
+	across := m.w - m.first
+	blocks := (across + most - 1) / most
+	m.columns = roundUp((across+blocks-1)/blocks, m.group)
+	m.stride = m.columns + m.group
+	if m.stride*size%4096 == 0 {
+		m.stride += m.group // or all rows would compete for a few lines of the cache
+	}
+	m.rows = min(m.h+1, max(1, room/(m.stride*size)-1))
 	if m.bytes() {
 		m.rows = min(m.h+1, max(1, turnBytes/m.w))
 	}
@@ -115,11 +123,10 @@ func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // A core is the state of one goroutine.
 type core struct {
-	below, above []uint64 // tiles
-	scratch      []int32
-	turning      *turning // nil where there are tiles
-	slab         []byte
-	sum          uint64
+	tiles   tiler
+	turning *turning // nil where there are tiles
+	slab    []byte
+	sum     uint64
 }
 
 // A view is slices of the image, from one on.
@@ -173,12 +180,11 @@ func (m *march) core() *core {
 	if m.turns != nil {
 		c.turning = newTurning(m.turns, m.w, m.size)
 	}
-	if !m.bytes() {
-		tile := (m.rows + 1) * m.stride
-		c.below, c.scratch = make([]uint64, tile), make([]int32, m.columns+1)
-		if !m.flat {
-			c.above = make([]uint64, tile)
-		}
+	switch {
+	case m.of.levels != nil:
+		c.tiles = m.tilesOfLevels()
+	case !m.bytes():
+		c.tiles = m.tilesOfWeights()
 	}
 	if m.slab > 0 {
 		c.slab = grid.NewBuffer((m.slab + 1) * grid.SliceBytes(m.in))
@@ -234,9 +240,9 @@ func (m *march) plane(c *core, v view, lo, hi int64) error {
 			continue
 		}
 		rows := min(m.rows, hi-y)
-		for x := int64(-1); x < m.w; x += m.columns {
-			columns := m.fill(c, c.below, v, 0, y, rows, x, true)
-			c.sum += m.kernel.area(c.below, int(m.stride), int(rows), columns)
+		for x := m.first; x < m.w; x += m.columns {
+			c.tiles.fill(m, v, 0, y, rows, x, true)
+			c.sum += c.tiles.add(m, rows, x)
 		}
 		y += rows
 	}
@@ -256,41 +262,119 @@ func (m *march) strip(c *core, v view, lo, hi, y int64) error {
 	if lo == hi {
 		return nil
 	}
-	for x := int64(-1); x < m.w; x += m.columns {
-		m.fill(c, c.below, v, lo, y, rows, x, true)
+	for x := m.first; x < m.w; x += m.columns {
+		c.tiles.fill(m, v, lo, y, rows, x, true)
 		for z := lo; z < hi; z++ {
 			if err := grid.Ended(m.in); err != nil {
 				return err
 			}
-			columns := m.fill(c, c.above, v, z+1, y, rows, x, z == lo)
-			c.sum += m.kernel.volume(c.below, c.above, int(m.stride), int(rows), columns)
-			c.below, c.above = c.above, c.below
+			c.tiles.fill(m, v, z+1, y, rows, x, z == lo)
+			c.sum += c.tiles.add(m, rows, x)
 		}
 	}
 	return nil
 }
 
-// fill writes the weights that a tile's positions need of plane z: those of the rows from
-// y on, one more than positions, and of the columns from x on. It returns how many
-// columns of positions the tile has. The last tile of a row has more of them than the
-// image has left: what is outside adds nothing, because each position has as many cells
-// of either sign. What is outside around the voxels is written when the tile is fresh, and
-// stays from plane to plane.
+// A tiler has the tiles of a core: of a plane and the one below it, or of a 2D image one.
+type tiler interface {
+	// fill has what is below what was above, and writes what a tile's positions need of plane z.
+	fill(m *march, v view, z, y, rows, x int64, fresh bool)
+	// add is the sum of the cells of the positions of so many rows, from column x on.
+	add(m *march, rows, x int64) uint64
+}
+
+// tiles are of weights, or of levels.
+type tiles[T uint16 | uint64] struct {
+	below, above []T
+	outside      T
+	// rows writes those of the values of src, row by row of so many columns: entries of dst from one to the next are
+	// stride apart, bytes of src are apart. The values ahead bytes behind them are looked up soon.
+	rows func(dst []T, src []byte, rows, columns, stride, apart int64, ahead int)
+	// sum is of so many rows and columns of positions of two tiles, or of one of a 2D image; first says that none
+	// is before them.
+	sum func(below, above []T, rows, columns int64, first bool) uint64
+}
+
+// room makes the tiles.
+func (t *tiles[T]) room(m *march) *tiles[T] {
+	tile := (m.rows + 1) * m.stride
+	t.above = make([]T, tile)
+	if !m.flat {
+		t.below = make([]T, tile)
+	}
+	return t
+}
+
+func (m *march) tilesOfWeights() tiler {
+	scratch := make([]int32, m.columns+1)
+	t := &tiles[uint64]{
+		outside: m.of.outside,
+		rows: func(dst []uint64, src []byte, rows, columns, stride, apart int64, ahead int) {
+			for y := range rows {
+				dst, src := dst[y*stride:][:columns], src[y*apart:][:columns*m.size]
+				if m.watcher != nil {
+					m.of.weight.watched(m.watcher, dst, src, scratch, ahead)
+				} else {
+					m.of.weight.row(dst, src, scratch, ahead)
+				}
+			}
+		},
+		sum: func(below, above []uint64, rows, columns int64, _ bool) uint64 {
+			if m.flat {
+				return m.kernel.area(above, int(m.stride), int(rows), int(columns))
+			}
+			return m.kernel.volume(below, above, int(m.stride), int(rows), int(columns))
+		},
+	}
+	return t.room(m)
+}
+
+func (m *march) tilesOfLevels() tiler {
+	l := newList(m.of.levels, m.rows)
+	t := &tiles[uint16]{
+		outside: outsideLevel,
+		rows: func(dst []uint16, src []byte, rows, columns, stride, apart int64, ahead int) {
+			l.next, l.apart = uintptr(unsafe.Pointer(&src[0]))+uintptr(ahead), int(apart)
+			l.rows(m.watcher, dst, src, rows, columns, stride, apart)
+		},
+		sum: func(below, above []uint16, rows, columns int64, first bool) uint64 {
+			if m.flat {
+				return l.area(above, m.stride, rows, columns, first)
+			}
+			return l.volume(below, above, m.stride, rows, columns, first)
+		},
+	}
+	return t.room(m)
+}
+
+// columnsFrom is how many columns of positions the tile from column x on has. The last tile of a row has more of
+// them than the image has left: what is outside adds nothing, because each position has as many cells of either sign.
+func (m *march) columnsFrom(x int64) int64 { return min(m.columns, roundUp(m.w-x, m.group)) }
+
+func (t *tiles[T]) add(m *march, rows, x int64) uint64 {
+	return t.sum(t.below, t.above, rows, m.columnsFrom(x), x == m.first)
+}
+
+// fill writes the rows from y on, one more than positions, and the columns from x on. What is outside around the
+// voxels is written when both tiles are fresh, and stays from plane to plane.
 //
 // Along a periodic axis what is outside is the first voxel. So the position after the last
 // voxel has the cells where the two meet. Those before the first voxel and beyond that one
 // add nothing: of what is the same in two places, either place has as many cells, of the
 // other sign.
-func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh bool) int {
-	columns := min(m.columns, roundUp(m.w-x, group))
-	lanes := columns + 1
+func (t *tiles[T]) fill(m *march, v view, z, y, rows, x int64, fresh bool) {
+	if !m.flat {
+		t.below, t.above = t.above, t.below
+	}
+	lanes := m.columnsFrom(x) + 1
 	from, to := max(x, 0), min(x+lanes, m.w) // voxels
 	if m.periodic.Z && (z < 0 || z >= m.n) {
 		v, z = m.start, 0
 	}
-	for r := range rows + 1 {
-		row, v := tile[r*m.stride:][:lanes], v
+	for r, run := int64(0), int64(1); r <= rows; r += run {
+		row, v := t.above[r*m.stride:][:lanes], v
 		line := y + r
+		run = 1
 		if m.periodic.Y && (line < 0 || line >= m.h) {
 			line = 0
 			if m.flat {
@@ -300,38 +384,39 @@ func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh 
 		within := z >= 0 && z < m.n
 		if !within || line < 0 || line >= m.h {
 			if fresh || !within {
-				fill(row, m.outside)
+				fill(row, t.outside)
 			}
 			continue
+		}
+		if y+r == line { // the rows from there on are one after another
+			run = min(rows+1-r, m.h-line)
 		}
 		if m.flat {
 			line -= v.first
 		} else {
 			line += (z - v.first) * m.h
 		}
-		voxels := v.data[line*m.w*m.size:][:m.w*m.size]
-		if fresh || m.periodic.X {
-			beside := m.outside
+		voxels := v.data[line*m.w*m.size:][:run*m.w*m.size]
+		for i := range run {
+			if !fresh && !m.periodic.X {
+				break
+			}
+			row, beside := t.above[(r+i)*m.stride:][:lanes], t.outside
 			if m.periodic.X {
-				m.weight.row(row[:1], voxels[:m.size], c.scratch, 0)
+				t.rows(row, voxels[i*m.w*m.size:], 1, 1, 0, 0, 0)
 				beside = row[0]
 			}
 			fill(row[:from-x], beside)
 			fill(row[to-x:], beside)
 		}
 		if to > from {
-			if m.watcher != nil {
-				m.weight.watched(m.watcher, row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
-			} else {
-				m.weight.row(row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
-			}
+			t.rows(t.above[r*m.stride+from-x:], voxels[from*m.size:], run, to-from, m.stride, m.w*m.size, m.ahead)
 		}
 	}
-	return int(columns)
 }
 
-func fill(row []uint64, w uint64) {
+func fill[T any](row []T, with T) {
 	for i := range row {
-		row[i] = w
+		row[i] = with
 	}
 }

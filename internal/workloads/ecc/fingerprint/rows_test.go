@@ -60,9 +60,9 @@ func TestLongLists(t *testing.T) {
 	}
 	for _, set := range available() {
 		for _, l := range []grid.Ladder{grid.Identity(grid.Uint8), two} {
-			for _, bilinear := range []bool{false, true} {
+			for _, by := range []split{ascending, ofBytes} {
 				k := Draw(1)
-				k.bilinear = bilinear
+				k.split = by
 				w := k.weights(l.Len(), 0)
 				table := newLookup(grid.Uint8, l, w, l.Len(), set).table
 				turns := newTurns(grid.Uint8, table, w, set)

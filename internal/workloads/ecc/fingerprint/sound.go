@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
@@ -24,6 +25,9 @@ func Checks() []sound.Check {
 			sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }},
 			sound.Check{Name: "turning points, " + set, Of: func(t sound.T) { turningPoints(t, set) }},
 			sound.Check{Name: "weights that are watched, " + set, Of: func(t sound.T) { watchersSeeAll(t, set) }},
+			sound.Check{Name: "levels of values, " + set, Of: func(t sound.T) { valuesHaveLevels(t, set) }},
+			sound.Check{Name: "levels that count, " + set, Of: func(t sound.T) { levelsThatCount(t, set) }},
+			sound.Check{Name: "weights of lists of levels, " + set, Of: func(t sound.T) { listsOfLevels(t, set) }},
 		)
 		if set != isa.Portable {
 			checks = append(checks,
@@ -75,7 +79,12 @@ func streamedAlike(t sound.T) {
 				streamedIs(t, f, Draw(1).In(c))
 				if typ == grid.Uint8 && c.bilinear() {
 					k := Draw(1).In(c)
-					k.bilinear = true
+					k.split = ofBytes
+					streamedIs(t, f, k)
+				}
+				if c.bilinear() {
+					k := Draw(1).In(c)
+					k.split = ofLevels
 					streamedIs(t, f, k)
 				}
 			}
@@ -112,37 +121,44 @@ func tilesAddUp(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shape := range []grid.Shape{{D: 6, H: 5, W: 19}, {D: 1, H: 11, W: 19}} {
+	for _, shape := range []grid.Shape{{D: 6, H: 5, W: 19}, {D: 1, H: 11, W: 19}, {D: 3, H: 4, W: 70}, {D: 1, H: 5, W: 70}} {
 		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
 			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
-				function := prepare(typ, few, Draw(1).In(c), few.Len(), fastest()).functions[0]
-				for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
-					sum := func(change func(m *march)) uint64 {
-						m, err := newMarch(in, function, c.Periodic, 2, fastest())
-						if err != nil {
-							t.Fatal(err)
+				keys := []Key{Draw(1).In(c)}
+				if c.bilinear() {
+					keys = append(keys, keys[0])
+					keys[1].split = ofLevels
+				}
+				for _, k := range keys {
+					function := prepare(typ, few, k, few.Len(), fastest()).functions[0]
+					for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+						sum := func(change func(m *march)) uint64 {
+							m, err := newMarch(in, function, c.Periodic, 2, fastest())
+							if err != nil {
+								t.Fatal(err)
+							}
+							change(m)
+							got, err := m.run()
+							if err != nil {
+								t.Fatal(err)
+							}
+							return got
 						}
-						change(m)
-						got, err := m.run()
-						if err != nil {
-							t.Fatal(err)
-						}
-						return got
-					}
-					want := sum(func(*march) {})
-					for rows := range int64(3) {
-						for deep := range int64(4) {
-							if got := sum(func(m *march) {
-								m.rows, m.depth = rows+1, 2*deep+1
-								if m.turns == nil {
-									m.columns, m.stride = group, 2*group
+						want := sum(func(*march) {})
+						for rows := range int64(3) {
+							for deep := range int64(4) {
+								if got := sum(func(m *march) {
+									m.rows, m.depth = rows+1, 2*deep+1
+									if m.turns == nil {
+										m.columns, m.stride = m.group, 2*m.group
+									}
+									if m.slab > 0 {
+										m.slab = rows + 1
+									}
+								}); got != want {
+									t.Errorf("%v of %v, key %v, %+v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, k, c, in == grid.Source(f), rows+1, 2*deep+1, got, want)
 								}
-								if m.slab > 0 {
-									m.slab = rows + 1
-								}
-							}); got != want {
-								t.Errorf("%v of %v, %+v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, c, in == grid.Source(f), rows+1, 2*deep+1, got, want)
 							}
 						}
 					}
@@ -306,12 +322,12 @@ func turningPoints(t sound.T, set string) {
 				t.Fatal(err)
 			}
 			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
-				for _, bilinear := range []bool{false, true} {
-					if !bilinear && !ok || bilinear && typ != grid.Uint8 {
+				for _, by := range []split{ascending, ofBytes} {
+					if by == ascending && !ok || by == ofBytes && typ != grid.Uint8 {
 						continue
 					}
 					k := Draw(1).In(Convention{Superlevel: greatest})
-					k.bilinear = bilinear
+					k.split = by
 					for _, top := range []int64{l.Len(), 77} {
 						w := k.weights(l.Len(), 0)
 						table := newLookup(typ, l, w, top, set).table
@@ -356,79 +372,355 @@ func evens(from, to int) (list []int) {
 // have them where an image of bytes is looked at by vectors that find turning points, and nobody takes
 // fingerprints of others by them.
 func bilinearWeights(t sound.T) {
-	k := Draw(2)
-	k.bilinear = true
-	var seen [2]int
-	for i := range 2 {
-		w := k.weights(256, i)
-		b := w.bilinear
-		for v := range int64(256) {
-			want := uint64(0)
-			for form, factor := range b.factors {
-				numbers := b.numbers[128*form:]
-				upper, lower := numbers[v/4], numbers[64+v%32]
-				want += factor * uint64(upper) * uint64(lower)
-				if int8(lower) < 0 || int8(numbers[96+v%32]) != -int8(lower) {
-					t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, lower, numbers[96+v%32])
+	of := func(by split) Key {
+		k := Draw(2)
+		k.split = by
+		return k
+	}
+	for by, upperOf := range map[split]int64{ofBytes: 4, ofLevels: 32} {
+		k, seen := of(by), [2]int{}
+		for i := range 2 {
+			w := k.weights(by.most(), i)
+			b := w.bilinear
+			for v := range by.most() {
+				want := uint64(0)
+				for form, factor := range b.factors {
+					numbers := b.numbers[128*form:]
+					upper, lower := numbers[v/upperOf], numbers[64+v%32]
+					want += factor * uint64(upper) * uint64(lower)
+					if int8(lower) < 0 || int8(numbers[96+v%32]) != -int8(lower) {
+						t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, lower, numbers[96+v%32])
+					}
+					seen[0], seen[1] = seen[0]|int(upper), seen[1]|int(lower)
 				}
-				seen[0], seen[1] = seen[0]|int(upper), seen[1]|int(lower)
+				if got := w.with(nil, v); got != want {
+					t.Fatalf("key %v, function %d: %d has %x, want %x", k, i, v, got, want)
+				}
 			}
-			if got := w.with(nil, v); got != want {
-				t.Fatalf("function %d: %d has %x, want %x", i, v, got, want)
+			if w.outside() != 0 {
+				t.Errorf("key %v, function %d: outside has %x", k, i, w.outside())
 			}
 		}
-		if w.outside() != 0 {
-			t.Errorf("function %d: outside has %x", i, w.outside())
+		if seen != [2]int{255, 127} {
+			t.Errorf("key %v: upper and lower numbers have the bits %b", k, seen)
+		}
+		if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; *a == *b {
+			t.Errorf("key %v: two functions are the same", k)
 		}
 	}
-	if seen != [2]int{255, 127} {
-		t.Errorf("upper and lower numbers have the bits %b", seen)
+	affine := func(lo, step float64, levels int64) grid.Ladder {
+		l, err := grid.Affine(lo, step, levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
 	}
-	if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; *a == *b {
-		t.Error("two functions are the same")
-	}
-	shifted, err := grid.Affine(1, 1, 256)
+	table, err := grid.Table([]float32{0, 1, 5})
 	if err != nil {
 		t.Fatal(err)
 	}
+	shifted := affine(1, 1, 256)
 	bytes, fewer := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
 	_, _, vectors := turnVectorsOf(fastest(), grid.Uint8, false)
 	for _, c := range []struct {
 		typ    grid.Type
 		ladder grid.Ladder
 		in     Convention
-		want   bool
+		want   split
 	}{
-		{grid.Uint8, bytes, Convention{}, vectors}, {grid.Uint8, bytes, Convention{Superlevel: true}, vectors},
-		{grid.Uint8, bytes, Convention{Vertices: true}, false}, {grid.Uint8, bytes, Convention{Periodic: grid.Axes{Z: true}}, false},
-		{grid.Uint8, shifted, Convention{}, false}, {grid.Uint8, fewer, Convention{}, false}, {grid.Uint16, bytes, Convention{}, false}, {grid.Float32, bytes, Convention{}, false},
+		{grid.Uint8, bytes, Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{Superlevel: true}, ofBytes},
+		{grid.Uint8, bytes, Convention{Vertices: true}, ascending}, {grid.Uint8, bytes, Convention{Periodic: grid.Axes{Z: true}}, ascending},
+		{grid.Uint8, shifted, Convention{}, ascending}, {grid.Uint8, fewer, Convention{}, ascending},
+		{grid.Uint16, bytes, Convention{}, ofLevels}, {grid.Float32, bytes, Convention{Superlevel: true}, ofLevels}, {grid.Int16, shifted, Convention{}, ofLevels},
+		{grid.Int16, affine(-1<<15, 1, ofLevels.most()), Convention{}, ofLevels}, {grid.Int16, affine(-1<<15-1, 1, ofLevels.most()), Convention{}, ascending},
+		{grid.Uint16, affine(1<<16-1, 1, 2), Convention{}, ofLevels}, {grid.Uint16, affine(1<<16, 1, 2), Convention{}, ascending}, {grid.Uint16, affine(0, 2, 9), Convention{}, ascending},
+		{grid.Float32, affine(-3, 0.1, ofLevels.most()), Convention{}, ofLevels}, {grid.Float32, affine(-3, 0.1, ofLevels.most()+1), Convention{}, ascending},
+		{grid.Float32, table, Convention{}, ascending}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ascending},
+		{grid.Float32, bytes, Convention{Vertices: true}, ascending}, {grid.Int16, bytes, Convention{Periodic: grid.Axes{X: true}}, ascending},
 	} {
+		if !vectors {
+			c.want = ascending
+		}
 		k := Draw(1).In(c.in).Bilinear(c.typ, c.ladder)
-		if k.bilinear != c.want || k.In(c.in).bilinear {
-			t.Errorf("%v on %v, %+v: bilinear %v, want %v", c.typ, c.ladder, c.in, k.bilinear, c.want)
+		if k.split != c.want || k.In(c.in).split != ascending {
+			t.Errorf("%v on %v, %+v: split %d, want %d", c.typ, c.ladder, c.in, k.split, c.want)
 		}
 	}
 	for _, c := range []struct {
-		typ grid.Type
-		in  Convention
-	}{{grid.Int16, Convention{}}, {grid.Uint8, Convention{Vertices: true}}, {grid.Uint8, Convention{Periodic: grid.Axes{X: true}}}} {
+		typ    grid.Type
+		ladder grid.Ladder
+		in     Convention
+		by     split
+	}{
+		{grid.Int16, bytes, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{Vertices: true}, ofBytes},
+		{grid.Uint8, bytes, Convention{Periodic: grid.Axes{X: true}}, ofBytes},
+		{grid.Int16, affine(0, 1, 1025), Convention{}, ofLevels}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ofLevels}, {grid.Int16, bytes, Convention{Vertices: true}, ofLevels},
+		{grid.Int16, bytes, Convention{Periodic: grid.Axes{X: true}}, ofLevels},
+	} {
 		k := Draw(1).In(c.in)
-		k.bilinear = true
-		p := Prepare(c.typ, grid.Identity(c.typ), k)
-		f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, c.typ, grid.Identity(c.typ), func(i int64) float64 { return float64(i) })
+		k.split = c.by
+		p := Prepare(c.typ, c.ladder, k)
+		f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, c.typ, c.ladder, func(i int64) float64 { return float64(i) })
 		if got, err := p.Of(f, 1); err == nil {
-			t.Errorf("%v, %+v: %v", c.typ, c.in, got)
+			t.Errorf("%v, key %v, %+v: %v", c.typ, k, c.in, got)
 		}
 		if _, err := p.Tables(); err == nil {
-			t.Errorf("%v, %+v: there are tables", c.typ, c.in)
+			t.Errorf("%v, key %v, %+v: there are tables", c.typ, k, c.in)
 		}
 	}
 	none := func(func(level, change int64) bool) {}
-	if _, err := OfCurve(none, 257, k); err == nil {
-		t.Error("there are bilinear weights of 257 levels")
+	for _, by := range []split{ofBytes, ofLevels} {
+		if _, err := OfCurve(none, by.most()+1, of(by)); err == nil {
+			t.Errorf("there are bilinear weights of %d levels", by.most()+1)
+		}
+		if got, err := OfCurve(none, by.most(), of(by)); err != nil || !got.Equal(Sum{0, 0}) {
+			t.Errorf("nothing sums to %v (%v)", got, err)
+		}
 	}
-	if got, err := OfCurve(none, 256, k); err != nil || !got.Equal(Sum{0, 0}) {
-		t.Errorf("nothing sums to %v (%v)", got, err)
+}
+
+// Values have the levels that the definition gives them, those on levels, between, above and below all, in rows of
+// every length around a group, up to any level, whichever way levels go; who watches is shown each value that is no
+// level's own.
+func valuesHaveLevels(t sound.T, set string) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		typ      grid.Type
+		lo, step float64
+	}{{grid.Uint8, 3, 1}, {grid.Int16, -300, 1}, {grid.Int16, math.MinInt16, 1}, {grid.Int16, 5, 2}, {grid.Uint16, 0, 1}, {grid.Uint16, math.MaxUint16 - 9, 1}, {grid.Float32, -3, 0.5}, {grid.Float32, -3, 0.1}} {
+		for _, levels := range []int64{2, 600, 1024} {
+			l, err := grid.Affine(c.lo, c.step, levels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lut []int32
+			if c.typ != grid.Float32 {
+				lut = l.OfPatterns(c.typ)
+			}
+			for _, in := range []Convention{{}, {Superlevel: true}} {
+				k := Draw(1).In(in)
+				k.split = ofLevels
+				for _, top := range []int64{levels, levels / 2} {
+					u := newLevels(c.typ, l, k.weights(levels, 0), top, set)
+					for _, columns := range []int64{1, 5, 31, 32, 33, 64, 77} {
+						const rows = 3
+						size := int64(c.typ.Size())
+						src, free := grids.AtEnd(int(rows * columns * size))
+						values := grid.Values[float32]
+						level := func(i int64) int64 { // by the definition
+							if c.typ != grid.Float32 {
+								pattern := int64(src[size*i])
+								if size == 2 {
+									pattern |= int64(src[2*i+1]) << 8
+								}
+								return int64(lut[pattern])
+							}
+							v := values(src)[i]
+							return int64(sort.Search(int(levels), func(k int) bool { return l.Value(int64(k)) >= v }))
+						}
+						for round := range 3 {
+							own := true
+							for i := range rows * columns {
+								if c.typ != grid.Float32 {
+									x := rng.Uint32()
+									if at := uint32(int32(c.lo) + rng.Int32N(int32(levels)+2) - 1); round == 0 {
+										x = at
+									}
+									if src[size*i] = byte(x); size == 2 {
+										src[2*i+1] = byte(x >> 8)
+									}
+									continue
+								}
+								v := l.Value(rng.Int64N(levels))
+								if round > 0 && rng.IntN(20*(3-round)) == 0 {
+									v += float32(rng.NormFloat64() * c.step * float64(levels))
+									own = own && l.Value(min(levels-1, int64(sort.Search(int(levels), func(k int) bool { return l.Value(int64(k)) >= v })))) == v
+								}
+								values(src)[i] = v
+							}
+							var watcher grid.Watcher
+							looker := &grids.Looker{}
+							if c.typ == grid.Float32 && round < 2 {
+								watcher = looker
+							}
+							const stride = 80
+							got := make([]uint16, rows*stride)
+							u.rows(watcher, got, src, rows, columns, stride, columns*size)
+							for i := range rows * columns {
+								want := uint16(outsideLevel)
+								if of := level(i); of < top {
+									if want = uint16(of); in.Superlevel {
+										want = 1023 - want
+									}
+								}
+								if have := got[i/columns*stride+i%columns]; have != want {
+									t.Fatalf("%s, %v from %v on by %v, up to %d of %d levels, %+v, %d columns, value %d: %d, want %d", set, c.typ, c.lo, c.step, top, levels, in, columns, i, have, want)
+								}
+							}
+							if watcher != nil && !own && looker.Values == nil {
+								t.Fatalf("%s: values on no level by %v are not shown", set, c.step)
+							}
+							if watcher != nil && own && u.exactly != nil && columns >= levelGroup && looker.Values != nil {
+								t.Fatalf("%s: %d values on levels by %v are shown", set, len(looker.Values), c.step)
+							}
+						}
+						free()
+					}
+				}
+			}
+		}
+	}
+}
+
+// What counts of two tiles are the falls of the four kinds of rows from each to the next, what falls and what it falls
+// to, with the signs of the kinds; before the first column of an image there is none.
+func levelsThatCount(t sound.T, set string) {
+	v := levelVectorsOf(set)
+	if want := assembled && set == isa.AVX512 && isa.Bytes(); (v.volume != nil) != want || (v.area != nil) != want || (v.sum != nil) != want {
+		t.Fatalf("%s has vectors for levels: %v, want %v", set, v.volume != nil, want)
+	}
+	if v.volume == nil {
+		return
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	const stride = levelGroup + 1
+	for rows := 1; rows < 13; rows++ {
+		var tiles [2][]uint16
+		for z := range tiles {
+			b, free := grids.AtEnd(2 * (rows + 1) * stride)
+			defer free()
+			tiles[z] = grid.Values[uint16](b)
+		}
+		for round := range 8 {
+			for z := range tiles {
+				for i := range tiles[z] {
+					if tiles[z][i] = uint16(rng.IntN(2 + round%4)); rng.IntN(5) == 0 && round > 3 {
+						tiles[z][i] = outsideLevel
+					}
+				}
+			}
+			volume, first := round%2 == 0, round&2 == 0
+			at := func(z, y, x int) uint16 { return tiles[z][y*stride+x] }
+			want := map[uint16]int{}
+			for kind := range 4 {
+				sign := [4]int{1, -1, -1, 1}[kind]
+				row := func(y, x int) uint16 {
+					m := at(0, y, x)
+					if kind&1 == 1 {
+						m = min(m, at(0, y, x+1))
+					}
+					if kind&2 == 2 {
+						m = min(m, at(1, y, x))
+					}
+					if kind == 3 {
+						m = min(m, at(1, y, x+1))
+					}
+					return m
+				}
+				if kind > 1 && !volume {
+					continue
+				}
+				for x := range levelGroup {
+					if first && x == 0 && kind&1 == 0 {
+						continue
+					}
+					for y := range rows {
+						if a, b := row(y, x), row(y+1, x); a > b {
+							want[a], want[b] = want[a]+sign, want[b]-sign
+						}
+					}
+				}
+			}
+			lanes := uint64(math.MaxUint32)
+			if first {
+				lanes--
+			}
+			list := slices.Repeat([]uint16{7}, (rows+1)*4*levelGroup+levelGroup)
+			n := 0
+			if volume {
+				n = v.volume(&tiles[0][0], &tiles[1][0], 2*stride, rows, lanes, &list[0], 0, 0)
+			} else {
+				n = v.area(&tiles[0][0], 2*stride, rows, lanes, &list[0], 0, 0)
+			}
+			got := map[uint16]int{}
+			for _, level := range list[:n] {
+				if level&plusLevel != 0 {
+					got[level&^plusLevel]++
+				} else {
+					got[level]--
+				}
+			}
+			for level := range uint16(outsideLevel + 1) {
+				if got[level] != want[level] {
+					t.Fatalf("%s, %d rows, volume %v, first %v: level %d counts %d, want %d", set, rows, volume, first, level, got[level], want[level])
+				}
+			}
+		}
+	}
+}
+
+// A list is worth the weights of its levels, of those that count positively less the others, and nothing of what is
+// outside, in any length up to what leaves 32 bits; it grows no longer than it has room.
+func listsOfLevels(t sound.T, set string) {
+	if levelVectorsOf(set).sum == nil {
+		return
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	l, err := grid.Affine(0, 1, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []Convention{{}, {Superlevel: true}} {
+		k := Draw(1).In(in)
+		k.split = ofLevels
+		w := k.weights(1024, 0)
+		u := newLevels(grid.Float32, l, w, 1024, set)
+		for _, n := range []int{0, 1, 63, 64, 65, 1000, atOnce, atOnce + 1, 3 * atOnce} {
+			list := &list{levels: u, room: make([]uint16, n+2*levelGroup), n: n}
+			want := uint64(0)
+			for i := range n {
+				level := rng.Int64N(1024)
+				of := w.with(nil, level)
+				if in.Superlevel {
+					level = 1023 - level
+				}
+				list.room[i] = uint16(level)
+				switch kind := rng.IntN(8); {
+				case n > atOnce+1: // the greatest sums that there are
+					list.room[i], of = plusLevel, w.with(nil, 0)
+					if in.Superlevel {
+						of = w.with(nil, 1023)
+					}
+					want += of
+				case kind == 0:
+					list.room[i] = outsideLevel | plusLevel
+				case kind < 4:
+					list.room[i] |= plusLevel
+					want += of
+				default:
+					want -= of
+				}
+			}
+			if list.look(); list.sum != want || list.n != 0 {
+				t.Fatalf("%s, %+v: %d levels are worth %x, want %x; %d are left", set, in, n, list.sum, want, list.n)
+			}
+		}
+		for _, rows := range []int64{1, 7, 500} {
+			whole, columns := newList(u, rows), 0
+			whole.add(9*levelGroup, true, func(_ int64, lanes uint64, to *uint16, _ uintptr) int {
+				most := int(rows+1) * 4 * levelGroup
+				if left := len(whole.room) - whole.n - most; left < 2*levelGroup || &whole.room[whole.n] != to {
+					t.Errorf("%s, %d rows: %d have no room", set, rows, most)
+				}
+				if columns++; (lanes == math.MaxUint32) != (columns > 1) || lanes < math.MaxUint32-1 {
+					t.Errorf("column %d has lanes %x", columns, lanes)
+				}
+				return most
+			})
+			if columns != 9 {
+				t.Errorf("%d columns are taken, want 9", columns)
+			}
+		}
 	}
 }
 
@@ -574,7 +866,7 @@ func (u *lookup) apart(src []byte, known bool) string {
 func keysReadBack(t sound.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
-		k.bilinear = n > 2
+		k.split = split(n % 3)
 		if back, err := ParseKey(k.String()); err != nil || back != k {
 			t.Errorf("key %v is read as %v, %v", k, back, err)
 		}
@@ -731,7 +1023,10 @@ func knownSum(t sound.T) {
 			}
 		}
 		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
-		got, err := Of(f, k.In(in), 2)
+		by := k.split
+		k = k.In(in)
+		k.split = by
+		got, err := Of(f, k, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -740,6 +1035,11 @@ func knownSum(t sound.T) {
 	for levels, want := range map[int64]string{10: "000000232e931d55 00000016f34b7c86 000000253549be15 000000223dbff6d8", 5000: "3d44c77a09dc18a0 3d559a14ef80aa47 3d4a59342718324c 3d2324d342e68c2b"} {
 		if got := of("*4", levels, Convention{}); got != want {
 			t.Errorf("on %d levels: %s, want %s", levels, got, want)
+		}
+	}
+	for in, want := range map[Convention]string{{}: "6f039cda2452a216 e4d60b40b10f61bc", {Superlevel: true}: "96148ef2790eb656 af599adf07173ca4"} {
+		if got := of("*2/bilinear1024", 1000, in); got != want {
+			t.Errorf("on 1,000 levels, %+v: %s, want %s", in, got, want)
 		}
 	}
 	k, err := ParseKey("000102030405060708090a0b0c0d0e0f*3/bilinear")

@@ -41,7 +41,7 @@ func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries 
 
 // Tables are those of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
-	if p.bilinear {
+	if p.split != ascending {
 		return nil, errors.New("fingerprint: bilinear weights have no tables")
 	}
 	if !Tabled(p.ladder) {

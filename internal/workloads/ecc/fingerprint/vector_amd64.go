@@ -3,6 +3,7 @@
 package fingerprint
 
 import (
+	"math"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -109,4 +110,69 @@ func onLadder(l grid.Ladder, single singleFunc, double doubleFunc, wish uint64) 
 	return func(dst, table *uint64, src *byte, n, ahead int) int {
 		return double(dst, table, src, n, ahead, lo, 1/step, step, last)
 	}
+}
+
+// levelVectorsOf are the vector instructions for tiles of levels.
+func levelVectorsOf(name string) levelVectors {
+	if name != isa.AVX512 || !isa.Bytes() {
+		return levelVectors{}
+	}
+	return levelVectors{levelsvolumeavx512, levelsareaavx512, sumlevelsavx512}
+}
+
+// levelRowsOf turns values into levels with the bits of reverse turned: float32 on an affine ladder, 16 bits of which a
+// ladder has consecutive ones. Both are nil for others.
+func levelRowsOf(name string, t grid.Type, l grid.Ladder, reverse uint16) (fast, whole levelRows) {
+	if name != isa.AVX512 || !isa.Bytes() {
+		return nil, nil
+	}
+	lo, step, affine := l.Affinity()
+	last, turned := uint64(l.Len()-1), uint64(reverse)
+	switch {
+	case t == grid.Float32 && affine:
+		fused := fusedInFloat32(l)
+		of := func(wish uint64) levelRows {
+			if fused {
+				return func(dst *uint16, src *byte, n, rows, stride, apart int) int {
+					return levelssingleavx512(dst, src, n, rows, stride, apart, float32(lo), float32(1/step), float32(step), float32(-lo/step), last|wish, turned)
+				}
+			}
+			return func(dst *uint16, src *byte, n, rows, stride, apart int) int {
+				return levelsdoubleavx512(dst, src, n, rows, stride, apart, lo, 1/step, step, last|wish, turned)
+			}
+		}
+		return of(0), of(exactly)
+	case t == grid.Int16 || t == grid.Uint16:
+		least, flip := int64(0), uint64(0)
+		if t == grid.Int16 {
+			least, flip = math.MinInt16, 1<<15
+		}
+		first, consecutive := consecutive(t, l)
+		if first -= least; !consecutive || first < 0 || first > math.MaxUint16 {
+			return nil, nil
+		}
+		fast = func(dst *uint16, src *byte, n, rows, stride, apart int) int {
+			return levelspairsavx512(dst, src, n, rows, stride, apart, flip, uint64(first), last, turned)
+		}
+		return fast, nil // which no watcher is for
+	}
+	return nil, nil
+}
+
+// fusedInFloat32 reports whether one fused operation in float32 gives each level of an affine ladder: float32(step) times
+// its number and float32(lo), rounded once.
+func fusedInFloat32(l grid.Ladder) bool {
+	lo, step, ok := l.Affinity()
+	if !ok {
+		return false
+	}
+	a := float64(float32(lo))
+	for k := range l.Len() {
+		product := float64(float32(step)) * float64(k) // exactly, as the number has few bits
+		sum := product + a
+		if part := sum - product; (sum-part)-product != 0 || a-part != 0 || float32(sum) != l.Value(k) {
+			return false
+		}
+	}
+	return true
 }
