@@ -409,9 +409,7 @@ func (t *tiles[T]) fill(m *march, v view, z, y, rows, x int64, fresh bool) {
 			fill(row[:from-x], beside)
 			fill(row[to-x:], beside)
 		}
-		if to > from {
-			t.rows(t.above[r*m.stride+from-x:], voxels[from*m.size:], run, to-from, m.stride, m.w*m.size, m.ahead)
-		}
+		t.rows(t.above[r*m.stride+from-x:], voxels[from*m.size:], run, to-from, m.stride, m.w*m.size, m.ahead)
 	}
 }
 

@@ -1081,8 +1081,17 @@ func apartIsNamed(t sound.T) {
 	}
 }
 
-// The random bits of a level are the product of those of its bytes, and weights ascend with levels.
+// The random bits of a level are the product of those of its bytes, and weights ascend with levels. There are
+// as many as leave the greatest weight a normal float64.
 func productsAreWeights(t sound.T) {
+	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {
+		if got := randomBits(levels); got != want {
+			t.Errorf("%d levels have %d random bits, want %d", levels, got, want)
+		}
+	}
+	if f := Draw(1).weights(grid.MaxLevels, 0).factors; f != nil {
+		t.Errorf("%d levels have %d factors", int64(grid.MaxLevels), len(f))
+	}
 	for _, levels := range []int64{mostDrawn + 1, mostProducts} {
 		w := Draw(1).weights(levels, 0)
 		var last uint64

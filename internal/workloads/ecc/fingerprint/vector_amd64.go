@@ -130,7 +130,7 @@ func levelRowsOf(name string, t grid.Type, l grid.Ladder, reverse uint16) (fast,
 	last, turned := uint64(l.Len()-1), uint64(reverse)
 	switch {
 	case t == grid.Float32 && affine:
-		fused := fusedInFloat32(l)
+		fused := fusedInFloat32(l, float32(lo), float32(step))
 		of := func(wish uint64) levelRows {
 			if fused {
 				return func(dst *uint16, src *byte, n, rows, stride, apart int) int {
@@ -159,16 +159,12 @@ func levelRowsOf(name string, t grid.Type, l grid.Ladder, reverse uint16) (fast,
 	return nil, nil
 }
 
-// fusedInFloat32 reports whether one fused operation in float32 gives each level of an affine ladder: float32(step) times
-// its number and float32(lo), rounded once.
-func fusedInFloat32(l grid.Ladder) bool {
-	lo, step, ok := l.Affinity()
-	if !ok {
-		return false
-	}
-	a := float64(float32(lo))
+// fusedInFloat32 reports whether one fused operation gives each level of an affine ladder: step times its number and lo,
+// rounded once.
+func fusedInFloat32(l grid.Ladder, lo, step float32) bool {
+	a := float64(lo)
 	for k := range l.Len() {
-		product := float64(float32(step)) * float64(k) // exactly, as the number has few bits
+		product := float64(step) * float64(k) // exactly, as the number has few bits
 		sum := product + a
 		if part := sum - product; (sum-part)-product != 0 || a-part != 0 || float32(sum) != l.Value(k) {
 			return false
