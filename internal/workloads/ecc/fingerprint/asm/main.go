@@ -144,6 +144,7 @@ func main() {
 		alternate(5, false)
 		alternate(4, true)
 		alternateForms()
+		alternatePairForms()
 		i.levelsOfFloats(false)
 		i.levelsOfFloats(true)
 		levelsOf16()

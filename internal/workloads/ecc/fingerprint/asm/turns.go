@@ -385,6 +385,65 @@ func alternateForms() {
 	f.total()
 }
 
+// alternatePairForms is alternateForms of voxels of 16 bits: each number is among 256, by a byte of the voxel, of which two
+// bits say in which quarter.
+func alternatePairForms() {
+	const forms = 5
+	TEXT("alternatepairformsavx512", NOSPLIT, "func(numbers *[5 * 512]byte, factors *[5]uint64, src *byte, n int) int64")
+	Pragma("noescape")
+	Doc("alternatepairformsavx512 adds up the bilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.")
+	numbers := Load(Param("numbers"), GP64())
+	f := sumOfForms{src: Load(Param("src"), GP64()), n: Load(Param("n"), GP64())}
+	for i := range f.sums {
+		f.sums[i] = ZMM()
+		VPXORQ(f.sums[i], f.sums[i], f.sums[i])
+	}
+	lowest, none, odd, places := wordsOf(0xff), ZMM(), K(), GP64()
+	VPXORQ(none, none, none)
+	MOVQ(U64(0xaaaaaaaaaaaaaaaa), places)
+	KMOVQ(places, odd)
+	// A number is that of the quarter that the two highest bits of its byte say: where the lower of them is set, where
+	// the upper one is, and where both are, it replaces what was there.
+	quarters := func(v VecVirtual) [4]Register {
+		shifted, upper, next, both := ZMM(), K(), K(), K()
+		VPADDB(v, v, shifted)
+		VPMOVB2M(v, upper)
+		VPMOVB2M(shifted, next)
+		KANDQ(upper, next, both)
+		return [4]Register{nil, next, upper, both}
+	}
+	number := func(v VecVirtual, in [4]Register, disp int) VecVirtual {
+		to := ZMM()
+		VPERMB(Mem{Base: numbers, Disp: disp}, v, to)
+		for i := 1; i < 4; i++ {
+			VPERMB(Mem{Base: numbers, Disp: disp + 64*i}, v, in[i], to)
+		}
+		return to
+	}
+	Label("vector")
+	{
+		var lower, upper [2]VecVirtual
+		for half := range 2 {
+			v := ZMM()
+			lower[half], upper[half] = ZMM(), ZMM()
+			VMOVDQU16(Mem{Base: f.src, Disp: 64 * half}, v)
+			VPANDD(lowest, v, lower[half])
+			VPSRLW(U8(8), v, upper[half])
+		}
+		low, high := ZMM(), ZMM() // in one order, whose odd places are odd
+		VPACKUSWB(lower[1], lower[0], low)
+		VPACKUSWB(upper[1], upper[0], high)
+		lowIn, highIn := quarters(low), quarters(high)
+		for i, sum := range f.sums {
+			a, b := number(high, highIn, 512*i), number(low, lowIn, 512*i+256)
+			VPSUBB(b, none, odd, b)
+			VPDPBUSD(b, a, sum)
+		}
+	}
+	ADDQ(I32(128), f.src)
+	f.total()
+}
+
 // added is what the 16 lanes of a vector sum to.
 func added(v VecVirtual) GPVirtual {
 	half, quarter := YMM(), XMM()
