@@ -3265,6 +3265,159 @@ GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
 DATA oddavx512<>+0(SB)/8, $0x2000200020002000
 GLOBL oddavx512<>(SB), RODATA|NOPTR, $8
 
+// func alternatepairformsavx512(numbers *[2560]byte, factors *[5]uint64, src *byte, n int) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·alternatepairformsavx512(SB), NOSPLIT, $0-40
+	MOVQ         numbers+0(FP), AX
+	MOVQ         src+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	MOVL         $0x000000ff, BX
+	VPBROADCASTW BX, Z5
+	VPXORQ       Z6, Z6, Z6
+	MOVQ         $0xaaaaaaaaaaaaaaaa, BX
+	KMOVQ        BX, K1
+
+vector:
+	VMOVDQU16     (CX), Z7
+	VPANDD        Z5, Z7, Z8
+	VPSRLW        $0x08, Z7, Z7
+	VMOVDQU16     64(CX), Z9
+	VPANDD        Z5, Z9, Z10
+	VPSRLW        $0x08, Z9, Z9
+	VPACKUSWB     Z10, Z8, Z8
+	VPACKUSWB     Z9, Z7, Z7
+	VPADDB        Z8, Z8, Z9
+	VPMOVB2M      Z8, K2
+	VPMOVB2M      Z9, K3
+	KANDQ         K2, K3, K4
+	VPADDB        Z7, Z7, Z9
+	VPMOVB2M      Z7, K5
+	VPMOVB2M      Z9, K6
+	KANDQ         K5, K6, K7
+	VPERMB        (AX), Z7, Z9
+	VPERMB        64(AX), Z7, K6, Z9
+	VPERMB        128(AX), Z7, K5, Z9
+	VPERMB        192(AX), Z7, K7, Z9
+	VPERMB        256(AX), Z8, Z10
+	VPERMB        320(AX), Z8, K3, Z10
+	VPERMB        384(AX), Z8, K2, Z10
+	VPERMB        448(AX), Z8, K4, Z10
+	VPSUBB        Z10, Z6, K1, Z10
+	VPDPBUSD      Z10, Z9, Z0
+	VPERMB        512(AX), Z7, Z9
+	VPERMB        576(AX), Z7, K6, Z9
+	VPERMB        640(AX), Z7, K5, Z9
+	VPERMB        704(AX), Z7, K7, Z9
+	VPERMB        768(AX), Z8, Z10
+	VPERMB        832(AX), Z8, K3, Z10
+	VPERMB        896(AX), Z8, K2, Z10
+	VPERMB        960(AX), Z8, K4, Z10
+	VPSUBB        Z10, Z6, K1, Z10
+	VPDPBUSD      Z10, Z9, Z1
+	VPERMB        1024(AX), Z7, Z9
+	VPERMB        1088(AX), Z7, K6, Z9
+	VPERMB        1152(AX), Z7, K5, Z9
+	VPERMB        1216(AX), Z7, K7, Z9
+	VPERMB        1280(AX), Z8, Z10
+	VPERMB        1344(AX), Z8, K3, Z10
+	VPERMB        1408(AX), Z8, K2, Z10
+	VPERMB        1472(AX), Z8, K4, Z10
+	VPSUBB        Z10, Z6, K1, Z10
+	VPDPBUSD      Z10, Z9, Z2
+	VPERMB        1536(AX), Z7, Z9
+	VPERMB        1600(AX), Z7, K6, Z9
+	VPERMB        1664(AX), Z7, K5, Z9
+	VPERMB        1728(AX), Z7, K7, Z9
+	VPERMB        1792(AX), Z8, Z10
+	VPERMB        1856(AX), Z8, K3, Z10
+	VPERMB        1920(AX), Z8, K2, Z10
+	VPERMB        1984(AX), Z8, K4, Z10
+	VPSUBB        Z10, Z6, K1, Z10
+	VPDPBUSD      Z10, Z9, Z3
+	VPERMB        2048(AX), Z7, Z9
+	VPERMB        2112(AX), Z7, K6, Z9
+	VPERMB        2176(AX), Z7, K5, Z9
+	VPERMB        2240(AX), Z7, K7, Z9
+	VPERMB        2304(AX), Z8, Z7
+	VPERMB        2368(AX), Z8, K3, Z7
+	VPERMB        2432(AX), Z8, K2, Z7
+	VPERMB        2496(AX), Z8, K4, Z7
+	VPSUBB        Z7, Z6, K1, Z7
+	VPDPBUSD      Z7, Z9, Z4
+	ADDQ          $+128, CX
+	DECQ          DX
+	JNZ           vector
+	MOVQ          factors+8(FP), AX
+	XORL          CX, CX
+	VEXTRACTI64X4 $0x01, Z0, Y5
+	VPADDD        Y0, Y5, Y5
+	VEXTRACTI128  $0x01, Y5, X0
+	VPADDD        X5, X0, X0
+	VPSHUFD       $0x4e, X0, X5
+	VPADDD        X5, X0, X0
+	VPSHUFD       $0xb1, X0, X5
+	VPADDD        X5, X0, X0
+	VMOVD         X0, DX
+	MOVLQSX       DX, DX
+	IMULQ         (AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         8(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPADDD        Y2, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         16(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPADDD        Y3, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         24(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z4, Y0
+	VPADDD        Y4, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, DX
+	MOVLQSX       DX, DX
+	IMULQ         32(AX), DX
+	ADDQ          DX, CX
+	VZEROUPPER
+	MOVQ          CX, ret+32(FP)
+	RET
+
 // func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
 // Requires: AVX, AVX512BW, AVX512F, CMOV
 TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
