@@ -10,27 +10,21 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Bilinear weights are those of few levels: the weight of v is
+// Bilinear weights are those of at most 65,536 levels: the weight of v is
 //
-//	w(v) = Σᵢ factorᵢ · upperᵢ[v>>shift] · lowerᵢ[v&31]  modulo 2⁶⁴
+//	w(v) = Σᵢ factorᵢ · upperᵢ[v>>shift] · lowerᵢ[v mod lowers]  modulo 2⁶⁴
 //
 // for five factors of 64 random bits, upper numbers of 8 and lower ones of 7. What is outside has 0.
 // They do not ascend, so cells are to be found by their values. But of what values sum to in each
-// form, every number is a byte, looked up in 64 bytes and not in as many as there are levels.
+// form, every number is a byte, looked up in 64 bytes or 256, and not in as many as there are levels.
 type bilinear struct {
-	factors [forms]uint64
-	// numbers are, of each form, the 64 upper ones, the 32 lower ones, and those with the other sign,
-	// for odd places in a list of turning points.
-	numbers [forms * 128]byte
-	shift   uint
+	factors      [forms]uint64
+	upper, lower [forms][]byte
+	shift        uint
 }
 
-const (
-	// forms make wrong curves pass with a probability of less than 2⁻³¹.
-	forms = 5
-	// lowers is how many lower numbers there are.
-	lowers = 32
-)
+// forms make wrong curves pass with a probability of less than 2⁻³¹.
+const forms = 5
 
 // A split says which bits of a level the upper number is by.
 type split uint8
@@ -39,16 +33,18 @@ const (
 	ascending split = iota // weights are not bilinear
 	ofBytes                // the upper six of eight, which are those of bytes that are levels
 	ofLevels               // the upper five of ten
+	ofPairs                // the upper eight of sixteen, which are those of voxels of 16 bits that are levels
 )
 
-// splits are how a key's text ends that has bilinear weights, of how many levels they are at most, and where the
-// upper bits begin.
+// splits are how a key's text ends that has bilinear weights, of how many levels they are at most, where the
+// upper bits begin, and how many numbers there are.
 var splits = [...]struct {
-	text  string
-	most  int64
-	shift uint
+	text           string
+	most           int64
+	shift          uint
+	uppers, lowers int
 }{
-	ascending: {"", math.MaxInt64, 0}, ofBytes: {"/bilinear", 256, 2}, ofLevels: {"/bilinear1024", 1024, 5},
+	ascending: {"", math.MaxInt64, 0, 0, 0}, ofBytes: {"/bilinear", 1 << 8, 2, 64, 32}, ofLevels: {"/bilinear1024", 1 << 10, 5, 64, 32}, ofPairs: {"/bilinear65536", 1 << 16, 8, 256, 256},
 }
 
 // most is how many levels there may be.
@@ -62,26 +58,40 @@ func (k Key) Bilinear(t grid.Type, l grid.Ladder) Key {
 		return k
 	}
 	_, _, turns := turnVectorsOf(fastest(), t, k.in.Superlevel)
-	first, whole := consecutive(t, l)
 	switch fast, _ := levelRowsOf(fastest(), t, l, 0); {
-	case t == grid.Uint8:
-		if turns && whole && first == 0 && l.Len() == 256 {
+	case turns && ownLevels(t, l):
+		if k.split = ofPairs; t == grid.Uint8 {
 			k.split = ofBytes
 		}
-	case l.Indexed() && l.Len() <= ofLevels.most() && fast != nil:
+	case t != grid.Uint8 && l.Indexed() && l.Len() <= ofLevels.most() && fast != nil:
 		k.split = ofLevels
 	}
 	return k
 }
 
+// ownLevels reports whether each value of an integer type is a level of its own.
+func ownLevels(t grid.Type, l grid.Ladder) bool {
+	least := int64(0)
+	if t == grid.Int16 {
+		least = math.MinInt16
+	}
+	first, whole := consecutive(t, l)
+	return t != grid.Float32 && whole && first == least && l.Len() == 1<<(8*t.Size())
+}
+
 // refused is why images of a type on a ladder have no fingerprint by a key.
 func (k Key) refused(t grid.Type, l grid.Ladder) error {
-	if k.split == ascending || k.in.bilinear() && l.Len() <= k.split.most() && (k.split == ofLevels || t == grid.Uint8) {
+	of, is := "voxels", true
+	switch k.split {
+	case ascending:
 		return nil
+	case ofBytes:
+		of, is = "bytes", t == grid.Uint8
+	case ofPairs:
+		of, is = "voxels of 16 bits", t == grid.Int16 || t == grid.Uint16
 	}
-	of := "bytes"
-	if k.split == ofLevels {
-		of = "voxels"
+	if is && k.in.bilinear() && l.Len() <= k.split.most() {
+		return nil
 	}
 	return fmt.Errorf("fingerprint: the weights of key %v are of %s on at most %d levels that are top cells, along axes that are not periodic", k, of, k.split.most())
 }
@@ -98,76 +108,107 @@ func newBilinear(w weights, s split) *bilinear {
 		number++
 		return w.drawn(&block, number-1)
 	}
+	numbers := func(n int, bits uint64) []byte {
+		list := make([]byte, n)
+		for at := 0; at < n; at += 8 {
+			binary.LittleEndian.PutUint64(list[at:], next()&bits)
+		}
+		return list
+	}
 	for i := range b.factors {
 		b.factors[i] = next()
-		upper, lower, negative := b.form(i)
-		for at := 0; at < len(upper); at += 8 {
-			binary.LittleEndian.PutUint64(upper[at:], next())
-		}
-		for at := 0; at < len(lower); at += 8 {
-			binary.LittleEndian.PutUint64(lower[at:], next()&0x7f7f7f7f7f7f7f7f)
-		}
-		for at, v := range lower {
-			negative[at] = -v
-		}
+		b.upper[i] = numbers(splits[s].uppers, math.MaxUint64)
+		b.lower[i] = numbers(splits[s].lowers, 0x7f7f7f7f7f7f7f7f)
 	}
 	return b
-}
-
-// form is the numbers of a form.
-func (b *bilinear) form(i int) (upper, lower, negative []byte) {
-	of := b.numbers[128*i:][:128]
-	return of[:64], of[64:96], of[96:]
 }
 
 // of is the weight of a level.
 func (b *bilinear) of(v int64) (w uint64) {
 	for i, factor := range b.factors {
-		upper, lower, _ := b.form(i)
-		w += factor * uint64(upper[v>>b.shift]) * uint64(lower[v%lowers])
+		w += factor * uint64(b.upper[i][v>>b.shift]) * uint64(b.lower[i][int(v)%len(b.lower[i])])
 	}
 	return w
 }
 
-// isOf reports whether a table is of the weights of bytes.
-func (b *bilinear) isOf(table []uint64) bool {
-	for v, w := range table {
-		if w != b.of(int64(v)) {
-			return false
+// in64 is the numbers of each form as vectors look them up in 64 bytes: 64 upper ones, 32 lower ones, and those with
+// the other sign, for odd places in a list of turning points.
+func (b *bilinear) in64() *[forms * 128]byte {
+	all := new([forms * 128]byte)
+	for i := range forms {
+		of := all[128*i:][:128]
+		copy(of, b.upper[i])
+		copy(of[64:], b.lower[i])
+		for n, v := range b.lower[i] {
+			of[96+n] = -v
 		}
 	}
-	return true
+	return all
 }
 
-// alternate gives turns.alternate of bilinear weights, of bytes whose weights a table has.
-func (b *bilinear) alternate(table []uint64, lookUp lookUps) func(list []byte) int64 {
-	if lookUp.forms == nil || !b.isOf(table) {
-		return func(list []byte) int64 { return alternately(table, list) }
+// in256 is the numbers of each form as vectors look them up in 256 bytes: upper ones, by the upper byte of a voxel
+// whose bits of flip are turned, and lower ones.
+func (b *bilinear) in256(flip int) *[forms * 512]byte {
+	all := new([forms * 512]byte)
+	for i := range forms {
+		of := all[512*i:][:512]
+		for n := range 256 {
+			of[n] = b.upper[i][n^flip]
+		}
+		copy(of[256:], b.lower[i])
+	}
+	return all
+}
+
+// alternate gives turns.alternate of bilinear weights of values that are levels.
+func (b *bilinear) alternate(t grid.Type, lookUp lookUps) func(list []byte) int64 {
+	const vector = 64
+	var look func(src *byte, n int) int64 // at 64 values at a time
+	size := int(t.Size())
+	if t == grid.Uint8 {
+		numbers := b.in64()
+		look = func(src *byte, n int) int64 { return lookUp.forms(numbers, &b.factors, src, n) }
+	} else {
+		flip := 0
+		if t == grid.Int16 {
+			flip = 1 << 7
+		}
+		numbers := b.in256(flip)
+		look = func(src *byte, n int) int64 { return lookUp.pairForms(numbers, &b.factors, src, n) }
 	}
 	return func(list []byte) int64 {
 		sum := int64(0) // of what is less than W, which is 0
-		inVectors(list, func(src *byte, n int) {
-			sum -= lookUp.forms(&b.numbers, &b.factors, src, n)
-		})
+		inVectors(list, vector*size, func(src *byte, n int) { sum -= look(src, n) })
 		return sum
 	}
 }
 
-// turnsInGo finds the turning points of rows of bytes, of the least of them or of the greatest.
-func turnsInGo(greatest bool) turnVectors {
-	flip := byte(0)
-	if greatest {
-		flip = 255 // of which the least are the greatest
+// turnsInGo finds the turning points of rows of values, of the least of them or of the greatest.
+func turnsInGo(t grid.Type, greatest bool) turnVectors {
+	flip := uint16(0)
+	if t == grid.Int16 {
+		flip = 1 << 15
 	}
+	if greatest { // of which the least are the greatest
+		flip = ^flip
+	}
+	if t == grid.Uint8 {
+		return turnsOf(uint8(flip))
+	}
+	return turnsOf(flip)
+}
+
+// turnsOf is of values that are in order with the bits of flip turned.
+func turnsOf[V uint8 | uint16](flip V) turnVectors {
 	kinds := func(planes []*byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64) {
-		row := make([]byte, columns)
+		row := make([]V, columns)
 		for y := range rows {
 			for kind := range 2 * len(planes) {
 				for i := range row {
-					row[i] = 255
+					row[i] = ^V(0)
 				}
 				least := func(plane *byte, next int) {
-					for i, v := range unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(plane), (y+next)*stride)), columns) {
+					for i, v := range unsafe.Slice((*V)(unsafe.Add(unsafe.Pointer(plane), (y+next)*stride)), columns) {
 						row[i] = min(row[i], v^flip)
 					}
 				}
@@ -191,10 +232,10 @@ func turnsInGo(greatest bool) turnVectors {
 }
 
 // turningPointsOf writes the turning points of a row behind so many bytes of a list, and a voxel 0.
-func turningPointsOf(row []byte, flip byte, list unsafe.Pointer, count *int64) {
-	put := func(v byte) {
-		*(*byte)(unsafe.Add(list, *count)) = v
-		*count++
+func turningPointsOf[V uint8 | uint16](row []V, flip V, list unsafe.Pointer, count *int64) {
+	put := func(v V) {
+		*(*V)(unsafe.Add(list, *count)) = v
+		*count += int64(unsafe.Sizeof(v))
 	}
 	held := false
 	for x, v := range row {

@@ -38,6 +38,12 @@ func OfLevels(k Key) Key {
 	return k
 }
 
+// OfPairs is the key with bilinear weights of voxels of 16 bits, on any machine.
+func OfPairs(k Key) Key {
+	k.split = ofPairs
+	return k
+}
+
 // MostByLevels is how many levels those are of, at most.
 const MostByLevels = 1024
 
@@ -46,8 +52,7 @@ func Forms(k Key, changes iter.Seq2[int64, int64]) []int64 {
 	b, sums := k.weights(k.split.most(), 0).bilinear, make([]int64, forms)
 	for level, change := range changes {
 		for i := range sums {
-			upper, lower, _ := b.form(i)
-			sums[i] += change * int64(upper[level>>b.shift]) * int64(lower[level&31])
+			sums[i] += change * int64(b.upper[i][level>>b.shift]) * int64(b.lower[i][int(level)%len(b.lower[i])])
 		}
 	}
 	return sums

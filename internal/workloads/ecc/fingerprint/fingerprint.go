@@ -144,7 +144,7 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 		}
 		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits, factors: w.factors}
 		if t != grid.Float32 {
-			f.turns = newTurns(t, f.weight.table, w, isa)
+			f.turns = newTurns(t, f.weight.table, w, top >= l.Len() && ownLevels(t, l), isa)
 		}
 		p.functions = append(p.functions, f)
 	}

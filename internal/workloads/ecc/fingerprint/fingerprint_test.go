@@ -39,6 +39,9 @@ func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	if in.Ladder().Len() <= fingerprint.MostByLevels {
 		heldBy(t, in, want, fingerprint.OfLevels(k))
 	}
+	if (in.Type() == grid.Int16 || in.Type() == grid.Uint16) && in.Ladder().Len() <= 1<<16 {
+		heldBy(t, in, want, fingerprint.OfPairs(k))
+	}
 }
 
 func heldBy(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
@@ -280,6 +283,9 @@ func TestTurns(t *testing.T) {
 		if typ == grid.Uint8 {
 			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1)))
 			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
+		} else {
+			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1)))
+			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
 		}
 	}
 }

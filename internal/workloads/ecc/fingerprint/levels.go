@@ -61,7 +61,7 @@ type leveling struct {
 
 // newLevels is how images of a type on a ladder are looked at.
 func newLevels(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *levels {
-	s := &levels{vectors: levelVectorsOf(isa), factors: w.bilinear.factors, numbers: w.bilinear.numbers}
+	s := &levels{vectors: levelVectorsOf(isa), factors: w.bilinear.factors, numbers: *w.bilinear.in64()}
 	s.size, s.top, s.convert = int(t.Size()), min(top, l.Len()), grid.NewConverter(t, l).Convert
 	if w.in.Superlevel {
 		s.reverse = uint16(ofLevels.most() - 1)
@@ -69,11 +69,11 @@ func newLevels(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *le
 	for i := range forms {
 		numbers := s.numbers[128*i:][:128]
 		if w.in.Superlevel { // the numbers of levels whose bits are turned
-			slices.Reverse(numbers[:lowers])
-			slices.Reverse(numbers[64 : 64+lowers])
-			slices.Reverse(numbers[64+lowers:])
+			slices.Reverse(numbers[:32])
+			slices.Reverse(numbers[64:96])
+			slices.Reverse(numbers[96:])
 		}
-		clear(numbers[lowers:64])
+		clear(numbers[32:64])
 	}
 	if s.vectors.sum == nil {
 		s.weight = make([]uint64, outsideLevel+1)

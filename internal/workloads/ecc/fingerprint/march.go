@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"errors"
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -45,7 +46,7 @@ const (
 	// weightGroup is what the positions of a row of a tile are a multiple of: the lanes of
 	// every kernel divide it.
 	weightGroup = 8
-	// turnBytes is what a strip of bytes has of a plane.
+	// turnBytes is what a strip has of a plane that is never tiled.
 	turnBytes = 64 << 10
 	// slabBytes is the size of the slabs that a core asks a streamed source for.
 	slabBytes = 16 << 20
@@ -80,8 +81,8 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 		m.stride += m.group // or all rows would compete for a few lines of the cache
 	}
 	m.rows = min(m.h+1, max(1, room/(m.stride*size)-1))
-	if m.bytes() {
-		m.rows = min(m.h+1, max(1, turnBytes/m.w))
+	if m.untiled() {
+		m.rows = min(m.h+1, max(1, turnBytes/(m.w*m.size)))
 	}
 
 	m.ahead = int(m.rows * m.w * m.size)
@@ -116,8 +117,8 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	return m, s.ReadSlab(m.start.data, 0, 1)
 }
 
-// bytes reports whether voxels are bytes that need no tiles.
-func (m *march) bytes() bool { return m.turns != nil && m.size == 1 }
+// untiled reports whether turning points are never so many that tiles are quicker.
+func (m *march) untiled() bool { return m.turns != nil && math.IsInf(m.turns.most, 1) }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
@@ -183,7 +184,7 @@ func (m *march) core() *core {
 	switch {
 	case m.of.levels != nil:
 		c.tiles = m.tilesOfLevels()
-	case !m.bytes():
+	case !m.untiled():
 		c.tiles = m.tilesOfWeights()
 	}
 	if m.slab > 0 {

@@ -65,7 +65,7 @@ func TestLongLists(t *testing.T) {
 				k.split = by
 				w := k.weights(l.Len(), 0)
 				table := newLookup(grid.Uint8, l, w, l.Len(), set).table
-				turns := newTurns(grid.Uint8, table, w, set)
+				turns := newTurns(grid.Uint8, table, w, ownLevels(grid.Uint8, l), set)
 				if turns == nil {
 					continue
 				}

@@ -77,15 +77,11 @@ func streamedAlike(t sound.T) {
 					continue
 				}
 				streamedIs(t, f, Draw(1).In(c))
-				if typ == grid.Uint8 && c.bilinear() {
+				for _, by := range []split{ofBytes, ofLevels, ofPairs} {
 					k := Draw(1).In(c)
-					k.split = ofBytes
-					streamedIs(t, f, k)
-				}
-				if c.bilinear() {
-					k := Draw(1).In(c)
-					k.split = ofLevels
-					streamedIs(t, f, k)
+					if k.split = by; k.refused(typ, few) == nil {
+						streamedIs(t, f, k)
+					}
 				}
 			}
 		}
@@ -126,9 +122,11 @@ func tilesAddUp(t sound.T) {
 			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
 				keys := []Key{Draw(1).In(c)}
-				if c.bilinear() {
-					keys = append(keys, keys[0])
-					keys[1].split = ofLevels
+				for _, by := range []split{ofLevels, ofPairs} {
+					k := keys[0]
+					if k.split = by; k.refused(typ, few) == nil {
+						keys = append(keys, k)
+					}
 				}
 				for _, k := range keys {
 					function := prepare(typ, few, k, few.Len(), fastest()).functions[0]
@@ -175,14 +173,14 @@ func listsHaveRoom(t sound.T) {
 		s := newTurning(&turns{alternate: func(list []byte) int64 { return int64(len(list)) }}, c.columns, c.size)
 		each := (c.columns + 1) * c.size
 		all := max(listBytes, each) / each
-		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+64) {
+		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+listEnd) {
 			t.Errorf("%+v: lists of %d bytes", c, got)
 		}
 		if got := s.fit(c.columns, 1<<20); got != all {
 			t.Errorf("%+v: %d rows fit, want %d", c, got, all)
 		}
 		for i := range s.counts {
-			full := int64(s.room) - 64
+			full := int64(s.room) - listEnd
 			for counts, want := range map[int64]int64{full - each: 1, full - each + 1: all, full: all} {
 				s.counts, s.sum = [4]int64{}, 0
 				if s.counts[i] = counts; s.fit(c.columns, 1<<20) != want || (s.counts == [4]int64{}) != (counts == 0 || counts > full-each) || s.fit(c.columns, 0) != 0 {
@@ -227,7 +225,7 @@ func whereThereAreTurns(t sound.T, set string) {
 	for _, greatest := range []bool{false, true} {
 		for _, typ := range grid.Types()[:3] {
 			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
-			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil || lookUp.forms == nil) {
+			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil || lookUp.forms == nil || lookUp.pairForms == nil) {
 				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
 			}
 		}
@@ -241,10 +239,8 @@ func turningPoints(t sound.T, set string) {
 	for _, greatest := range []bool{false, true} {
 		for _, typ := range grid.Types()[:3] {
 			v, _, ok := turnVectorsOf(set, typ, greatest)
-			if !ok && typ != grid.Uint8 {
-				continue
-			} else if !ok {
-				v = turnsInGo(greatest)
+			if !ok {
+				v = turnsInGo(typ, greatest)
 			}
 			size, at := int(typ.Size()), func(b []byte, i int) int { return int(b[i]) }
 			switch typ {
@@ -322,8 +318,8 @@ func turningPoints(t sound.T, set string) {
 				t.Fatal(err)
 			}
 			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
-				for _, by := range []split{ascending, ofBytes} {
-					if by == ascending && !ok || by == ofBytes && typ != grid.Uint8 {
+				for _, by := range []split{ascending, ofBytes, ofPairs} {
+					if by == ascending && !ok || by == ofBytes && typ != grid.Uint8 || by == ofPairs && typ == grid.Uint8 {
 						continue
 					}
 					k := Draw(1).In(Convention{Superlevel: greatest})
@@ -331,15 +327,12 @@ func turningPoints(t sound.T, set string) {
 					for _, top := range []int64{l.Len(), 77} {
 						w := k.weights(l.Len(), 0)
 						table := newLookup(typ, l, w, top, set).table
-						turns := newTurns(typ, table, w, set)
+						turns := newTurns(typ, table, w, top >= l.Len() && ownLevels(typ, l), set)
 						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 4 * atOnce}) {
-							if size > 1 && n > atOnce {
-								continue // which is for sums of vectors
-							}
-							list, want := grid.NewBuffer(int64(n*size+64)), uint64(0)
+							list, want := grid.NewBuffer(int64(n*size+listEnd)), uint64(0)
 							for i := range list {
 								if list[i] = byte(rng.Uint32()); n > atOnce+2 { // the greatest sums that there are
-									list[i] = byte(255 * (i & 1))
+									list[i] = byte(255 * (i / size & 1))
 								}
 							}
 							for i := range n {
@@ -377,7 +370,8 @@ func bilinearWeights(t sound.T) {
 		k.split = by
 		return k
 	}
-	for by, upperOf := range map[split]int64{ofBytes: 4, ofLevels: 32} {
+	for by, of32 := range map[split][2]int64{ofBytes: {4, 32}, ofLevels: {32, 32}, ofPairs: {256, 256}} {
+		upperOf, lowers := of32[0], of32[1]
 		k, seen := of(by), [2]int{}
 		for i := range 2 {
 			w := k.weights(by.most(), i)
@@ -385,11 +379,10 @@ func bilinearWeights(t sound.T) {
 			for v := range by.most() {
 				want := uint64(0)
 				for form, factor := range b.factors {
-					numbers := b.numbers[128*form:]
-					upper, lower := numbers[v/upperOf], numbers[64+v%32]
+					upper, lower := b.upper[form][v/upperOf], b.lower[form][v%lowers]
 					want += factor * uint64(upper) * uint64(lower)
-					if int8(lower) < 0 || int8(numbers[96+v%32]) != -int8(lower) {
-						t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, lower, numbers[96+v%32])
+					if int8(lower) < 0 {
+						t.Fatalf("function %d, form %d: the lower number of %d is %d", i, form, v, lower)
 					}
 					seen[0], seen[1] = seen[0]|int(upper), seen[1]|int(lower)
 				}
@@ -404,7 +397,7 @@ func bilinearWeights(t sound.T) {
 		if seen != [2]int{255, 127} {
 			t.Errorf("key %v: upper and lower numbers have the bits %b", k, seen)
 		}
-		if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; *a == *b {
+		if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; a.factors == b.factors || slices.Equal(a.upper[0], b.upper[0]) {
 			t.Errorf("key %v: two functions are the same", k)
 		}
 	}
@@ -431,6 +424,8 @@ func bilinearWeights(t sound.T) {
 		{grid.Uint8, bytes, Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{Superlevel: true}, ofBytes},
 		{grid.Uint8, bytes, Convention{Vertices: true}, ascending}, {grid.Uint8, bytes, Convention{Periodic: grid.Axes{Z: true}}, ascending},
 		{grid.Uint8, shifted, Convention{}, ascending}, {grid.Uint8, fewer, Convention{}, ascending},
+		{grid.Uint16, fewer, Convention{}, ofPairs}, {grid.Int16, grid.Identity(grid.Int16), Convention{Superlevel: true}, ofPairs}, {grid.Int16, fewer, Convention{}, ascending},
+		{grid.Uint16, affine(0, 1, 65535), Convention{}, ascending}, {grid.Uint16, fewer, Convention{Vertices: true}, ascending},
 		{grid.Uint16, bytes, Convention{}, ofLevels}, {grid.Float32, bytes, Convention{Superlevel: true}, ofLevels}, {grid.Int16, shifted, Convention{}, ofLevels},
 		{grid.Int16, affine(-1<<15, 1, ofLevels.most()), Convention{}, ofLevels}, {grid.Int16, affine(-1<<15-1, 1, ofLevels.most()), Convention{}, ascending},
 		{grid.Uint16, affine(1<<16-1, 1, 2), Convention{}, ofLevels}, {grid.Uint16, affine(1<<16, 1, 2), Convention{}, ascending}, {grid.Uint16, affine(0, 2, 9), Convention{}, ascending},
@@ -452,7 +447,8 @@ func bilinearWeights(t sound.T) {
 		in     Convention
 		by     split
 	}{
-		{grid.Int16, bytes, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{Vertices: true}, ofBytes},
+		{grid.Int16, bytes, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{}, ofPairs}, {grid.Float32, bytes, Convention{}, ofPairs},
+		{grid.Int16, affine(0, 1, 65537), Convention{}, ofPairs}, {grid.Int16, bytes, Convention{Vertices: true}, ofPairs}, {grid.Uint8, bytes, Convention{Vertices: true}, ofBytes},
 		{grid.Uint8, bytes, Convention{Periodic: grid.Axes{X: true}}, ofBytes},
 		{grid.Int16, affine(0, 1, 1025), Convention{}, ofLevels}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ofLevels}, {grid.Int16, bytes, Convention{Vertices: true}, ofLevels},
 		{grid.Int16, bytes, Convention{Periodic: grid.Axes{X: true}}, ofLevels},
@@ -469,7 +465,7 @@ func bilinearWeights(t sound.T) {
 		}
 	}
 	none := func(func(level, change int64) bool) {}
-	for _, by := range []split{ofBytes, ofLevels} {
+	for _, by := range []split{ofBytes, ofLevels, ofPairs} {
 		if _, err := OfCurve(none, by.most()+1, of(by)); err == nil {
 			t.Errorf("there are bilinear weights of %d levels", by.most()+1)
 		}
@@ -866,7 +862,7 @@ func (u *lookup) apart(src []byte, known bool) string {
 func keysReadBack(t sound.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
-		k.split = split(n % 3)
+		k.split = split(n % 4)
 		if back, err := ParseKey(k.String()); err != nil || back != k {
 			t.Errorf("key %v is read as %v, %v", k, back, err)
 		}

@@ -35,7 +35,7 @@ type turning struct {
 type turns struct {
 	turnVectors
 	// alternate is what W − w of the voxels in a list with even places sums to, less that of
-	// the others. There is room for a vector behind the list.
+	// the others. There is room for listEnd bytes behind the list.
 	alternate func(list []byte) int64
 	nothing   int64 // W − w of voxel 0
 	// most is how many turning points a voxel may have before tiles are quicker.
@@ -59,7 +59,9 @@ type turnVectors struct {
 type lookUps struct {
 	whole func(table *[digits * 256]byte, src *byte, n int) int64
 	line  func(table *[digits * 256]byte, src *byte, n int, slope int64) int64
-	forms func(numbers *[forms * 128]byte, factors *[forms]uint64, src *byte, n int) int64
+	// Of bilinear weights, the second of n times 64 voxels of 16 bits.
+	forms     func(numbers *[forms * 128]byte, factors *[forms]uint64, src *byte, n int) int64
+	pairForms func(numbers *[forms * 512]byte, factors *[forms]uint64, src *byte, n int) int64
 }
 
 const (
@@ -67,8 +69,9 @@ const (
 	lineBits = 31
 	// digits are the bytes of W − w that are enough on at most 256 levels.
 	digits = 5
-	// listBytes is about how long a list grows.
+	// listBytes is about how long a list grows, and listEnd the bytes behind it that are looked at.
 	listBytes = 8 << 10
+	listEnd   = 128
 	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits.
 	atOnce = 64 << 10
 	// pairsMost is how many turning points 16-bit voxels may have: each is looked up in a
@@ -77,25 +80,24 @@ const (
 )
 
 // newTurns is nil where there are no instructions for a type, and weights that ascend need none. The
-// table is of the weights of the type's bit patterns.
-func newTurns(t grid.Type, weights []uint64, w weights, isa string) *turns {
+// table is of the weights of the type's bit patterns; own says that each is a level of its own.
+func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *turns {
 	if w.in.Vertices {
 		return nil // what is outside has a say in every cell that touches it
 	}
 	outside := w.outside()
 	v, lookUp, ok := turnVectorsOf(isa, t, w.in.Superlevel)
-	switch {
-	case !ok && w.bilinear == nil:
-		return nil
-	case !ok:
-		v = turnsInGo(w.in.Superlevel)
+	if !ok {
+		if w.bilinear == nil {
+			return nil
+		}
+		v = turnsInGo(t, w.in.Superlevel)
 	}
 	s := &turns{turnVectors: v, nothing: int64(outside - weights[0]), most: math.Inf(1)}
-	if w.bilinear != nil {
-		s.alternate = w.bilinear.alternate(weights, lookUp)
-		return s
-	}
-	if t == grid.Uint8 {
+	switch {
+	case w.bilinear != nil && ok && own:
+		s.alternate = w.bilinear.alternate(t, lookUp)
+	case t == grid.Uint8 && w.bilinear == nil:
 		table, slope := lineOf(weights, outside)
 		if slope == 0 {
 			if table = digitsOf(func(v int) uint64 { return outside - weights[v] }); table == nil {
@@ -104,7 +106,7 @@ func newTurns(t grid.Type, weights []uint64, w weights, isa string) *turns {
 		}
 		s.alternate = func(list []byte) int64 {
 			sum := int64(0)
-			inVectors(list, func(src *byte, n int) {
+			inVectors(list, 64, func(src *byte, n int) {
 				if slope == 0 {
 					sum += lookUp.whole(table, src, n)
 				} else {
@@ -113,10 +115,14 @@ func newTurns(t grid.Type, weights []uint64, w weights, isa string) *turns {
 			})
 			return sum
 		}
-		return s
+	case t == grid.Uint8:
+		s.alternate = func(list []byte) int64 { return alternately(weights, list) }
+	default:
+		if w.bilinear == nil {
+			s.most = pairsMost
+		}
+		s.alternate = func(list []byte) int64 { return alternately(weights, grid.Values[uint16](list)) }
 	}
-	s.most = pairsMost
-	s.alternate = func(list []byte) int64 { return alternately(weights, grid.Values[uint16](list)) }
 	return s
 }
 
@@ -131,13 +137,13 @@ func alternately[V uint8 | uint16](table []uint64, list []V) int64 {
 	return int64(sum)
 }
 
-// inVectors calls f with the vectors of a list, as many as may be looked up at once.
-func inVectors(list []byte, f func(src *byte, n int)) {
-	clear(list[len(list) : len(list)+64])
+// inVectors calls f with the vectors of a list, of so many bytes, as many as may be looked up at once.
+func inVectors(list []byte, vector int, f func(src *byte, n int)) {
+	clear(list[len(list) : len(list)+vector])
 	for ; len(list) > atOnce; list = list[atOnce:] {
-		f(&list[0], atOnce/64)
+		f(&list[0], atOnce/vector)
 	}
-	f(&list[0], (len(list)+63)/64)
+	f(&list[0], (len(list)+vector-1)/vector)
 }
 
 // lineOf are what W − w of each byte is beyond a line that rises or falls by a level a byte, as it
@@ -171,7 +177,7 @@ func digitsOf(number func(v int) uint64) *[digits * 256]byte {
 }
 
 func newTurning(t *turns, columns, size int64) *turning {
-	s := &turning{turns: t, size: size, room: int(max(listBytes, (columns+1)*size)) + 64}
+	s := &turning{turns: t, size: size, room: int(max(listBytes, (columns+1)*size)) + listEnd}
 	s.lists = grid.NewBuffer(4 * int64(s.room))
 	return s
 }
@@ -179,10 +185,10 @@ func newTurning(t *turns, columns, size int64) *turning {
 // fit is how many rows of so many columns there is room for, at least one.
 func (t *turning) fit(columns, rows int64) int64 {
 	each := (columns + 1) * t.size
-	n := (int64(t.room) - 64 - max(t.counts[0], t.counts[1], t.counts[2], t.counts[3])) / each
+	n := (int64(t.room) - listEnd - max(t.counts[0], t.counts[1], t.counts[2], t.counts[3])) / each
 	if n == 0 {
 		t.look()
-		n = (int64(t.room) - 64) / each
+		n = (int64(t.room) - listEnd) / each
 	}
 	return min(n, rows)
 }
