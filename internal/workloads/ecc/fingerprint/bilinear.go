@@ -57,14 +57,18 @@ func (k Key) Bilinear(t grid.Type, l grid.Ladder) Key {
 	if !k.in.bilinear() {
 		return k
 	}
-	_, _, turns := turnVectorsOf(fastest(), t, k.in.Superlevel)
-	switch fast, _ := levelRowsOf(fastest(), t, l, 0); {
-	case turns && ownLevels(t, l):
+	switch {
+	case ownLevels(t, l):
+		if _, _, quick := turnVectorsOf(fastest(), t, k.in.Superlevel); !quick {
+			break
+		}
 		if k.split = ofPairs; t == grid.Uint8 {
 			k.split = ofBytes
 		}
-	case t != grid.Uint8 && l.Indexed() && l.Len() <= ofLevels.most() && fast != nil:
-		k.split = ofLevels
+	case t != grid.Uint8 && l.Len() <= ofLevels.most():
+		if quick, _ := levelRowsOf(fastest(), t, l, 0); quick != nil {
+			k.split = ofLevels
+		}
 	}
 	return k
 }

@@ -15,7 +15,6 @@ const (
 	plusBit    = 1 << 15 // of a level that counts positively
 	outsideBit = 1 << 14 // of what is outside, which is above all levels
 	upperShift = 5       // the upper numbers of a level are by its bits from here on, the lower ones by those before
-	levelForms = 3
 )
 
 // wordsOf is a vector of one word.
@@ -247,8 +246,7 @@ func levelsOf16() {
 }
 
 // inRows takes groups of values of so many bytes, which become 2, row by row, of which the last one ends with the row.
-// What jumps to "stop"
-// returns how many rows were taken before.
+// What jumps to "stop" returns how many rows were taken before.
 func inRows(group, size int, take func(from, to Mem)) {
 	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
 	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
