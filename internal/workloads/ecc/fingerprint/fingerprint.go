@@ -142,9 +142,16 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 			p.functions = append(p.functions, function{levels: newLevels(t, l, w, top, isa)})
 			continue
 		}
-		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits, factors: w.factors}
-		if t != grid.Float32 {
-			f.turns = newTurns(t, f.weight.table, w, top >= l.Len() && ownLevels(t, l), isa)
+		f := function{outside: w.outside(), bits: w.bits, factors: w.factors}
+		own := top >= l.Len() && ownLevels(t, l)
+		if k.split == ofPairs && own { // which takes no table where there are vectors
+			f.turns = newTurns(t, nil, w, own, isa)
+		}
+		if f.turns == nil {
+			f.weight = newLookup(t, l, w, top, isa)
+			if t != grid.Float32 {
+				f.turns = newTurns(t, f.weight.table, w, own, isa)
+			}
 		}
 		p.functions = append(p.functions, f)
 	}

@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -53,7 +54,8 @@ type leveling struct {
 	size    int // of a value in bytes
 	top     int64
 	reverse uint16
-	convert func(dst []int32, src []byte) // portable
+	// converter is portable, and made for who needs it: that of integers has a table of all values.
+	converter func() grid.Converter
 	// fast stops at rows with values above the ladder, exactly at those with a value that is no level's own. Both are
 	// nil where there are no vectors.
 	fast, exactly levelRows
@@ -62,7 +64,8 @@ type leveling struct {
 // newLevels is how images of a type on a ladder are looked at.
 func newLevels(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *levels {
 	s := &levels{vectors: levelVectorsOf(isa), factors: w.bilinear.factors, numbers: *w.bilinear.in64()}
-	s.size, s.top, s.convert = int(t.Size()), min(top, l.Len()), grid.NewConverter(t, l).Convert
+	s.size, s.top = int(t.Size()), min(top, l.Len())
+	s.converter = sync.OnceValue(func() grid.Converter { return grid.NewConverter(t, l) })
 	if w.in.Superlevel {
 		s.reverse = uint16(ofLevels.most() - 1)
 	}
@@ -127,7 +130,7 @@ func (u *leveling) row(dst []uint16, src []byte) {
 		}
 		switch {
 		case u.fast == nil || u.fast(to, from, levelGroup, 1, 0, 0) == 0:
-			u.convert(each[:n], src[:n*u.size])
+			u.converter().Convert(each[:n], src[:n*u.size])
 			for i, level := range each[:n] {
 				dst[i] = outsideLevel
 				if int64(level) < u.top {

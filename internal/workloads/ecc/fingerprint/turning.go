@@ -79,8 +79,9 @@ const (
 	pairsMost = 1.5
 )
 
-// newTurns is nil where there are no instructions for a type, and weights that ascend need none. The
-// table is of the weights of the type's bit patterns; own says that each is a level of its own.
+// newTurns is nil where there are no instructions for a type, and weights that ascend need none, nor those that
+// have no table. The table is of the weights of the type's bit patterns; own says that each is a level of its own,
+// and so needs no table where weights are bilinear and there are instructions.
 func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *turns {
 	if w.in.Vertices {
 		return nil // what is outside has a say in every cell that touches it
@@ -88,15 +89,23 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 	outside := w.outside()
 	v, lookUp, ok := turnVectorsOf(isa, t, w.in.Superlevel)
 	if !ok {
-		if w.bilinear == nil {
+		if w.bilinear == nil || weights == nil {
 			return nil
 		}
 		v = turnsInGo(t, w.in.Superlevel)
 	}
-	s := &turns{turnVectors: v, nothing: int64(outside - weights[0]), most: math.Inf(1)}
-	switch {
-	case w.bilinear != nil && ok && own:
+	s := &turns{turnVectors: v, most: math.Inf(1)}
+	if w.bilinear != nil && ok && own {
 		s.alternate = w.bilinear.alternate(t, lookUp)
+		zero := int64(0)
+		if t == grid.Int16 {
+			zero = 1 << 15
+		}
+		s.nothing = int64(outside - w.bilinear.of(zero))
+		return s
+	}
+	s.nothing = int64(outside - weights[0])
+	switch {
 	case t == grid.Uint8 && w.bilinear == nil:
 		table, slope := lineOf(weights, outside)
 		if slope == 0 {
