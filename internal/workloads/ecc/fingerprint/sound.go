@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
@@ -390,6 +389,17 @@ func bilinearWeights(t sound.T) {
 					t.Fatalf("key %v, function %d: %d has %x, want %x", k, i, v, got, want)
 				}
 			}
+			for form := range forms {
+				if by == ofPairs { // which are looked up in 256
+					break
+				}
+				numbers := b.in64()[128*form:][:128]
+				for v, lower := range b.lower[form] {
+					if !bytes.Equal(numbers[:64], b.upper[form]) || numbers[64+v] != lower || int8(numbers[96+v]) != -int8(lower) {
+						t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, numbers[64+v], numbers[96+v])
+					}
+				}
+			}
 			if w.outside() != 0 {
 				t.Errorf("key %v, function %d: outside has %x", k, i, w.outside())
 			}
@@ -413,7 +423,7 @@ func bilinearWeights(t sound.T) {
 		t.Fatal(err)
 	}
 	shifted := affine(1, 1, 256)
-	bytes, fewer := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
+	eight, fewer := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
 	_, _, vectors := turnVectorsOf(fastest(), grid.Uint8, false)
 	for _, c := range []struct {
 		typ    grid.Type
@@ -421,17 +431,17 @@ func bilinearWeights(t sound.T) {
 		in     Convention
 		want   split
 	}{
-		{grid.Uint8, bytes, Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{Superlevel: true}, ofBytes},
-		{grid.Uint8, bytes, Convention{Vertices: true}, ascending}, {grid.Uint8, bytes, Convention{Periodic: grid.Axes{Z: true}}, ascending},
+		{grid.Uint8, eight, Convention{}, ofBytes}, {grid.Uint8, eight, Convention{Superlevel: true}, ofBytes},
+		{grid.Uint8, eight, Convention{Vertices: true}, ascending}, {grid.Uint8, eight, Convention{Periodic: grid.Axes{Z: true}}, ascending},
 		{grid.Uint8, shifted, Convention{}, ascending}, {grid.Uint8, fewer, Convention{}, ascending},
 		{grid.Uint16, fewer, Convention{}, ofPairs}, {grid.Int16, grid.Identity(grid.Int16), Convention{Superlevel: true}, ofPairs}, {grid.Int16, fewer, Convention{}, ascending},
 		{grid.Uint16, affine(0, 1, 65535), Convention{}, ascending}, {grid.Uint16, fewer, Convention{Vertices: true}, ascending},
-		{grid.Uint16, bytes, Convention{}, ofLevels}, {grid.Float32, bytes, Convention{Superlevel: true}, ofLevels}, {grid.Int16, shifted, Convention{}, ofLevels},
+		{grid.Uint16, eight, Convention{}, ofLevels}, {grid.Float32, eight, Convention{Superlevel: true}, ofLevels}, {grid.Int16, shifted, Convention{}, ofLevels},
 		{grid.Int16, affine(-1<<15, 1, ofLevels.most()), Convention{}, ofLevels}, {grid.Int16, affine(-1<<15-1, 1, ofLevels.most()), Convention{}, ascending},
 		{grid.Uint16, affine(1<<16-1, 1, 2), Convention{}, ofLevels}, {grid.Uint16, affine(1<<16, 1, 2), Convention{}, ascending}, {grid.Uint16, affine(0, 2, 9), Convention{}, ascending},
 		{grid.Float32, affine(-3, 0.1, ofLevels.most()), Convention{}, ofLevels}, {grid.Float32, affine(-3, 0.1, ofLevels.most()+1), Convention{}, ascending},
 		{grid.Float32, table, Convention{}, ascending}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ascending},
-		{grid.Float32, bytes, Convention{Vertices: true}, ascending}, {grid.Int16, bytes, Convention{Periodic: grid.Axes{X: true}}, ascending},
+		{grid.Float32, eight, Convention{Vertices: true}, ascending}, {grid.Int16, eight, Convention{Periodic: grid.Axes{X: true}}, ascending},
 	} {
 		if !vectors {
 			c.want = ascending
@@ -447,11 +457,11 @@ func bilinearWeights(t sound.T) {
 		in     Convention
 		by     split
 	}{
-		{grid.Int16, bytes, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, bytes, Convention{}, ofPairs}, {grid.Float32, bytes, Convention{}, ofPairs},
-		{grid.Int16, affine(0, 1, 65537), Convention{}, ofPairs}, {grid.Int16, bytes, Convention{Vertices: true}, ofPairs}, {grid.Uint8, bytes, Convention{Vertices: true}, ofBytes},
-		{grid.Uint8, bytes, Convention{Periodic: grid.Axes{X: true}}, ofBytes},
-		{grid.Int16, affine(0, 1, 1025), Convention{}, ofLevels}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ofLevels}, {grid.Int16, bytes, Convention{Vertices: true}, ofLevels},
-		{grid.Int16, bytes, Convention{Periodic: grid.Axes{X: true}}, ofLevels},
+		{grid.Int16, eight, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, eight, Convention{}, ofPairs}, {grid.Float32, eight, Convention{}, ofPairs},
+		{grid.Int16, affine(0, 1, 65537), Convention{}, ofPairs}, {grid.Int16, eight, Convention{Vertices: true}, ofPairs}, {grid.Uint8, eight, Convention{Vertices: true}, ofBytes},
+		{grid.Uint8, eight, Convention{Periodic: grid.Axes{X: true}}, ofBytes},
+		{grid.Int16, affine(0, 1, 1025), Convention{}, ofLevels}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ofLevels}, {grid.Int16, eight, Convention{Vertices: true}, ofLevels},
+		{grid.Int16, eight, Convention{Periodic: grid.Axes{X: true}}, ofLevels},
 	} {
 		k := Draw(1).In(c.in)
 		k.split = c.by
@@ -489,10 +499,6 @@ func valuesHaveLevels(t sound.T, set string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var lut []int32
-			if c.typ != grid.Float32 {
-				lut = l.OfPatterns(c.typ)
-			}
 			for _, in := range []Convention{{}, {Superlevel: true}} {
 				k := Draw(1).In(in)
 				k.split = ofLevels
@@ -502,17 +508,16 @@ func valuesHaveLevels(t sound.T, set string) {
 						const rows = 3
 						size := int64(c.typ.Size())
 						src, free := grids.AtEnd(int(rows * columns * size))
-						values := grid.Values[float32]
-						level := func(i int64) int64 { // by the definition
-							if c.typ != grid.Float32 {
-								pattern := int64(src[size*i])
-								if size == 2 {
-									pattern |= int64(src[2*i+1]) << 8
-								}
-								return int64(lut[pattern])
+						value := func(i int64) float32 {
+							switch c.typ {
+							case grid.Uint8:
+								return float32(src[i])
+							case grid.Int16:
+								return float32(grid.Values[int16](src)[i])
+							case grid.Uint16:
+								return float32(grid.Values[uint16](src)[i])
 							}
-							v := values(src)[i]
-							return int64(sort.Search(int(levels), func(k int) bool { return l.Value(int64(k)) >= v }))
+							return grid.Values[float32](src)[i]
 						}
 						for round := range 3 {
 							own := true
@@ -530,9 +535,9 @@ func valuesHaveLevels(t sound.T, set string) {
 								v := l.Value(rng.Int64N(levels))
 								if round > 0 && rng.IntN(20*(3-round)) == 0 {
 									v += float32(rng.NormFloat64() * c.step * float64(levels))
-									own = own && l.Value(min(levels-1, int64(sort.Search(int(levels), func(k int) bool { return l.Value(int64(k)) >= v })))) == v
+									own = own && l.Value(min(levels-1, l.Level(v))) == v
 								}
-								values(src)[i] = v
+								grid.Values[float32](src)[i] = v
 							}
 							var watcher grid.Watcher
 							looker := &grids.Looker{}
@@ -544,7 +549,7 @@ func valuesHaveLevels(t sound.T, set string) {
 							u.rows(watcher, got, src, rows, columns, stride, columns*size)
 							for i := range rows * columns {
 								want := uint16(outsideLevel)
-								if of := level(i); of < top {
+								if of := l.Level(value(i)); of < top {
 									if want = uint16(of); in.Superlevel {
 										want = 1023 - want
 									}
