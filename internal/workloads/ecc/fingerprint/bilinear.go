@@ -75,12 +75,8 @@ func (k Key) Bilinear(t grid.Type, l grid.Ladder) Key {
 
 // ownLevels reports whether each value of an integer type is a level of its own.
 func ownLevels(t grid.Type, l grid.Ladder) bool {
-	least := int64(0)
-	if t == grid.Int16 {
-		least = math.MinInt16
-	}
 	first, whole := consecutive(t, l)
-	return t != grid.Float32 && whole && first == least && l.Len() == 1<<(8*t.Size())
+	return t != grid.Float32 && whole && first == least(t) && l.Len() == 1<<(8*t.Size())
 }
 
 // refused is why images of a type on a ladder have no fingerprint by a key.
@@ -173,11 +169,7 @@ func (b *bilinear) alternate(t grid.Type, lookUp lookUps) func(list []byte) int6
 		numbers := b.in64()
 		look = func(src *byte, n int) int64 { return lookUp.forms(numbers, &b.factors, src, n) }
 	} else {
-		flip := 0
-		if t == grid.Int16 {
-			flip = 1 << 7
-		}
-		numbers := b.in256(flip)
+		numbers := b.in256(int(-least(t) >> 8))
 		look = func(src *byte, n int) int64 { return lookUp.pairForms(numbers, &b.factors, src, n) }
 	}
 	return func(list []byte) int64 {
@@ -189,10 +181,7 @@ func (b *bilinear) alternate(t grid.Type, lookUp lookUps) func(list []byte) int6
 
 // turnsInGo finds the turning points of rows of values, of the least of them or of the greatest.
 func turnsInGo(t grid.Type, greatest bool) turnVectors {
-	flip := uint16(0)
-	if t == grid.Int16 {
-		flip = 1 << 15
-	}
+	flip := uint16(-least(t))
 	if greatest { // of which the least are the greatest
 		flip = ^flip
 	}

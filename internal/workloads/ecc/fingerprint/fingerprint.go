@@ -144,7 +144,7 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 		}
 		f := function{outside: w.outside(), bits: w.bits, factors: w.factors}
 		own := top >= l.Len() && ownLevels(t, l)
-		if k.split == ofPairs && own { // which takes no table where there are vectors
+		if w.bilinear != nil && own { // which takes no table where there are vectors
 			f.turns = newTurns(t, nil, w, own, isa)
 		}
 		if f.turns == nil {

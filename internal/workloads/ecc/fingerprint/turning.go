@@ -97,11 +97,7 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 	s := &turns{turnVectors: v, most: math.Inf(1)}
 	if w.bilinear != nil && ok && own {
 		s.alternate = w.bilinear.alternate(t, lookUp)
-		zero := int64(0)
-		if t == grid.Int16 {
-			zero = 1 << 15
-		}
-		s.nothing = int64(outside - w.bilinear.of(zero))
+		s.nothing = int64(outside - w.bilinear.of(-least(t)))
 		return s
 	}
 	s.nothing = int64(outside - weights[0])

@@ -143,16 +143,12 @@ func levelRowsOf(name string, t grid.Type, l grid.Ladder, reverse uint16) (fast,
 		}
 		return of(0), of(exactly)
 	case t == grid.Int16 || t == grid.Uint16:
-		least, flip := int64(0), uint64(0)
-		if t == grid.Int16 {
-			least, flip = math.MinInt16, 1<<15
-		}
 		first, consecutive := consecutive(t, l)
-		if first -= least; !consecutive || first < 0 || first > math.MaxUint16 {
+		if first -= least(t); !consecutive || first < 0 || first > math.MaxUint16 {
 			return nil, nil
 		}
 		fast = func(dst *uint16, src *byte, n, rows, stride, apart int) int {
-			return levelspairsavx512(dst, src, n, rows, stride, apart, flip, uint64(first), last, turned)
+			return levelspairsavx512(dst, src, n, rows, stride, apart, uint64(-least(t)), uint64(first), last, turned)
 		}
 		return fast, nil // which no watcher is for
 	}

@@ -289,12 +289,7 @@ func (i isa) levelsOfFloats(double bool) {
 		"up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
 	l := i.ladderOf(double)
 	if !double {
-		l.offset = ZMM()
-		p, err := Param("offset").Resolve()
-		if err != nil {
-			panic(err)
-		}
-		VBROADCASTSS(p.Addr, l.offset)
+		l.offset = l.all("offset")
 	}
 	reverse, word, order := ZMM(), GP64(), ZMM()
 	Load(Param("reverse"), word)

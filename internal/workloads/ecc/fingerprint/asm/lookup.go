@@ -126,22 +126,25 @@ func (l ladder) value(level VecVirtual) VecVirtual {
 	return v
 }
 
+// all is a parameter in all lanes.
+func (l ladder) all(name string) VecVirtual {
+	v := l.wide()
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	if l.double {
+		VBROADCASTSD(p.Addr, v)
+	} else {
+		VBROADCASTSS(p.Addr, v)
+	}
+	return v
+}
+
 // ladderOf loads the parameters of a function.
 func (i isa) ladderOf(double bool) ladder {
-	all := func(name string) VecVirtual {
-		v := i.wide()
-		p, err := Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		if double {
-			VBROADCASTSD(p.Addr, v)
-		} else {
-			VBROADCASTSS(p.Addr, v)
-		}
-		return v
-	}
-	l := ladder{isa: i, double: double, lo: all("lo"), inverse: all("inverse"), step: all("step")}
+	l := ladder{isa: i, double: double}
+	l.lo, l.inverse, l.step = l.all("lo"), l.all("inverse"), l.all("step")
 	l.last = l.values()
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)

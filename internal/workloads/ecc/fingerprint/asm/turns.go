@@ -388,7 +388,6 @@ func alternateForms() {
 // alternatePairForms is alternateForms of voxels of 16 bits: each number is among 256, by a byte of the voxel, of which two
 // bits say in which quarter.
 func alternatePairForms() {
-	const forms = 5
 	TEXT("alternatepairformsavx512", NOSPLIT, "func(numbers *[5 * 512]byte, factors *[5]uint64, src *byte, n int) int64")
 	Pragma("noescape")
 	Doc("alternatepairformsavx512 adds up the bilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.")
