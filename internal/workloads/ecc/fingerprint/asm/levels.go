@@ -210,7 +210,7 @@ func sumLevels() {
 		f.add(upper, lower)
 	}
 	ADDQ(I32(128), f.src)
-	f.total()
+	f.total(added)
 }
 
 // either is the truth table of VPTERNLOG that takes a value's bits where a mask has some, else those that are

@@ -145,6 +145,7 @@ func main() {
 		alternate(4, true)
 		alternateForms()
 		alternatePairForms()
+		alternatePairs()
 		i.levelsOfFloats(false)
 		i.levelsOfFloats(true)
 		levelsOf16()

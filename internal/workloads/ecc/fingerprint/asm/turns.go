@@ -344,8 +344,8 @@ func (f sumOfForms) add(upper, lower VecVirtual) {
 	}
 }
 
-// total ends the loop, and the function with the sums times the factors.
-func (f sumOfForms) total() {
+// total ends the loop, and the function with the sums times the factors, each added up from lanes.
+func (f sumOfForms) total(added func(v VecVirtual) GPVirtual) {
 	DECQ(f.n)
 	JNZ(LabelRef("vector"))
 	factors, total := Load(Param("factors"), GP64()), GP64()
@@ -382,7 +382,7 @@ func alternateForms() {
 		f.add(high, v)
 	}
 	ADDQ(U8(64), f.src)
-	f.total()
+	f.total(added)
 }
 
 // alternatePairForms is alternateForms of voxels of 16 bits: each number is among 256, by a byte of the voxel, of which two
@@ -440,7 +440,86 @@ func alternatePairForms() {
 		}
 	}
 	ADDQ(I32(128), f.src)
-	f.total()
+	f.total(added)
+}
+
+// alternatePairs is alternateForms of voxels of 16 bits, with products of three numbers: one of 16 by the upper
+// four bits of a voxel, which has the other sign at odd places, and two of 64 by the six below and the lowest six.
+func alternatePairs() {
+	TEXT("alternatepairsavx512", NOSPLIT, "func(numbers *[5 * 192]byte, factors *[5]uint64, src *byte, n int) int64")
+	Pragma("noescape")
+	Doc("alternatepairsavx512 adds up the trilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.")
+	f := sumOfForms{src: Load(Param("src"), GP64()), n: Load(Param("n"), GP64())}
+	numbers := Load(Param("numbers"), GP64())
+	var upper, middle, lower [5]VecVirtual
+	for i := range f.sums {
+		for part, to := range []*VecVirtual{&upper[i], &middle[i], &lower[i]} {
+			*to = ZMM()
+			VMOVDQU8(Mem{Base: numbers, Disp: 192*i + 64*part}, *to)
+		}
+		f.sums[i] = ZMM()
+		VPXORQ(f.sums[i], f.sums[i], f.sums[i])
+	}
+	odd, second := ZMM(), wordsOf(0xff00)
+	{
+		word := GP32()
+		MOVL(U32(0x10000), word)
+		VPBROADCASTD(word, odd)
+	}
+	in := [2]Register{K(), K()} // the bytes of voxels of either vector
+	for half, places := range []uint64{0x5555555555555555, 0xaaaaaaaaaaaaaaaa} {
+		word := GP64()
+		MOVQ(U64(places), word)
+		KMOVQ(word, in[half])
+	}
+	Label("vector")
+	{
+		// Bytes of two vectors take turns, so that both have voxels of odd places in the same words.
+		var v [2]VecVirtual
+		for half := range v {
+			v[half] = ZMM()
+			VMOVDQU16(Mem{Base: f.src, Disp: 64 * half}, v[half])
+		}
+		high, highOfSecond, mid, midOfSecond := ZMM(), ZMM(), ZMM(), ZMM()
+		VPSHRDW(U8(12), odd, v[0], high) // with bit 4 at odd places
+		VPSHRDW(U8(4), odd, v[1], highOfSecond)
+		VPTERNLOGQ(U8(either), highOfSecond, second, high)
+		VPSRLW(U8(6), v[0], mid)
+		VPSLLW(U8(2), v[1], midOfSecond)
+		VPTERNLOGQ(U8(either), midOfSecond, second, mid)
+		for i, sum := range f.sums {
+			m := ZMM()
+			VPERMB(middle[i], mid, m)
+			for half := range v {
+				product, l := ZMM(), ZMM()
+				VPERMB_Z(upper[i], high, in[half], product)
+				VPMADDUBSW(product, m, product) // of one pair of bytes each
+				VPERMB_Z(lower[i], v[half], in[0], l)
+				VPDPWSSD(l, product, sum)
+			}
+		}
+	}
+	ADDQ(I32(128), f.src)
+	f.total(addedWide)
+}
+
+// addedWide is added of lanes whose sum may leave 32 bits.
+func addedWide(v VecVirtual) GPVirtual {
+	half, wide, other := YMM(), ZMM(), ZMM()
+	VEXTRACTI64X4(U8(1), v, half)
+	VPMOVSXDQ(half, other)
+	VPMOVSXDQ(v.AsY(), wide)
+	VPADDQ(other, wide, wide)
+	quarter, eighth := YMM(), XMM()
+	VEXTRACTI64X4(U8(1), wide, quarter)
+	VPADDQ(wide.AsY(), quarter, quarter)
+	VEXTRACTI128(U8(1), quarter, eighth)
+	VPADDQ(quarter.AsX(), eighth, eighth)
+	sum, upper := GP64(), GP64()
+	VPEXTRQ(U8(1), eighth, upper)
+	VMOVQ(eighth, sum)
+	ADDQ(upper, sum)
+	return sum
 }
 
 // added is what the 16 lanes of a vector sum to.
