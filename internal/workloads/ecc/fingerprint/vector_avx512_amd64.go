@@ -131,6 +131,11 @@ func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n i
 //go:noescape
 func alternatepairformsavx512(numbers *[2560]byte, factors *[5]uint64, src *byte, n int) int64
 
+// alternatepairsavx512 adds up the trilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.
+//
+//go:noescape
+func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
+
 // levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels, of which the bits of reverse are turned, and returns how many rows,
 // up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
 //

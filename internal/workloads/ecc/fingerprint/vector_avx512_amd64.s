@@ -3418,6 +3418,169 @@ vector:
 	MOVQ          CX, ret+32(FP)
 	RET
 
+// func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, AVX512VNNI
+TEXT ·alternatepairsavx512(SB), NOSPLIT, $0-40
+	MOVQ         src+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         numbers+0(FP), DX
+	VMOVDQU8     (DX), Z0
+	VMOVDQU8     64(DX), Z1
+	VMOVDQU8     128(DX), Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVDQU8     192(DX), Z4
+	VMOVDQU8     256(DX), Z5
+	VMOVDQU8     320(DX), Z6
+	VPXORQ       Z7, Z7, Z7
+	VMOVDQU8     384(DX), Z8
+	VMOVDQU8     448(DX), Z9
+	VMOVDQU8     512(DX), Z10
+	VPXORQ       Z11, Z11, Z11
+	VMOVDQU8     576(DX), Z12
+	VMOVDQU8     640(DX), Z13
+	VMOVDQU8     704(DX), Z14
+	VPXORQ       Z15, Z15, Z15
+	VMOVDQU8     768(DX), Z16
+	VMOVDQU8     832(DX), Z17
+	VMOVDQU8     896(DX), Z18
+	VPXORQ       Z19, Z19, Z19
+	MOVL         $0x0000ff00, DX
+	VPBROADCASTW DX, Z21
+	MOVL         $0x00010000, DX
+	VPBROADCASTD DX, Z20
+	MOVQ         $0x5555555555555555, DX
+	KMOVQ        DX, K1
+	MOVQ         $0xaaaaaaaaaaaaaaaa, DX
+	KMOVQ        DX, K2
+
+vector:
+	VMOVDQU16     (AX), Z22
+	VMOVDQU16     64(AX), Z23
+	VPSHRDW       $0x0c, Z20, Z22, Z24
+	VPSHRDW       $0x04, Z20, Z23, Z25
+	VPTERNLOGQ    $0xb8, Z25, Z21, Z24
+	VPSRLW        $0x06, Z22, Z25
+	VPSLLW        $0x02, Z23, Z26
+	VPTERNLOGQ    $0xb8, Z26, Z21, Z25
+	VPERMB        Z1, Z25, Z26
+	VPERMB.Z      Z0, Z24, K1, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z2, Z22, K1, Z28
+	VPDPWSSD      Z28, Z27, Z3
+	VPERMB.Z      Z0, Z24, K2, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z2, Z23, K1, Z26
+	VPDPWSSD      Z26, Z27, Z3
+	VPERMB        Z5, Z25, Z26
+	VPERMB.Z      Z4, Z24, K1, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z6, Z22, K1, Z28
+	VPDPWSSD      Z28, Z27, Z7
+	VPERMB.Z      Z4, Z24, K2, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z6, Z23, K1, Z26
+	VPDPWSSD      Z26, Z27, Z7
+	VPERMB        Z9, Z25, Z26
+	VPERMB.Z      Z8, Z24, K1, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z10, Z22, K1, Z28
+	VPDPWSSD      Z28, Z27, Z11
+	VPERMB.Z      Z8, Z24, K2, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z10, Z23, K1, Z26
+	VPDPWSSD      Z26, Z27, Z11
+	VPERMB        Z13, Z25, Z26
+	VPERMB.Z      Z12, Z24, K1, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z14, Z22, K1, Z28
+	VPDPWSSD      Z28, Z27, Z15
+	VPERMB.Z      Z12, Z24, K2, Z27
+	VPMADDUBSW    Z27, Z26, Z27
+	VPERMB.Z      Z14, Z23, K1, Z26
+	VPDPWSSD      Z26, Z27, Z15
+	VPERMB        Z17, Z25, Z25
+	VPERMB.Z      Z16, Z24, K1, Z26
+	VPMADDUBSW    Z26, Z25, Z26
+	VPERMB.Z      Z18, Z22, K1, Z22
+	VPDPWSSD      Z22, Z26, Z19
+	VPERMB.Z      Z16, Z24, K2, Z22
+	VPMADDUBSW    Z22, Z25, Z22
+	VPERMB.Z      Z18, Z23, K1, Z23
+	VPDPWSSD      Z23, Z22, Z19
+	ADDQ          $+128, AX
+	DECQ          CX
+	JNZ           vector
+	MOVQ          factors+8(FP), AX
+	XORL          CX, CX
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPMOVSXDQ     Y0, Z0
+	VPMOVSXDQ     Y3, Z1
+	VPADDQ        Z0, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, BX
+	VMOVQ         X1, DX
+	ADDQ          BX, DX
+	IMULQ         (AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z7, Y0
+	VPMOVSXDQ     Y0, Z0
+	VPMOVSXDQ     Y7, Z1
+	VPADDQ        Z0, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, BX
+	VMOVQ         X1, DX
+	ADDQ          BX, DX
+	IMULQ         8(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z11, Y0
+	VPMOVSXDQ     Y0, Z0
+	VPMOVSXDQ     Y11, Z1
+	VPADDQ        Z0, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, BX
+	VMOVQ         X1, DX
+	ADDQ          BX, DX
+	IMULQ         16(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z15, Y0
+	VPMOVSXDQ     Y0, Z0
+	VPMOVSXDQ     Y15, Z1
+	VPADDQ        Z0, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, BX
+	VMOVQ         X1, DX
+	ADDQ          BX, DX
+	IMULQ         24(AX), DX
+	ADDQ          DX, CX
+	VEXTRACTI64X4 $0x01, Z19, Y0
+	VPMOVSXDQ     Y0, Z0
+	VPMOVSXDQ     Y19, Z1
+	VPADDQ        Z0, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, BX
+	VMOVQ         X1, DX
+	ADDQ          BX, DX
+	IMULQ         32(AX), DX
+	ADDQ          DX, CX
+	VZEROUPPER
+	MOVQ          CX, ret+32(FP)
+	RET
+
 // func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
 // Requires: AVX, AVX512BW, AVX512F, CMOV
 TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
