@@ -91,7 +91,7 @@ func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerpri
 			return sum, k, nil
 		}
 	}
-	k = k.Bilinear(in.Type(), in.Ladder())
+	k = k.Multilinear(in.Type(), in.Ladder())
 	sum, err := fingerprint.Of(in, k, threads)
 	return sum, k, err
 }

@@ -128,7 +128,7 @@ func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.D
 func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
 	k := p.key.In(c).For(in.Ladder().Len())
 	if p.alone && c == p.in {
-		return k.Bilinear(in.Type(), in.Ladder())
+		return k.Multilinear(in.Type(), in.Ladder())
 	}
 	return k
 }

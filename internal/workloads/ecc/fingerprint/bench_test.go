@@ -30,7 +30,7 @@ func BenchmarkOf(b *testing.B) {
 			for n := 1; n <= 2; n++ {
 				k := fingerprint.Draw(n)
 				keys[fmt.Sprintf("functions=%d", n)] = k
-				if bilinear := k.Bilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && bilinear != k {
+				if bilinear := k.Multilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && bilinear != k {
 					keys[fmt.Sprintf("functions=%d,bilinear", n)] = bilinear
 				}
 			}

@@ -26,8 +26,8 @@ func OfFewBits(k Key, bits uint) Key {
 	return k
 }
 
-// OfBilinear is the key with bilinear weights of bytes, on any machine.
-func OfBilinear(k Key) Key {
+// OfBytes is the key with bilinear weights of bytes, on any machine.
+func OfBytes(k Key) Key {
 	k.split = ofBytes
 	return k
 }
@@ -38,7 +38,7 @@ func OfLevels(k Key) Key {
 	return k
 }
 
-// OfPairs is the key with bilinear weights of voxels of 16 bits, on any machine.
+// OfPairs is the key with trilinear weights of voxels of 16 bits, on any machine.
 func OfPairs(k Key) Key {
 	k.split = ofPairs
 	return k
@@ -49,10 +49,10 @@ const MostByLevels = 1024
 
 // Forms are what changes sum to in each form of a key's first function.
 func Forms(k Key, changes iter.Seq2[int64, int64]) []int64 {
-	b, sums := k.weights(k.split.most(), 0).bilinear, make([]int64, forms)
+	m, sums := k.weights(k.split.most(), 0).multilinear, make([]int64, forms)
 	for level, change := range changes {
 		for i := range sums {
-			sums[i] += change * int64(b.upper[i][level>>b.shift]) * int64(b.lower[i][int(level)%len(b.lower[i])])
+			sums[i] += change * m.form(i, level)
 		}
 	}
 	return sums

@@ -43,10 +43,13 @@ func TestCatchesPlantedFaults(t *testing.T) {
 		}
 		keys := []fingerprint.Key{fingerprint.Draw(1)}
 		if c.Field.Type() == grid.Uint8 && c.Field.Ladder().Len() <= 256 {
-			keys = append(keys, fingerprint.OfBilinear(keys[0]))
+			keys = append(keys, fingerprint.OfBytes(keys[0]))
 		}
 		if c.Field.Ladder().Len() <= fingerprint.MostByLevels {
 			keys = append(keys, fingerprint.OfLevels(keys[0]))
+		}
+		if c.Field.Type() == grid.Uint16 || c.Field.Type() == grid.Int16 {
+			keys = append(keys, fingerprint.OfPairs(keys[0]))
 		}
 		for _, k := range keys {
 			sum, err := fingerprint.Of(c.Field, k, 2)
@@ -140,7 +143,7 @@ func TestCatchesSlips(t *testing.T) {
 		"black outside":          ecc.Enumerate(ecctest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
 		"the slices moved round": other(grid.Roll(f, 5)),
 	}
-	for _, k := range []fingerprint.Key{fingerprint.Draw(1), fingerprint.OfBilinear(fingerprint.Draw(1)), fingerprint.OfLevels(fingerprint.Draw(1))} {
+	for _, k := range []fingerprint.Key{fingerprint.Draw(1), fingerprint.OfBytes(fingerprint.Draw(1)), fingerprint.OfLevels(fingerprint.Draw(1))} {
 		want, err := fingerprint.Of(f, k, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -283,36 +286,52 @@ func TestFalseAcceptanceOfProducts(t *testing.T) {
 	}
 }
 
-// Bilinear weights of which one form is looked at take differences that cancel in each upper number and in
-// each lower one for right once in 85 at most, which is 3 in 256, and all forms together take none. Of
-// differences that are multiples of 2⁶³ the lowest bits alone count: a form has them even three times in
-// four at most, and what all sum to is half a chance where one has not.
+// Multilinear weights of which one form is looked at take differences that cancel wherever two numbers of a part are
+// the same for right once in 85 at most, which is 3 in 256, and all forms together take none. Of differences that are
+// multiples of 2⁶³ the lowest bits alone count: a product of two numbers is even three times in four, of three seven
+// times in eight, and what all forms sum to is half a chance where one has an odd one.
 func TestFalseAcceptanceOfForms(t *testing.T) {
-	wrong := ecc.VCEC{{Level: 4, Change: 1}, {Level: 5, Change: -1}, {Level: 36, Change: -1}, {Level: 37, Change: 1}}
-	for levels, bilinear := range map[int64]func(fingerprint.Key) fingerprint.Key{256: fingerprint.OfBilinear, fingerprint.MostByLevels: fingerprint.OfLevels} {
+	cube := func(parts ...int64) (v ecc.VCEC) {
+		v = ecc.VCEC{{Level: 4, Change: 1}}
+		for _, part := range parts {
+			for _, s := range v {
+				v = append(v, ecc.Step{Level: s.Level + part, Change: -s.Change})
+			}
+		}
+		return v
+	}
+	for _, c := range []struct {
+		by     func(fingerprint.Key) fingerprint.Key
+		levels int64
+		wrong  ecc.VCEC
+		even   float64
+	}{
+		{fingerprint.OfBytes, 256, cube(1, 32), 3. / 4}, {fingerprint.OfLevels, fingerprint.MostByLevels, cube(1, 32), 3. / 4},
+		{fingerprint.OfPairs, 1 << 16, cube(1, 64, 4096), 7. / 8},
+	} {
 		const keys = 6000
 		pass, forms, even := 0.0, 0.0, 0.0
 		for range keys {
-			k := bilinear(fingerprint.Draw(1))
-			for _, sum := range fingerprint.Forms(k, wrong.All()) {
+			k := c.by(fingerprint.Draw(1))
+			for _, sum := range fingerprint.Forms(k, c.wrong.All()) {
 				forms++
 				if sum == 0 {
 					pass++
 				}
 			}
-			if ofCurve(t, wrong, levels, k)[0] == 0 {
-				t.Errorf("%v passes, key %v", wrong, k)
+			if ofCurve(t, c.wrong, c.levels, k)[0] == 0 {
+				t.Errorf("%v passes, key %v", c.wrong, k)
 			}
-			if ofCurve(t, ecc.VCEC{{Level: 9, Change: math.MinInt64}}, levels, k)[0] == 0 {
+			if ofCurve(t, ecc.VCEC{{Level: 9, Change: math.MinInt64}}, c.levels, k)[0] == 0 {
 				even++
 			}
 		}
 		bound := forms * 3 / 256
 		if pass > bound+6*math.Sqrt(bound) || pass < bound/20 {
-			t.Errorf("%d levels: %v of %v wrong curves pass, want %.0f at most, and some", levels, pass, forms, bound)
+			t.Errorf("%d levels: %v of %v wrong curves pass, want %.0f at most, and some", c.levels, pass, forms, bound)
 		}
-		if want := (1 + math.Pow(.75, 5)) / 2 * keys; math.Abs(even-want) > 6*math.Sqrt(want) {
-			t.Errorf("%d levels: %v of %d differences of 2⁶³ pass, want about %.0f", levels, even, keys, want)
+		if want := (1 + math.Pow(c.even, 5)) / 2 * keys; math.Abs(even-want) > 6*math.Sqrt(want) {
+			t.Errorf("%d levels: %v of %d differences of 2⁶³ pass, want about %.0f", c.levels, even, keys, want)
 		}
 	}
 }

@@ -109,7 +109,7 @@ type Prepared struct {
 	in        Convention
 	isa       string
 	functions []function
-	split     split // of bilinear weights
+	split     split // of multilinear weights
 	err       error // of a key that has no weights for the type
 }
 
@@ -120,7 +120,7 @@ type function struct {
 	bits    uint // that are random
 	factors []uint64
 	turns   *turns  // nil where there are none
-	levels  *levels // of bilinear weights of levels; nil for others, which have the others of these
+	levels  *levels // of multilinear weights of levels; nil for others, which have the others of these
 }
 
 // Zero is the sum of no cells.
@@ -144,7 +144,7 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 		}
 		f := function{outside: w.outside(), bits: w.bits, factors: w.factors}
 		own := top >= l.Len() && ownLevels(t, l)
-		if w.bilinear != nil && own { // which takes no table where there are vectors
+		if w.multilinear != nil && own { // which takes no table where there are vectors
 			f.turns = newTurns(t, nil, w, own, isa)
 		}
 		if f.turns == nil {

@@ -34,7 +34,7 @@ func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	heldBy(t, in, want, k)
 	if in.Type() == grid.Uint8 && in.Ladder().Len() <= 256 {
-		heldBy(t, in, want, fingerprint.OfBilinear(k))
+		heldBy(t, in, want, fingerprint.OfBytes(k))
 	}
 	if in.Ladder().Len() <= fingerprint.MostByLevels {
 		heldBy(t, in, want, fingerprint.OfLevels(k))
@@ -281,8 +281,8 @@ func TestTurns(t *testing.T) {
 			turnAlike(t, images, fingerprint.Draw(1).In(c))
 		}
 		if typ == grid.Uint8 {
-			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1)))
-			turnAlike(t, images, fingerprint.OfBilinear(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
+			turnAlike(t, images, fingerprint.OfBytes(fingerprint.Draw(1)))
+			turnAlike(t, images, fingerprint.OfBytes(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
 		} else {
 			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1)))
 			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))

@@ -63,7 +63,7 @@ type leveling struct {
 
 // newLevels is how images of a type on a ladder are looked at.
 func newLevels(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *levels {
-	s := &levels{vectors: levelVectorsOf(isa), factors: w.bilinear.factors, numbers: *w.bilinear.in64()}
+	s := &levels{vectors: levelVectorsOf(isa), factors: w.multilinear.factors, numbers: [forms * 128]byte(w.multilinear.in64(0))}
 	s.size, s.top = int(t.Size()), min(top, l.Len())
 	s.converter = sync.OnceValue(func() grid.Converter { return grid.NewConverter(t, l) })
 	if w.in.Superlevel {

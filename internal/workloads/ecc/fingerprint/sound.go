@@ -45,7 +45,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
 		sound.Check{Name: "weights of products", Of: productsAreWeights},
-		sound.Check{Name: "bilinear weights", Of: bilinearWeights},
+		sound.Check{Name: "multilinear weights", Of: multilinearWeights},
 		sound.Check{Name: "tables of weights", Of: tablesAreTheWeights},
 		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
 		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
@@ -224,7 +224,7 @@ func whereThereAreTurns(t sound.T, set string) {
 	for _, greatest := range []bool{false, true} {
 		for _, typ := range grid.Types()[:3] {
 			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
-			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil || lookUp.forms == nil || lookUp.pairForms == nil) {
+			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil || lookUp.forms == nil || lookUp.pairs == nil) {
 				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
 			}
 		}
@@ -360,43 +360,71 @@ func evens(from, to int) (list []int) {
 	return list
 }
 
-// Bilinear weights are the products that they are said to be, of numbers of as many bits, and 0 outside. Keys
+// Multilinear weights are the products that they are said to be, of numbers of as many bits, and 0 outside. Keys
 // have them where an image of bytes is looked at by vectors that find turning points, and nobody takes
 // fingerprints of others by them.
-func bilinearWeights(t sound.T) {
+func multilinearWeights(t sound.T) {
 	of := func(by split) Key {
 		k := Draw(2)
 		k.split = by
 		return k
 	}
-	for by, of32 := range map[split][2]int64{ofBytes: {4, 32}, ofLevels: {32, 32}, ofPairs: {256, 256}} {
-		upperOf, lowers := of32[0], of32[1]
-		k, seen := of(by), [2]int{}
-		for i := range 2 {
-			w := k.weights(by.most(), i)
-			b := w.bilinear
-			for v := range by.most() {
-				want := uint64(0)
-				for form, factor := range b.factors {
-					upper, lower := b.upper[form][v/upperOf], b.lower[form][v%lowers]
-					want += factor * uint64(upper) * uint64(lower)
-					if int8(lower) < 0 {
-						t.Fatalf("function %d, form %d: the lower number of %d is %d", i, form, v, lower)
+	type numbers struct{ by, of, least, most int64 } // of a part: by which power of two it begins, how many, and from which to which
+	for by, want := range map[split][]numbers{
+		ofBytes: {{4, 64, 0, 255}, {1, 32, 0, 127}}, ofLevels: {{32, 64, 0, 255}, {1, 32, 0, 127}}, ofPairs: {{4096, 16, -127, 127}, {64, 64, 0, 255}, {1, 64, 0, 255}},
+	} {
+		k, seen := of(by), make([]map[int16]bool, len(want))
+		for j := range seen {
+			seen[j] = map[int16]bool{}
+		}
+		for len(seen[0]) < int(want[0].most-want[0].least)*3/4 { // until most have come up
+			k = of(by)
+			for _, numbers := range k.weights(by.most(), 1).multilinear.numbers {
+				for j, list := range numbers {
+					if int64(len(list)) != want[j].of {
+						t.Fatalf("key %v: part %d has %d numbers", k, j, len(list))
 					}
-					seen[0], seen[1] = seen[0]|int(upper), seen[1]|int(lower)
-				}
-				if got := w.with(nil, v); got != want {
-					t.Fatalf("key %v, function %d: %d has %x, want %x", k, i, v, got, want)
+					for _, n := range list {
+						if int64(n) < want[j].least || int64(n) > want[j].most {
+							t.Fatalf("key %v: part %d has the number %d", k, j, n)
+						}
+						seen[j][n] = true
+					}
 				}
 			}
-			for form := range forms {
-				if by == ofPairs { // which are looked up in 256
-					break
+		}
+		for j, of := range want { // drawn uniformly, as many come up of all
+			if got := len(seen[j]); got < int(of.most-of.least)/2 {
+				t.Errorf("key %v: %d numbers come up in part %d", k, got, j)
+			}
+		}
+		for i := range 2 {
+			w := k.weights(by.most(), i)
+			m := w.multilinear
+			for v := range by.most() {
+				sum := uint64(0)
+				for form, factor := range m.factors {
+					product := int64(1)
+					for j, of := range want {
+						product *= int64(m.numbers[form][j][v/of.by%of.of])
+					}
+					sum += factor * uint64(product)
 				}
-				numbers := b.in64()[128*form:][:128]
-				for v, lower := range b.lower[form] {
-					if !bytes.Equal(numbers[:64], b.upper[form]) || numbers[64+v] != lower || int8(numbers[96+v]) != -int8(lower) {
-						t.Fatalf("function %d, form %d: the lower number of %d is %d, and %d", i, form, v, numbers[64+v], numbers[96+v])
+				if got := w.with(nil, v); got != sum {
+					t.Fatalf("key %v, function %d: %d has %x, want %x", k, i, v, got, sum)
+				}
+			}
+			for _, flip := range []int64{0, by.most() / 2} {
+				tables := m.in64(flip)
+				for form := range forms {
+					for j, of := range want {
+						table := tables[64*(form*len(want)+j):][:64]
+						for v := range by.most() {
+							at, number := (v^flip)/of.by%of.of, byte(m.numbers[form][j][v/of.by%of.of])
+							if table[at] != number || of.of < 64 && table[of.of+at] != -number {
+								t.Fatalf("key %v, function %d, form %d, bits %x turned: the number of part %d of %d is not in its place", k, i, form, flip, j, v)
+							}
+						}
 					}
 				}
 			}
@@ -404,10 +432,7 @@ func bilinearWeights(t sound.T) {
 				t.Errorf("key %v, function %d: outside has %x", k, i, w.outside())
 			}
 		}
-		if seen != [2]int{255, 127} {
-			t.Errorf("key %v: upper and lower numbers have the bits %b", k, seen)
-		}
-		if a, b := k.weights(256, 0).bilinear, k.weights(256, 1).bilinear; a.factors == b.factors || slices.Equal(a.upper[0], b.upper[0]) {
+		if a, b := k.weights(256, 0).multilinear, k.weights(256, 1).multilinear; a.factors == b.factors || slices.Equal(a.numbers[0][0], b.numbers[0][0]) {
 			t.Errorf("key %v: two functions are the same", k)
 		}
 	}
@@ -446,7 +471,7 @@ func bilinearWeights(t sound.T) {
 		if !vectors {
 			c.want = ascending
 		}
-		k := Draw(1).In(c.in).Bilinear(c.typ, c.ladder)
+		k := Draw(1).In(c.in).Multilinear(c.typ, c.ladder)
 		if k.split != c.want || k.In(c.in).split != ascending {
 			t.Errorf("%v on %v, %+v: split %d, want %d", c.typ, c.ladder, c.in, k.split, c.want)
 		}
@@ -477,7 +502,7 @@ func bilinearWeights(t sound.T) {
 	none := func(func(level, change int64) bool) {}
 	for _, by := range []split{ofBytes, ofLevels, ofPairs} {
 		if _, err := OfCurve(none, by.most()+1, of(by)); err == nil {
-			t.Errorf("there are bilinear weights of %d levels", by.most()+1)
+			t.Errorf("there are multilinear weights of %d levels", by.most()+1)
 		}
 		if got, err := OfCurve(none, by.most(), of(by)); err != nil || !got.Equal(Sum{0, 0}) {
 			t.Errorf("nothing sums to %v (%v)", got, err)
@@ -1043,13 +1068,22 @@ func knownSum(t sound.T) {
 			t.Errorf("on 1,000 levels, %+v: %s, want %s", in, got, want)
 		}
 	}
-	k, err := ParseKey("000102030405060708090a0b0c0d0e0f*3/bilinear")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
-	if got, err := Of(f, k, 2); err != nil || got.String() != "896aaef5f5fc30d4 1ccec4215e79b1f3 f3372fbf338e83f6" {
-		t.Errorf("bytes have %v (%v)", got, err)
+	for _, c := range []struct {
+		by, want string
+		typ      grid.Type
+	}{
+		{"/bilinear", "896aaef5f5fc30d4 1ccec4215e79b1f3 f3372fbf338e83f6", grid.Uint8},
+		{"/trilinear65536", "5c5c128fc8bb162b 3675f08e275170fb efe2f3d962d822a6", grid.Uint16}, {"/trilinear65536", "5c5c128fc8bb162b 3675f08e275170fb efe2f3d962d822a6", grid.Int16},
+	} {
+		k, err := ParseKey("000102030405060708090a0b0c0d0e0f*3" + c.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, levels := grid.Identity(c.typ), int64(1)<<(8*c.typ.Size())
+		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, c.typ, l, func(i int64) float64 { return float64((i*i+3)*7919%levels + least(c.typ)) })
+		if got, err := Of(f, k, 2); err != nil || got.String() != c.want {
+			t.Errorf("%v has %v (%v), by key %v", c.typ, got, err, k)
+		}
 	}
 	for levels, want := range map[int64][2]string{
 		256: {"000000fc87d0e7fc", "000001c49cab35bb"}, 257: {"6fc003b0fa997154", "d0240233aa1a66fb"}, mostDrawn: {"25fd2e59cdadc5b9", "78e48f07f060cb5f"}, mostDrawn + 1: {"f598507b6828fd0a", "1c3a7038eb9e4733"}, mostProducts: {"92904cdd59f177e5", "b5595a9eee44c4a8"}, mostProducts + 1: {"18e7a5bc6f8de124", "f6838f084b9673b3"}, 0: {"3e04800316012c00", "1df13fff0fd16af6"},

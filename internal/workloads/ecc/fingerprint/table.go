@@ -42,7 +42,7 @@ func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries 
 // Tables are those of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
 	if p.split != ascending {
-		return nil, errors.New("fingerprint: bilinear weights have no tables")
+		return nil, errors.New("fingerprint: multilinear weights have no tables")
 	}
 	if !Tabled(p.ladder) {
 		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())

@@ -59,9 +59,9 @@ type turnVectors struct {
 type lookUps struct {
 	whole func(table *[digits * 256]byte, src *byte, n int) int64
 	line  func(table *[digits * 256]byte, src *byte, n int, slope int64) int64
-	// Of bilinear weights, the second of n times 64 voxels of 16 bits.
-	forms     func(numbers *[forms * 128]byte, factors *[forms]uint64, src *byte, n int) int64
-	pairForms func(numbers *[forms * 512]byte, factors *[forms]uint64, src *byte, n int) int64
+	// Of multilinear weights, the second of n times 64 voxels of 16 bits.
+	forms func(numbers *[forms * 128]byte, factors *[forms]uint64, src *byte, n int) int64
+	pairs func(numbers *[forms * 192]byte, factors *[forms]uint64, src *byte, n int) int64
 }
 
 const (
@@ -72,8 +72,10 @@ const (
 	// listBytes is about how long a list grows, and listEnd the bytes behind it that are looked at.
 	listBytes = 8 << 10
 	listEnd   = 128
-	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits.
-	atOnce = 64 << 10
+	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits, and pairsAtOnce of voxels of 16
+	// bits before a sixteenth does.
+	atOnce      = 64 << 10
+	pairsAtOnce = 16 << 10
 	// pairsMost is how many turning points 16-bit voxels may have: each is looked up in a
 	// table that only a second cache holds.
 	pairsMost = 1.5
@@ -81,7 +83,7 @@ const (
 
 // newTurns is nil where there are no instructions for a type, and weights that ascend need none, nor those that
 // have no table. The table is of the weights of the type's bit patterns; own says that each is a level of its own,
-// and so needs no table where weights are bilinear and there are instructions.
+// and so needs no table where weights are multilinear and there are instructions.
 func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *turns {
 	if w.in.Vertices {
 		return nil // what is outside has a say in every cell that touches it
@@ -89,20 +91,20 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 	outside := w.outside()
 	v, lookUp, ok := turnVectorsOf(isa, t, w.in.Superlevel)
 	if !ok {
-		if w.bilinear == nil || weights == nil {
+		if w.multilinear == nil || weights == nil {
 			return nil
 		}
 		v = turnsInGo(t, w.in.Superlevel)
 	}
 	s := &turns{turnVectors: v, most: math.Inf(1)}
-	if w.bilinear != nil && ok && own {
-		s.alternate = w.bilinear.alternate(t, lookUp)
-		s.nothing = int64(outside - w.bilinear.of(-least(t)))
+	if w.multilinear != nil && ok && own {
+		s.alternate = w.multilinear.alternate(t, lookUp)
+		s.nothing = int64(outside - w.multilinear.of(-least(t)))
 		return s
 	}
 	s.nothing = int64(outside - weights[0])
 	switch {
-	case t == grid.Uint8 && w.bilinear == nil:
+	case t == grid.Uint8 && w.multilinear == nil:
 		table, slope := lineOf(weights, outside)
 		if slope == 0 {
 			if table = digitsOf(func(v int) uint64 { return outside - weights[v] }); table == nil {
@@ -111,7 +113,7 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 		}
 		s.alternate = func(list []byte) int64 {
 			sum := int64(0)
-			inVectors(list, 64, func(src *byte, n int) {
+			inVectors(list, 64, atOnce, func(src *byte, n int) {
 				if slope == 0 {
 					sum += lookUp.whole(table, src, n)
 				} else {
@@ -123,7 +125,7 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 	case t == grid.Uint8:
 		s.alternate = func(list []byte) int64 { return alternately(weights, list) }
 	default:
-		if w.bilinear == nil {
+		if w.multilinear == nil {
 			s.most = pairsMost
 		}
 		s.alternate = func(list []byte) int64 { return alternately(weights, grid.Values[uint16](list)) }
@@ -143,7 +145,7 @@ func alternately[V uint8 | uint16](table []uint64, list []V) int64 {
 }
 
 // inVectors calls f with the vectors of a list, of so many bytes, as many as may be looked up at once.
-func inVectors(list []byte, vector int, f func(src *byte, n int)) {
+func inVectors(list []byte, vector, atOnce int, f func(src *byte, n int)) {
 	clear(list[len(list) : len(list)+vector])
 	for ; len(list) > atOnce; list = list[atOnce:] {
 		f(&list[0], atOnce/vector)

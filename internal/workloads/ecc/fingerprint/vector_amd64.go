@@ -40,7 +40,7 @@ func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, look
 	if name != isa.AVX512 || !isa.Bytes() {
 		return v, lookUp, false
 	}
-	lookUp = lookUps{alternateavx512, alternatelineavx512, alternateformsavx512, alternatepairformsavx512}
+	lookUp = lookUps{alternateavx512, alternatelineavx512, alternateformsavx512, alternatepairsavx512}
 	all := map[grid.Type][2]turnVectors{
 		grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
 		grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
