@@ -323,8 +323,14 @@ func turningPoints(t sound.T, set string) {
 					}
 					k := Draw(1).In(Convention{Superlevel: greatest})
 					k.split = by
-					for _, top := range []int64{l.Len(), 77} {
-						w := k.weights(l.Len(), 0)
+					for _, c := range []struct {
+						top      int64
+						greatest bool // numbers
+					}{{l.Len(), false}, {77, false}, {l.Len(), by != ascending}} {
+						w, top := k.weights(l.Len(), 0), c.top
+						if c.greatest {
+							w.multilinear.greatest()
+						}
 						table := newLookup(typ, l, w, top, set).table
 						turns := newTurns(typ, table, w, top >= l.Len() && ownLevels(typ, l), set)
 						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 4 * atOnce}) {
@@ -347,6 +353,22 @@ func turningPoints(t sound.T, set string) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// greatest makes all numbers the greatest that are drawn, and the least where they are drawn evenly, of the upper half
+// of levels.
+func (m *multilinear) greatest() {
+	for i := range forms {
+		for j, p := range m.parts {
+			for n := range p.of {
+				number := map[draws]int16{eightBits: 255, sevenBits: 127, evenly: 127}[p.draws]
+				if p.draws == evenly && n >= p.of/2 {
+					number = -number
+				}
+				m.numbers[i][j][n] = number
 			}
 		}
 	}

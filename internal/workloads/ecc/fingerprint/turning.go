@@ -73,9 +73,9 @@ const (
 	listBytes = 8 << 10
 	listEnd   = 128
 	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits, and pairsAtOnce of voxels of 16
-	// bits before a sixteenth does.
+	// bits before a sixteenth does: 4,096, which are less than 2²³ each.
 	atOnce      = 64 << 10
-	pairsAtOnce = 16 << 10
+	pairsAtOnce = 8 << 10
 	// pairsMost is how many turning points 16-bit voxels may have: each is looked up in a
 	// table that only a second cache holds.
 	pairsMost = 1.5
