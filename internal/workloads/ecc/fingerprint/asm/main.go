@@ -144,7 +144,6 @@ func main() {
 		alternate(5, false)
 		alternate(4, true)
 		alternateForms()
-		alternatePairForms()
 		alternatePairs()
 		i.levelsOfFloats(false)
 		i.levelsOfFloats(true)

@@ -63,37 +63,68 @@ func (t values) turns(volume, greatest bool) {
 	if volume {
 		above = "above *byte, "
 	}
-	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart int, counts *[4]int64)")
+	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and", name, streams),
-		"counts those. The next row is stride bytes on.")
-	p, q := Load(Param("below"), GP64()), GP64()
-	if volume {
-		Load(Param("above"), q)
-	}
+		"counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.")
+	// Where the next vectors of a row and of the next one are, in each plane.
+	var at [2][2]Register
 	w := Load(Param("stride"), GP64())
+	planes := []string{"below", "above"}[:streams/2]
+	for i, plane := range planes {
+		p, next := Load(Param(plane), GP64()), GP64()
+		LEAQ(Mem{Base: p, Index: w, Scale: 1}, next)
+		at[i] = [2]Register{p, next}
+	}
+	p := at[0][0]
 	var outs []Register
+	var most []Mem // from where on there is no room for a row
 	{
 		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
 		for s := range streams {
-			o := GP64()
+			o, end := GP64(), Load(Param("full"), GP64())
 			if s > 0 {
 				ADDQ(apart, to)
 			}
 			MOVQ(Mem{Base: counts, Disp: 8 * s}, o)
 			ADDQ(to, o)
 			outs = append(outs, o)
+			ADDQ(to, end)
+			most = append(most, AllocLocal(8))
+			MOVQ(end, most[s])
 		}
 	}
-	left := AllocLocal(8)
+	left, last := AllocLocal(8), AllocLocal(8) // rows, and where the last vector of one begins if it is whole
+	toLast := AllocLocal(8)                    // bytes from the first voxel of a row to there
+	beyond := AllocLocal(8)                    // the last voxel of a row, and what would be behind it, a bit each
 	{
-		rows := Load(Param("rows"), GP64())
+		rows, bytes := Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
 		MOVQ(rows, left)
+		if t.bytes == 2 {
+			ADDQ(bytes, bytes)
+		}
+		SUBQ(U8(64), bytes)
+		MOVQ(bytes, toLast)
 	}
 	Label("row")
-	n := Load(Param("columns"), GP64())
-	before := GP32() // what held of the voxel before, a bit for each kind, the first one highest
-	XORL(before, before)
+	CMPQ(left, U8(0))
+	JE(LabelRef("done"))
+	for s, o := range outs {
+		CMPQ(o, most[s])
+		JHI(LabelRef("done"))
+	}
+	{
+		end := GP64()
+		MOVQ(toLast, end)
+		ADDQ(p, end)
+		MOVQ(end, last)
+	}
+	var before []GPVirtual // what held of the voxels before, of each kind
+	for range outs {
+		held := GP64()
+		XORL(held.As32(), held.As32())
+		before = append(before, held)
+	}
 
 	// block takes a vector of voxels at most, whose successors are in the row but for that of
 	// the last.
@@ -107,102 +138,90 @@ func (t values) turns(volume, greatest bool) {
 			}
 			return v
 		}
+		least := func(a Op, b VecVirtual) VecVirtual {
+			v := ZMM()
+			minimum(a, b, v)
+			return v
+		}
 		// Of the voxels, and of those after them.
 		var rows [2][]VecVirtual
 		for x, k := range []Register{mask, next} {
-			x *= t.bytes
-			v0, v1 := load(Mem{Base: p, Disp: x}, k), load(Mem{Base: p, Index: w, Scale: 1, Disp: x}, k)
-			least := func(a, b VecVirtual) VecVirtual {
-				v := ZMM()
-				minimum(a, b, v)
-				return v
-			}
-			at := &rows[x/t.bytes]
+			of := func(plane, row int) Mem { return Mem{Base: at[plane][row], Disp: x * t.bytes} }
+			v0, v1 := load(of(0, 0), k), load(of(0, 1), k)
 			if !volume {
-				*at = []VecVirtual{v0, least(v0, v1)}
+				rows[x] = []VecVirtual{v0, least(v0, v1)}
 				continue
 			}
-			u0, u1 := load(Mem{Base: q, Disp: x}, k), load(Mem{Base: q, Index: w, Scale: 1, Disp: x}, k)
-			a, b := least(v0, u0), least(v1, u1)
-			*at = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
-		}
-		// Of the voxel before, the bit of a kind is the highest of those that are left, and the
-		// bits of the last voxel come in behind them.
-		bit := func(s int) {
-			if last := mask != nil; last {
-				BTL(U8(streams-1-s), before)
-			} else {
-				BTL(U8(streams-1), before)
+			with := func(row int, v VecVirtual) VecVirtual {
+				if k == nil {
+					return least(of(1, row), v)
+				}
+				return least(load(of(1, row), k), v)
 			}
-		}
-		carry := func() {
-			if mask == nil {
-				ADCL(before, before)
-			}
+			a, b := with(0, v0), with(1, v1)
+			rows[x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 		}
 		for s, o := range outs {
-			k := K()
+			k, v := K(), ZMM()
 			t.compare(U8(predicate), rows[1][s], rows[0][s], k)
-			held, turning := GP64(), GP64()
+			held, turning := GP64(), before[s]
 			if lanes == 64 {
 				t.toBits(k, held)
 				forced(held)
-				MOVQ(held, turning)
-				bit(s)
-				ADCQ(turning, turning) // what held of the voxel before, and as carry of the last
-				carry()
+				SHRQ(U8(63), held, turning) // which is what held of the voxel before each
 				XORQ(held, turning)
 				t.from(turning, k)
 			} else {
 				t.toBits(k, held.As32())
 				forced(held)
-				MOVL(held.As32(), turning.As32())
-				bit(s)
-				ADCL(turning.As32(), turning.As32())
-				carry()
+				SHRL(U8(31), held.As32(), turning.As32())
 				XORL(held.As32(), turning.As32())
 				t.from(turning.As32(), k)
 			}
-			v := ZMM()
 			t.compress(rows[0][s], k, v)
 			VMOVDQU8(v, Mem{Base: o})
 			POPCNTQ(turning, turning)
 			LEAQ(Mem{Base: o, Index: turning, Scale: uint8(t.bytes)}, o)
+			MOVQ(held, turning)
 		}
 	}
 
-	CMPQ(n, U8(lanes))
-	JLE(LabelRef("last"))
+	CMPQ(p, last)
+	JGE(LabelRef("last"))
 	Label("vector")
-	if volume { // the plane above is new, but for the rows that a position had
-		PREFETCHT0(Mem{Base: q, Index: w, Scale: 4})
+	if volume { // both planes are in a second cache at best
+		PREFETCHT0(Mem{Base: at[0][0], Index: w, Scale: 4})
+		PREFETCHT0(Mem{Base: at[1][0], Index: w, Scale: 4})
 	}
 	block(nil, nil, func(GPVirtual) {})
-	ADDQ(U8(64), p)
-	if volume {
-		ADDQ(U8(64), q)
+	for i := range planes {
+		ADDQ(U8(64), at[i][0])
+		ADDQ(U8(64), at[i][1])
 	}
-	SUBQ(U8(lanes), n)
-	CMPQ(n, U8(lanes))
-	JG(LabelRef("vector"))
+	CMPQ(p, last)
+	JL(LabelRef("vector"))
 
 	Label("last") // one voxel to a vector of them
 	{
-		ones, k, next := GP64(), K(), K()
-		MOVQ(I64(-1), ones)
-		some, count := GP64(), GP64()
-		MOVQ(n, count)
-		BZHIQ(count, ones, some)
+		k, next, some, count := K(), K(), GP64(), GP64()
+		MOVQ(last, count)
+		SUBQ(p, count)
+		ADDQ(U8(64), count)
+		if t.bytes == 2 {
+			SHRQ(U8(1), count)
+		}
+		MOVQ(I64(-1), some)
+		BZHIQ(count, some, some)
 		KMOVQ(some, k)
-		DECQ(count)
-		BZHIQ(count, ones, some)
+		SHRQ(U8(1), some)
 		KMOVQ(some, next)
 		NOTQ(some)
+		MOVQ(some, beyond)
 		block(k, next, func(held GPVirtual) {
 			if lanes == 64 {
-				ORQ(some, held)
+				ORQ(beyond, held)
 			} else {
-				ORL(some.As32(), held.As32())
+				ORL(beyond, held.As32())
 			}
 		})
 	}
@@ -214,20 +233,20 @@ func (t values) turns(volume, greatest bool) {
 		}
 		ADDQ(U8(t.bytes), o)
 	}
-	// To the next row: a row has stride bytes, of which some are behind already.
-	back := Load(Param("columns"), GP64())
-	SUBQ(back, n)
-	if t.bytes == 2 {
-		ADDQ(n, n)
-	}
-	ADDQ(n, p)
-	ADDQ(w, p)
-	if volume {
-		ADDQ(n, q)
-		ADDQ(w, q)
+	{ // to the next row
+		on := GP64()
+		MOVQ(last, on)
+		SUBQ(toLast, on)
+		ADDQ(w, on)
+		SUBQ(p, on)
+		for i := range planes {
+			ADDQ(on, at[i][0])
+			ADDQ(on, at[i][1])
+		}
 	}
 	DECQ(left)
-	JNZ(LabelRef("row"))
+	JMP(LabelRef("row"))
+	Label("done")
 	{
 		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
 		for s, o := range outs {
@@ -238,7 +257,10 @@ func (t values) turns(volume, greatest bool) {
 			MOVQ(o, Mem{Base: counts, Disp: 8 * s})
 		}
 	}
+	taken := Load(Param("rows"), GP64())
+	SUBQ(left, taken)
 	VZEROUPPER()
+	Store(taken, ReturnIndex(0))
 	RET()
 }
 
@@ -382,64 +404,6 @@ func alternateForms() {
 		f.add(high, v)
 	}
 	ADDQ(U8(64), f.src)
-	f.total(added)
-}
-
-// alternatePairForms is alternateForms of voxels of 16 bits: each number is among 256, by a byte of the voxel, of which two
-// bits say in which quarter.
-func alternatePairForms() {
-	TEXT("alternatepairformsavx512", NOSPLIT, "func(numbers *[5 * 512]byte, factors *[5]uint64, src *byte, n int) int64")
-	Pragma("noescape")
-	Doc("alternatepairformsavx512 adds up the bilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.")
-	numbers := Load(Param("numbers"), GP64())
-	f := sumOfForms{src: Load(Param("src"), GP64()), n: Load(Param("n"), GP64())}
-	for i := range f.sums {
-		f.sums[i] = ZMM()
-		VPXORQ(f.sums[i], f.sums[i], f.sums[i])
-	}
-	lowest, none, odd, places := wordsOf(0xff), ZMM(), K(), GP64()
-	VPXORQ(none, none, none)
-	MOVQ(U64(0xaaaaaaaaaaaaaaaa), places)
-	KMOVQ(places, odd)
-	// A number is that of the quarter that the two highest bits of its byte say: where the lower of them is set, where
-	// the upper one is, and where both are, it replaces what was there.
-	quarters := func(v VecVirtual) [4]Register {
-		shifted, upper, next, both := ZMM(), K(), K(), K()
-		VPADDB(v, v, shifted)
-		VPMOVB2M(v, upper)
-		VPMOVB2M(shifted, next)
-		KANDQ(upper, next, both)
-		return [4]Register{nil, next, upper, both}
-	}
-	number := func(v VecVirtual, in [4]Register, disp int) VecVirtual {
-		to := ZMM()
-		VPERMB(Mem{Base: numbers, Disp: disp}, v, to)
-		for i := 1; i < 4; i++ {
-			VPERMB(Mem{Base: numbers, Disp: disp + 64*i}, v, in[i], to)
-		}
-		return to
-	}
-	Label("vector")
-	{
-		var lower, upper [2]VecVirtual
-		for half := range 2 {
-			v := ZMM()
-			lower[half], upper[half] = ZMM(), ZMM()
-			VMOVDQU16(Mem{Base: f.src, Disp: 64 * half}, v)
-			VPANDD(lowest, v, lower[half])
-			VPSRLW(U8(8), v, upper[half])
-		}
-		low, high := ZMM(), ZMM() // in one order, whose odd places are odd
-		VPACKUSWB(lower[1], lower[0], low)
-		VPACKUSWB(upper[1], upper[0], high)
-		lowIn, highIn := quarters(low), quarters(high)
-		for i, sum := range f.sums {
-			a, b := number(high, highIn, 512*i), number(low, lowIn, 512*i+256)
-			VPSUBB(b, none, odd, b)
-			VPDPBUSD(b, a, sum)
-		}
-	}
-	ADDQ(I32(128), f.src)
 	f.total(added)
 }
 
