@@ -130,6 +130,13 @@ type core struct {
 	sum     uint64
 }
 
+// taken adds what turning points came to, if any were looked for.
+func (c *core) taken(dim int) {
+	if c.turning != nil {
+		c.sum += c.turning.take(dim)
+	}
+}
+
 // A view is slices of the image, from one on.
 type view struct {
 	data  []byte
@@ -230,15 +237,19 @@ func (m *march) stream(c *core, lo, hi int64) error {
 
 // plane adds up the rows of positions lo ≤ y < hi of a 2D image.
 func (m *march) plane(c *core, v view, lo, hi int64) error {
-	for y, turning := lo, c.turning != nil; y < hi; {
+	y := lo
+	for turning := c.turning != nil; turning && y < hi; {
 		if err := grid.Ended(m.in); err != nil {
 			return err
 		}
-		if turning {
-			to := m.turnRows(c, v, y, hi)
-			turning = !c.turning.dense((to - y) * m.w)
-			y = to
-			continue
+		to := m.turnRows(c, v, y, hi)
+		turning = !c.turning.dense((to - y) * m.w)
+		y = to
+	}
+	c.taken(2)
+	for y < hi {
+		if err := grid.Ended(m.in); err != nil {
+			return err
 		}
 		rows := min(m.rows, hi-y)
 		for x := m.first; x < m.w; x += m.columns {
@@ -260,6 +271,7 @@ func (m *march) strip(c *core, v view, lo, hi, y int64) error {
 		m.turnPlane(c, v, lo, y)
 		turning = !c.turning.dense(rows * m.w)
 	}
+	c.taken(3)
 	if lo == hi {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -232,9 +233,12 @@ func turnsInGo(t grid.Type, greatest bool) turnVectors {
 
 // turnsOf is of values that are in order with the bits of flip turned.
 func turnsOf[V uint8 | uint16](flip V) turnVectors {
-	kinds := func(planes []*byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64) {
+	kinds := func(planes []*byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
 		row := make([]V, columns)
 		for y := range rows {
+			if slices.Max(counts[:2*len(planes)]) > int64(full) {
+				return y
+			}
 			for kind := range 2 * len(planes) {
 				for i := range row {
 					row[i] = ^V(0)
@@ -252,13 +256,14 @@ func turnsOf[V uint8 | uint16](flip V) turnVectors {
 				turningPointsOf(row, flip, unsafe.Add(unsafe.Pointer(to), kind*apart), &counts[kind])
 			}
 		}
+		return rows
 	}
 	return turnVectors{
-		volume: func(below, above *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64) {
-			kinds([]*byte{below, above}, stride, columns, rows, to, apart, counts)
+		volume: func(below, above *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
+			return kinds([]*byte{below, above}, stride, columns, rows, to, apart, full, counts)
 		},
-		area: func(below *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64) {
-			kinds([]*byte{below}, stride, columns, rows, to, apart, counts)
+		area: func(below *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
+			return kinds([]*byte{below}, stride, columns, rows, to, apart, full, counts)
 		},
 	}
 }

@@ -166,29 +166,39 @@ func tilesAddUp(t sound.T) {
 }
 
 // Rows are taken as long as each of the lists has room for all their voxels, and one always is; lists
-// that have none are looked at before.
+// that have none are looked at in between.
 func listsHaveRoom(t sound.T) {
 	for _, c := range []struct{ columns, size int64 }{{10, 1}, {10, 2}, {3 * listBytes, 1}, {3 * listBytes, 2}} {
 		s := newTurning(&turns{alternate: func(list []byte) int64 { return int64(len(list)) }}, c.columns, c.size)
 		each := (c.columns + 1) * c.size
-		all := max(listBytes, each) / each
 		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+listEnd) {
 			t.Errorf("%+v: lists of %d bytes", c, got)
 		}
-		if got := s.fit(c.columns, 1<<20); got != all {
-			t.Errorf("%+v: %d rows fit, want %d", c, got, all)
+		if got := int64(s.full(c.columns)); got < 0 || got+each+listEnd != int64(s.room) {
+			t.Errorf("%+v: lists of %d bytes are full with %d", c, s.room, got)
 		}
-		for i := range s.counts {
-			full := int64(s.room) - listEnd
-			for counts, want := range map[int64]int64{full - each: 1, full - each + 1: all, full: all} {
-				s.counts, s.sum = [4]int64{}, 0
-				if s.counts[i] = counts; s.fit(c.columns, 1<<20) != want || (s.counts == [4]int64{}) != (counts == 0 || counts > full-each) || s.fit(c.columns, 0) != 0 {
-					t.Errorf("%+v, %d bytes in list %d: other than %d rows fit, %d are left", c, counts, i, want, s.counts)
+		for i, sign := range [4]int64{1, -1, -1, 1} {
+			const rows = 12345
+			s.sum, s.counts = 0, [4]int64{}
+			next, looks := int64(0), 0
+			s.inLists(rows, func(at, left int64) int {
+				if at != next || at+left != rows || looks > 0 && s.counts != [4]int64{} {
+					t.Fatalf("%+v: rows %d to %d are asked for, with %d bytes, want those from %d on", c, at, at+left, s.counts, next)
 				}
-				sign := [4]int64{1, -1, -1, 1}[i]
-				if s.look(); s.sum != sign*counts || s.counts != [4]int64{} {
-					t.Errorf("%+v, %d bytes in list %d are worth %d, %d are left", c, counts, i, s.sum, s.counts)
+				looks++
+				n := 0
+				for ; n < int(left) && s.counts[i] <= int64(s.full(c.columns)); n++ {
+					s.counts[i] += each
 				}
+				next += int64(n)
+				return n
+			})
+			all := max(listBytes, each) / each // rows of a list
+			if want := (rows + all - 1) / all; next != rows || int64(looks) != want {
+				t.Errorf("%+v, list %d: %d rows are taken in %d turns, want %d in %d", c, i, next, looks, rows, want)
+			}
+			if s.look(); s.sum != sign*rows*each || s.counts != [4]int64{} {
+				t.Errorf("%+v, list %d: %d rows are worth %d, %d are left", c, i, rows, s.sum, s.counts)
 			}
 		}
 	}
@@ -276,10 +286,31 @@ func turningPoints(t sound.T, set string) {
 					}
 					lists, first := bytes.Repeat([]byte{1}, 4*apart+64), [4]int64{0, 6, 128, 2}
 					counts := first
-					if volume {
-						v.volume(&planes[0][0], &planes[1][0], columns*size, columns, rows, &lists[0], apart, &counts)
-					} else {
-						v.area(&planes[0][0], columns*size, columns, rows, &lists[0], apart, &counts)
+					find := func(y, rows, full int) int {
+						at := y * columns * size
+						if volume {
+							return v.volume(&planes[0][at], &planes[1][at], columns*size, columns, rows, &lists[0], apart, full, &counts)
+						}
+						return v.area(&planes[0][at], columns*size, columns, rows, &lists[0], apart, full, &counts)
+					}
+					if columns%2 == 0 {
+						if got := find(0, rows, apart); got != rows {
+							t.Fatalf("%v, %d columns, volume %v: %d rows of %d are found", typ, columns, volume, got, rows)
+						}
+					} else { // each in a turn of its own
+						for y := range rows {
+							kinds := counts[:2]
+							if volume {
+								kinds = counts[:]
+							}
+							before, most := counts, int(slices.Max(kinds))
+							if got := find(y, rows-y, most-1); got != 0 || counts != before {
+								t.Fatalf("%v, %d columns, volume %v: lists of %d bytes of %d at most become those of %d by %d rows", typ, columns, volume, before, most-1, counts, got)
+							}
+							if got := find(y, rows-y, most); got != 1 {
+								t.Fatalf("%v, %d columns, volume %v: %d rows are found behind %d bytes of as many", typ, columns, volume, got, before)
+							}
+						}
 					}
 					for kind := range 4 {
 						var want []int

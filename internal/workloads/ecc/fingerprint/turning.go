@@ -44,13 +44,14 @@ type turns struct {
 
 // turnVectors are the vector instructions for voxels of a type. Each writes the turning points
 // of rows of so many columns, with a voxel 0 after those of each, to lists that are apart
-// bytes apart, and adds to their counts, in bytes.
+// bytes apart, and adds to their counts, in bytes. It ends before a row where a list has more
+// than full bytes, and returns how many rows it took.
 type turnVectors struct {
 	// volume writes those of each of some rows, of the least of it and the same row above, of
 	// it and the row stride bytes on, and of all four.
-	volume func(below, above *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64)
+	volume func(below, above *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int
 	// area writes those of each of some rows, and of the least of it and the next one.
-	area func(below *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64)
+	area func(below *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int
 }
 
 // lookUps add up what a table has for n times 64 bytes, those with even places, less those with odd
@@ -70,7 +71,7 @@ const (
 	// digits are the bytes of W − w that are enough on at most 256 levels.
 	digits = 5
 	// listBytes is about how long a list grows, and listEnd the bytes behind it that are looked at.
-	listBytes = 8 << 10
+	listBytes = 16 << 10
 	listEnd   = 128
 	// atOnce is how many bytes are looked up before what they sum to leaves 32 bits, and pairsAtOnce of voxels of 16
 	// bits before a sixteenth does: 4,096, which are less than 2²³ each.
@@ -189,17 +190,6 @@ func newTurning(t *turns, columns, size int64) *turning {
 	return s
 }
 
-// fit is how many rows of so many columns there is room for, at least one.
-func (t *turning) fit(columns, rows int64) int64 {
-	each := (columns + 1) * t.size
-	n := (int64(t.room) - listEnd - max(t.counts[0], t.counts[1], t.counts[2], t.counts[3])) / each
-	if n == 0 {
-		t.look()
-		n = (int64(t.room) - listEnd) / each
-	}
-	return min(n, rows)
-}
-
 // look adds up the lists, of which the first and the last count positively, and empties them.
 func (t *turning) look() {
 	for i, n := range t.counts {
@@ -219,31 +209,41 @@ func (t *turning) look() {
 // planes is t of the cells of positions in some rows, each with the next row and both above.
 func (t *turning) planes(below, above []byte, columns, rows int64) {
 	stride := columns * t.size
-	for at := int64(0); at < rows; {
-		n := t.fit(columns, rows-at)
-		t.volume(&below[at*stride], &above[at*stride], int(stride), int(columns), int(n), &t.lists[0], t.room, &t.counts)
-		at += n
-	}
+	t.inLists(rows, func(at, rows int64) int {
+		return t.volume(&below[at*stride], &above[at*stride], int(stride), int(columns), int(rows), &t.lists[0], t.room, t.full(columns), &t.counts)
+	})
 }
 
 // plane is t of the cells of positions in some rows, each with the row stride bytes on, and
 // taken away where less.
 func (t *turning) plane(below []byte, stride, columns, rows int64, less bool) {
-	for at := int64(0); at < rows; {
-		n := t.fit(columns, rows-at)
-		if less { // the rows go to the second list, the least of two to the first
-			counts := [4]int64{t.counts[1], t.counts[0]}
-			t.area(&below[at*stride], int(stride), int(columns), int(n), &t.lists[t.room], -t.room, &counts)
-			t.counts[0], t.counts[1] = counts[1], counts[0]
-		} else {
-			t.area(&below[at*stride], int(stride), int(columns), int(n), &t.lists[0], t.room, &t.counts)
+	t.inLists(rows, func(at, rows int64) int {
+		if !less {
+			return t.area(&below[at*stride], int(stride), int(columns), int(rows), &t.lists[0], t.room, t.full(columns), &t.counts)
 		}
-		at += n
+		// The rows go to the second list, the least of two to the first.
+		counts := [4]int64{t.counts[1], t.counts[0]}
+		n := t.area(&below[at*stride], int(stride), int(columns), int(rows), &t.lists[t.room], -t.room, t.full(columns), &counts)
+		t.counts[0], t.counts[1] = counts[1], counts[0]
+		return n
+	})
+}
+
+// full is how many bytes a list may have before a row of so many columns, each of which may turn.
+func (t *turning) full(columns int64) int { return t.room - listEnd - int((columns+1)*t.size) }
+
+// inLists has rows taken from one on, which say how many there was room for, and looks at the lists in between.
+func (t *turning) inLists(rows int64, take func(at, rows int64) int) {
+	for at := int64(0); ; t.look() {
+		if at += int64(take(at, rows-at)); at == rows {
+			return
+		}
 	}
 }
 
-// row is t of one row, taken away where less. The lists are empty.
+// row is t of one row, taken away where less.
 func (t *turning) row(row []byte, columns int64, less bool) {
+	t.look() // so that the lists have this row alone
 	t.plane(row, 0, columns, 1, less)
 	// The row with itself is in the other list. For the voxel 0 behind the row, no list of
 	// the other sign makes up.
@@ -269,6 +269,9 @@ func (t *turning) take(dim int) uint64 {
 
 // dense reports whether so many voxels had too many turning points.
 func (t *turning) dense(voxels int64) bool {
+	if math.IsInf(t.most, 1) {
+		return false
+	}
 	t.look()
 	n := t.listed
 	t.listed = 0
@@ -286,7 +289,6 @@ func (m *march) turnRows(c *core, v view, lo, hi int64) int64 {
 	if to := min(end, m.h-1); to > lo {
 		c.turning.plane(at(lo), m.w*m.size, m.w, to-lo, false)
 	}
-	c.sum += c.turning.take(2)
 	return end
 }
 
@@ -311,5 +313,4 @@ func (m *march) turnPlane(c *core, v view, z, y int64) {
 			c.turning.planes(at(z, from), at(z+1, from), m.w, to-from)
 		}
 	}
-	c.sum += c.turning.take(3)
 }

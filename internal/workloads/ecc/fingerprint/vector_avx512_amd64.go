@@ -35,76 +35,76 @@ func singleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo fl
 func doubleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
 // bytesvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // bytesarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // bytesvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // bytesareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // pairsvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // pairsarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // pairsvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // pairsareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // signedvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // signedarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // signedvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // signedareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on.
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
-func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
 // everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
 //
@@ -125,11 +125,6 @@ func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
 //
 //go:noescape
 func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
-
-// alternatepairformsavx512 adds up the bilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.
-//
-//go:noescape
-func alternatepairformsavx512(numbers *[2560]byte, factors *[5]uint64, src *byte, n int) int64
 
 // alternatepairsavx512 adds up the trilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.
 //

@@ -412,1962 +412,2264 @@ between:
 	JNE          stop
 	JMP          found
 
-// func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
 	XORL DI, DI
-	CMPQ BX, $0x40
-	JLE  last
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU8      (AX), Z0
-	VMOVDQU8      (AX)(DX*1), Z1
-	VMOVDQU8      (CX), Z2
-	VMOVDQU8      (CX)(DX*1), Z3
-	VPMINUB       Z0, Z2, Z2
-	VPMINUB       Z1, Z3, Z3
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMINUB       (BX), Z0, Z2
+	VPMINUB       (SI), Z1, Z3
 	VPMINUB       Z0, Z1, Z1
 	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8      1(AX), Z4
-	VMOVDQU8      1(AX)(DX*1), Z5
-	VMOVDQU8      1(CX), Z6
-	VMOVDQU8      1(CX)(DX*1), Z7
-	VPMINUB       Z4, Z6, Z6
-	VPMINUB       Z5, Z7, Z7
+	VMOVDQU8      1(CX), Z4
+	VMOVDQU8      1(DX), Z5
+	VPMINUB       1(BX), Z4, Z6
+	VPMINUB       1(SI), Z5, Z7
 	VPMINUB       Z4, Z5, Z5
 	VPMINUB       Z6, Z7, Z7
 	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*1), R8
-	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*1), R9
-	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*1), R10
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	MOVQ          R15, DI
+	VPCMPUB       $0x02, Z6, Z2, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R9
+	XORQ          R15, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	MOVQ          R15, R9
+	VPCMPUB       $0x02, Z5, Z1, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R13
+	XORQ          R15, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	MOVQ          R15, R13
 	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R14
+	XORQ          R15, R14
+	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*1), SI
-	ADDQ          $0x40, AX
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	MOVQ          R15, R14
 	ADDQ          $0x40, CX
-	SUBQ          $0x40, BX
-	CMPQ          BX, $0x40
-	JG            vector
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU8.Z    (AX), K1, Z0
-	VMOVDQU8.Z    (AX)(DX*1), K1, Z1
-	VMOVDQU8.Z    (CX), K1, Z2
-	VMOVDQU8.Z    (CX)(DX*1), K1, Z3
-	VPMINUB       Z0, Z2, Z2
-	VPMINUB       Z1, Z3, Z3
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU8.Z    (CX), K1, Z0
+	VMOVDQU8.Z    (DX), K1, Z1
+	VMOVDQU8.Z    (BX), K1, Z2
+	VPMINUB       Z2, Z0, Z2
+	VMOVDQU8.Z    (SI), K1, Z3
+	VPMINUB       Z3, Z1, Z3
 	VPMINUB       Z0, Z1, Z1
 	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8.Z    1(AX), K2, Z4
-	VMOVDQU8.Z    1(AX)(DX*1), K2, Z5
-	VMOVDQU8.Z    1(CX), K2, Z6
-	VMOVDQU8.Z    1(CX)(DX*1), K2, Z7
-	VPMINUB       Z4, Z6, Z6
-	VPMINUB       Z5, Z7, Z7
+	VMOVDQU8.Z    1(CX), K2, Z4
+	VMOVDQU8.Z    1(DX), K2, Z5
+	VMOVDQU8.Z    1(BX), K2, Z6
+	VPMINUB       Z6, Z4, Z6
+	VMOVDQU8.Z    1(SI), K2, Z7
+	VPMINUB       Z7, Z5, Z7
 	VPMINUB       Z4, Z5, Z5
 	VPMINUB       Z6, Z7, Z7
 	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x03, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R15
+	ORQ           56(SP), R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*1), R8
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	MOVQ          R15, DI
 	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x02, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R9
+	XORQ          DI, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*1), R9
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	MOVQ          DI, R9
 	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x01, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R13
+	XORQ          DI, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
+	VMOVDQU8      Z0, (R12)
 	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*1), R10
+	LEAQ          (R12)(R13*1), R12
+	MOVQ          DI, R13
 	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R12
-	BTL           $0x00, DI
-	ADCQ          R12, R12
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R14
+	XORQ          DI, R14
+	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*1), SI
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVB          $0x00, (R9)
-	ADDQ          $0x01, R9
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	MOVQ          DI, R14
 	MOVB          $0x00, (R10)
 	ADDQ          $0x01, R10
-	MOVB          $0x00, (SI)
-	ADDQ          $0x01, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
-	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
+	MOVB          $0x00, (R11)
+	ADDQ          $0x01, R11
+	MOVB          $0x00, (R12)
+	ADDQ          $0x01, R12
+	MOVB          $0x00, (R8)
+	ADDQ          $0x01, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+72(FP)
 	RET
 
-// func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesarealeastavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x40
-	JLE  last
-
-vector:
-	VMOVDQU8      (AX), Z0
-	VMOVDQU8      (AX)(CX*1), Z1
-	VPMINUB       Z0, Z1, Z1
-	VMOVDQU8      1(AX), Z2
-	VMOVDQU8      1(AX)(CX*1), Z3
-	VPMINUB       Z2, Z3, Z3
-	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R8
-	MOVQ          R8, R9
-	BTL           $0x01, SI
-	ADCQ          R9, R9
-	ADCL          SI, SI
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*1), DI
-	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R8
-	MOVQ          R8, R9
-	BTL           $0x01, SI
-	ADCQ          R9, R9
-	ADCL          SI, SI
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*1), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x40, DX
-	CMPQ          DX, $0x40
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	VMOVDQU8.Z    (AX), K1, Z0
-	VMOVDQU8.Z    (AX)(CX*1), K1, Z1
-	VPMINUB       Z0, Z1, Z1
-	VMOVDQU8.Z    1(AX), K2, Z2
-	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
-	VPMINUB       Z2, Z3, Z3
-	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R8
-	ORQ           R9, R8
-	MOVQ          R8, R10
-	BTL           $0x01, SI
-	ADCQ          R10, R10
-	XORQ          R8, R10
-	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*1), DI
-	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R8
-	ORQ           R9, R8
-	MOVQ          R8, R9
-	BTL           $0x00, SI
-	ADCQ          R9, R9
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*1), BX
-	MOVB          $0x00, (DI)
-	ADDQ          $0x01, DI
-	MOVB          $0x00, (BX)
-	ADDQ          $0x01, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
-	VZEROUPPER
-	RET
-
-// func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
+TEXT ·bytesarealeastavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
 	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
 	MOVQ (DI), R8
 	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
 	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
 	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
+	MOVQ 8(DI), SI
 	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
 	XORL DI, DI
-	CMPQ BX, $0x40
-	JLE  last
+	CMPQ CX, 24(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU8      (AX), Z0
-	VMOVDQU8      (AX)(DX*1), Z1
-	VMOVDQU8      (CX), Z2
-	VMOVDQU8      (CX)(DX*1), Z3
-	VPMAXUB       Z0, Z2, Z2
-	VPMAXUB       Z1, Z3, Z3
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMINUB       Z0, Z1, Z1
+	VMOVDQU8      1(CX), Z2
+	VMOVDQU8      1(DX), Z3
+	VPMINUB       Z2, Z3, Z3
+	VPCMPUB       $0x02, Z2, Z0, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	MOVQ          R9, BX
+	VPCMPUB       $0x02, Z3, Z1, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, DI
+	XORQ          R9, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	MOVQ          R9, DI
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
+
+last:
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	SHRQ          $0x01, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	MOVQ          R9, 40(SP)
+	VMOVDQU8.Z    (CX), K1, Z0
+	VMOVDQU8.Z    (DX), K1, Z1
+	VPMINUB       Z0, Z1, Z1
+	VMOVDQU8.Z    1(CX), K2, Z2
+	VMOVDQU8.Z    1(DX), K2, Z3
+	VPMINUB       Z2, Z3, Z3
+	VPCMPUB       $0x02, Z2, Z0, K1
+	KMOVQ         K1, R9
+	ORQ           40(SP), R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	MOVQ          R9, BX
+	VPCMPUB       $0x02, Z3, Z1, K1
+	KMOVQ         K1, BX
+	ORQ           40(SP), BX
+	SHRQ          $0x3f, BX, DI
+	XORQ          BX, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	MOVQ          BX, DI
+	MOVB          $0x00, (R8)
+	ADDQ          $0x01, R8
+	MOVB          $0x00, (SI)
+	ADDQ          $0x01, SI
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+64(FP)
+	RET
+
+// func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
+
+row:
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
+	XORL DI, DI
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
+
+vector:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMAXUB       (BX), Z0, Z2
+	VPMAXUB       (SI), Z1, Z3
 	VPMAXUB       Z0, Z1, Z1
 	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8      1(AX), Z4
-	VMOVDQU8      1(AX)(DX*1), Z5
-	VMOVDQU8      1(CX), Z6
-	VMOVDQU8      1(CX)(DX*1), Z7
-	VPMAXUB       Z4, Z6, Z6
-	VPMAXUB       Z5, Z7, Z7
+	VMOVDQU8      1(CX), Z4
+	VMOVDQU8      1(DX), Z5
+	VPMAXUB       1(BX), Z4, Z6
+	VPMAXUB       1(SI), Z5, Z7
 	VPMAXUB       Z4, Z5, Z5
 	VPMAXUB       Z6, Z7, Z7
 	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*1), R8
-	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*1), R9
-	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*1), R10
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	MOVQ          R15, DI
+	VPCMPUB       $0x05, Z6, Z2, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R9
+	XORQ          R15, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	MOVQ          R15, R9
+	VPCMPUB       $0x05, Z5, Z1, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R13
+	XORQ          R15, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	MOVQ          R15, R13
 	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R11
-	MOVQ          R11, R12
-	BTL           $0x03, DI
-	ADCQ          R12, R12
-	ADCL          DI, DI
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R14
+	XORQ          R15, R14
+	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*1), SI
-	ADDQ          $0x40, AX
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	MOVQ          R15, R14
 	ADDQ          $0x40, CX
-	SUBQ          $0x40, BX
-	CMPQ          BX, $0x40
-	JG            vector
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU8.Z    (AX), K1, Z0
-	VMOVDQU8.Z    (AX)(DX*1), K1, Z1
-	VMOVDQU8.Z    (CX), K1, Z2
-	VMOVDQU8.Z    (CX)(DX*1), K1, Z3
-	VPMAXUB       Z0, Z2, Z2
-	VPMAXUB       Z1, Z3, Z3
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU8.Z    (CX), K1, Z0
+	VMOVDQU8.Z    (DX), K1, Z1
+	VMOVDQU8.Z    (BX), K1, Z2
+	VPMAXUB       Z2, Z0, Z2
+	VMOVDQU8.Z    (SI), K1, Z3
+	VPMAXUB       Z3, Z1, Z3
 	VPMAXUB       Z0, Z1, Z1
 	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8.Z    1(AX), K2, Z4
-	VMOVDQU8.Z    1(AX)(DX*1), K2, Z5
-	VMOVDQU8.Z    1(CX), K2, Z6
-	VMOVDQU8.Z    1(CX)(DX*1), K2, Z7
-	VPMAXUB       Z4, Z6, Z6
-	VPMAXUB       Z5, Z7, Z7
+	VMOVDQU8.Z    1(CX), K2, Z4
+	VMOVDQU8.Z    1(DX), K2, Z5
+	VMOVDQU8.Z    1(BX), K2, Z6
+	VPMAXUB       Z6, Z4, Z6
+	VMOVDQU8.Z    1(SI), K2, Z7
+	VPMAXUB       Z7, Z5, Z7
 	VPMAXUB       Z4, Z5, Z5
 	VPMAXUB       Z6, Z7, Z7
 	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x03, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R15
+	ORQ           56(SP), R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*1), R8
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	MOVQ          R15, DI
 	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x02, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R9
+	XORQ          DI, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*1), R9
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	MOVQ          DI, R9
 	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R13
-	BTL           $0x01, DI
-	ADCQ          R13, R13
-	XORQ          R11, R13
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R13
+	XORQ          DI, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
+	VMOVDQU8      Z0, (R12)
 	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*1), R10
+	LEAQ          (R12)(R13*1), R12
+	MOVQ          DI, R13
 	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R11
-	ORQ           R12, R11
-	MOVQ          R11, R12
-	BTL           $0x00, DI
-	ADCQ          R12, R12
-	XORQ          R11, R12
-	KMOVQ         R12, K1
+	KMOVQ         K1, DI
+	ORQ           56(SP), DI
+	SHRQ          $0x3f, DI, R14
+	XORQ          DI, R14
+	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*1), SI
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVB          $0x00, (R9)
-	ADDQ          $0x01, R9
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	MOVQ          DI, R14
 	MOVB          $0x00, (R10)
 	ADDQ          $0x01, R10
+	MOVB          $0x00, (R11)
+	ADDQ          $0x01, R11
+	MOVB          $0x00, (R12)
+	ADDQ          $0x01, R12
+	MOVB          $0x00, (R8)
+	ADDQ          $0x01, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+72(FP)
+	RET
+
+// func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
+	ADDQ SI, BX
+	MOVQ 8(DI), SI
+	ADDQ BX, SI
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
+
+row:
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
+	XORL DI, DI
+	CMPQ CX, 24(SP)
+	JGE  last
+
+vector:
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMAXUB       Z0, Z1, Z1
+	VMOVDQU8      1(CX), Z2
+	VMOVDQU8      1(DX), Z3
+	VPMAXUB       Z2, Z3, Z3
+	VPCMPUB       $0x05, Z2, Z0, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	MOVQ          R9, BX
+	VPCMPUB       $0x05, Z3, Z1, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, DI
+	XORQ          R9, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	MOVQ          R9, DI
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
+
+last:
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	SHRQ          $0x01, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	MOVQ          R9, 40(SP)
+	VMOVDQU8.Z    (CX), K1, Z0
+	VMOVDQU8.Z    (DX), K1, Z1
+	VPMAXUB       Z0, Z1, Z1
+	VMOVDQU8.Z    1(CX), K2, Z2
+	VMOVDQU8.Z    1(DX), K2, Z3
+	VPMAXUB       Z2, Z3, Z3
+	VPCMPUB       $0x05, Z2, Z0, K1
+	KMOVQ         K1, R9
+	ORQ           40(SP), R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	MOVQ          R9, BX
+	VPCMPUB       $0x05, Z3, Z1, K1
+	KMOVQ         K1, BX
+	ORQ           40(SP), BX
+	SHRQ          $0x3f, BX, DI
+	XORQ          BX, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	MOVQ          BX, DI
+	MOVB          $0x00, (R8)
+	ADDQ          $0x01, R8
 	MOVB          $0x00, (SI)
 	ADDQ          $0x01, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
 	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+64(FP)
 	RET
 
-// func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x40
-	JLE  last
-
-vector:
-	VMOVDQU8      (AX), Z0
-	VMOVDQU8      (AX)(CX*1), Z1
-	VPMAXUB       Z0, Z1, Z1
-	VMOVDQU8      1(AX), Z2
-	VMOVDQU8      1(AX)(CX*1), Z3
-	VPMAXUB       Z2, Z3, Z3
-	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R8
-	MOVQ          R8, R9
-	BTL           $0x01, SI
-	ADCQ          R9, R9
-	ADCL          SI, SI
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*1), DI
-	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R8
-	MOVQ          R8, R9
-	BTL           $0x01, SI
-	ADCQ          R9, R9
-	ADCL          SI, SI
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*1), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x40, DX
-	CMPQ          DX, $0x40
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	VMOVDQU8.Z    (AX), K1, Z0
-	VMOVDQU8.Z    (AX)(CX*1), K1, Z1
-	VPMAXUB       Z0, Z1, Z1
-	VMOVDQU8.Z    1(AX), K2, Z2
-	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
-	VPMAXUB       Z2, Z3, Z3
-	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R8
-	ORQ           R9, R8
-	MOVQ          R8, R10
-	BTL           $0x01, SI
-	ADCQ          R10, R10
-	XORQ          R8, R10
-	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*1), DI
-	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R8
-	ORQ           R9, R8
-	MOVQ          R8, R9
-	BTL           $0x00, SI
-	ADCQ          R9, R9
-	XORQ          R8, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*1), BX
-	MOVB          $0x00, (DI)
-	ADDQ          $0x01, DI
-	MOVB          $0x00, (BX)
-	ADDQ          $0x01, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
-	VZEROUPPER
-	RET
-
-// func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	ADDQ R9, R9
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
 	XORL DI, DI
-	CMPQ BX, $0x20
-	JLE  last
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(DX*1), Z1
-	VMOVDQU16     (CX), Z2
-	VMOVDQU16     (CX)(DX*1), Z3
-	VPMINUW       Z0, Z2, Z2
-	VPMINUW       Z1, Z3, Z3
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINUW       (BX), Z0, Z2
+	VPMINUW       (SI), Z1, Z3
 	VPMINUW       Z0, Z1, Z1
 	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16     2(AX), Z4
-	VMOVDQU16     2(AX)(DX*1), Z5
-	VMOVDQU16     2(CX), Z6
-	VMOVDQU16     2(CX)(DX*1), Z7
-	VPMINUW       Z4, Z6, Z6
-	VPMINUW       Z5, Z7, Z7
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMINUW       2(BX), Z4, Z6
+	VPMINUW       2(SI), Z5, Z7
 	VPMINUW       Z4, Z5, Z5
 	VPMINUW       Z6, Z7, Z7
 	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*2), R8
-	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*2), R9
-	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*2), R10
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
+	VPCMPUW       $0x02, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          R15, R9
+	VPCMPUW       $0x02, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          R15, R13
 	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	ADDQ          $0x40, AX
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          R15, R14
 	ADDQ          $0x40, CX
-	SUBQ          $0x20, BX
-	CMPQ          BX, $0x20
-	JG            vector
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
-	VMOVDQU16.Z   (CX), K1, Z2
-	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
-	VPMINUW       Z0, Z2, Z2
-	VPMINUW       Z1, Z3, Z3
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	SHRQ          $0x01, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VMOVDQU16.Z   (BX), K1, Z2
+	VPMINUW       Z2, Z0, Z2
+	VMOVDQU16.Z   (SI), K1, Z3
+	VPMINUW       Z3, Z1, Z3
 	VPMINUW       Z0, Z1, Z1
 	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(AX), K2, Z4
-	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
-	VMOVDQU16.Z   2(CX), K2, Z6
-	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
-	VPMINUW       Z4, Z6, Z6
-	VPMINUW       Z5, Z7, Z7
+	VMOVDQU16.Z   2(CX), K2, Z4
+	VMOVDQU16.Z   2(DX), K2, Z5
+	VMOVDQU16.Z   2(BX), K2, Z6
+	VPMINUW       Z6, Z4, Z6
+	VMOVDQU16.Z   2(SI), K2, Z7
+	VPMINUW       Z7, Z5, Z7
 	VPMINUW       Z4, Z5, Z5
 	VPMINUW       Z6, Z7, Z7
 	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x03, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R15
+	ORL           56(SP), R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
 	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x02, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          DI, R9
 	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x01, DI
-	ADCL          R13, R13
-	XORL          R11, R13
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R13
+	XORL          DI, R13
 	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
+	VMOVDQU8      Z0, (R12)
 	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          DI, R13
 	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R12
-	BTL           $0x00, DI
-	ADCL          R12, R12
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R14
+	XORL          DI, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (R9)
-	ADDQ          $0x02, R9
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          DI, R14
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
-	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
+	MOVW          $0x0000, (R11)
+	ADDQ          $0x02, R11
+	MOVW          $0x0000, (R12)
+	ADDQ          $0x02, R12
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+72(FP)
 	RET
 
-// func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsarealeastavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x20
-	JLE  last
-
-vector:
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(CX*1), Z1
-	VPMINUW       Z0, Z1, Z1
-	VMOVDQU16     2(AX), Z2
-	VMOVDQU16     2(AX)(CX*1), Z3
-	VPMINUW       Z2, Z3, Z3
-	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*2), DI
-	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x20, DX
-	CMPQ          DX, $0x20
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
-	VPMINUW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(AX), K2, Z2
-	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
-	VPMINUW       Z2, Z3, Z3
-	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R10
-	BTL           $0x01, SI
-	ADCL          R10, R10
-	XORL          R8, R10
-	KMOVD         R10, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
-	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R9
-	BTL           $0x00, SI
-	ADCL          R9, R9
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVW          $0x0000, (BX)
-	ADDQ          $0x02, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
-	VZEROUPPER
-	RET
-
-// func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
+TEXT ·pairsarealeastavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
 	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
 	MOVQ (DI), R8
 	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
 	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
 	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
+	MOVQ 8(DI), SI
 	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
 	XORL DI, DI
-	CMPQ BX, $0x20
-	JLE  last
+	CMPQ CX, 24(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(DX*1), Z1
-	VMOVDQU16     (CX), Z2
-	VMOVDQU16     (CX)(DX*1), Z3
-	VPMAXUW       Z0, Z2, Z2
-	VPMAXUW       Z1, Z3, Z3
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINUW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMINUW       Z2, Z3, Z3
+	VPCMPUW       $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPUW       $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          R9, DI
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
+
+last:
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	SHRQ          $0x01, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	SHRQ          $0x01, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	MOVQ          R9, 40(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VPMINUW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(CX), K2, Z2
+	VMOVDQU16.Z   2(DX), K2, Z3
+	VPMINUW       Z2, Z3, Z3
+	VPCMPUW       $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	ORL           40(SP), R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPUW       $0x02, Z3, Z1, K1
+	KMOVD         K1, BX
+	ORL           40(SP), BX
+	SHRL          $0x1f, BX, DI
+	XORL          BX, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          BX, DI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+64(FP)
+	RET
+
+// func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	ADDQ R9, R9
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
+
+row:
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
+	XORL DI, DI
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
+
+vector:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXUW       (BX), Z0, Z2
+	VPMAXUW       (SI), Z1, Z3
 	VPMAXUW       Z0, Z1, Z1
 	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16     2(AX), Z4
-	VMOVDQU16     2(AX)(DX*1), Z5
-	VMOVDQU16     2(CX), Z6
-	VMOVDQU16     2(CX)(DX*1), Z7
-	VPMAXUW       Z4, Z6, Z6
-	VPMAXUW       Z5, Z7, Z7
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMAXUW       2(BX), Z4, Z6
+	VPMAXUW       2(SI), Z5, Z7
 	VPMAXUW       Z4, Z5, Z5
 	VPMAXUW       Z6, Z7, Z7
 	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*2), R8
-	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*2), R9
-	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*2), R10
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
+	VPCMPUW       $0x05, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          R15, R9
+	VPCMPUW       $0x05, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          R15, R13
 	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	ADDQ          $0x40, AX
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          R15, R14
 	ADDQ          $0x40, CX
-	SUBQ          $0x20, BX
-	CMPQ          BX, $0x20
-	JG            vector
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
-	VMOVDQU16.Z   (CX), K1, Z2
-	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
-	VPMAXUW       Z0, Z2, Z2
-	VPMAXUW       Z1, Z3, Z3
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	SHRQ          $0x01, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VMOVDQU16.Z   (BX), K1, Z2
+	VPMAXUW       Z2, Z0, Z2
+	VMOVDQU16.Z   (SI), K1, Z3
+	VPMAXUW       Z3, Z1, Z3
 	VPMAXUW       Z0, Z1, Z1
 	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(AX), K2, Z4
-	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
-	VMOVDQU16.Z   2(CX), K2, Z6
-	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
-	VPMAXUW       Z4, Z6, Z6
-	VPMAXUW       Z5, Z7, Z7
+	VMOVDQU16.Z   2(CX), K2, Z4
+	VMOVDQU16.Z   2(DX), K2, Z5
+	VMOVDQU16.Z   2(BX), K2, Z6
+	VPMAXUW       Z6, Z4, Z6
+	VMOVDQU16.Z   2(SI), K2, Z7
+	VPMAXUW       Z7, Z5, Z7
 	VPMAXUW       Z4, Z5, Z5
 	VPMAXUW       Z6, Z7, Z7
 	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x03, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R15
+	ORL           56(SP), R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
 	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x02, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          DI, R9
 	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x01, DI
-	ADCL          R13, R13
-	XORL          R11, R13
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R13
+	XORL          DI, R13
 	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
+	VMOVDQU8      Z0, (R12)
 	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          DI, R13
 	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R12
-	BTL           $0x00, DI
-	ADCL          R12, R12
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R14
+	XORL          DI, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (R9)
-	ADDQ          $0x02, R9
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          DI, R14
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
-	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
+	MOVW          $0x0000, (R11)
+	ADDQ          $0x02, R11
+	MOVW          $0x0000, (R12)
+	ADDQ          $0x02, R12
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+72(FP)
 	RET
 
-// func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x20
-	JLE  last
-
-vector:
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(CX*1), Z1
-	VPMAXUW       Z0, Z1, Z1
-	VMOVDQU16     2(AX), Z2
-	VMOVDQU16     2(AX)(CX*1), Z3
-	VPMAXUW       Z2, Z3, Z3
-	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*2), DI
-	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x20, DX
-	CMPQ          DX, $0x20
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
-	VPMAXUW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(AX), K2, Z2
-	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
-	VPMAXUW       Z2, Z3, Z3
-	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R10
-	BTL           $0x01, SI
-	ADCL          R10, R10
-	XORL          R8, R10
-	KMOVD         R10, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
-	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R9
-	BTL           $0x00, SI
-	ADCL          R9, R9
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVW          $0x0000, (BX)
-	ADDQ          $0x02, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
-	VZEROUPPER
-	RET
-
-// func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
+TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
 	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
 	MOVQ (DI), R8
 	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
 	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
 	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
+	MOVQ 8(DI), SI
 	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
 	XORL DI, DI
-	CMPQ BX, $0x20
-	JLE  last
+	CMPQ CX, 24(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(DX*1), Z1
-	VMOVDQU16     (CX), Z2
-	VMOVDQU16     (CX)(DX*1), Z3
-	VPMINSW       Z0, Z2, Z2
-	VPMINSW       Z1, Z3, Z3
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXUW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMAXUW       Z2, Z3, Z3
+	VPCMPUW       $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPUW       $0x05, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          R9, DI
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
+
+last:
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	SHRQ          $0x01, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	SHRQ          $0x01, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	MOVQ          R9, 40(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VPMAXUW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(CX), K2, Z2
+	VMOVDQU16.Z   2(DX), K2, Z3
+	VPMAXUW       Z2, Z3, Z3
+	VPCMPUW       $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	ORL           40(SP), R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPUW       $0x05, Z3, Z1, K1
+	KMOVD         K1, BX
+	ORL           40(SP), BX
+	SHRL          $0x1f, BX, DI
+	XORL          BX, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          BX, DI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+64(FP)
+	RET
+
+// func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	ADDQ R9, R9
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
+
+row:
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
+	XORL DI, DI
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
+
+vector:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINSW       (BX), Z0, Z2
+	VPMINSW       (SI), Z1, Z3
 	VPMINSW       Z0, Z1, Z1
 	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16     2(AX), Z4
-	VMOVDQU16     2(AX)(DX*1), Z5
-	VMOVDQU16     2(CX), Z6
-	VMOVDQU16     2(CX)(DX*1), Z7
-	VPMINSW       Z4, Z6, Z6
-	VPMINSW       Z5, Z7, Z7
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMINSW       2(BX), Z4, Z6
+	VPMINSW       2(SI), Z5, Z7
 	VPMINSW       Z4, Z5, Z5
 	VPMINSW       Z6, Z7, Z7
 	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*2), R8
-	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*2), R9
-	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*2), R10
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
+	VPCMPW        $0x02, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          R15, R9
+	VPCMPW        $0x02, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          R15, R13
 	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	ADDQ          $0x40, AX
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          R15, R14
 	ADDQ          $0x40, CX
-	SUBQ          $0x20, BX
-	CMPQ          BX, $0x20
-	JG            vector
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
-	VMOVDQU16.Z   (CX), K1, Z2
-	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
-	VPMINSW       Z0, Z2, Z2
-	VPMINSW       Z1, Z3, Z3
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	SHRQ          $0x01, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VMOVDQU16.Z   (BX), K1, Z2
+	VPMINSW       Z2, Z0, Z2
+	VMOVDQU16.Z   (SI), K1, Z3
+	VPMINSW       Z3, Z1, Z3
 	VPMINSW       Z0, Z1, Z1
 	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(AX), K2, Z4
-	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
-	VMOVDQU16.Z   2(CX), K2, Z6
-	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
-	VPMINSW       Z4, Z6, Z6
-	VPMINSW       Z5, Z7, Z7
+	VMOVDQU16.Z   2(CX), K2, Z4
+	VMOVDQU16.Z   2(DX), K2, Z5
+	VMOVDQU16.Z   2(BX), K2, Z6
+	VPMINSW       Z6, Z4, Z6
+	VMOVDQU16.Z   2(SI), K2, Z7
+	VPMINSW       Z7, Z5, Z7
 	VPMINSW       Z4, Z5, Z5
 	VPMINSW       Z6, Z7, Z7
 	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x03, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R15
+	ORL           56(SP), R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
 	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x02, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          DI, R9
 	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x01, DI
-	ADCL          R13, R13
-	XORL          R11, R13
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R13
+	XORL          DI, R13
 	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
+	VMOVDQU8      Z0, (R12)
 	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          DI, R13
 	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R12
-	BTL           $0x00, DI
-	ADCL          R12, R12
-	XORL          R11, R12
-	KMOVD         R12, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R14
+	XORL          DI, R14
+	KMOVD         R14, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (R9)
-	ADDQ          $0x02, R9
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          DI, R14
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
-	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
+	MOVW          $0x0000, (R11)
+	ADDQ          $0x02, R11
+	MOVW          $0x0000, (R12)
+	ADDQ          $0x02, R12
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+72(FP)
 	RET
 
-// func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedarealeastavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x20
-	JLE  last
-
-vector:
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(CX*1), Z1
-	VPMINSW       Z0, Z1, Z1
-	VMOVDQU16     2(AX), Z2
-	VMOVDQU16     2(AX)(CX*1), Z3
-	VPMINSW       Z2, Z3, Z3
-	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*2), DI
-	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x20, DX
-	CMPQ          DX, $0x20
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
-	VPMINSW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(AX), K2, Z2
-	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
-	VPMINSW       Z2, Z3, Z3
-	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R10
-	BTL           $0x01, SI
-	ADCL          R10, R10
-	XORL          R8, R10
-	KMOVD         R10, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
-	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R9
-	BTL           $0x00, SI
-	ADCL          R9, R9
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVW          $0x0000, (BX)
-	ADDQ          $0x02, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
-	VZEROUPPER
-	RET
-
-// func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $8-64
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
+TEXT ·signedarealeastavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
 	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
 	MOVQ (DI), R8
 	ADDQ BX, R8
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
 	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
 	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
+	MOVQ 8(DI), SI
 	ADDQ BX, SI
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
 
 row:
-	MOVQ columns+24(FP), BX
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
 	XORL DI, DI
-	CMPQ BX, $0x20
-	JLE  last
+	CMPQ CX, 24(SP)
+	JGE  last
 
 vector:
-	PREFETCHT0    (CX)(DX*4)
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(DX*1), Z1
-	VMOVDQU16     (CX), Z2
-	VMOVDQU16     (CX)(DX*1), Z3
-	VPMAXSW       Z0, Z2, Z2
-	VPMAXSW       Z1, Z3, Z3
-	VPMAXSW       Z0, Z1, Z1
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16     2(AX), Z4
-	VMOVDQU16     2(AX)(DX*1), Z5
-	VMOVDQU16     2(CX), Z6
-	VMOVDQU16     2(CX)(DX*1), Z7
-	VPMAXSW       Z4, Z6, Z6
-	VPMAXSW       Z5, Z7, Z7
-	VPMAXSW       Z4, Z5, Z5
-	VPMAXSW       Z6, Z7, Z7
-	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINSW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMINSW       Z2, Z3, Z3
+	VPCMPW        $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R12, R12
-	LEAQ          (R8)(R12*2), R8
-	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R12, R12
-	LEAQ          (R9)(R12*2), R9
-	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPW        $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R12, R12
-	LEAQ          (R10)(R12*2), R10
-	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R11
-	MOVL          R11, R12
-	BTL           $0x03, DI
-	ADCL          R12, R12
-	ADCL          DI, DI
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	ADDQ          $0x40, AX
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          R9, DI
 	ADDQ          $0x40, CX
-	SUBQ          $0x20, BX
-	CMPQ          BX, $0x20
-	JG            vector
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
 
 last:
-	MOVQ          $-1, R11
-	MOVQ          BX, R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K1
-	DECQ          R13
-	BZHIQ         R13, R11, R12
-	KMOVQ         R12, K2
-	NOTQ          R12
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
-	VMOVDQU16.Z   (CX), K1, Z2
-	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
-	VPMAXSW       Z0, Z2, Z2
-	VPMAXSW       Z1, Z3, Z3
-	VPMAXSW       Z0, Z1, Z1
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(AX), K2, Z4
-	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
-	VMOVDQU16.Z   2(CX), K2, Z6
-	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
-	VPMAXSW       Z4, Z6, Z6
-	VPMAXSW       Z5, Z7, Z7
-	VPMAXSW       Z4, Z5, Z5
-	VPMAXSW       Z6, Z7, Z7
-	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x03, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
-	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x02, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
-	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R13
-	BTL           $0x01, DI
-	ADCL          R13, R13
-	XORL          R11, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
-	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R11
-	ORL           R12, R11
-	MOVL          R11, R12
-	BTL           $0x00, DI
-	ADCL          R12, R12
-	XORL          R11, R12
-	KMOVD         R12, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R12, R12
-	LEAQ          (SI)(R12*2), SI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (R9)
-	ADDQ          $0x02, R9
-	MOVW          $0x0000, (R10)
-	ADDQ          $0x02, R10
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+24(FP), DI
-	SUBQ          DI, BX
-	ADDQ          BX, BX
-	ADDQ          BX, AX
-	ADDQ          DX, AX
-	ADDQ          BX, CX
-	ADDQ          DX, CX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+40(FP), AX
-	MOVQ          apart+48(FP), CX
-	MOVQ          counts+56(FP), DX
-	SUBQ          AX, R8
-	MOVQ          R8, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R9
-	MOVQ          R9, 8(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, R10
-	MOVQ          R10, 16(DX)
-	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 24(DX)
-	VZEROUPPER
-	RET
-
-// func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedareagreatestavx512(SB), NOSPLIT, $8-56
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+48(FP), SI
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-
-row:
-	MOVQ columns+16(FP), DX
-	XORL SI, SI
-	CMPQ DX, $0x20
-	JLE  last
-
-vector:
-	VMOVDQU16     (AX), Z0
-	VMOVDQU16     (AX)(CX*1), Z1
-	VPMAXSW       Z0, Z1, Z1
-	VMOVDQU16     2(AX), Z2
-	VMOVDQU16     2(AX)(CX*1), Z3
-	VPMAXSW       Z2, Z3, Z3
-	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R9, R9
-	LEAQ          (DI)(R9*2), DI
-	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R8
-	MOVL          R8, R9
-	BTL           $0x01, SI
-	ADCL          R9, R9
-	ADCL          SI, SI
-	XORL          R8, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	ADDQ          $0x40, AX
-	SUBQ          $0x20, DX
-	CMPQ          DX, $0x20
-	JG            vector
-
-last:
-	MOVQ          $-1, R8
-	MOVQ          DX, R10
-	BZHIQ         R10, R8, R9
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	SHRQ          $0x01, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
 	KMOVQ         R9, K1
-	DECQ          R10
-	BZHIQ         R10, R8, R9
+	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	VMOVDQU16.Z   (AX), K1, Z0
-	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
+	MOVQ          R9, 40(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VPMINSW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(CX), K2, Z2
+	VMOVDQU16.Z   2(DX), K2, Z3
+	VPMINSW       Z2, Z3, Z3
+	VPCMPW        $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	ORL           40(SP), R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPW        $0x02, Z3, Z1, K1
+	KMOVD         K1, BX
+	ORL           40(SP), BX
+	SHRL          $0x1f, BX, DI
+	XORL          BX, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          BX, DI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+64(FP)
+	RET
+
+// func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $64-80
+	MOVQ stride+16(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ above+8(FP), BX
+	LEAQ (BX)(AX*1), SI
+	MOVQ to+40(FP), DI
+	MOVQ apart+48(FP), R8
+	MOVQ counts+64(FP), R9
+	MOVQ full+56(FP), R11
+	MOVQ (R9), R10
+	ADDQ DI, R10
+	ADDQ DI, R11
+	MOVQ R11, (SP)
+	MOVQ full+56(FP), R12
+	ADDQ R8, DI
+	MOVQ 8(R9), R11
+	ADDQ DI, R11
+	ADDQ DI, R12
+	MOVQ R12, 8(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 16(R9), R12
+	ADDQ DI, R12
+	ADDQ DI, R13
+	MOVQ R13, 16(SP)
+	MOVQ full+56(FP), R13
+	ADDQ R8, DI
+	MOVQ 24(R9), R8
+	ADDQ DI, R8
+	ADDQ DI, R13
+	MOVQ R13, 24(SP)
+	MOVQ rows+32(FP), DI
+	MOVQ columns+24(FP), R9
+	MOVQ DI, 32(SP)
+	ADDQ R9, R9
+	SUBQ $0x40, R9
+	MOVQ R9, 48(SP)
+
+row:
+	CMPQ 32(SP), $0x00
+	JE   done
+	CMPQ R10, (SP)
+	JHI  done
+	CMPQ R11, 8(SP)
+	JHI  done
+	CMPQ R12, 16(SP)
+	JHI  done
+	CMPQ R8, 24(SP)
+	JHI  done
+	MOVQ 48(SP), DI
+	ADDQ CX, DI
+	MOVQ DI, 40(SP)
+	XORL DI, DI
+	XORL R9, R9
+	XORL R13, R13
+	XORL R14, R14
+	CMPQ CX, 40(SP)
+	JGE  last
+
+vector:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXSW       (BX), Z0, Z2
+	VPMAXSW       (SI), Z1, Z3
 	VPMAXSW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(AX), K2, Z2
-	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMAXSW       2(BX), Z4, Z6
+	VPMAXSW       2(SI), Z5, Z7
+	VPMAXSW       Z4, Z5, Z5
+	VPMAXSW       Z6, Z7, Z7
+	VPCMPW        $0x05, Z4, Z0, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
+	VPCMPW        $0x05, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          R15, R9
+	VPCMPW        $0x05, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          R15, R13
+	VPCMPW        $0x05, Z7, Z3, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          R15, R14
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	CMPQ          CX, 40(SP)
+	JL            vector
+
+last:
+	MOVQ          40(SP), BP
+	SUBQ          CX, BP
+	ADDQ          $0x40, BP
+	SHRQ          $0x01, BP
+	MOVQ          $-1, R15
+	BZHIQ         BP, R15, R15
+	KMOVQ         R15, K1
+	SHRQ          $0x01, R15
+	KMOVQ         R15, K2
+	NOTQ          R15
+	MOVQ          R15, 56(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VMOVDQU16.Z   (BX), K1, Z2
+	VPMAXSW       Z2, Z0, Z2
+	VMOVDQU16.Z   (SI), K1, Z3
+	VPMAXSW       Z3, Z1, Z3
+	VPMAXSW       Z0, Z1, Z1
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16.Z   2(CX), K2, Z4
+	VMOVDQU16.Z   2(DX), K2, Z5
+	VMOVDQU16.Z   2(BX), K2, Z6
+	VPMAXSW       Z6, Z4, Z6
+	VMOVDQU16.Z   2(SI), K2, Z7
+	VPMAXSW       Z7, Z5, Z7
+	VPMAXSW       Z4, Z5, Z5
+	VPMAXSW       Z6, Z7, Z7
+	VPCMPW        $0x05, Z4, Z0, K1
+	KMOVD         K1, R15
+	ORL           56(SP), R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	MOVQ          R15, DI
+	VPCMPW        $0x05, Z6, Z2, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	MOVQ          DI, R9
+	VPCMPW        $0x05, Z5, Z1, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R13
+	XORL          DI, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	MOVQ          DI, R13
+	VPCMPW        $0x05, Z7, Z3, K1
+	KMOVD         K1, DI
+	ORL           56(SP), DI
+	SHRL          $0x1f, DI, R14
+	XORL          DI, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	MOVQ          DI, R14
+	MOVW          $0x0000, (R10)
+	ADDQ          $0x02, R10
+	MOVW          $0x0000, (R11)
+	ADDQ          $0x02, R11
+	MOVW          $0x0000, (R12)
+	ADDQ          $0x02, R12
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVQ          40(SP), DI
+	SUBQ          48(SP), DI
+	ADDQ          AX, DI
+	SUBQ          CX, DI
+	ADDQ          DI, CX
+	ADDQ          DI, DX
+	ADDQ          DI, BX
+	ADDQ          DI, SI
+	DECQ          32(SP)
+	JMP           row
+
+done:
+	MOVQ to+40(FP), AX
+	MOVQ apart+48(FP), CX
+	MOVQ counts+64(FP), DX
+	SUBQ AX, R10
+	MOVQ R10, (DX)
+	ADDQ CX, AX
+	SUBQ AX, R11
+	MOVQ R11, 8(DX)
+	ADDQ CX, AX
+	SUBQ AX, R12
+	MOVQ R12, 16(DX)
+	ADDQ CX, AX
+	SUBQ AX, R8
+	MOVQ R8, 24(DX)
+	MOVQ rows+32(FP), AX
+	SUBQ 32(SP), AX
+	VZEROUPPER
+	MOVQ AX, ret+72(FP)
+	RET
+
+// func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·signedareagreatestavx512(SB), NOSPLIT, $48-72
+	MOVQ stride+8(FP), AX
+	MOVQ below+0(FP), CX
+	LEAQ (CX)(AX*1), DX
+	MOVQ to+32(FP), BX
+	MOVQ apart+40(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ full+48(FP), R9
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ BX, R9
+	MOVQ R9, (SP)
+	MOVQ full+48(FP), R9
+	ADDQ SI, BX
+	MOVQ 8(DI), SI
+	ADDQ BX, SI
+	ADDQ BX, R9
+	MOVQ R9, 8(SP)
+	MOVQ rows+24(FP), BX
+	MOVQ columns+16(FP), DI
+	MOVQ BX, 16(SP)
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 32(SP)
+
+row:
+	CMPQ 16(SP), $0x00
+	JE   done
+	CMPQ R8, (SP)
+	JHI  done
+	CMPQ SI, 8(SP)
+	JHI  done
+	MOVQ 32(SP), BX
+	ADDQ CX, BX
+	MOVQ BX, 24(SP)
+	XORL BX, BX
+	XORL DI, DI
+	CMPQ CX, 24(SP)
+	JGE  last
+
+vector:
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXSW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
 	VPMAXSW       Z2, Z3, Z3
 	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R10
-	BTL           $0x01, SI
-	ADCL          R10, R10
-	XORL          R8, R10
-	KMOVD         R10, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
 	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R8
-	ORL           R9, R8
-	MOVL          R8, R9
-	BTL           $0x00, SI
-	ADCL          R9, R9
-	XORL          R8, R9
-	KMOVD         R9, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (BX)
-	POPCNTQ       R9, R9
-	LEAQ          (BX)(R9*2), BX
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVW          $0x0000, (BX)
-	ADDQ          $0x02, BX
-	MOVQ          columns+16(FP), SI
-	SUBQ          SI, DX
-	ADDQ          DX, DX
-	ADDQ          DX, AX
-	ADDQ          CX, AX
-	DECQ          (SP)
-	JNZ           row
-	MOVQ          to+32(FP), AX
-	MOVQ          apart+40(FP), CX
-	MOVQ          counts+48(FP), DX
-	SUBQ          AX, DI
-	MOVQ          DI, (DX)
-	ADDQ          CX, AX
-	SUBQ          AX, BX
-	MOVQ          BX, 8(DX)
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          R9, DI
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	CMPQ          CX, 24(SP)
+	JL            vector
+
+last:
+	MOVQ          24(SP), R10
+	SUBQ          CX, R10
+	ADDQ          $0x40, R10
+	SHRQ          $0x01, R10
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVQ         R9, K1
+	SHRQ          $0x01, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	MOVQ          R9, 40(SP)
+	VMOVDQU16.Z   (CX), K1, Z0
+	VMOVDQU16.Z   (DX), K1, Z1
+	VPMAXSW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(CX), K2, Z2
+	VMOVDQU16.Z   2(DX), K2, Z3
+	VPMAXSW       Z2, Z3, Z3
+	VPCMPW        $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	ORL           40(SP), R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	MOVQ          R9, BX
+	VPCMPW        $0x05, Z3, Z1, K1
+	KMOVD         K1, BX
+	ORL           40(SP), BX
+	SHRL          $0x1f, BX, DI
+	XORL          BX, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	MOVQ          BX, DI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          24(SP), BX
+	SUBQ          32(SP), BX
+	ADDQ          AX, BX
+	SUBQ          CX, BX
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	DECQ          16(SP)
+	JMP           row
+
+done:
+	MOVQ to+32(FP), AX
+	MOVQ apart+40(FP), CX
+	MOVQ counts+56(FP), DX
+	SUBQ AX, R8
+	MOVQ R8, (DX)
+	ADDQ CX, AX
+	SUBQ AX, SI
+	MOVQ SI, 8(DX)
+	MOVQ rows+24(FP), AX
+	SUBQ 16(SP), AX
 	VZEROUPPER
+	MOVQ AX, ret+64(FP)
 	RET
 
 // func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
@@ -3264,159 +3566,6 @@ GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
 
 DATA oddavx512<>+0(SB)/8, $0x2000200020002000
 GLOBL oddavx512<>(SB), RODATA|NOPTR, $8
-
-// func alternatepairformsavx512(numbers *[2560]byte, factors *[5]uint64, src *byte, n int) int64
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
-TEXT ·alternatepairformsavx512(SB), NOSPLIT, $0-40
-	MOVQ         numbers+0(FP), AX
-	MOVQ         src+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VPXORQ       Z0, Z0, Z0
-	VPXORQ       Z1, Z1, Z1
-	VPXORQ       Z2, Z2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPXORQ       Z4, Z4, Z4
-	MOVL         $0x000000ff, BX
-	VPBROADCASTW BX, Z5
-	VPXORQ       Z6, Z6, Z6
-	MOVQ         $0xaaaaaaaaaaaaaaaa, BX
-	KMOVQ        BX, K1
-
-vector:
-	VMOVDQU16     (CX), Z7
-	VPANDD        Z5, Z7, Z8
-	VPSRLW        $0x08, Z7, Z7
-	VMOVDQU16     64(CX), Z9
-	VPANDD        Z5, Z9, Z10
-	VPSRLW        $0x08, Z9, Z9
-	VPACKUSWB     Z10, Z8, Z8
-	VPACKUSWB     Z9, Z7, Z7
-	VPADDB        Z8, Z8, Z9
-	VPMOVB2M      Z8, K2
-	VPMOVB2M      Z9, K3
-	KANDQ         K2, K3, K4
-	VPADDB        Z7, Z7, Z9
-	VPMOVB2M      Z7, K5
-	VPMOVB2M      Z9, K6
-	KANDQ         K5, K6, K7
-	VPERMB        (AX), Z7, Z9
-	VPERMB        64(AX), Z7, K6, Z9
-	VPERMB        128(AX), Z7, K5, Z9
-	VPERMB        192(AX), Z7, K7, Z9
-	VPERMB        256(AX), Z8, Z10
-	VPERMB        320(AX), Z8, K3, Z10
-	VPERMB        384(AX), Z8, K2, Z10
-	VPERMB        448(AX), Z8, K4, Z10
-	VPSUBB        Z10, Z6, K1, Z10
-	VPDPBUSD      Z10, Z9, Z0
-	VPERMB        512(AX), Z7, Z9
-	VPERMB        576(AX), Z7, K6, Z9
-	VPERMB        640(AX), Z7, K5, Z9
-	VPERMB        704(AX), Z7, K7, Z9
-	VPERMB        768(AX), Z8, Z10
-	VPERMB        832(AX), Z8, K3, Z10
-	VPERMB        896(AX), Z8, K2, Z10
-	VPERMB        960(AX), Z8, K4, Z10
-	VPSUBB        Z10, Z6, K1, Z10
-	VPDPBUSD      Z10, Z9, Z1
-	VPERMB        1024(AX), Z7, Z9
-	VPERMB        1088(AX), Z7, K6, Z9
-	VPERMB        1152(AX), Z7, K5, Z9
-	VPERMB        1216(AX), Z7, K7, Z9
-	VPERMB        1280(AX), Z8, Z10
-	VPERMB        1344(AX), Z8, K3, Z10
-	VPERMB        1408(AX), Z8, K2, Z10
-	VPERMB        1472(AX), Z8, K4, Z10
-	VPSUBB        Z10, Z6, K1, Z10
-	VPDPBUSD      Z10, Z9, Z2
-	VPERMB        1536(AX), Z7, Z9
-	VPERMB        1600(AX), Z7, K6, Z9
-	VPERMB        1664(AX), Z7, K5, Z9
-	VPERMB        1728(AX), Z7, K7, Z9
-	VPERMB        1792(AX), Z8, Z10
-	VPERMB        1856(AX), Z8, K3, Z10
-	VPERMB        1920(AX), Z8, K2, Z10
-	VPERMB        1984(AX), Z8, K4, Z10
-	VPSUBB        Z10, Z6, K1, Z10
-	VPDPBUSD      Z10, Z9, Z3
-	VPERMB        2048(AX), Z7, Z9
-	VPERMB        2112(AX), Z7, K6, Z9
-	VPERMB        2176(AX), Z7, K5, Z9
-	VPERMB        2240(AX), Z7, K7, Z9
-	VPERMB        2304(AX), Z8, Z7
-	VPERMB        2368(AX), Z8, K3, Z7
-	VPERMB        2432(AX), Z8, K2, Z7
-	VPERMB        2496(AX), Z8, K4, Z7
-	VPSUBB        Z7, Z6, K1, Z7
-	VPDPBUSD      Z7, Z9, Z4
-	ADDQ          $+128, CX
-	DECQ          DX
-	JNZ           vector
-	MOVQ          factors+8(FP), AX
-	XORL          CX, CX
-	VEXTRACTI64X4 $0x01, Z0, Y5
-	VPADDD        Y0, Y5, Y5
-	VEXTRACTI128  $0x01, Y5, X0
-	VPADDD        X5, X0, X0
-	VPSHUFD       $0x4e, X0, X5
-	VPADDD        X5, X0, X0
-	VPSHUFD       $0xb1, X0, X5
-	VPADDD        X5, X0, X0
-	VMOVD         X0, DX
-	MOVLQSX       DX, DX
-	IMULQ         (AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDD        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         8(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPADDD        Y2, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         16(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z3, Y0
-	VPADDD        Y3, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         24(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z4, Y0
-	VPADDD        Y4, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         32(AX), DX
-	ADDQ          DX, CX
-	VZEROUPPER
-	MOVQ          CX, ret+32(FP)
-	RET
 
 // func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, AVX512VNNI
