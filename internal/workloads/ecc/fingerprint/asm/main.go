@@ -133,6 +133,14 @@ func main() {
 	i.floats(true)
 	if i.bytes == 32 { // as both have them
 		i.every()
+		table := together()
+		for _, t := range []narrow{narrowBytes(), narrowPairs(false), narrowPairs(true)} {
+			for _, greatest := range []bool{false, true} {
+				t.turns(table, true, greatest)
+				t.turns(table, false, greatest)
+			}
+		}
+		sumForms()
 	} else {
 		for _, t := range []values{ofBytes(), ofPairs(false), ofPairs(true)} {
 			for _, greatest := range []bool{false, true} {

@@ -77,42 +77,19 @@ func (t values) turns(volume, greatest bool) {
 		at[i] = [2]Register{p, next}
 	}
 	p := at[0][0]
-	var outs []Register
-	var most []Mem // from where on there is no room for a row
+	to := listsOf(streams)
+	last := AllocLocal(8)   // where the last vector of a row begins if it is whole
+	toLast := AllocLocal(8) // bytes from the first voxel of a row to there
+	beyond := AllocLocal(8) // the last voxel of a row, and what would be behind it, a bit each
 	{
-		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
-		for s := range streams {
-			o, end := GP64(), Load(Param("full"), GP64())
-			if s > 0 {
-				ADDQ(apart, to)
-			}
-			MOVQ(Mem{Base: counts, Disp: 8 * s}, o)
-			ADDQ(to, o)
-			outs = append(outs, o)
-			ADDQ(to, end)
-			most = append(most, AllocLocal(8))
-			MOVQ(end, most[s])
-		}
-	}
-	left, last := AllocLocal(8), AllocLocal(8) // rows, and where the last vector of one begins if it is whole
-	toLast := AllocLocal(8)                    // bytes from the first voxel of a row to there
-	beyond := AllocLocal(8)                    // the last voxel of a row, and what would be behind it, a bit each
-	{
-		rows, bytes := Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
-		MOVQ(rows, left)
+		bytes := Load(Param("columns"), GP64())
 		if t.bytes == 2 {
 			ADDQ(bytes, bytes)
 		}
 		SUBQ(U8(64), bytes)
 		MOVQ(bytes, toLast)
 	}
-	Label("row")
-	CMPQ(left, U8(0))
-	JE(LabelRef("done"))
-	for s, o := range outs {
-		CMPQ(o, most[s])
-		JHI(LabelRef("done"))
-	}
+	to.row()
 	{
 		end := GP64()
 		MOVQ(toLast, end)
@@ -120,7 +97,7 @@ func (t values) turns(volume, greatest bool) {
 		MOVQ(end, last)
 	}
 	var before []GPVirtual // what held of the voxels before, of each kind
-	for range outs {
+	for range streams {
 		held := GP64()
 		XORL(held.As32(), held.As32())
 		before = append(before, held)
@@ -161,7 +138,7 @@ func (t values) turns(volume, greatest bool) {
 			a, b := with(0, v0), with(1, v1)
 			rows[x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 		}
-		for s, o := range outs {
+		for s, o := range to.ends {
 			k, v := K(), ZMM()
 			t.compare(U8(predicate), rows[1][s], rows[0][s], k)
 			held, turning := GP64(), before[s]
@@ -225,13 +202,8 @@ func (t values) turns(volume, greatest bool) {
 			}
 		})
 	}
-	for _, o := range outs {
-		if t.bytes == 1 {
-			MOVB(U8(0), Mem{Base: o})
-		} else {
-			MOVW(U16(0), Mem{Base: o})
-		}
-		ADDQ(U8(t.bytes), o)
+	for _, o := range to.ends {
+		nothing(t.bytes, o)
 	}
 	{ // to the next row
 		on := GP64()
@@ -244,24 +216,76 @@ func (t values) turns(volume, greatest bool) {
 			ADDQ(on, at[i][1])
 		}
 	}
-	DECQ(left)
+	to.done()
+}
+
+// lists are where turning points go, those of each kind of rows to one.
+type lists struct {
+	ends []Register // where the next one goes
+	most []Mem      // from where on there is no room for a row
+	left Mem        // rows
+}
+
+// listsOf loads the parameters.
+func listsOf(kinds int) lists {
+	l := lists{left: AllocLocal(8)}
+	to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
+	for kind := range kinds {
+		end, most := GP64(), Load(Param("full"), GP64())
+		if kind > 0 {
+			ADDQ(apart, to)
+		}
+		MOVQ(Mem{Base: counts, Disp: 8 * kind}, end)
+		ADDQ(to, end)
+		l.ends = append(l.ends, end)
+		ADDQ(to, most)
+		l.most = append(l.most, AllocLocal(8))
+		MOVQ(most, l.most[kind])
+	}
+	rows := Load(Param("rows"), GP64())
+	MOVQ(rows, l.left)
+	return l
+}
+
+// row begins a row, if one is left and there is room for it.
+func (l lists) row() {
+	Label("row")
+	CMPQ(l.left, U8(0))
+	JE(LabelRef("done"))
+	for kind, end := range l.ends {
+		CMPQ(end, l.most[kind])
+		JHI(LabelRef("done"))
+	}
+}
+
+// done goes on to the next row, and ends the function with the counts.
+func (l lists) done() {
+	DECQ(l.left)
 	JMP(LabelRef("row"))
 	Label("done")
-	{
-		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
-		for s, o := range outs {
-			if s > 0 {
-				ADDQ(apart, to)
-			}
-			SUBQ(to, o)
-			MOVQ(o, Mem{Base: counts, Disp: 8 * s})
+	to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
+	for kind, end := range l.ends {
+		if kind > 0 {
+			ADDQ(apart, to)
 		}
+		SUBQ(to, end)
+		MOVQ(end, Mem{Base: counts, Disp: 8 * kind})
 	}
 	taken := Load(Param("rows"), GP64())
-	SUBQ(left, taken)
+	SUBQ(l.left, taken)
 	VZEROUPPER()
 	Store(taken, ReturnIndex(0))
 	RET()
+}
+
+// nothing writes a voxel 0 of so many bytes to a list.
+func nothing(bytes int, end Register) {
+	if bytes == 1 {
+		MOVB(U8(0), Mem{Base: end})
+	} else {
+		MOVW(U16(0), Mem{Base: end})
+	}
+	ADDQ(U8(bytes), end)
 }
 
 // alternate adds up what a table of so many digits has for bytes, those with even places, less
@@ -394,12 +418,12 @@ func alternateForms() {
 		VPBROADCASTQ(data, v)
 		return v
 	}
-	within, odd := all("withinavx512", 0x1f1f1f1f1f1f1f1f), all("oddavx512", 0x2000200020002000)
+	within, odd := all("withinavx512", 0x0f0f0f0f0f0f0f0f), all("oddavx512", 0x1000100010001000)
 	Label("vector")
 	{
 		v, high := ZMM(), ZMM()
 		VMOVDQU8(Mem{Base: f.src}, v)
-		VPSRLW(U8(2), v, high) // of which six bits of each byte count
+		VPSRLW(U8(4), v, high) // and other bits, as the numbers are there four times
 		VPTERNLOGQ(U8(0xea), odd, within, v)
 		f.add(high, v)
 	}
@@ -467,22 +491,31 @@ func alternatePairs() {
 	f.total(addedWide)
 }
 
-// addedWide is added of lanes whose sum may leave 32 bits.
+// addedWide is what the lanes of a vector of either instruction set sum to, which may leave 32 bits.
 func addedWide(v VecVirtual) GPVirtual {
-	half, wide, other := YMM(), ZMM(), ZMM()
-	VEXTRACTI64X4(U8(1), v, half)
-	VPMOVSXDQ(half, other)
-	VPMOVSXDQ(v.AsY(), wide)
-	VPADDQ(other, wide, wide)
-	quarter, eighth := YMM(), XMM()
-	VEXTRACTI64X4(U8(1), wide, quarter)
-	VPADDQ(wide.AsY(), quarter, quarter)
-	VEXTRACTI128(U8(1), quarter, eighth)
-	VPADDQ(quarter.AsX(), eighth, eighth)
-	sum, upper := GP64(), GP64()
-	VPEXTRQ(U8(1), eighth, upper)
-	VMOVQ(eighth, sum)
-	ADDQ(upper, sum)
+	wide := YMM()
+	if v.Size() == 64 {
+		half, all, other := YMM(), ZMM(), ZMM()
+		VEXTRACTI64X4(U8(1), v, half)
+		VPMOVSXDQ(half, other)
+		VPMOVSXDQ(v.AsY(), all)
+		VPADDQ(other, all, all)
+		VEXTRACTI64X4(U8(1), all, wide)
+		VPADDQ(all.AsY(), wide, wide)
+	} else {
+		half, other := XMM(), YMM()
+		VEXTRACTI128(U8(1), v, half)
+		VPMOVSXDQ(half, other)
+		VPMOVSXDQ(v.AsX(), wide)
+		VPADDQ(other, wide, wide)
+	}
+	half := XMM()
+	VEXTRACTI128(U8(1), wide, half)
+	VPADDQ(wide.AsX(), half, half)
+	sum, second := GP64(), GP64()
+	VPEXTRQ(U8(1), half, second)
+	VMOVQ(half, sum)
+	ADDQ(second, sum)
 	return sum
 }
 
