@@ -30,8 +30,8 @@ func BenchmarkOf(b *testing.B) {
 			for n := 1; n <= 2; n++ {
 				k := fingerprint.Draw(n)
 				keys[fmt.Sprintf("functions=%d", n)] = k
-				if bilinear := k.Multilinear(f.Type(), f.Ladder()); isa == fingerprint.Available()[0] && bilinear != k {
-					keys[fmt.Sprintf("functions=%d,bilinear", n)] = bilinear
+				if multilinear := k.Multilinear(f.Type(), f.Ladder()); isa != "portable" && multilinear != k {
+					keys[fmt.Sprintf("functions=%d,multilinear", n)] = multilinear
 				}
 			}
 			for _, what := range slices.Sorted(maps.Keys(keys)) {

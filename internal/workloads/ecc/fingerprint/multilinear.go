@@ -34,7 +34,8 @@ type part struct {
 	draws
 }
 
-// draws are what numbers are drawn from, uniformly.
+// draws are what numbers are drawn from, uniformly. Those of fewer than eight bits may have the other sign in a byte,
+// and one part of a split has them.
 type draws uint8
 
 const (
@@ -61,7 +62,7 @@ var splits = [...]struct {
 	parts []part
 }{
 	ascending: {"", math.MaxInt64, nil},
-	ofBytes:   {"/bilinear", 1 << 8, []part{{2, 64, eightBits}, {0, 32, sevenBits}}},
+	ofBytes:   {"/bilinear256", 1 << 8, []part{{4, 16, eightBits}, {0, 16, sevenBits}}},
 	ofLevels:  {"/bilinear1024", 1 << 10, []part{{5, 64, eightBits}, {0, 32, sevenBits}}},
 	ofPairs:   {"/trilinear65536", 1 << 16, []part{{12, 16, evenly}, {6, 64, eightBits}, {0, 64, eightBits}}},
 }
@@ -78,11 +79,12 @@ func (k Key) Multilinear(t grid.Type, l grid.Ladder) Key {
 	}
 	switch {
 	case ownLevels(t, l):
-		if _, _, quick := turnVectorsOf(fastest(), t, k.in.Superlevel); !quick {
-			break
-		}
-		if k.split = ofPairs; t == grid.Uint8 {
+		_, lookUp, _ := turnVectorsOf(fastest(), t, k.in.Superlevel)
+		switch {
+		case t == grid.Uint8 && lookUp.forms != nil:
 			k.split = ofBytes
+		case t != grid.Uint8 && lookUp.pairs != nil:
+			k.split = ofPairs
 		}
 	case t != grid.Uint8 && l.Len() <= ofLevels.most():
 		if quick, _ := levelRowsOf(fastest(), t, l, 0); quick != nil {
@@ -179,38 +181,39 @@ func (m *multilinear) form(i int, v int64) int64 {
 }
 
 // in64 is the numbers as vectors look them up in 64 bytes, form by form and part by part, by the bits of values in
-// which those of flip are turned: behind fewer than 64 are those with the other sign, for odd places in a list of
-// turning points.
+// which those of flip are turned. Fewer are there several times: of the part with a sign every other time with the
+// other one, for odd places in a list of turning points.
 func (m *multilinear) in64(flip int64) []byte {
 	var all []byte
 	for i := range forms {
 		for j, p := range m.parts {
-			numbers := make([]byte, 64)
-			for n := range p.of {
-				number := m.numbers[i][j][n^p.among(flip)]
-				numbers[n] = byte(number)
-				if p.of < 64 {
-					numbers[n+p.of] = byte(-number)
+			for n := range 64 {
+				number := m.numbers[i][j][n%p.of^p.among(flip)]
+				if n&p.of != 0 && p.draws != eightBits {
+					number = -number
 				}
+				all = append(all, byte(number))
 			}
-			all = append(all, numbers...)
 		}
 	}
 	return all
 }
 
-// alternate gives turns.alternate of multilinear weights of values that are levels.
+// alternate gives turns.alternate of multilinear weights of values that are levels, nil where no vectors look them up.
 func (m *multilinear) alternate(t grid.Type, lookUp lookUps) func(list []byte) int64 {
 	const vector = 64
 	var look func(src *byte, n int) int64 // at 64 values at a time
 	size, atOnce := int(t.Size()), atOnce
-	if t == grid.Uint8 {
+	switch {
+	case t == grid.Uint8 && lookUp.forms != nil:
 		numbers := (*[forms * 128]byte)(m.in64(0))
 		look = func(src *byte, n int) int64 { return lookUp.forms(numbers, &m.factors, src, n) }
-	} else {
+	case t != grid.Uint8 && lookUp.pairs != nil:
 		numbers := (*[forms * 192]byte)(m.in64(-least(t)))
 		look = func(src *byte, n int) int64 { return lookUp.pairs(numbers, &m.factors, src, n) }
 		atOnce = pairsAtOnce
+	default:
+		return nil
 	}
 	return func(list []byte) int64 {
 		sum := int64(0) // of what is less than W, which is 0

@@ -92,20 +92,27 @@ func newTurns(t grid.Type, weights []uint64, w weights, own bool, isa string) *t
 	outside := w.outside()
 	v, lookUp, ok := turnVectorsOf(isa, t, w.in.Superlevel)
 	if !ok {
-		if w.multilinear == nil || weights == nil {
+		if w.multilinear == nil {
 			return nil
 		}
 		v = turnsInGo(t, w.in.Superlevel)
 	}
 	s := &turns{turnVectors: v, most: math.Inf(1)}
-	if w.multilinear != nil && ok && own {
-		s.alternate = w.multilinear.alternate(t, lookUp)
-		s.nothing = int64(outside - w.multilinear.of(-least(t)))
-		return s
+	if w.multilinear != nil && own {
+		if s.alternate = w.multilinear.alternate(t, lookUp); s.alternate != nil {
+			s.nothing = int64(outside - w.multilinear.of(-least(t)))
+			return s
+		}
+	}
+	if weights == nil {
+		return nil
 	}
 	s.nothing = int64(outside - weights[0])
 	switch {
 	case t == grid.Uint8 && w.multilinear == nil:
+		if lookUp.whole == nil {
+			return nil
+		}
 		table, slope := lineOf(weights, outside)
 		if slope == 0 {
 			if table = digitsOf(func(v int) uint64 { return outside - weights[v] }); table == nil {

@@ -37,19 +37,51 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 // turnVectorsOf are the vector instructions for turning points of a type, of the least values
 // or of the greatest, and what looks up those of bytes.
 func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, lookUp lookUps, ok bool) {
-	if name != isa.AVX512 || !isa.Bytes() {
+	var all map[grid.Type][2]turnVectors
+	switch {
+	case name == isa.AVX512 && isa.Bytes():
+		lookUp = lookUps{alternateavx512, alternatelineavx512, alternateformsavx512, alternatepairsavx512}
+		all = map[grid.Type][2]turnVectors{
+			grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
+			grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
+			grid.Int16:  {{signedvolumeleastavx512, signedarealeastavx512}, {signedvolumegreatestavx512, signedareagreatestavx512}},
+		}
+	case name == isa.AVX2:
+		lookUp = lookUps{forms: alternateformsavx2}
+		all = map[grid.Type][2]turnVectors{
+			grid.Uint8:  {{bytesvolumeleastavx2, bytesarealeastavx2}, {bytesvolumegreatestavx2, bytesareagreatestavx2}},
+			grid.Uint16: {{pairsvolumeleastavx2, pairsarealeastavx2}, {pairsvolumegreatestavx2, pairsareagreatestavx2}},
+			grid.Int16:  {{signedvolumeleastavx2, signedarealeastavx2}, {signedvolumegreatestavx2, signedareagreatestavx2}},
+		}
+	default:
 		return v, lookUp, false
 	}
-	lookUp = lookUps{alternateavx512, alternatelineavx512, alternateformsavx512, alternatepairsavx512}
-	all := map[grid.Type][2]turnVectors{
-		grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
-		grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
-		grid.Int16:  {{signedvolumeleastavx512, signedarealeastavx512}, {signedvolumegreatestavx512, signedareagreatestavx512}},
-	}[t]
+	v = all[t][0]
 	if greatest {
-		return all[1], lookUp, true
+		v = all[t][1]
 	}
-	return all[0], lookUp, true
+	if name == isa.AVX2 {
+		v = ofLongRows(v, turnsInGo(t, greatest), int(32/t.Size()))
+	}
+	return v, lookUp, true
+}
+
+// ofLongRows has short take rows of so many columns and fewer.
+func ofLongRows(long, short turnVectors, columns int) turnVectors {
+	of := func(n int) turnVectors {
+		if n <= columns {
+			return short
+		}
+		return long
+	}
+	return turnVectors{
+		volume: func(below, above *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
+			return of(columns).volume(below, above, stride, columns, rows, to, apart, full, counts)
+		},
+		area: func(below *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
+			return of(columns).area(below, stride, columns, rows, to, apart, full, counts)
+		},
+	}
 }
 
 type (

@@ -38,3 +38,80 @@ func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo floa
 //
 //go:noescape
 func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
+
+// bytesvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func bytesvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// bytesarealeastavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func bytesarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// bytesvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func bytesvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// bytesareagreatestavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func bytesareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// pairsvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func pairsvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// pairsarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func pairsarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// pairsvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func pairsvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// pairsareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func pairsareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// signedvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func signedvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// signedarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func signedarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// signedvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func signedvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// signedareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
+// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+//
+//go:noescape
+func signedareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+
+// alternateformsavx2 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.
+//
+//go:noescape
+func alternateformsavx2(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64

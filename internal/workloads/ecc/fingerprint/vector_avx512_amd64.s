@@ -427,41 +427,41 @@ TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -622,7 +622,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -641,7 +641,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -659,25 +659,25 @@ TEXT ·bytesarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -768,7 +768,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -781,7 +781,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -801,41 +801,41 @@ TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -996,7 +996,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1015,7 +1015,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -1033,25 +1033,25 @@ TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -1142,7 +1142,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1155,7 +1155,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -1175,42 +1175,42 @@ TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	ADDQ R9, R9
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -1372,7 +1372,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1391,7 +1391,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -1409,26 +1409,26 @@ TEXT ·pairsarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	ADDQ BX, BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -1520,7 +1520,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1533,7 +1533,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -1553,42 +1553,42 @@ TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	ADDQ R9, R9
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -1750,7 +1750,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1769,7 +1769,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -1787,26 +1787,26 @@ TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	ADDQ BX, BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -1898,7 +1898,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -1911,7 +1911,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -1931,42 +1931,42 @@ TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	ADDQ R9, R9
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -2128,7 +2128,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -2147,7 +2147,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -2165,26 +2165,26 @@ TEXT ·signedarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	ADDQ BX, BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -2276,7 +2276,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -2289,7 +2289,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -2309,42 +2309,42 @@ TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ (R9), R10
 	ADDQ DI, R10
 	ADDQ DI, R11
-	MOVQ R11, (SP)
+	MOVQ R11, 8(SP)
 	MOVQ full+56(FP), R12
 	ADDQ R8, DI
 	MOVQ 8(R9), R11
 	ADDQ DI, R11
 	ADDQ DI, R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, 16(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 16(R9), R12
 	ADDQ DI, R12
 	ADDQ DI, R13
-	MOVQ R13, 16(SP)
+	MOVQ R13, 24(SP)
 	MOVQ full+56(FP), R13
 	ADDQ R8, DI
 	MOVQ 24(R9), R8
 	ADDQ DI, R8
 	ADDQ DI, R13
-	MOVQ R13, 24(SP)
+	MOVQ R13, 32(SP)
 	MOVQ rows+32(FP), DI
-	MOVQ columns+24(FP), R9
-	MOVQ DI, 32(SP)
-	ADDQ R9, R9
-	SUBQ $0x40, R9
-	MOVQ R9, 48(SP)
+	MOVQ DI, (SP)
+	MOVQ columns+24(FP), DI
+	ADDQ DI, DI
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 
 row:
-	CMPQ 32(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R10, (SP)
+	CMPQ R10, 8(SP)
 	JHI  done
-	CMPQ R11, 8(SP)
+	CMPQ R11, 16(SP)
 	JHI  done
-	CMPQ R12, 16(SP)
+	CMPQ R12, 24(SP)
 	JHI  done
-	CMPQ R8, 24(SP)
+	CMPQ R8, 32(SP)
 	JHI  done
 	MOVQ 48(SP), DI
 	ADDQ CX, DI
@@ -2506,7 +2506,7 @@ last:
 	ADDQ          DI, DX
 	ADDQ          DI, BX
 	ADDQ          DI, SI
-	DECQ          32(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -2525,7 +2525,7 @@ done:
 	SUBQ AX, R8
 	MOVQ R8, 24(DX)
 	MOVQ rows+32(FP), AX
-	SUBQ 32(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+72(FP)
 	RET
@@ -2543,26 +2543,26 @@ TEXT ·signedareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ (DI), R8
 	ADDQ BX, R8
 	ADDQ BX, R9
-	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
 	MOVQ full+48(FP), R9
 	ADDQ SI, BX
 	MOVQ 8(DI), SI
 	ADDQ BX, SI
 	ADDQ BX, R9
-	MOVQ R9, 8(SP)
+	MOVQ R9, 16(SP)
 	MOVQ rows+24(FP), BX
-	MOVQ columns+16(FP), DI
-	MOVQ BX, 16(SP)
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 32(SP)
+	MOVQ BX, (SP)
+	MOVQ columns+16(FP), BX
+	ADDQ BX, BX
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 
 row:
-	CMPQ 16(SP), $0x00
+	CMPQ (SP), $0x00
 	JE   done
-	CMPQ R8, (SP)
+	CMPQ R8, 8(SP)
 	JHI  done
-	CMPQ SI, 8(SP)
+	CMPQ SI, 16(SP)
 	JHI  done
 	MOVQ 32(SP), BX
 	ADDQ CX, BX
@@ -2654,7 +2654,7 @@ last:
 	SUBQ          CX, BX
 	ADDQ          BX, CX
 	ADDQ          BX, DX
-	DECQ          16(SP)
+	DECQ          (SP)
 	JMP           row
 
 done:
@@ -2667,7 +2667,7 @@ done:
 	SUBQ AX, SI
 	MOVQ SI, 8(DX)
 	MOVQ rows+24(FP), AX
-	SUBQ 16(SP), AX
+	SUBQ (SP), AX
 	VZEROUPPER
 	MOVQ AX, ret+64(FP)
 	RET
@@ -3475,7 +3475,7 @@ TEXT ·alternateformsavx512(SB), NOSPLIT, $0-40
 
 vector:
 	VMOVDQU8      (AX), Z17
-	VPSRLW        $0x02, Z17, Z18
+	VPSRLW        $0x04, Z17, Z18
 	VPTERNLOGQ    $0xea, Z16, Z15, Z17
 	VPERMB        Z0, Z18, Z19
 	VPERMB        Z1, Z17, Z20
@@ -3561,10 +3561,10 @@ vector:
 	MOVQ          CX, ret+32(FP)
 	RET
 
-DATA withinavx512<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA withinavx512<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
 
-DATA oddavx512<>+0(SB)/8, $0x2000200020002000
+DATA oddavx512<>+0(SB)/8, $0x1000100010001000
 GLOBL oddavx512<>(SB), RODATA|NOPTR, $8
 
 // func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
