@@ -247,21 +247,19 @@ func listsOf(kinds int) lists {
 	return l
 }
 
-// row begins a row, if one is left and there is room for it.
+// row begins a row, if there is room for it.
 func (l lists) row() {
 	Label("row")
-	CMPQ(l.left, U8(0))
-	JE(LabelRef("done"))
 	for kind, end := range l.ends {
 		CMPQ(end, l.most[kind])
 		JHI(LabelRef("done"))
 	}
 }
 
-// done goes on to the next row, and ends the function with the counts.
+// done goes on to the next row, if one is left, and ends the function with the counts.
 func (l lists) done() {
 	DECQ(l.left)
-	JMP(LabelRef("row"))
+	JNZ(LabelRef("row"))
 	Label("done")
 	to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
 	for kind, end := range l.ends {
