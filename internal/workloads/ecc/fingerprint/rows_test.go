@@ -11,7 +11,7 @@ import (
 )
 
 // Rows of every length around a group have the same weights by all instruction sets, of numbers of
-// all bit patterns, both zeros, the least and the greatest, whichever way weights go.
+// all bit patterns, both zeros, the least and the greatest, whichever way weights go, and with a mask.
 func TestRowsOfEveryFloat32(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := []float32{0, float32(math.Copysign(0, -1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}
@@ -21,7 +21,14 @@ func TestRowsOfEveryFloat32(t *testing.T) {
 		}
 	}
 	ladder := grid.Identity(grid.Float32)
-	for _, in := range []Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}} {
+	unmasked := values
+	for _, in := range []Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Masked: true}, {Vertices: true, Masked: true}} {
+		values := slices.Clone(unmasked)
+		for i := range values {
+			if in.Masked && i%7 == 3 {
+				values[i] = float32(math.Inf(1))
+			}
+		}
 		w := Draw(1).In(in).weights(ladder.Len(), 0)
 		row := func(isa string, values []float32) []uint64 {
 			to := make([]uint64, len(values)+1)

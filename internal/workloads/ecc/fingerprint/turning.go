@@ -43,7 +43,7 @@ type turns struct {
 }
 
 // turnVectors are the vector instructions for voxels of a type. Each writes the turning points
-// of rows of so many columns, with a voxel 0 after those of each, to lists that are apart
+// of rows, one at least, of so many columns, with a voxel 0 after those of each, to lists that are apart
 // bytes apart, and adds to their counts, in bytes. It ends before a row where a list has more
 // than full bytes, and returns how many rows it took.
 type turnVectors struct {

@@ -1581,8 +1581,6 @@ TEXT ·bytesvolumeleastavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -1968,7 +1966,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -2022,8 +2020,6 @@ TEXT ·bytesarealeastavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -2225,7 +2221,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX
@@ -2286,8 +2282,6 @@ TEXT ·bytesvolumegreatestavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -2673,7 +2667,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -2727,8 +2721,6 @@ TEXT ·bytesareagreatestavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -2930,7 +2922,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX
@@ -2992,8 +2984,6 @@ TEXT ·pairsvolumeleastavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -3285,7 +3275,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -3340,8 +3330,6 @@ TEXT ·pairsarealeastavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -3497,7 +3485,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX
@@ -3559,8 +3547,6 @@ TEXT ·pairsvolumegreatestavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -3852,7 +3838,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -3907,8 +3893,6 @@ TEXT ·pairsareagreatestavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -4064,7 +4048,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX
@@ -4126,8 +4110,6 @@ TEXT ·signedvolumeleastavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -4419,7 +4401,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -4474,8 +4456,6 @@ TEXT ·signedarealeastavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -4631,7 +4611,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX
@@ -4693,8 +4673,6 @@ TEXT ·signedvolumegreatestavx2(SB), NOSPLIT, $88-80
 	LEAQ togetheravx2<>+0(SB), BX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ R9, 16(SP)
@@ -4986,7 +4964,7 @@ end:
 	ADDQ    DI, CX
 	ADDQ    DX, 40(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+40(FP), AX
@@ -5041,8 +5019,6 @@ TEXT ·signedareagreatestavx2(SB), NOSPLIT, $56-72
 	LEAQ togetheravx2<>+0(SB), DX
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ DI, 8(SP)
 	JHI  done
 	CMPQ BX, 16(SP)
@@ -5198,7 +5174,7 @@ end:
 	ADDQ    SI, AX
 	ADDQ    CX, 24(SP)
 	DECQ    (SP)
-	JMP     row
+	JNZ     row
 
 done:
 	MOVQ to+32(FP), AX

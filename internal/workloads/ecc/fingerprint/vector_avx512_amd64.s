@@ -453,8 +453,6 @@ TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -623,7 +621,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -673,8 +671,6 @@ TEXT ·bytesarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -769,7 +765,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
@@ -827,8 +823,6 @@ TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -997,7 +991,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -1047,8 +1041,6 @@ TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -1143,7 +1135,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
@@ -1202,8 +1194,6 @@ TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -1373,7 +1363,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -1424,8 +1414,6 @@ TEXT ·pairsarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -1521,7 +1509,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
@@ -1580,8 +1568,6 @@ TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -1751,7 +1737,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -1802,8 +1788,6 @@ TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -1899,7 +1883,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
@@ -1958,8 +1942,6 @@ TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -2129,7 +2111,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -2180,8 +2162,6 @@ TEXT ·signedarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -2277,7 +2257,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
@@ -2336,8 +2316,6 @@ TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, 48(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R10, 8(SP)
 	JHI  done
 	CMPQ R11, 16(SP)
@@ -2507,7 +2485,7 @@ last:
 	ADDQ          DI, BX
 	ADDQ          DI, SI
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+40(FP), AX
@@ -2558,8 +2536,6 @@ TEXT ·signedareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, 32(SP)
 
 row:
-	CMPQ (SP), $0x00
-	JE   done
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
@@ -2655,7 +2631,7 @@ last:
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	DECQ          (SP)
-	JMP           row
+	JNZ           row
 
 done:
 	MOVQ to+32(FP), AX
