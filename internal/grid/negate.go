@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"crypto/subtle"
 	"errors"
 	"fmt"
 )
@@ -27,6 +28,14 @@ func Negate(s Source) (Source, error) {
 
 const mostNegated = 1 << 24
 
+// ones are what turns every bit.
+var ones = func() (b [1 << 12]byte) {
+	for i := range b {
+		b[i] = 0xff
+	}
+	return b
+}()
+
 type negated struct {
 	Source
 	ladder Ladder
@@ -39,8 +48,9 @@ func (n negated) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	if n.Type() != Float32 {
-		for i := range dst {
-			dst[i] ^= 0xff
+		for len(dst) > 0 {
+			done := subtle.XORBytes(dst, dst, ones[:])
+			dst = dst[done:]
 		}
 		return nil
 	}
