@@ -102,13 +102,13 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	return cmp.Or(callAndWait(seam, true, 1), callAndWait(seam[size:], false, -1))
 }
 
-// cachedBytes is what a piece has for each core that joins it to the one before: all of a piece is
-// still in a cache that the cores share when it is looked at once more.
+// cachedBytes is what a piece has for each core: all of a piece is still in a cache that the cores
+// share when it is looked at once more.
 const cachedBytes = 8 << 20
 
-// JoinedSlices is how many slices a piece of EachJoined has at best, beside the shared one, for
-// so many cores that join pieces.
-func JoinedSlices(s Source, threads int) int64 {
+// CachedSlices is how many slices a piece of EachJoined has at best, beside the shared one, for
+// so many cores that take it out of a cache more than once.
+func CachedSlices(s Source, threads int) int64 {
 	if InBulk(s) {
 		return piecesOf(s)
 	}

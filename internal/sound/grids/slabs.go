@@ -137,12 +137,12 @@ func (bulky) InBulk() bool { return true }
 func joinedPiecesAreSmall(t sound.T) {
 	s := sized{numbered(t, grid.Shape{D: 1, H: 1, W: 1}), grid.Shape{D: 1 << 10, H: 1 << 10, W: 1 << 9}} // a slice is 1 MiB
 	for threads, want := range map[int]int64{1: 8, 2: 16, 3: 24, 64: 64} {
-		if got := grid.JoinedSlices(s, threads); got != want {
+		if got := grid.CachedSlices(s, threads); got != want {
 			t.Errorf("%d slices for %d cores, want %d", got, threads, want)
 		}
 	}
 	for _, far := range []grid.Source{bulky{s}, &grid.Digester{Source: bulky{s}}} {
-		if got := grid.JoinedSlices(far, 1); got != 64 {
+		if got := grid.CachedSlices(far, 1); got != 64 {
 			t.Errorf("%d slices of a source that is far away", got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -24,7 +25,7 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Eye
 	}
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		impls[i] = viewer{impl, viewed(c)}
+		impls[i] = viewer{Implementation: impl, in: viewed(c)}
 	}
 	w.Impls = impls
 	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).In(c), runtime.GOMAXPROCS(0), eyes...))
@@ -50,7 +51,35 @@ type Gapped interface{ Gapped() }
 // A viewer counts a view of an image.
 type viewer struct {
 	bench.Implementation[grid.Source, VCEC]
-	in viewed
+	in   viewed
+	room *room // of views of pieces; nil where they are read through slabs
+}
+
+// A room has the voxels of a view of an image in memory, of one view after the other.
+type room struct{ buffer []byte }
+
+// read is a view of an image, in memory where the image is: cores read it together, once, and who counts it
+// needs no slabs of it.
+func (r *room) read(view, image grid.Source, threads int) (grid.Source, error) {
+	_, resident := image.(*grid.Field)
+	if _, is := view.(*grid.Field); is || !resident || r == nil {
+		return view, nil
+	}
+	size, slices := grid.SliceBytes(view), view.Shape().Slices()
+	if int64(len(r.buffer)) < size*slices {
+		r.buffer = grid.NewBuffer(size * slices)
+	}
+	data := r.buffer[:size*slices]
+	parts := min(max(1, int64(threads)), slices)
+	errs := make([]error, parts)
+	crew.Each(int(parts), func(i int) {
+		lo, hi := slices*int64(i)/parts, slices*int64(i+1)/parts
+		errs[i] = view.ReadSlab(data[lo*size:hi*size], lo, hi)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return grid.Trusted(view.Shape(), view.Type(), data, view.Ladder())
 }
 
 func (v viewer) CanDo(in grid.Source, c bench.Conditions) error {
@@ -69,7 +98,12 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	if err != nil {
 		return nil, err
 	}
-	j := &viewJob{image: in, in: v.in}
+	j := &viewJob{image: in, in: v.in, room: v.room, threads: c.Threads}
+	if len(terms) == 1 {
+		if terms[0].view, err = j.room.read(terms[0].view, in, c.Threads); err != nil {
+			return nil, err
+		}
+	}
 	for _, t := range terms {
 		job, err := v.Implementation.Setup(t.view, c)
 		if err != nil {
@@ -84,12 +118,14 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 // A viewJob answers by jobs that count the terms of an image, or by the first of them alone
 // where that adds up.
 type viewJob struct {
-	image  grid.Source
-	in     viewed
-	terms  []term
-	jobs   []bench.Job[VCEC]
-	adds   bool
-	layers int64 // the change of all layers around what was counted
+	image   grid.Source
+	in      viewed
+	room    *room
+	threads int
+	terms   []term
+	jobs    []bench.Job[VCEC]
+	adds    bool
+	layers  int64 // the change of all layers around what was counted
 }
 
 func (j *viewJob) Do(t *bench.Trace) error {
@@ -146,15 +182,37 @@ func (j *viewJob) Add(in grid.Source, times int64) error {
 	times *= j.in.sign(j.image) * j.in.sign(in) // that of the job's image is taken at the end
 	for _, t := range terms {
 		j.layers += times * t.times * t.layer
-		if err := adder(j.jobs[0]).Add(t.view, times*t.times); err != nil {
+		view, err := j.room.read(t.view, in, j.threads)
+		if err == nil {
+			err = adder(j.jobs[0]).Add(view, times*t.times)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// AddJoined is that of the one job of a view that is the image.
-func (j *viewJob) AddJoined(p grid.Piece) error { return j.jobs[0].(Joiner).AddJoined(p) }
+// AddJoined is that of the one job of a view that has the image's slices.
+func (j *viewJob) AddJoined(p grid.Piece) error {
+	if j.in.descends() {
+		view, err := grid.Negate(p.Field)
+		if err == nil {
+			view, err = j.room.read(view, p.Field, j.threads)
+		}
+		if err != nil {
+			return err
+		}
+		p.Field = view.(*grid.Field)
+		if p.Shared != nil {
+			size := grid.SliceBytes(view)
+			if p.Shared, err = grid.Trusted(p.Shared.Shape(), p.Type(), p.Data()[:size], p.Ladder()); err != nil {
+				return err
+			}
+		}
+	}
+	return j.jobs[0].(Joiner).AddJoined(p)
+}
 
 // plus is the changes of two together, of the second so many times.
 func plus(a, b VCEC, times int64) VCEC {

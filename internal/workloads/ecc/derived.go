@@ -226,7 +226,7 @@ func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, 
 // 0, whole.
 func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
 	if slices == 0 {
-		return viewer{bench.Asking(answer), viewed(c)}
+		return viewer{Implementation: bench.Asking(answer), in: viewed(c)}
 	}
 	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, c, slices).Impls[0]
 }

@@ -58,7 +58,7 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
 		_, joins := impl.(Joining)
-		impls[i] = passer{viewer{summing(impl, p.span), viewed(c)}, p, joins}
+		impls[i] = passer{viewer{Implementation: summing(impl, p.span), in: viewed(c)}, p, joins}
 	}
 	w.Impls = impls
 	return w, p
@@ -144,21 +144,27 @@ type passer struct {
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
 	// How the last slice and the first meet is for EachPiece.
 	within := p.pass.in.WithinSlices(in.Shape())
-	return &passJob{
-		pass: p.pass, in: in, c: c, count: viewer{p.Implementation, viewed(within)},
-		joins: p.joins && within == (Convention{}) && in.Shape().Dim() == 3,
-		look:  fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)),
-	}, nil
+	j := &passJob{
+		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
+		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)),
+	}
+	if j.cached = p.joins && in.Shape().Dim() == 3; j.cached {
+		j.joins = within == Convention{Superlevel: within.Superlevel}
+		j.count.room = &room{}
+	}
+	return j, nil
 }
 
 type passJob struct {
 	pass  *pass
 	count viewer
-	joins bool // pieces to what was counted before
-	look  *fingerprint.Prepared
-	in    grid.Source
-	c     bench.Conditions
-	out   VCEC
+	// cached says that pieces, and views of them, are counted out of a cache, and joins that a piece is joined to
+	// what was counted before.
+	cached, joins bool
+	look          *fingerprint.Prepared
+	in            grid.Source
+	c             bench.Conditions
+	out           VCEC
 }
 
 func (j *passJob) Do(*bench.Trace) (err error) {
@@ -168,8 +174,8 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	if spills {
 		of = max(fewestSpilled, j.pass.beside.Voxels/j.in.Shape().SliceVoxels())
 	}
-	if of == 0 && j.joins {
-		of = grid.JoinedSlices(j.in, j.c.Threads)
+	if of == 0 && j.cached {
+		of = grid.CachedSlices(j.in, j.c.Threads)
 	}
 	err = grid.EachJoined(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece grid.Piece) error {
 		if job == nil {

@@ -555,7 +555,8 @@ func sharesAddUp(t sound.T) {
 						got = plus(got, out, 1)
 						all.Add(some, 1)
 					}
-					if plain := in == (Convention{}); !slices.Equal(got, want) || !all.Equal(sum) || plain && seen != f.Shape().Voxels() || plain && cut == 0 && spilled != spills || (joined > 0) != (plain && by == 1) {
+					plain, joins := in == (Convention{}), in == (Convention{Superlevel: in.Superlevel}) && by == 1
+					if !slices.Equal(got, want) || !all.Equal(sum) || plain && seen != f.Shape().Voxels() || plain && cut == 0 && spilled != spills || (joined > 0) != joins {
 						t.Errorf("%+v, cut at %d: %v, %v, want %v, %v; %d voxels are seen, %d spills of %d, %d pieces are joined", in, cut, got, all, want, sum, seen, spilled, voxels, joined)
 					}
 				}
@@ -728,7 +729,7 @@ func viewsAreAsked(t sound.T) {
 		impl         bench.Implementation[grid.Source, VCEC]
 		masked, want bool
 	}{{plain, false, true}, {plain, true, false}, {summing(plain, grid.Whole), true, false}, {summing(gapped{plain}, grid.Whole), true, true}} {
-		if err := (viewer{c.impl, viewed{Masked: c.masked}}).CanDo(f, bench.Conditions{}); (err == nil) != c.want {
+		if err := (viewer{Implementation: c.impl, in: viewed{Masked: c.masked}}).CanDo(f, bench.Conditions{}); (err == nil) != c.want {
 			t.Errorf("%T, left out %v: %v", c.impl, c.masked, err)
 		}
 	}
