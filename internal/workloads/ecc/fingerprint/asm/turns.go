@@ -78,9 +78,10 @@ func (t values) turns(volume, greatest bool) {
 	}
 	p := at[0][0]
 	to := listsOf(streams)
-	last := AllocLocal(8)   // where the last vector of a row begins if it is whole
-	toLast := AllocLocal(8) // bytes from the first voxel of a row to there
-	beyond := AllocLocal(8) // the last voxel of a row, and what would be behind it, a bit each
+	last := AllocLocal(8)     // where the last vector of a row begins if it is whole
+	lastPair := AllocLocal(8) // and the vector before
+	toLast := AllocLocal(8)   // bytes from the first voxel of a row to there
+	beyond := AllocLocal(8)   // the last voxel of a row, and what would be behind it, a bit each
 	{
 		bytes := Load(Param("columns"), GP64())
 		if t.bytes == 2 {
@@ -95,6 +96,8 @@ func (t values) turns(volume, greatest bool) {
 		MOVQ(toLast, end)
 		ADDQ(p, end)
 		MOVQ(end, last)
+		SUBQ(U8(64), end)
+		MOVQ(end, lastPair)
 	}
 	var before []GPVirtual // what held of the voxels before, of each kind
 	for range streams {
@@ -103,9 +106,9 @@ func (t values) turns(volume, greatest bool) {
 		before = append(before, held)
 	}
 
-	// block takes a vector of voxels at most, whose successors are in the row but for that of
-	// the last.
-	block := func(mask, next Register, forced func(held GPVirtual)) {
+	// block takes so many vectors of voxels, whose successors are in the row but for that of the last voxel; of one
+	// vector those in a mask.
+	block := func(vectors int, mask, next Register, forced func(held GPVirtual)) {
 		load := func(m Mem, k Register) VecVirtual {
 			v := ZMM()
 			if k == nil {
@@ -120,63 +123,77 @@ func (t values) turns(volume, greatest bool) {
 			minimum(a, b, v)
 			return v
 		}
-		// Of the voxels, and of those after them.
-		var rows [2][]VecVirtual
-		for x, k := range []Register{mask, next} {
-			of := func(plane, row int) Mem { return Mem{Base: at[plane][row], Disp: x * t.bytes} }
-			v0, v1 := load(of(0, 0), k), load(of(0, 1), k)
-			if !volume {
-				rows[x] = []VecVirtual{v0, least(v0, v1)}
-				continue
-			}
-			with := func(row int, v VecVirtual) VecVirtual {
-				if k == nil {
-					return least(of(1, row), v)
+		rows := make([][2][]VecVirtual, vectors) // of the voxels, and of those after them
+		for vector := range rows {
+			for x, k := range []Register{mask, next} {
+				of := func(plane, row int) Mem { return Mem{Base: at[plane][row], Disp: 64*vector + x*t.bytes} }
+				v0, v1 := load(of(0, 0), k), load(of(0, 1), k)
+				if !volume {
+					rows[vector][x] = []VecVirtual{v0, least(v0, v1)}
+					continue
 				}
-				return least(load(of(1, row), k), v)
+				with := func(row int, v VecVirtual) VecVirtual {
+					if k == nil {
+						return least(of(1, row), v)
+					}
+					return least(load(of(1, row), k), v)
+				}
+				a, b := with(0, v0), with(1, v1)
+				rows[vector][x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 			}
-			a, b := with(0, v0), with(1, v1)
-			rows[x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 		}
 		for s, o := range to.ends {
-			k, v := K(), ZMM()
-			t.compare(U8(predicate), rows[1][s], rows[0][s], k)
-			held, turning := GP64(), before[s]
-			if lanes == 64 {
-				t.toBits(k, held)
-				forced(held)
-				SHRQ(U8(63), held, turning) // which is what held of the voxel before each
-				XORQ(held, turning)
-				t.from(turning, k)
-			} else {
-				t.toBits(k, held.As32())
-				forced(held)
-				SHRL(U8(31), held.As32(), turning.As32())
-				XORL(held.As32(), turning.As32())
-				t.from(turning.As32(), k)
+			turning, held := before[s], GP64()
+			for vector, rows := range rows {
+				k, v := K(), ZMM()
+				t.compare(U8(predicate), rows[1][s], rows[0][s], k)
+				if lanes == 64 {
+					t.toBits(k, held)
+					forced(held)
+					SHRQ(U8(63), held, turning) // which is what held of the voxel before each
+					XORQ(held, turning)
+					t.from(turning, k)
+				} else {
+					t.toBits(k, held.As32())
+					forced(held)
+					SHRL(U8(31), held.As32(), turning.As32())
+					XORL(held.As32(), turning.As32())
+					t.from(turning.As32(), k)
+				}
+				t.compress(rows[0][s], k, v)
+				VMOVDQU8(v, Mem{Base: o})
+				POPCNTQ(turning, turning)
+				LEAQ(Mem{Base: o, Index: turning, Scale: uint8(t.bytes)}, o)
+				if turning, held = held, turning; vectors%2 == 1 && vector == vectors-1 {
+					MOVQ(turning, held) // where it was
+				}
 			}
-			t.compress(rows[0][s], k, v)
-			VMOVDQU8(v, Mem{Base: o})
-			POPCNTQ(turning, turning)
-			LEAQ(Mem{Base: o, Index: turning, Scale: uint8(t.bytes)}, o)
-			MOVQ(held, turning)
+		}
+	}
+	some := func(vectors int) {
+		for vector := range vectors {
+			if volume { // both planes are in a second cache at best
+				PREFETCHT0(Mem{Base: at[0][0], Index: w, Scale: 4, Disp: 64 * vector})
+				PREFETCHT0(Mem{Base: at[1][0], Index: w, Scale: 4, Disp: 64 * vector})
+			}
+		}
+		block(vectors, nil, nil, func(GPVirtual) {})
+		for i := range planes {
+			SUBQ(I8(-64*vectors), at[i][0]) // 128 is no byte
+			SUBQ(I8(-64*vectors), at[i][1])
 		}
 	}
 
+	CMPQ(p, lastPair)
+	JGE(LabelRef("one"))
+	Label("pair") // so that what held need not be moved where it was
+	some(2)
+	CMPQ(p, lastPair)
+	JL(LabelRef("pair"))
+	Label("one")
 	CMPQ(p, last)
 	JGE(LabelRef("last"))
-	Label("vector")
-	if volume { // both planes are in a second cache at best
-		PREFETCHT0(Mem{Base: at[0][0], Index: w, Scale: 4})
-		PREFETCHT0(Mem{Base: at[1][0], Index: w, Scale: 4})
-	}
-	block(nil, nil, func(GPVirtual) {})
-	for i := range planes {
-		ADDQ(U8(64), at[i][0])
-		ADDQ(U8(64), at[i][1])
-	}
-	CMPQ(p, last)
-	JL(LabelRef("vector"))
+	some(1)
 
 	Label("last") // one voxel to a vector of them
 	{
@@ -194,7 +211,7 @@ func (t values) turns(volume, greatest bool) {
 		KMOVQ(some, next)
 		NOTQ(some)
 		MOVQ(some, beyond)
-		block(k, next, func(held GPVirtual) {
+		block(1, k, next, func(held GPVirtual) {
 			if lanes == 64 {
 				ORQ(beyond, held)
 			} else {
