@@ -414,7 +414,7 @@ between:
 
 // func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $64-80
+TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -450,7 +450,7 @@ TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, (SP)
 	MOVQ columns+24(FP), DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -461,17 +461,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMINUB       (BX), Z0, Z2
+	VPMINUB       (SI), Z1, Z3
+	VPMINUB       Z0, Z1, Z1
+	VPMINUB       Z2, Z3, Z3
+	VMOVDQU8      1(CX), Z4
+	VMOVDQU8      1(DX), Z5
+	VPMINUB       1(BX), Z4, Z6
+	VPMINUB       1(SI), Z5, Z7
+	VPMINUB       Z4, Z5, Z5
+	VPMINUB       Z6, Z7, Z7
+	VMOVDQU8      64(CX), Z8
+	VMOVDQU8      64(DX), Z9
+	VPMINUB       64(BX), Z8, Z10
+	VPMINUB       64(SI), Z9, Z11
+	VPMINUB       Z8, Z9, Z9
+	VPMINUB       Z10, Z11, Z11
+	VMOVDQU8      65(CX), Z12
+	VMOVDQU8      65(DX), Z13
+	VPMINUB       65(BX), Z12, Z14
+	VPMINUB       65(SI), Z13, Z15
+	VPMINUB       Z12, Z13, Z13
+	VPMINUB       Z14, Z15, Z15
+	VPCMPUB       $0x02, Z4, Z0, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	VPCMPUB       $0x02, Z12, Z8, K1
+	KMOVQ         K1, DI
+	SHRQ          $0x3f, DI, R15
+	XORQ          DI, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*1), R10
+	VPCMPUB       $0x02, Z6, Z2, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R9
+	XORQ          R15, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	VPCMPUB       $0x02, Z14, Z10, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, R15
+	XORQ          R9, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*1), R11
+	VPCMPUB       $0x02, Z5, Z1, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R13
+	XORQ          R15, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VPCMPUB       $0x02, Z13, Z9, K1
+	KMOVQ         K1, R13
+	SHRQ          $0x3f, R13, R15
+	XORQ          R13, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*1), R12
+	VPCMPUB       $0x02, Z7, Z3, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R14
+	XORQ          R15, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	VPCMPUB       $0x02, Z15, Z11, K1
+	KMOVQ         K1, R14
+	SHRQ          $0x3f, R14, R15
+	XORQ          R14, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*1), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU8      (CX), Z0
@@ -526,12 +638,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*1), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -543,7 +653,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU8.Z    (CX), K1, Z0
 	VMOVDQU8.Z    (DX), K1, Z1
 	VMOVDQU8.Z    (BX), K1, Z2
@@ -562,7 +672,7 @@ last:
 	VPMINUB       Z6, Z7, Z7
 	VPCMPUB       $0x02, Z4, Z0, K1
 	KMOVQ         K1, R15
-	ORQ           56(SP), R15
+	ORQ           64(SP), R15
 	SHRQ          $0x3f, R15, DI
 	XORQ          R15, DI
 	KMOVQ         DI, K1
@@ -573,7 +683,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPUB       $0x02, Z6, Z2, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R9
 	XORQ          DI, R9
 	KMOVQ         R9, K1
@@ -584,7 +694,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPUB       $0x02, Z5, Z1, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R13
 	XORQ          DI, R13
 	KMOVQ         R13, K1
@@ -595,7 +705,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPUB       $0x02, Z7, Z3, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R14
 	XORQ          DI, R14
 	KMOVQ         R14, K1
@@ -613,7 +723,7 @@ last:
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -646,7 +756,7 @@ done:
 
 // func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesarealeastavx512(SB), NOSPLIT, $48-72
+TEXT ·bytesarealeastavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -668,22 +778,80 @@ TEXT ·bytesarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, (SP)
 	MOVQ columns+16(FP), BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMINUB       Z0, Z1, Z1
+	VMOVDQU8      1(CX), Z2
+	VMOVDQU8      1(DX), Z3
+	VPMINUB       Z2, Z3, Z3
+	VMOVDQU8      64(CX), Z4
+	VMOVDQU8      64(DX), Z5
+	VPMINUB       Z4, Z5, Z5
+	VMOVDQU8      65(CX), Z6
+	VMOVDQU8      65(DX), Z7
+	VPMINUB       Z6, Z7, Z7
+	VPCMPUB       $0x02, Z2, Z0, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	VPCMPUB       $0x02, Z6, Z4, K1
+	KMOVQ         K1, BX
+	SHRQ          $0x3f, BX, R9
+	XORQ          BX, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*1), R8
+	VPCMPUB       $0x02, Z3, Z1, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, DI
+	XORQ          R9, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	VPCMPUB       $0x02, Z7, Z5, K1
+	KMOVQ         K1, DI
+	SHRQ          $0x3f, DI, R9
+	XORQ          DI, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*1), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU8      (CX), Z0
 	VMOVDQU8      (DX), Z1
 	VPMINUB       Z0, Z1, Z1
@@ -710,10 +878,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*1), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -725,7 +891,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU8.Z    (CX), K1, Z0
 	VMOVDQU8.Z    (DX), K1, Z1
 	VPMINUB       Z0, Z1, Z1
@@ -734,7 +900,7 @@ last:
 	VPMINUB       Z2, Z3, Z3
 	VPCMPUB       $0x02, Z2, Z0, K1
 	KMOVQ         K1, R9
-	ORQ           40(SP), R9
+	ORQ           48(SP), R9
 	SHRQ          $0x3f, R9, BX
 	XORQ          R9, BX
 	KMOVQ         BX, K1
@@ -745,7 +911,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPUB       $0x02, Z3, Z1, K1
 	KMOVQ         K1, BX
-	ORQ           40(SP), BX
+	ORQ           48(SP), BX
 	SHRQ          $0x3f, BX, DI
 	XORQ          BX, DI
 	KMOVQ         DI, K1
@@ -759,7 +925,7 @@ last:
 	MOVB          $0x00, (SI)
 	ADDQ          $0x01, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
@@ -784,7 +950,7 @@ done:
 
 // func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $64-80
+TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -820,7 +986,7 @@ TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ DI, (SP)
 	MOVQ columns+24(FP), DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -831,17 +997,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMAXUB       (BX), Z0, Z2
+	VPMAXUB       (SI), Z1, Z3
+	VPMAXUB       Z0, Z1, Z1
+	VPMAXUB       Z2, Z3, Z3
+	VMOVDQU8      1(CX), Z4
+	VMOVDQU8      1(DX), Z5
+	VPMAXUB       1(BX), Z4, Z6
+	VPMAXUB       1(SI), Z5, Z7
+	VPMAXUB       Z4, Z5, Z5
+	VPMAXUB       Z6, Z7, Z7
+	VMOVDQU8      64(CX), Z8
+	VMOVDQU8      64(DX), Z9
+	VPMAXUB       64(BX), Z8, Z10
+	VPMAXUB       64(SI), Z9, Z11
+	VPMAXUB       Z8, Z9, Z9
+	VPMAXUB       Z10, Z11, Z11
+	VMOVDQU8      65(CX), Z12
+	VMOVDQU8      65(DX), Z13
+	VPMAXUB       65(BX), Z12, Z14
+	VPMAXUB       65(SI), Z13, Z15
+	VPMAXUB       Z12, Z13, Z13
+	VPMAXUB       Z14, Z15, Z15
+	VPCMPUB       $0x05, Z4, Z0, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, DI
+	XORQ          R15, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*1), R10
+	VPCMPUB       $0x05, Z12, Z8, K1
+	KMOVQ         K1, DI
+	SHRQ          $0x3f, DI, R15
+	XORQ          DI, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*1), R10
+	VPCMPUB       $0x05, Z6, Z2, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R9
+	XORQ          R15, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*1), R11
+	VPCMPUB       $0x05, Z14, Z10, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, R15
+	XORQ          R9, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*1), R11
+	VPCMPUB       $0x05, Z5, Z1, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R13
+	XORQ          R15, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VPCMPUB       $0x05, Z13, Z9, K1
+	KMOVQ         K1, R13
+	SHRQ          $0x3f, R13, R15
+	XORQ          R13, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*1), R12
+	VPCMPUB       $0x05, Z7, Z3, K1
+	KMOVQ         K1, R15
+	SHRQ          $0x3f, R15, R14
+	XORQ          R15, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*1), R8
+	VPCMPUB       $0x05, Z15, Z11, K1
+	KMOVQ         K1, R14
+	SHRQ          $0x3f, R14, R15
+	XORQ          R14, R15
+	KMOVQ         R15, K1
+	VPCOMPRESSB.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*1), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU8      (CX), Z0
@@ -896,12 +1174,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*1), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -913,7 +1189,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU8.Z    (CX), K1, Z0
 	VMOVDQU8.Z    (DX), K1, Z1
 	VMOVDQU8.Z    (BX), K1, Z2
@@ -932,7 +1208,7 @@ last:
 	VPMAXUB       Z6, Z7, Z7
 	VPCMPUB       $0x05, Z4, Z0, K1
 	KMOVQ         K1, R15
-	ORQ           56(SP), R15
+	ORQ           64(SP), R15
 	SHRQ          $0x3f, R15, DI
 	XORQ          R15, DI
 	KMOVQ         DI, K1
@@ -943,7 +1219,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPUB       $0x05, Z6, Z2, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R9
 	XORQ          DI, R9
 	KMOVQ         R9, K1
@@ -954,7 +1230,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPUB       $0x05, Z5, Z1, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R13
 	XORQ          DI, R13
 	KMOVQ         R13, K1
@@ -965,7 +1241,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPUB       $0x05, Z7, Z3, K1
 	KMOVQ         K1, DI
-	ORQ           56(SP), DI
+	ORQ           64(SP), DI
 	SHRQ          $0x3f, DI, R14
 	XORQ          DI, R14
 	KMOVQ         R14, K1
@@ -983,7 +1259,7 @@ last:
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -1016,7 +1292,7 @@ done:
 
 // func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $48-72
+TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1038,22 +1314,80 @@ TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ BX, (SP)
 	MOVQ columns+16(FP), BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU8      (CX), Z0
+	VMOVDQU8      (DX), Z1
+	VPMAXUB       Z0, Z1, Z1
+	VMOVDQU8      1(CX), Z2
+	VMOVDQU8      1(DX), Z3
+	VPMAXUB       Z2, Z3, Z3
+	VMOVDQU8      64(CX), Z4
+	VMOVDQU8      64(DX), Z5
+	VPMAXUB       Z4, Z5, Z5
+	VMOVDQU8      65(CX), Z6
+	VMOVDQU8      65(DX), Z7
+	VPMAXUB       Z6, Z7, Z7
+	VPCMPUB       $0x05, Z2, Z0, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, BX
+	XORQ          R9, BX
+	KMOVQ         BX, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*1), R8
+	VPCMPUB       $0x05, Z6, Z4, K1
+	KMOVQ         K1, BX
+	SHRQ          $0x3f, BX, R9
+	XORQ          BX, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*1), R8
+	VPCMPUB       $0x05, Z3, Z1, K1
+	KMOVQ         K1, R9
+	SHRQ          $0x3f, R9, DI
+	XORQ          R9, DI
+	KMOVQ         DI, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*1), SI
+	VPCMPUB       $0x05, Z7, Z5, K1
+	KMOVQ         K1, DI
+	SHRQ          $0x3f, DI, R9
+	XORQ          DI, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*1), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU8      (CX), Z0
 	VMOVDQU8      (DX), Z1
 	VPMAXUB       Z0, Z1, Z1
@@ -1080,10 +1414,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*1), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -1095,7 +1427,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU8.Z    (CX), K1, Z0
 	VMOVDQU8.Z    (DX), K1, Z1
 	VPMAXUB       Z0, Z1, Z1
@@ -1104,7 +1436,7 @@ last:
 	VPMAXUB       Z2, Z3, Z3
 	VPCMPUB       $0x05, Z2, Z0, K1
 	KMOVQ         K1, R9
-	ORQ           40(SP), R9
+	ORQ           48(SP), R9
 	SHRQ          $0x3f, R9, BX
 	XORQ          R9, BX
 	KMOVQ         BX, K1
@@ -1115,7 +1447,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPUB       $0x05, Z3, Z1, K1
 	KMOVQ         K1, BX
-	ORQ           40(SP), BX
+	ORQ           48(SP), BX
 	SHRQ          $0x3f, BX, DI
 	XORQ          BX, DI
 	KMOVQ         DI, K1
@@ -1129,7 +1461,7 @@ last:
 	MOVB          $0x00, (SI)
 	ADDQ          $0x01, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
@@ -1154,7 +1486,7 @@ done:
 
 // func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $64-80
+TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1191,7 +1523,7 @@ TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ columns+24(FP), DI
 	ADDQ DI, DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -1202,17 +1534,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINUW       (BX), Z0, Z2
+	VPMINUW       (SI), Z1, Z3
+	VPMINUW       Z0, Z1, Z1
+	VPMINUW       Z2, Z3, Z3
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMINUW       2(BX), Z4, Z6
+	VPMINUW       2(SI), Z5, Z7
+	VPMINUW       Z4, Z5, Z5
+	VPMINUW       Z6, Z7, Z7
+	VMOVDQU16     64(CX), Z8
+	VMOVDQU16     64(DX), Z9
+	VPMINUW       64(BX), Z8, Z10
+	VPMINUW       64(SI), Z9, Z11
+	VPMINUW       Z8, Z9, Z9
+	VPMINUW       Z10, Z11, Z11
+	VMOVDQU16     66(CX), Z12
+	VMOVDQU16     66(DX), Z13
+	VPMINUW       66(BX), Z12, Z14
+	VPMINUW       66(SI), Z13, Z15
+	VPMINUW       Z12, Z13, Z13
+	VPMINUW       Z14, Z15, Z15
+	VPCMPUW       $0x02, Z4, Z0, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	VPCMPUW       $0x02, Z12, Z8, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R15
+	XORL          DI, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*2), R10
+	VPCMPUW       $0x02, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	VPCMPUW       $0x02, Z14, Z10, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, R15
+	XORL          R9, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*2), R11
+	VPCMPUW       $0x02, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VPCMPUW       $0x02, Z13, Z9, K1
+	KMOVD         K1, R13
+	SHRL          $0x1f, R13, R15
+	XORL          R13, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*2), R12
+	VPCMPUW       $0x02, Z7, Z3, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPUW       $0x02, Z15, Z11, K1
+	KMOVD         K1, R14
+	SHRL          $0x1f, R14, R15
+	XORL          R14, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*2), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU16     (CX), Z0
@@ -1267,12 +1711,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*2), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -1285,7 +1727,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VMOVDQU16.Z   (BX), K1, Z2
@@ -1304,7 +1746,7 @@ last:
 	VPMINUW       Z6, Z7, Z7
 	VPCMPUW       $0x02, Z4, Z0, K1
 	KMOVD         K1, R15
-	ORL           56(SP), R15
+	ORL           64(SP), R15
 	SHRL          $0x1f, R15, DI
 	XORL          R15, DI
 	KMOVD         DI, K1
@@ -1315,7 +1757,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPUW       $0x02, Z6, Z2, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R9
 	XORL          DI, R9
 	KMOVD         R9, K1
@@ -1326,7 +1768,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPUW       $0x02, Z5, Z1, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R13
 	XORL          DI, R13
 	KMOVD         R13, K1
@@ -1337,7 +1779,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPUW       $0x02, Z7, Z3, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R14
 	XORL          DI, R14
 	KMOVD         R14, K1
@@ -1355,7 +1797,7 @@ last:
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -1388,7 +1830,7 @@ done:
 
 // func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsarealeastavx512(SB), NOSPLIT, $48-72
+TEXT ·pairsarealeastavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1411,22 +1853,80 @@ TEXT ·pairsarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ columns+16(FP), BX
 	ADDQ BX, BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINUW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMINUW       Z2, Z3, Z3
+	VMOVDQU16     64(CX), Z4
+	VMOVDQU16     64(DX), Z5
+	VPMINUW       Z4, Z5, Z5
+	VMOVDQU16     66(CX), Z6
+	VMOVDQU16     66(DX), Z7
+	VPMINUW       Z6, Z7, Z7
+	VPCMPUW       $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	VPCMPUW       $0x02, Z6, Z4, K1
+	KMOVD         K1, BX
+	SHRL          $0x1f, BX, R9
+	XORL          BX, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*2), R8
+	VPCMPUW       $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	VPCMPUW       $0x02, Z7, Z5, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU16     (CX), Z0
 	VMOVDQU16     (DX), Z1
 	VPMINUW       Z0, Z1, Z1
@@ -1453,10 +1953,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*2), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -1469,7 +1967,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VPMINUW       Z0, Z1, Z1
@@ -1478,7 +1976,7 @@ last:
 	VPMINUW       Z2, Z3, Z3
 	VPCMPUW       $0x02, Z2, Z0, K1
 	KMOVD         K1, R9
-	ORL           40(SP), R9
+	ORL           48(SP), R9
 	SHRL          $0x1f, R9, BX
 	XORL          R9, BX
 	KMOVD         BX, K1
@@ -1489,7 +1987,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPUW       $0x02, Z3, Z1, K1
 	KMOVD         K1, BX
-	ORL           40(SP), BX
+	ORL           48(SP), BX
 	SHRL          $0x1f, BX, DI
 	XORL          BX, DI
 	KMOVD         DI, K1
@@ -1503,7 +2001,7 @@ last:
 	MOVW          $0x0000, (SI)
 	ADDQ          $0x02, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
@@ -1528,7 +2026,7 @@ done:
 
 // func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $64-80
+TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1565,7 +2063,7 @@ TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ columns+24(FP), DI
 	ADDQ DI, DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -1576,17 +2074,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXUW       (BX), Z0, Z2
+	VPMAXUW       (SI), Z1, Z3
+	VPMAXUW       Z0, Z1, Z1
+	VPMAXUW       Z2, Z3, Z3
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMAXUW       2(BX), Z4, Z6
+	VPMAXUW       2(SI), Z5, Z7
+	VPMAXUW       Z4, Z5, Z5
+	VPMAXUW       Z6, Z7, Z7
+	VMOVDQU16     64(CX), Z8
+	VMOVDQU16     64(DX), Z9
+	VPMAXUW       64(BX), Z8, Z10
+	VPMAXUW       64(SI), Z9, Z11
+	VPMAXUW       Z8, Z9, Z9
+	VPMAXUW       Z10, Z11, Z11
+	VMOVDQU16     66(CX), Z12
+	VMOVDQU16     66(DX), Z13
+	VPMAXUW       66(BX), Z12, Z14
+	VPMAXUW       66(SI), Z13, Z15
+	VPMAXUW       Z12, Z13, Z13
+	VPMAXUW       Z14, Z15, Z15
+	VPCMPUW       $0x05, Z4, Z0, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	VPCMPUW       $0x05, Z12, Z8, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R15
+	XORL          DI, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*2), R10
+	VPCMPUW       $0x05, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	VPCMPUW       $0x05, Z14, Z10, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, R15
+	XORL          R9, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*2), R11
+	VPCMPUW       $0x05, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VPCMPUW       $0x05, Z13, Z9, K1
+	KMOVD         K1, R13
+	SHRL          $0x1f, R13, R15
+	XORL          R13, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*2), R12
+	VPCMPUW       $0x05, Z7, Z3, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPUW       $0x05, Z15, Z11, K1
+	KMOVD         K1, R14
+	SHRL          $0x1f, R14, R15
+	XORL          R14, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*2), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU16     (CX), Z0
@@ -1641,12 +2251,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*2), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -1659,7 +2267,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VMOVDQU16.Z   (BX), K1, Z2
@@ -1678,7 +2286,7 @@ last:
 	VPMAXUW       Z6, Z7, Z7
 	VPCMPUW       $0x05, Z4, Z0, K1
 	KMOVD         K1, R15
-	ORL           56(SP), R15
+	ORL           64(SP), R15
 	SHRL          $0x1f, R15, DI
 	XORL          R15, DI
 	KMOVD         DI, K1
@@ -1689,7 +2297,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPUW       $0x05, Z6, Z2, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R9
 	XORL          DI, R9
 	KMOVD         R9, K1
@@ -1700,7 +2308,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPUW       $0x05, Z5, Z1, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R13
 	XORL          DI, R13
 	KMOVD         R13, K1
@@ -1711,7 +2319,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPUW       $0x05, Z7, Z3, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R14
 	XORL          DI, R14
 	KMOVD         R14, K1
@@ -1729,7 +2337,7 @@ last:
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -1762,7 +2370,7 @@ done:
 
 // func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $48-72
+TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1785,22 +2393,80 @@ TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ columns+16(FP), BX
 	ADDQ BX, BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXUW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMAXUW       Z2, Z3, Z3
+	VMOVDQU16     64(CX), Z4
+	VMOVDQU16     64(DX), Z5
+	VPMAXUW       Z4, Z5, Z5
+	VMOVDQU16     66(CX), Z6
+	VMOVDQU16     66(DX), Z7
+	VPMAXUW       Z6, Z7, Z7
+	VPCMPUW       $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	VPCMPUW       $0x05, Z6, Z4, K1
+	KMOVD         K1, BX
+	SHRL          $0x1f, BX, R9
+	XORL          BX, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*2), R8
+	VPCMPUW       $0x05, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	VPCMPUW       $0x05, Z7, Z5, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU16     (CX), Z0
 	VMOVDQU16     (DX), Z1
 	VPMAXUW       Z0, Z1, Z1
@@ -1827,10 +2493,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*2), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -1843,7 +2507,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VPMAXUW       Z0, Z1, Z1
@@ -1852,7 +2516,7 @@ last:
 	VPMAXUW       Z2, Z3, Z3
 	VPCMPUW       $0x05, Z2, Z0, K1
 	KMOVD         K1, R9
-	ORL           40(SP), R9
+	ORL           48(SP), R9
 	SHRL          $0x1f, R9, BX
 	XORL          R9, BX
 	KMOVD         BX, K1
@@ -1863,7 +2527,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPUW       $0x05, Z3, Z1, K1
 	KMOVD         K1, BX
-	ORL           40(SP), BX
+	ORL           48(SP), BX
 	SHRL          $0x1f, BX, DI
 	XORL          BX, DI
 	KMOVD         DI, K1
@@ -1877,7 +2541,7 @@ last:
 	MOVW          $0x0000, (SI)
 	ADDQ          $0x02, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
@@ -1902,7 +2566,7 @@ done:
 
 // func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $64-80
+TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -1939,7 +2603,7 @@ TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $64-80
 	MOVQ columns+24(FP), DI
 	ADDQ DI, DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -1950,17 +2614,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINSW       (BX), Z0, Z2
+	VPMINSW       (SI), Z1, Z3
+	VPMINSW       Z0, Z1, Z1
+	VPMINSW       Z2, Z3, Z3
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMINSW       2(BX), Z4, Z6
+	VPMINSW       2(SI), Z5, Z7
+	VPMINSW       Z4, Z5, Z5
+	VPMINSW       Z6, Z7, Z7
+	VMOVDQU16     64(CX), Z8
+	VMOVDQU16     64(DX), Z9
+	VPMINSW       64(BX), Z8, Z10
+	VPMINSW       64(SI), Z9, Z11
+	VPMINSW       Z8, Z9, Z9
+	VPMINSW       Z10, Z11, Z11
+	VMOVDQU16     66(CX), Z12
+	VMOVDQU16     66(DX), Z13
+	VPMINSW       66(BX), Z12, Z14
+	VPMINSW       66(SI), Z13, Z15
+	VPMINSW       Z12, Z13, Z13
+	VPMINSW       Z14, Z15, Z15
+	VPCMPW        $0x02, Z4, Z0, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	VPCMPW        $0x02, Z12, Z8, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R15
+	XORL          DI, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*2), R10
+	VPCMPW        $0x02, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	VPCMPW        $0x02, Z14, Z10, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, R15
+	XORL          R9, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*2), R11
+	VPCMPW        $0x02, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VPCMPW        $0x02, Z13, Z9, K1
+	KMOVD         K1, R13
+	SHRL          $0x1f, R13, R15
+	XORL          R13, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*2), R12
+	VPCMPW        $0x02, Z7, Z3, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPW        $0x02, Z15, Z11, K1
+	KMOVD         K1, R14
+	SHRL          $0x1f, R14, R15
+	XORL          R14, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*2), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU16     (CX), Z0
@@ -2015,12 +2791,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*2), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -2033,7 +2807,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VMOVDQU16.Z   (BX), K1, Z2
@@ -2052,7 +2826,7 @@ last:
 	VPMINSW       Z6, Z7, Z7
 	VPCMPW        $0x02, Z4, Z0, K1
 	KMOVD         K1, R15
-	ORL           56(SP), R15
+	ORL           64(SP), R15
 	SHRL          $0x1f, R15, DI
 	XORL          R15, DI
 	KMOVD         DI, K1
@@ -2063,7 +2837,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPW        $0x02, Z6, Z2, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R9
 	XORL          DI, R9
 	KMOVD         R9, K1
@@ -2074,7 +2848,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPW        $0x02, Z5, Z1, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R13
 	XORL          DI, R13
 	KMOVD         R13, K1
@@ -2085,7 +2859,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPW        $0x02, Z7, Z3, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R14
 	XORL          DI, R14
 	KMOVD         R14, K1
@@ -2103,7 +2877,7 @@ last:
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -2136,7 +2910,7 @@ done:
 
 // func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedarealeastavx512(SB), NOSPLIT, $48-72
+TEXT ·signedarealeastavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -2159,22 +2933,80 @@ TEXT ·signedarealeastavx512(SB), NOSPLIT, $48-72
 	MOVQ columns+16(FP), BX
 	ADDQ BX, BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMINSW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMINSW       Z2, Z3, Z3
+	VMOVDQU16     64(CX), Z4
+	VMOVDQU16     64(DX), Z5
+	VPMINSW       Z4, Z5, Z5
+	VMOVDQU16     66(CX), Z6
+	VMOVDQU16     66(DX), Z7
+	VPMINSW       Z6, Z7, Z7
+	VPCMPW        $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	VPCMPW        $0x02, Z6, Z4, K1
+	KMOVD         K1, BX
+	SHRL          $0x1f, BX, R9
+	XORL          BX, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*2), R8
+	VPCMPW        $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	VPCMPW        $0x02, Z7, Z5, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU16     (CX), Z0
 	VMOVDQU16     (DX), Z1
 	VPMINSW       Z0, Z1, Z1
@@ -2201,10 +3033,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*2), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -2217,7 +3047,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VPMINSW       Z0, Z1, Z1
@@ -2226,7 +3056,7 @@ last:
 	VPMINSW       Z2, Z3, Z3
 	VPCMPW        $0x02, Z2, Z0, K1
 	KMOVD         K1, R9
-	ORL           40(SP), R9
+	ORL           48(SP), R9
 	SHRL          $0x1f, R9, BX
 	XORL          R9, BX
 	KMOVD         BX, K1
@@ -2237,7 +3067,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPW        $0x02, Z3, Z1, K1
 	KMOVD         K1, BX
-	ORL           40(SP), BX
+	ORL           48(SP), BX
 	SHRL          $0x1f, BX, DI
 	XORL          BX, DI
 	KMOVD         DI, K1
@@ -2251,7 +3081,7 @@ last:
 	MOVW          $0x0000, (SI)
 	ADDQ          $0x02, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
@@ -2276,7 +3106,7 @@ done:
 
 // func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $64-80
+TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $72-80
 	MOVQ stride+16(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -2313,7 +3143,7 @@ TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $64-80
 	MOVQ columns+24(FP), DI
 	ADDQ DI, DI
 	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
+	MOVQ DI, 56(SP)
 
 row:
 	CMPQ R10, 8(SP)
@@ -2324,17 +3154,129 @@ row:
 	JHI  done
 	CMPQ R8, 32(SP)
 	JHI  done
-	MOVQ 48(SP), DI
+	MOVQ 56(SP), DI
 	ADDQ CX, DI
 	MOVQ DI, 40(SP)
+	SUBQ $0x40, DI
+	MOVQ DI, 48(SP)
 	XORL DI, DI
 	XORL R9, R9
 	XORL R13, R13
 	XORL R14, R14
-	CMPQ CX, 40(SP)
-	JGE  last
+	CMPQ CX, 48(SP)
+	JGE  one
 
-vector:
+pair:
+	PREFETCHT0    (CX)(AX*4)
+	PREFETCHT0    (BX)(AX*4)
+	PREFETCHT0    64(CX)(AX*4)
+	PREFETCHT0    64(BX)(AX*4)
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXSW       (BX), Z0, Z2
+	VPMAXSW       (SI), Z1, Z3
+	VPMAXSW       Z0, Z1, Z1
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16     2(CX), Z4
+	VMOVDQU16     2(DX), Z5
+	VPMAXSW       2(BX), Z4, Z6
+	VPMAXSW       2(SI), Z5, Z7
+	VPMAXSW       Z4, Z5, Z5
+	VPMAXSW       Z6, Z7, Z7
+	VMOVDQU16     64(CX), Z8
+	VMOVDQU16     64(DX), Z9
+	VPMAXSW       64(BX), Z8, Z10
+	VPMAXSW       64(SI), Z9, Z11
+	VPMAXSW       Z8, Z9, Z9
+	VPMAXSW       Z10, Z11, Z11
+	VMOVDQU16     66(CX), Z12
+	VMOVDQU16     66(DX), Z13
+	VPMAXSW       66(BX), Z12, Z14
+	VPMAXSW       66(SI), Z13, Z15
+	VPMAXSW       Z12, Z13, Z13
+	VPMAXSW       Z14, Z15, Z15
+	VPCMPW        $0x05, Z4, Z0, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, DI
+	XORL          R15, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       DI, DI
+	LEAQ          (R10)(DI*2), R10
+	VPCMPW        $0x05, Z12, Z8, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R15
+	XORL          DI, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z8, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R15, R15
+	LEAQ          (R10)(R15*2), R10
+	VPCMPW        $0x05, Z6, Z2, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R9
+	XORL          R15, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R9, R9
+	LEAQ          (R11)(R9*2), R11
+	VPCMPW        $0x05, Z14, Z10, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, R15
+	XORL          R9, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z10, K1, Z0
+	VMOVDQU8      Z0, (R11)
+	POPCNTQ       R15, R15
+	LEAQ          (R11)(R15*2), R11
+	VPCMPW        $0x05, Z5, Z1, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R13
+	XORL          R15, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VPCMPW        $0x05, Z13, Z9, K1
+	KMOVD         K1, R13
+	SHRL          $0x1f, R13, R15
+	XORL          R13, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z9, K1, Z0
+	VMOVDQU8      Z0, (R12)
+	POPCNTQ       R15, R15
+	LEAQ          (R12)(R15*2), R12
+	VPCMPW        $0x05, Z7, Z3, K1
+	KMOVD         K1, R15
+	SHRL          $0x1f, R15, R14
+	XORL          R15, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPW        $0x05, Z15, Z11, K1
+	KMOVD         K1, R14
+	SHRL          $0x1f, R14, R15
+	XORL          R14, R15
+	KMOVD         R15, K1
+	VPCOMPRESSW.Z Z11, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R15, R15
+	LEAQ          (R8)(R15*2), R8
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	SUBQ          $-128, BX
+	SUBQ          $-128, SI
+	CMPQ          CX, 48(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 40(SP)
+	JGE           last
 	PREFETCHT0    (CX)(AX*4)
 	PREFETCHT0    (BX)(AX*4)
 	VMOVDQU16     (CX), Z0
@@ -2389,12 +3331,10 @@ vector:
 	POPCNTQ       R14, R14
 	LEAQ          (R8)(R14*2), R8
 	MOVQ          R15, R14
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	ADDQ          $0x40, BX
-	ADDQ          $0x40, SI
-	CMPQ          CX, 40(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
+	SUBQ          $-64, BX
+	SUBQ          $-64, SI
 
 last:
 	MOVQ          40(SP), BP
@@ -2407,7 +3347,7 @@ last:
 	SHRQ          $0x01, R15
 	KMOVQ         R15, K2
 	NOTQ          R15
-	MOVQ          R15, 56(SP)
+	MOVQ          R15, 64(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VMOVDQU16.Z   (BX), K1, Z2
@@ -2426,7 +3366,7 @@ last:
 	VPMAXSW       Z6, Z7, Z7
 	VPCMPW        $0x05, Z4, Z0, K1
 	KMOVD         K1, R15
-	ORL           56(SP), R15
+	ORL           64(SP), R15
 	SHRL          $0x1f, R15, DI
 	XORL          R15, DI
 	KMOVD         DI, K1
@@ -2437,7 +3377,7 @@ last:
 	MOVQ          R15, DI
 	VPCMPW        $0x05, Z6, Z2, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R9
 	XORL          DI, R9
 	KMOVD         R9, K1
@@ -2448,7 +3388,7 @@ last:
 	MOVQ          DI, R9
 	VPCMPW        $0x05, Z5, Z1, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R13
 	XORL          DI, R13
 	KMOVD         R13, K1
@@ -2459,7 +3399,7 @@ last:
 	MOVQ          DI, R13
 	VPCMPW        $0x05, Z7, Z3, K1
 	KMOVD         K1, DI
-	ORL           56(SP), DI
+	ORL           64(SP), DI
 	SHRL          $0x1f, DI, R14
 	XORL          DI, R14
 	KMOVD         R14, K1
@@ -2477,7 +3417,7 @@ last:
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVQ          40(SP), DI
-	SUBQ          48(SP), DI
+	SUBQ          56(SP), DI
 	ADDQ          AX, DI
 	SUBQ          CX, DI
 	ADDQ          DI, CX
@@ -2510,7 +3450,7 @@ done:
 
 // func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedareagreatestavx512(SB), NOSPLIT, $48-72
+TEXT ·signedareagreatestavx512(SB), NOSPLIT, $56-72
 	MOVQ stride+8(FP), AX
 	MOVQ below+0(FP), CX
 	LEAQ (CX)(AX*1), DX
@@ -2533,22 +3473,80 @@ TEXT ·signedareagreatestavx512(SB), NOSPLIT, $48-72
 	MOVQ columns+16(FP), BX
 	ADDQ BX, BX
 	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
+	MOVQ BX, 40(SP)
 
 row:
 	CMPQ R8, 8(SP)
 	JHI  done
 	CMPQ SI, 16(SP)
 	JHI  done
-	MOVQ 32(SP), BX
+	MOVQ 40(SP), BX
 	ADDQ CX, BX
 	MOVQ BX, 24(SP)
+	SUBQ $0x40, BX
+	MOVQ BX, 32(SP)
 	XORL BX, BX
 	XORL DI, DI
-	CMPQ CX, 24(SP)
-	JGE  last
+	CMPQ CX, 32(SP)
+	JGE  one
 
-vector:
+pair:
+	VMOVDQU16     (CX), Z0
+	VMOVDQU16     (DX), Z1
+	VPMAXSW       Z0, Z1, Z1
+	VMOVDQU16     2(CX), Z2
+	VMOVDQU16     2(DX), Z3
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16     64(CX), Z4
+	VMOVDQU16     64(DX), Z5
+	VPMAXSW       Z4, Z5, Z5
+	VMOVDQU16     66(CX), Z6
+	VMOVDQU16     66(DX), Z7
+	VPMAXSW       Z6, Z7, Z7
+	VPCMPW        $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, BX
+	XORL          R9, BX
+	KMOVD         BX, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       BX, BX
+	LEAQ          (R8)(BX*2), R8
+	VPCMPW        $0x05, Z6, Z4, K1
+	KMOVD         K1, BX
+	SHRL          $0x1f, BX, R9
+	XORL          BX, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z4, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R9, R9
+	LEAQ          (R8)(R9*2), R8
+	VPCMPW        $0x05, Z3, Z1, K1
+	KMOVD         K1, R9
+	SHRL          $0x1f, R9, DI
+	XORL          R9, DI
+	KMOVD         DI, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       DI, DI
+	LEAQ          (SI)(DI*2), SI
+	VPCMPW        $0x05, Z7, Z5, K1
+	KMOVD         K1, DI
+	SHRL          $0x1f, DI, R9
+	XORL          DI, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z5, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	SUBQ          $-128, CX
+	SUBQ          $-128, DX
+	CMPQ          CX, 32(SP)
+	JL            pair
+
+one:
+	CMPQ          CX, 24(SP)
+	JGE           last
 	VMOVDQU16     (CX), Z0
 	VMOVDQU16     (DX), Z1
 	VPMAXSW       Z0, Z1, Z1
@@ -2575,10 +3573,8 @@ vector:
 	POPCNTQ       DI, DI
 	LEAQ          (SI)(DI*2), SI
 	MOVQ          R9, DI
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	CMPQ          CX, 24(SP)
-	JL            vector
+	SUBQ          $-64, CX
+	SUBQ          $-64, DX
 
 last:
 	MOVQ          24(SP), R10
@@ -2591,7 +3587,7 @@ last:
 	SHRQ          $0x01, R9
 	KMOVQ         R9, K2
 	NOTQ          R9
-	MOVQ          R9, 40(SP)
+	MOVQ          R9, 48(SP)
 	VMOVDQU16.Z   (CX), K1, Z0
 	VMOVDQU16.Z   (DX), K1, Z1
 	VPMAXSW       Z0, Z1, Z1
@@ -2600,7 +3596,7 @@ last:
 	VPMAXSW       Z2, Z3, Z3
 	VPCMPW        $0x05, Z2, Z0, K1
 	KMOVD         K1, R9
-	ORL           40(SP), R9
+	ORL           48(SP), R9
 	SHRL          $0x1f, R9, BX
 	XORL          R9, BX
 	KMOVD         BX, K1
@@ -2611,7 +3607,7 @@ last:
 	MOVQ          R9, BX
 	VPCMPW        $0x05, Z3, Z1, K1
 	KMOVD         K1, BX
-	ORL           40(SP), BX
+	ORL           48(SP), BX
 	SHRL          $0x1f, BX, DI
 	XORL          BX, DI
 	KMOVD         DI, K1
@@ -2625,7 +3621,7 @@ last:
 	MOVW          $0x0000, (SI)
 	ADDQ          $0x02, SI
 	MOVQ          24(SP), BX
-	SUBQ          32(SP), BX
+	SUBQ          40(SP), BX
 	ADDQ          AX, BX
 	SUBQ          CX, BX
 	ADDQ          BX, CX
