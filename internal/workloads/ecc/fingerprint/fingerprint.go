@@ -190,17 +190,22 @@ func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	sum := make(Sum, len(p.functions))
-	for i, f := range p.functions {
-		m, err := newMarch(s, f, p.in.Periodic, threads, p.isa)
+	var sum Sum
+	for len(sum) < len(p.functions) {
+		m, err := newMarch(s, p.functions[len(sum)], p.in.Periodic, threads, p.isa)
+		var some []uint64
 		if err == nil {
 			m.joined = joined
-			sum[i], err = m.run()
-			sum[i] <<= doubled(p.ladder)
+			m.share(p.functions[len(sum)+1:])
+			some, err = m.run()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("fingerprint: %w", err)
 		}
+		sum = append(sum, some...)
+	}
+	for i := range sum {
+		sum[i] <<= doubled(p.ladder)
 	}
 	return sum, nil
 }

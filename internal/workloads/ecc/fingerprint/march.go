@@ -26,9 +26,10 @@ type march struct {
 	joined   bool // the positions before the first slice are left out, and with them its cells
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
-	turns    *turns // of 8 and 16-bit voxels, in place of the kernel; nil for others
-	first    int64  // column of positions: before the first voxel, or the first one of tiles of levels
-	group    int64  // columns of tiles are multiples of
+	turns    *turns   // of 8 and 16-bit voxels, in place of the kernel; nil for others
+	also     []*turns // of more functions that look up what is found once
+	first    int64    // column of positions: before the first voxel, or the first one of tiles of levels
+	group    int64    // columns of tiles are multiples of
 
 	threads       int
 	rows, columns int64 // positions of a tile, at most
@@ -117,6 +118,16 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	return m, s.ReadSlab(m.start.data, 0, 1)
 }
 
+// share takes on the first of some functions, as many as look nothing up but the turning points that the march finds.
+func (m *march) share(functions []function) {
+	for _, f := range functions {
+		if !m.untiled() || f.turns == nil || !math.IsInf(f.turns.most, 1) {
+			break
+		}
+		m.also = append(m.also, f.turns)
+	}
+}
+
 // untiled reports whether turning points are never so many that tiles are quicker.
 func (m *march) untiled() bool { return m.turns != nil && math.IsInf(m.turns.most, 1) }
 
@@ -127,13 +138,13 @@ type core struct {
 	tiles   tiler
 	turning *turning // nil where there are tiles
 	slab    []byte
-	sum     uint64
+	sums    []uint64 // of each function
 }
 
 // taken adds what turning points came to, if any were looked for.
 func (c *core) taken(dim int) {
 	if c.turning != nil {
-		c.sum += c.turning.take(dim)
+		c.turning.take(dim, c.sums)
 	}
 }
 
@@ -143,7 +154,8 @@ type view struct {
 	first int64
 }
 
-func (m *march) run() (uint64, error) {
+// run is the sum of the march's function, and of those that look up what it finds.
+func (m *march) run() ([]uint64, error) {
 	positions := m.in.Shape().Slices() + 1
 	strips := int64(1) // that cores take each by itself
 	if m.resident != nil && !m.flat {
@@ -151,7 +163,7 @@ func (m *march) run() (uint64, error) {
 	}
 	turns := (positions + m.depth - 1) / m.depth * strips
 	var next atomic.Int64
-	sums, errs := make([]uint64, m.threads), make([]error, m.threads)
+	sums, errs := make([][]uint64, m.threads), make([]error, m.threads)
 	crew.Each(m.threads, func(i int) {
 		c := m.core()
 		for errs[i] == nil {
@@ -174,19 +186,20 @@ func (m *march) run() (uint64, error) {
 				errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
 			}
 		}
-		sums[i] = c.sum
+		sums[i] = c.sums
 	})
-	var sum uint64
-	for _, s := range sums {
-		sum += s
+	for _, more := range sums[1:] {
+		for f, sum := range more {
+			sums[0][f] += sum
+		}
 	}
-	return sum, errors.Join(errs...)
+	return sums[0], errors.Join(errs...)
 }
 
 func (m *march) core() *core {
-	c := &core{}
+	c := &core{sums: make([]uint64, 1+len(m.also))}
 	if m.turns != nil {
-		c.turning = newTurning(m.turns, m.w, m.size)
+		c.turning = newTurning(append([]*turns{m.turns}, m.also...), m.w, m.size)
 	}
 	switch {
 	case m.of.levels != nil:
@@ -254,7 +267,7 @@ func (m *march) plane(c *core, v view, lo, hi int64) error {
 		rows := min(m.rows, hi-y)
 		for x := m.first; x < m.w; x += m.columns {
 			c.tiles.fill(m, v, 0, y, rows, x, true)
-			c.sum += c.tiles.add(m, rows, x)
+			c.sums[0] += c.tiles.add(m, rows, x)
 		}
 		y += rows
 	}
@@ -282,7 +295,7 @@ func (m *march) strip(c *core, v view, lo, hi, y int64) error {
 				return err
 			}
 			c.tiles.fill(m, v, z+1, y, rows, x, z == lo)
-			c.sum += c.tiles.add(m, rows, x)
+			c.sums[0] += c.tiles.add(m, rows, x)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func tilesAddUp(t sound.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							return got
+							return got[0]
 						}
 						want := sum(func(*march) {})
 						for rows := range int64(3) {
@@ -169,7 +169,7 @@ func tilesAddUp(t sound.T) {
 // that have none are looked at in between.
 func listsHaveRoom(t sound.T) {
 	for _, c := range []struct{ columns, size int64 }{{10, 1}, {10, 2}, {3 * listBytes, 1}, {3 * listBytes, 2}} {
-		s := newTurning(&turns{alternate: func(list []byte) int64 { return int64(len(list)) }}, c.columns, c.size)
+		s := newTurning([]*turns{{alternate: func(list []byte) int64 { return int64(len(list)) }}, {alternate: func(list []byte) int64 { return -int64(len(list)) }}}, c.columns, c.size)
 		each := (c.columns + 1) * c.size
 		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+listEnd) {
 			t.Errorf("%+v: lists of %d bytes", c, got)
@@ -179,7 +179,8 @@ func listsHaveRoom(t sound.T) {
 		}
 		for i, sign := range [4]int64{1, -1, -1, 1} {
 			const rows = 12345
-			s.sum, s.counts = 0, [4]int64{}
+			s.counts = [4]int64{}
+			clear(s.sums)
 			next, looks := int64(0), 0
 			s.inLists(rows, func(at, left int64) int {
 				if at != next || at+left != rows || looks > 0 && s.counts != [4]int64{} {
@@ -197,8 +198,8 @@ func listsHaveRoom(t sound.T) {
 			if want := (rows + all - 1) / all; next != rows || int64(looks) != want {
 				t.Errorf("%+v, list %d: %d rows are taken in %d turns, want %d in %d", c, i, next, looks, rows, want)
 			}
-			if s.look(); s.sum != sign*rows*each || s.counts != [4]int64{} {
-				t.Errorf("%+v, list %d: %d rows are worth %d, %d are left", c, i, rows, s.sum, s.counts)
+			if s.look(); s.sums[0] != sign*rows*each || s.sums[1] != -sign*rows*each || s.counts != [4]int64{} {
+				t.Errorf("%+v, list %d: %d rows are worth %d, %d are left", c, i, rows, s.sums, s.counts)
 			}
 		}
 	}

@@ -23,12 +23,13 @@ import (
 // A turning writes the turning points down, and looks up their weights when there are many.
 type turning struct {
 	*turns
-	size   int64 // of a voxel in bytes
-	lists  []byte
-	room   int // bytes of each of the four lists
-	counts [4]int64
-	sum    int64 // of the lists so far, with their signs
-	listed int64 // bytes of the lists so far
+	functions []*turns // that look the lists up, those first
+	size      int64    // of a voxel in bytes
+	lists     []byte
+	room      int // bytes of each of the four lists
+	counts    [4]int64
+	sums      []int64 // of the lists so far, with their signs, by each function
+	listed    int64   // bytes of the lists so far
 }
 
 // turns are how turning points are found and looked up, of the least or of the greatest values.
@@ -191,8 +192,9 @@ func digitsOf(number func(v int) uint64) *[digits * 256]byte {
 	return table
 }
 
-func newTurning(t *turns, columns, size int64) *turning {
-	s := &turning{turns: t, size: size, room: int(max(listBytes, (columns+1)*size)) + listEnd}
+// newTurning is how some functions that find turning points alike look at rows of so many columns.
+func newTurning(functions []*turns, columns, size int64) *turning {
+	s := &turning{turns: functions[0], functions: functions, size: size, room: int(max(listBytes, (columns+1)*size)) + listEnd, sums: make([]int64, len(functions))}
 	s.lists = grid.NewBuffer(4 * int64(s.room))
 	return s
 }
@@ -204,11 +206,13 @@ func (t *turning) look() {
 			continue
 		}
 		t.listed += n
-		sum := t.alternate(t.lists[i*t.room:][:n])
-		if i == 1 || i == 2 {
-			sum = -sum
+		for f, of := range t.functions {
+			sum := of.alternate(t.lists[i*t.room:][:n])
+			if i == 1 || i == 2 {
+				sum = -sum
+			}
+			t.sums[f] += sum
 		}
-		t.sum += sum
 	}
 	t.counts = [4]int64{}
 }
@@ -256,22 +260,28 @@ func (t *turning) row(row []byte, columns int64, less bool) {
 	// the other sign makes up.
 	if less {
 		t.counts[0] = 0
-		t.sum -= t.nothing
 	} else {
 		t.counts[1] = 0
-		t.sum += t.nothing
+	}
+	for f, of := range t.functions {
+		if less {
+			t.sums[f] -= of.nothing
+		} else {
+			t.sums[f] += of.nothing
+		}
 	}
 }
 
-// take is what was added up, as a sum over cells.
-func (t *turning) take(dim int) uint64 {
+// take adds what was added up to the sums over cells.
+func (t *turning) take(dim int, to []uint64) {
 	t.look()
-	sum := t.sum
-	t.sum = 0
-	if dim == 3 { // a square counts positively, a cube negatively
-		sum = -sum
+	for f, sum := range t.sums {
+		if dim == 3 { // a square counts positively, a cube negatively
+			sum = -sum
+		}
+		to[f] += uint64(sum)
 	}
-	return uint64(sum)
+	clear(t.sums)
 }
 
 // dense reports whether so many voxels had too many turning points.
