@@ -56,11 +56,14 @@ type viewer struct {
 }
 
 // A room has the voxels of a view of an image in memory, of one view after the other.
-type room struct{ buffer []byte }
+type room struct {
+	threads int // that read one
+	buffer  []byte
+}
 
 // read is a view of an image, in memory where the image is: cores read it together, once, and who counts it
 // needs no slabs of it.
-func (r *room) read(view, image grid.Source, threads int) (grid.Source, error) {
+func (r *room) read(view, image grid.Source) (grid.Source, error) {
 	_, resident := image.(*grid.Field)
 	if _, is := view.(*grid.Field); is || !resident || r == nil {
 		return view, nil
@@ -70,7 +73,7 @@ func (r *room) read(view, image grid.Source, threads int) (grid.Source, error) {
 		r.buffer = grid.NewBuffer(size * slices)
 	}
 	data := r.buffer[:size*slices]
-	parts := min(max(1, int64(threads)), slices)
+	parts := min(max(1, int64(r.threads)), slices)
 	errs := make([]error, parts)
 	crew.Each(int(parts), func(i int) {
 		lo, hi := slices*int64(i)/parts, slices*int64(i+1)/parts
@@ -98,11 +101,9 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	if err != nil {
 		return nil, err
 	}
-	j := &viewJob{image: in, in: v.in, room: v.room, threads: c.Threads}
-	if len(terms) == 1 {
-		if terms[0].view, err = j.room.read(terms[0].view, in, c.Threads); err != nil {
-			return nil, err
-		}
+	j := &viewJob{image: in, in: v.in, room: v.room}
+	if terms[0].view, err = j.room.read(terms[0].view, in); err != nil { // as what is added comes
+		return nil, err
 	}
 	for _, t := range terms {
 		job, err := v.Implementation.Setup(t.view, c)
@@ -118,14 +119,13 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 // A viewJob answers by jobs that count the terms of an image, or by the first of them alone
 // where that adds up.
 type viewJob struct {
-	image   grid.Source
-	in      viewed
-	room    *room
-	threads int
-	terms   []term
-	jobs    []bench.Job[VCEC]
-	adds    bool
-	layers  int64 // the change of all layers around what was counted
+	image  grid.Source
+	in     viewed
+	room   *room
+	terms  []term
+	jobs   []bench.Job[VCEC]
+	adds   bool
+	layers int64 // the change of all layers around what was counted
 }
 
 func (j *viewJob) Do(t *bench.Trace) error {
@@ -182,7 +182,7 @@ func (j *viewJob) Add(in grid.Source, times int64) error {
 	times *= j.in.sign(j.image) * j.in.sign(in) // that of the job's image is taken at the end
 	for _, t := range terms {
 		j.layers += times * t.times * t.layer
-		view, err := j.room.read(t.view, in, j.threads)
+		view, err := j.room.read(t.view, in)
 		if err == nil {
 			err = adder(j.jobs[0]).Add(view, times*t.times)
 		}
@@ -193,22 +193,20 @@ func (j *viewJob) Add(in grid.Source, times int64) error {
 	return nil
 }
 
-// AddJoined is that of the one job of a view that has the image's slices.
+// AddJoined is that of the one job of a view that has the image's slices, where there is room for it.
 func (j *viewJob) AddJoined(p grid.Piece) error {
-	if j.in.descends() {
-		view, err := grid.Negate(p.Field)
-		if err == nil {
-			view, err = j.room.read(view, p.Field, j.threads)
-		}
-		if err != nil {
+	terms, err := j.in.terms(p.Field)
+	if err != nil {
+		return err
+	}
+	view, err := j.room.read(terms[0].view, p.Field)
+	if err != nil {
+		return err
+	}
+	p.Field = view.(*grid.Field)
+	if p.Shared != nil {
+		if p.Shared, err = grid.Trusted(p.Shared.Shape(), p.Type(), p.Data()[:grid.SliceBytes(p)], p.Ladder()); err != nil {
 			return err
-		}
-		p.Field = view.(*grid.Field)
-		if p.Shared != nil {
-			size := grid.SliceBytes(view)
-			if p.Shared, err = grid.Trusted(p.Shared.Shape(), p.Type(), p.Data()[:size], p.Ladder()); err != nil {
-				return err
-			}
 		}
 	}
 	return j.jobs[0].(Joiner).AddJoined(p)

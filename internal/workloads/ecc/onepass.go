@@ -150,7 +150,7 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	}
 	if j.cached = p.joins && in.Shape().Dim() == 3; j.cached {
 		j.joins = within == Convention{Superlevel: within.Superlevel}
-		j.count.room = &room{}
+		j.count.room = &room{threads: c.Threads}
 	}
 	return j, nil
 }
