@@ -74,20 +74,13 @@ func narrowPairs(signed bool) narrow {
 // have a next one, and the last of them ends with the row's last such voxel; what turns in it is what is new. The last
 // voxel of a row is looked at by itself.
 func (t narrow) turns(table Mem, volume, greatest bool) {
-	what, which, streams, minimum, above := "area", "least", 2, t.least, ""
-	if volume {
-		what, streams, above = "volume", 4, "above *byte, "
-	}
+	minimum := t.least
 	if greatest {
-		which, minimum = "greatest", t.most
+		minimum = t.most
 	}
 	const vector = 32
 	lanes := vector / t.bytes
-	name := t.name + what + which + "avx2"
-	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows of more than %d voxels, each kind apart bytes from the one before, behind as many bytes as there are,", name, streams, lanes),
-		"and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.")
+	streams := beginTurns(t.name, "avx2", fmt.Sprintf("rows of more than %d voxels", lanes), volume, greatest)
 	planes := []Register{Load(Param("below"), GP64())}
 	if volume {
 		planes = append(planes, Load(Param("above"), GP64()))
@@ -221,7 +214,6 @@ func (t narrow) turns(table Mem, volume, greatest bool) {
 		}
 		MOVQ(I64(1<<lanes-1), some)
 		SHLXQ(back, some, some)
-		MOVL(some.As32(), some.As32())
 		if lanes == 16 {
 			ANDL(U32(0xffff), some.As32())
 		}
@@ -250,9 +242,9 @@ func (t narrow) turns(table Mem, volume, greatest bool) {
 	to.done()
 }
 
-// everywhere is a vector that repeats 32 bits.
-func everywhere(word uint32) VecVirtual {
-	v, w := YMM(), GP32()
+// everywhere makes a vector repeat 32 bits.
+func everywhere(v VecVirtual, word uint32) VecVirtual {
+	w := GP32()
 	MOVL(U32(word), w)
 	VMOVD(w, v.AsX())
 	VPBROADCASTD(v.AsX(), v)
@@ -271,7 +263,7 @@ func sumForms() {
 		f.sums[i] = YMM()
 		VPXOR(f.sums[i], f.sums[i], f.sums[i])
 	}
-	nibble, signs, ones := everywhere(0x0f0f0f0f), everywhere(0xff01ff01), everywhere(0x00010001)
+	nibble, signs, ones := everywhere(YMM(), 0x0f0f0f0f), everywhere(YMM(), 0xff01ff01), everywhere(YMM(), 0x00010001)
 	Label("vector")
 	{
 		var low, high [2]VecVirtual

@@ -50,23 +50,12 @@ func ofPairs(signed bool) values {
 // Before a row it does not, behind the last voxel it does, so there is an odd number of them,
 // and a voxel 0 after those of each row makes it even.
 func (t values) turns(volume, greatest bool) {
-	what, which, streams, minimum, predicate := "area", "least", 2, t.least, uint8(2)
-	if volume {
-		what, streams = "volume", 4
-	}
+	minimum, predicate := t.least, uint8(2)
 	if greatest {
-		which, minimum, predicate = "greatest", t.most, 5
+		minimum, predicate = t.most, 5
 	}
 	lanes := 64 / t.bytes
-	name := t.name + what + which + "avx512"
-	above := ""
-	if volume {
-		above = "above *byte, "
-	}
-	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and", name, streams),
-		"counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.")
+	streams := beginTurns(t.name, "avx512", "rows", volume, greatest)
 	// Where the next vectors of a row and of the next one are, in each plane.
 	var at [2][2]Register
 	w := Load(Param("stride"), GP64())
@@ -234,6 +223,24 @@ func (t values) turns(volume, greatest bool) {
 		}
 	}
 	to.done()
+}
+
+// beginTurns begins a function that writes the turning points of rows, of some voxels by an instruction set, and says
+// of how many kinds of rows.
+func beginTurns(of, isa, rows string, volume, greatest bool) (kinds int) {
+	what, which, above, kinds := "area", "least", "", 2
+	if volume {
+		what, above, kinds = "volume", "above *byte, ", 4
+	}
+	if greatest {
+		which = "greatest"
+	}
+	name := of + what + which + isa
+	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of %s, each kind apart bytes from the one before, behind as many bytes as there are, and", name, kinds, rows),
+		"counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.")
+	return kinds
 }
 
 // lists are where turning points go, those of each kind of rows to one.
@@ -463,12 +470,7 @@ func alternatePairs() {
 		f.sums[i] = ZMM()
 		VPXORQ(f.sums[i], f.sums[i], f.sums[i])
 	}
-	odd, second := ZMM(), wordsOf(0xff00)
-	{
-		word := GP32()
-		MOVL(U32(0x10000), word)
-		VPBROADCASTD(word, odd)
-	}
+	odd, second := everywhere(ZMM(), 0x10000), wordsOf(0xff00)
 	in := [2]Register{K(), K()} // the bytes of voxels of either vector
 	for half, places := range []uint64{0x5555555555555555, 0xaaaaaaaaaaaaaaaa} {
 		word := GP64()
