@@ -39,74 +39,74 @@ func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo floa
 //go:noescape
 func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// bytesvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func bytesvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// bytesarealeastavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesarealeastavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func bytesarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// bytesvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func bytesvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// bytesareagreatestavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesareagreatestavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func bytesareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// pairsvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// pairsvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func pairsvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// pairsarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// pairsarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func pairsarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// pairsvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// pairsvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func pairsvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// pairsareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// pairsareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func pairsareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// signedvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// signedvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func signedvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// signedarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// signedarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func signedarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// signedvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// signedvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func signedvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
 
-// signedareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are,
-// and counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// signedareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
 //
 //go:noescape
 func signedareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
