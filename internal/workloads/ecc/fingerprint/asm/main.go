@@ -131,34 +131,29 @@ func main() {
 	i.integers("pairs", 2, VPMOVZXWD)
 	i.floats(false)
 	i.floats(true)
+	i.levelsOfFloats(false)
+	i.levelsOfFloats(true)
+	for _, l := range lanes() {
+		i.turned(l)
+	}
 	if i.bytes == 32 { // as both have them
 		i.every()
-		table := together()
-		for _, t := range []narrow{narrowBytes(), narrowPairs(false), narrowPairs(true)} {
-			for _, greatest := range []bool{false, true} {
-				t.turns(table, true, greatest)
-				t.turns(table, false, greatest)
-			}
+		words, doubles := together("wordsavx2", 2), together("doublesavx2", 1)
+		for _, l := range lanes() {
+			l.countsByAVX2(words, doubles, true)
+			l.countsByAVX2(words, doubles, false)
+			l.sumsByAVX2()
 		}
-		sumForms()
 	} else {
-		for _, t := range []values{ofBytes(), ofPairs(false), ofPairs(true)} {
-			for _, greatest := range []bool{false, true} {
-				t.turns(true, greatest)
-				t.turns(false, greatest)
+		everyBytes()
+		sumsByDigits()
+		sumsOfWords()
+		for _, l := range lanes() {
+			for _, o := range l.orders() {
+				l.countsByAVX512(o, true)
+				l.countsByAVX512(o, false)
 			}
 		}
-		everyBytes()
-		alternate(5, false)
-		alternate(4, true)
-		alternateForms()
-		alternatePairs()
-		i.levelsOfFloats(false)
-		i.levelsOfFloats(true)
-		levelsOf16()
-		turnLevels(true)
-		turnLevels(false)
-		sumLevels()
 	}
 	Generate()
 }
