@@ -309,7 +309,7 @@ func alike(k fingerprint.Key) law {
 			}
 			for _, view := range views {
 				all := k.For(view.Ladder().Len())
-				for _, k := range []fingerprint.Key{all, all.Multilinear(view.Type(), view.Ladder()), all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
+				for _, k := range []fingerprint.Key{all, all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
 					isa, want, got, err := fingerprint.Apart(view, k, runtime.GOMAXPROCS(0))
 					if err != nil {
 						return nil, err
@@ -336,7 +336,7 @@ func joinedLooks(k fingerprint.Key) law {
 			if in.Shape().Dim() < 3 || in.Ladder().Len() > mostWeighed {
 				return nil, verify.ErrNotApplicable
 			}
-			k := k.For(in.Ladder().Len()).Multilinear(in.Type(), in.Ladder()) // as of an image that is read once
+			k := k.For(in.Ladder().Len())
 			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k), runtime.GOMAXPROCS(0)
 			want, err := look.Of(in, threads)
 			if err != nil {

@@ -62,11 +62,11 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int,
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	want, by, err := look(in, k, threads, eyes)
+	want, err := look(in, k, threads, eyes)
 	if err != nil {
 		return nil, err
 	}
-	d, err := unlike(want, out, levels, by, threads)
+	d, err := unlike(want, out, levels, k, threads)
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -84,16 +84,14 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int,
 	return d, nil
 }
 
-// look takes the fingerprint of an image, and says by which key. What an eye fails at the cores do.
-func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerprint.Sum, fingerprint.Key, error) {
+// look takes the fingerprint of an image. What an eye fails at the cores do.
+func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerprint.Sum, error) {
 	if e, _ := quickest(in, k, threads, eyes); e != nil {
 		if sum, err := e.Of(in, k, threads); err == nil {
-			return sum, k, nil
+			return sum, nil
 		}
 	}
-	k = k.Multilinear(in.Type(), in.Ladder())
-	sum, err := fingerprint.Of(in, k, threads)
-	return sum, k, err
+	return fingerprint.Of(in, k, threads)
 }
 
 // unlike is nil where a curve has the fingerprint of its image.

@@ -19,7 +19,7 @@ import (
 // fingerprint while the next ones are read. Implementations whose jobs are no Adders count each
 // slab as an image. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
 func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
-	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1), alone: true})
+	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1)})
 	w.Policy = policyIn(c, p.law())
 	return w
 }
@@ -79,7 +79,6 @@ type pass struct {
 	of     *grid.Span // nil for the whole
 	slices int64      // of a slab
 	key    fingerprint.Key
-	alone  bool            // nobody has another part of the image, looked at with this key
 	sum    fingerprint.Sum // nil before
 	beside Beside
 	wrong  *verify.Diff    // the first spill that did not have its fingerprint
@@ -126,11 +125,7 @@ func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.D
 
 // keyFor is the key for an image, or for its slabs in a convention of theirs.
 func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
-	k := p.key.In(c).For(in.Ladder().Len())
-	if p.alone && c == p.in {
-		return k.Multilinear(in.Type(), in.Ladder())
-	}
-	return k
+	return p.key.In(c).For(in.Ladder().Len())
 }
 
 // A passer counts an image piece by piece.

@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// BenchmarkOf times one weight function, and two, and bilinear weights, in turns with extrema on the same
+// BenchmarkOf times one weight function, and two, in turns with extrema on the same
 // image, core and instruction set, and reports the ratio of the rates: of the median of
 // each, and of the quickest call of each, which what else runs on a machine disturbs
 // least.
@@ -28,11 +28,7 @@ func BenchmarkOf(b *testing.B) {
 		for _, isa := range fingerprint.Available() {
 			keys := map[string]fingerprint.Key{}
 			for n := 1; n <= 2; n++ {
-				k := fingerprint.Draw(n)
-				keys[fmt.Sprintf("functions=%d", n)] = k
-				if multilinear := k.Multilinear(f.Type(), f.Ladder()); isa != "portable" && multilinear != k {
-					keys[fmt.Sprintf("functions=%d,multilinear", n)] = multilinear
-				}
+				keys[fmt.Sprintf("functions=%d", n)] = fingerprint.Draw(n)
 			}
 			for _, what := range slices.Sorted(maps.Keys(keys)) {
 				k := keys[what]

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"crypto/aes"
-	"iter"
 
 	"eccbench/internal/grid"
 )
@@ -24,38 +23,6 @@ func Available() []string { return available() }
 func OfFewBits(k Key, bits uint) Key {
 	k.atMost = bits
 	return k
-}
-
-// OfBytes is the key with bilinear weights of bytes, on any machine.
-func OfBytes(k Key) Key {
-	k.split = ofBytes
-	return k
-}
-
-// OfLevels is the key with bilinear weights of levels, on any machine.
-func OfLevels(k Key) Key {
-	k.split = ofLevels
-	return k
-}
-
-// OfPairs is the key with trilinear weights of voxels of 16 bits, on any machine.
-func OfPairs(k Key) Key {
-	k.split = ofPairs
-	return k
-}
-
-// MostByLevels is how many levels those are of, at most.
-const MostByLevels = 1024
-
-// Forms are what changes sum to in each form of a key's first function.
-func Forms(k Key, changes iter.Seq2[int64, int64]) []int64 {
-	m, sums := k.weights(k.split.most(), 0).multilinear, make([]int64, forms)
-	for level, change := range changes {
-		for i := range sums {
-			sums[i] += change * m.form(i, level)
-		}
-	}
-	return sums
 }
 
 // RandomBits is how many random bits the weights of so many levels have.

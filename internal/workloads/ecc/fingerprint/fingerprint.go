@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -108,9 +109,10 @@ type Prepared struct {
 	ladder    grid.Ladder
 	in        Convention
 	isa       string
-	functions []function
-	split     split // of multilinear weights
-	err       error // of a key that has no weights for the type
+	weights   []weights // of each function
+	top       int64
+	counting  *counting // nil where there are no vector instructions that count
+	functions func() []function
 }
 
 // A function is one of a key's.
@@ -119,12 +121,10 @@ type function struct {
 	outside uint64
 	bits    uint // that are random
 	factors []uint64
-	turns   *turns  // nil where there are none
-	levels  *levels // of multilinear weights of levels; nil for others, which have the others of these
 }
 
 // Zero is the sum of no cells.
-func (p *Prepared) Zero() Sum { return make(Sum, len(p.functions)) }
+func (p *Prepared) Zero() Sum { return make(Sum, len(p.weights)) }
 
 // Prepare makes the tables of weights. They take 8 bytes a level and function.
 func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
@@ -132,30 +132,26 @@ func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 }
 
 func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared {
-	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa, split: k.split}
-	if p.err = k.refused(t, l); p.err != nil {
-		return p
+	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa, top: top, weights: make([]weights, k.functions)}
+	for i := range p.weights {
+		p.weights[i] = k.weights(l.Len(), i)
 	}
-	for i := range k.functions {
-		w := k.weights(l.Len(), i)
-		if k.split == ofLevels {
-			p.functions = append(p.functions, function{levels: newLevels(t, l, w, top, isa)})
-			continue
+	p.counting = newCounting(t, l, p.weights, top, isa)
+	p.functions = sync.OnceValue(func() (all []function) {
+		for _, w := range p.weights {
+			all = append(all, p.function(w))
 		}
-		f := function{outside: w.outside(), bits: w.bits, factors: w.factors}
-		own := top >= l.Len() && ownLevels(t, l)
-		if w.multilinear != nil && own { // which takes no table where there are vectors
-			f.turns = newTurns(t, nil, w, own, isa)
-		}
-		if f.turns == nil {
-			f.weight = newLookup(t, l, w, top, isa)
-			if t != grid.Float32 {
-				f.turns = newTurns(t, f.weight.table, w, own, isa)
-			}
-		}
-		p.functions = append(p.functions, f)
+		return all
+	})
+	if p.counting == nil {
+		p.functions()
 	}
 	return p
+}
+
+// function has the weights of values.
+func (p *Prepared) function(w weights) function {
+	return function{outside: w.outside(), bits: w.bits, factors: w.factors, weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
 // Of is the sum over all cells of an image of the type, on the ladder.
@@ -187,22 +183,27 @@ func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum,
 
 // whole looks at all of an image.
 func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
-	if p.err != nil {
-		return nil, p.err
-	}
 	var sum Sum
-	for len(sum) < len(p.functions) {
-		m, err := newMarch(s, p.functions[len(sum)], p.in.Periodic, threads, p.isa)
-		var some []uint64
-		if err == nil {
-			m.joined = joined
-			m.share(p.functions[len(sum)+1:])
-			some, err = m.run()
-		}
+	add := func(f function, c *counting) error {
+		m, err := newMarch(s, f, c, p.in.Periodic, threads, p.isa)
 		if err != nil {
-			return nil, fmt.Errorf("fingerprint: %w", err)
+			return fmt.Errorf("fingerprint: %w", err)
+		}
+		m.joined = joined
+		some, err := m.run()
+		if err != nil {
+			return fmt.Errorf("fingerprint: %w", err)
 		}
 		sum = append(sum, some...)
+		return nil
+	}
+	if p.counting != nil && p.counting.takes(s.Shape()) {
+		return sum, add(function{}, p.counting)
+	}
+	for _, f := range p.functions() {
+		if err := add(f, nil); err != nil {
+			return nil, err
+		}
 	}
 	for i := range sum {
 		sum[i] <<= doubled(p.ladder)
@@ -222,9 +223,6 @@ func doubled(l grid.Ladder) uint {
 // OfCurve is the sum over the changes of a curve, given level by level, on a ladder of
 // so many levels. It is an error when a level is not one of those.
 func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) {
-	if most := k.split.most(); levels > most {
-		return nil, fmt.Errorf("fingerprint: the weights of key %v are of at most %d levels, not of %d", k, most, levels)
-	}
 	sum := make(Sum, k.functions)
 	all := make([]weights, k.functions)
 	for i := range all {

@@ -32,20 +32,6 @@ type streamed struct{ grid.Source }
 // weights as well where there are any.
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
-	heldBy(t, in, want, k)
-	if in.Type() == grid.Uint8 && in.Ladder().Len() <= 256 {
-		heldBy(t, in, want, fingerprint.OfBytes(k))
-	}
-	if in.Ladder().Len() <= fingerprint.MostByLevels {
-		heldBy(t, in, want, fingerprint.OfLevels(k))
-	}
-	if (in.Type() == grid.Int16 || in.Type() == grid.Uint16) && in.Ladder().Len() <= 1<<16 {
-		heldBy(t, in, want, fingerprint.OfPairs(k))
-	}
-}
-
-func heldBy(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
-	t.Helper()
 	levels, cores := in.Ladder().Len(), []int{1, 3}
 	if race.Enabled {
 		cores = cores[1:]
@@ -242,7 +228,7 @@ func FuzzInstructionSets(f *testing.F) {
 // Rows that turn at every voxel, at nearly every one and at few, as long as vectors and a little
 // longer and shorter, of both orders: every instruction set has the sums of Go alone, which the
 // others of these tests hold to the enumeration.
-func TestTurns(t *testing.T) {
+func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}
 	if race.Enabled { // which is of the cores, not of what they find
@@ -278,19 +264,12 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		for _, c := range []fingerprint.Convention{{}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}} {
-			turnAlike(t, images, fingerprint.Draw(1).In(c))
-		}
-		if typ == grid.Uint8 {
-			turnAlike(t, images, fingerprint.OfBytes(fingerprint.Draw(1)))
-			turnAlike(t, images, fingerprint.OfBytes(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
-		} else {
-			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1)))
-			turnAlike(t, images, fingerprint.OfPairs(fingerprint.Draw(1).In(fingerprint.Convention{Superlevel: true})))
+			alike(t, images, fingerprint.Draw(1).In(c))
 		}
 	}
 }
 
-func turnAlike(t *testing.T, images []*grid.Field, k fingerprint.Key) {
+func alike(t *testing.T, images []*grid.Field, k fingerprint.Key) {
 	t.Helper()
 	typ, ladder := images[0].Type(), images[0].Ladder()
 	alone := fingerprint.PrepareOn(isa.Portable, typ, ladder, k)

@@ -21,7 +21,6 @@ type Key struct {
 	functions int
 	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
 	in        Convention
-	split     split // of multilinear weights
 }
 
 // A Convention says which cells an image has, and of which values its sets are. The zero
@@ -47,11 +46,11 @@ func (c Convention) WithinSlices(s grid.Shape) Convention {
 	return c
 }
 
-// In is the key for a convention, without multilinear weights. A cell has the greatest of its voxels' values in place of
+// In is the key for a convention. A cell has the greatest of its voxels' values in place of
 // the least where one of the two differs from the project's: then weights descend with the
 // levels. What is outside has no cell with vertices there: its weight is the least.
 func (k Key) In(c Convention) Key {
-	k.in, k.split = c, ascending
+	k.in = c
 	return k
 }
 
@@ -86,25 +85,20 @@ func (k Key) For(levels int64) Key {
 // Convention is what the key is for.
 func (k Key) Convention() Convention { return k.in }
 
-// String is the seed in hexadecimal digits, the number of functions where it is not one, and
-// which parts of levels weights are products of: "00112233445566778899aabbccddeeff*2/bilinear".
+// String is the seed in hexadecimal digits, and the number of functions where it is not one:
+// "00112233445566778899aabbccddeeff*2".
 func (k Key) String() string {
 	s := hex.EncodeToString(k.seed[:])
 	if k.functions != 1 {
 		s += "*" + strconv.Itoa(k.functions)
 	}
-	return s + splits[k.split].text
+	return s
 }
 
 // ParseKey is the inverse of String.
 func ParseKey(s string) (Key, error) {
-	k, seed := Key{functions: 1}, s
-	for by, of := range splits {
-		if without, is := strings.CutSuffix(s, of.text); is && of.text != "" {
-			k.split, seed = split(by), without
-		}
-	}
-	seed, functions, several := strings.Cut(seed, "*")
+	k := Key{functions: 1}
+	seed, functions, several := strings.Cut(s, "*")
 	if several {
 		n, err := strconv.Atoi(functions)
 		if err != nil || n < 1 {
@@ -123,7 +117,7 @@ func ParseKey(s string) (Key, error) {
 // Functions is the number of weight functions.
 func (k Key) Functions() int { return k.functions }
 
-// Weights that are not multilinear ascend with the levels, so that the least weight of some voxels is the weight
+// The weights ascend with the levels, so that the least weight of some voxels is the weight
 // of their least value. A weight is
 //
 //	lowest + level·2^b + b random bits
@@ -144,8 +138,6 @@ type weights struct {
 	// factors are what random bits are products of, those of the upper bytes of levels first and
 	// those of the lowest bytes last; nil where a level has its own.
 	factors []uint64
-	// multilinear are the numbers that multilinear weights are made of, nil for others.
-	multilinear *multilinear
 }
 
 // Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
@@ -188,10 +180,6 @@ func (k Key) weights(levels int64, i int) weights {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
 	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels, bits: randomBits(levels), in: k.in}
-	if k.split != ascending {
-		w.multilinear = newMultilinear(w, k.split)
-		return w
-	}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
@@ -214,9 +202,6 @@ func (k Key) weights(levels int64, i int) weights {
 // with is the weight of a level, in a block that is given, since one for each level would be
 // allocated.
 func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
-	if w.multilinear != nil {
-		return w.multilinear.of(level)
-	}
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
@@ -262,9 +247,6 @@ func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
 // outside is the weight of what is outside the image.
 func (w weights) outside() uint64 {
-	if w.multilinear != nil {
-		return 0
-	}
 	number := w.levels
 	if w.in.Vertices {
 		number = 0

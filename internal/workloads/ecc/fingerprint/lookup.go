@@ -37,12 +37,7 @@ type vectors struct {
 // newLookup makes the table of a type on a ladder. The weight of the levels from top on
 // is that of what is outside.
 func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lookup {
-	of := func(block *[aes.BlockSize]byte, level int64) uint64 {
-		if level >= min(top, w.levels) {
-			return w.outside()
-		}
-		return w.with(block, level)
-	}
+	of := w.until(top)
 	u := &lookup{typ: t}
 	switch {
 	case t != grid.Float32:
@@ -60,6 +55,35 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	}
 	u.fast = vectorised(l, isa)
 	return u
+}
+
+// until is the weight of a level, and from level top on that of what is outside.
+func (w weights) until(top int64) weighing {
+	return func(block *[aes.BlockSize]byte, level int64) uint64 {
+		if level >= min(top, w.levels) {
+			return w.outside()
+		}
+		return w.with(block, level)
+	}
+}
+
+// less are the weights of all levels less that of what is outside, which are 0 from level top on, and one more that is 0.
+func (w weights) less(top int64) []uint64 {
+	outside := w.outside()
+	if w.factors == nil {
+		weight := w.until(top)
+		return filled(w.levels+1, func(block *[aes.BlockSize]byte, level int64) uint64 { return weight(block, level) - outside })
+	}
+	table := make([]uint64, w.levels+1)
+	number, next := w.first(), int64(1)
+	if w.descend() {
+		number, next = number+w.levels-1, -1
+	}
+	for level := range table[:min(top, w.levels)] {
+		table[level] = w.of(number) - outside
+		number += next
+	}
+	return table
 }
 
 // filled is a table of so many entries, made on all cores, each of which encrypts in a block of its

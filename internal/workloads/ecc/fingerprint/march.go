@@ -2,9 +2,7 @@ package fingerprint
 
 import (
 	"errors"
-	"math"
 	"sync/atomic"
-	"unsafe"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -26,10 +24,7 @@ type march struct {
 	joined   bool // the positions before the first slice are left out, and with them its cells
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
-	turns    *turns   // of 8 and 16-bit voxels, in place of the kernel; nil for others
-	also     []*turns // of more functions that look up what is found once
-	first    int64    // column of positions: before the first voxel, or the first one of tiles of levels
-	group    int64    // columns of tiles are multiples of
+	counting *counting // in place of the function and the kernel; nil for none
 
 	threads       int
 	rows, columns int64 // positions of a tile, at most
@@ -47,45 +42,25 @@ const (
 	// weightGroup is what the positions of a row of a tile are a multiple of: the lanes of
 	// every kernel divide it.
 	weightGroup = 8
-	// turnBytes is what a strip has of a plane that is never tiled.
-	turnBytes = 64 << 10
 	// slabBytes is the size of the slabs that a core asks a streamed source for.
 	slabBytes = 16 << 20
 )
 
-func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa string) (*march, error) {
+// newMarch adds up the weights of a function, or counts, if counting is not nil.
+func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes, threads int, isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
 		in: s, watcher: grid.WatcherOf(s), n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
-		of: f, periodic: periodic, kernel: kernelOf(isa),
-	}
-	if periodic == (grid.Axes{}) {
-		m.turns = f.turns
+		of: f, counting: counting, periodic: periodic, kernel: kernelOf(isa),
 	}
 	if err := m.periodic.Of(shape); err != nil {
 		return nil, err
 	}
-	most, size, room := int64(tileColumns), int64(8), int64(tileBytes)
-	if !m.flat {
-		room /= 2 // of two planes
+	if counting != nil {
+		m.rows = counting.countedRows(m)
+	} else {
+		m.tiled()
 	}
-	m.first, m.group = -1, weightGroup
-	if f.levels != nil {
-		most, size, room = levelColumns, 2, levelBytes
-		m.first, m.group = 0, levelGroup
-	}
-	across := m.w - m.first
-	blocks := (across + most - 1) / most
-	m.columns = roundUp((across+blocks-1)/blocks, m.group)
-	m.stride = m.columns + m.group
-	if m.stride*size%4096 == 0 {
-		m.stride += m.group // or all rows would compete for a few lines of the cache
-	}
-	m.rows = min(m.h+1, max(1, room/(m.stride*size)-1))
-	if m.untiled() {
-		m.rows = min(m.h+1, max(1, turnBytes/(m.w*m.size)))
-	}
-
 	m.ahead = int(m.rows * m.w * m.size)
 	if !m.flat {
 		m.ahead = int(m.h * m.w * m.size)
@@ -118,34 +93,29 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	return m, s.ReadSlab(m.start.data, 0, 1)
 }
 
-// share takes on the first of some functions, as many as look nothing up but the turning points that the march finds.
-func (m *march) share(functions []function) {
-	for _, f := range functions {
-		if !m.untiled() || f.turns == nil || !math.IsInf(f.turns.most, 1) {
-			break
-		}
-		m.also = append(m.also, f.turns)
+// tiled says what tiles of weights are like.
+func (m *march) tiled() {
+	room := int64(tileBytes)
+	if !m.flat {
+		room /= 2 // of two planes
 	}
+	across := m.w + 1
+	blocks := (across + tileColumns - 1) / tileColumns
+	m.columns = roundUp((across+blocks-1)/blocks, weightGroup)
+	m.stride = m.columns + weightGroup
+	if m.stride*8%4096 == 0 {
+		m.stride += weightGroup // or all rows would compete for a few lines of the cache
+	}
+	m.rows = min(m.h+1, max(1, room/(m.stride*8)-1))
 }
-
-// untiled reports whether turning points are never so many that tiles are quicker.
-func (m *march) untiled() bool { return m.turns != nil && math.IsInf(m.turns.most, 1) }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // A core is the state of one goroutine.
 type core struct {
-	tiles   tiler
-	turning *turning // nil where there are tiles
-	slab    []byte
-	sums    []uint64 // of each function
-}
-
-// taken adds what turning points came to, if any were looked for.
-func (c *core) taken(dim int) {
-	if c.turning != nil {
-		c.turning.take(dim, c.sums)
-	}
+	tiles tiler
+	slab  []byte
+	sums  []uint64 // of each function
 }
 
 // A view is slices of the image, from one on.
@@ -154,7 +124,7 @@ type view struct {
 	first int64
 }
 
-// run is the sum of the march's function, and of those that look up what it finds.
+// run is the sum of the march's function, or of all that count.
 func (m *march) run() ([]uint64, error) {
 	positions := m.in.Shape().Slices() + 1
 	strips := int64(1) // that cores take each by itself
@@ -181,9 +151,9 @@ func (m *march) run() ([]uint64, error) {
 			case m.slab > 0:
 				errs[i] = m.stream(c, lo, hi)
 			case m.flat:
-				errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
+				errs[i] = c.tiles.plane(c, view{m.resident, 0}, lo, hi)
 			default:
-				errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
+				errs[i] = c.tiles.strip(c, view{m.resident, 0}, lo, hi, y)
 			}
 		}
 		sums[i] = c.sums
@@ -197,15 +167,11 @@ func (m *march) run() ([]uint64, error) {
 }
 
 func (m *march) core() *core {
-	c := &core{sums: make([]uint64, 1+len(m.also))}
-	if m.turns != nil {
-		c.turning = newTurning(append([]*turns{m.turns}, m.also...), m.w, m.size)
-	}
-	switch {
-	case m.of.levels != nil:
-		c.tiles = m.tilesOfLevels()
-	case !m.untiled():
-		c.tiles = m.tilesOfWeights()
+	c := &core{}
+	if m.counting != nil {
+		c.tiles, c.sums = m.counting.counter(m), make([]uint64, len(m.counting.weighers))
+	} else {
+		c.tiles, c.sums = m.tiles(), make([]uint64, 1)
 	}
 	if m.slab > 0 {
 		c.slab = grid.NewBuffer((m.slab + 1) * grid.SliceBytes(m.in))
@@ -231,12 +197,12 @@ func (m *march) stream(c *core, lo, hi int64) error {
 		}
 		v := view{c.slab, from}
 		if m.flat {
-			if err := m.plane(c, v, at, to); err != nil {
+			if err := c.tiles.plane(c, v, at, to); err != nil {
 				return err
 			}
 		} else {
 			for y := int64(-1); y < m.h; y += m.rows {
-				if err := m.strip(c, v, at, to, y); err != nil {
+				if err := c.tiles.strip(c, v, at, to, y); err != nil {
 					return err
 				}
 			}
@@ -248,138 +214,74 @@ func (m *march) stream(c *core, lo, hi int64) error {
 	return nil
 }
 
-// plane adds up the rows of positions lo ≤ y < hi of a 2D image.
-func (m *march) plane(c *core, v view, lo, hi int64) error {
-	y := lo
-	for turning := c.turning != nil; turning && y < hi; {
-		if err := grid.Ended(m.in); err != nil {
-			return err
-		}
-		to := m.turnRows(c, v, y, hi)
-		turning = !c.turning.dense((to - y) * m.w)
-		y = to
-	}
-	c.taken(2)
-	for y < hi {
-		if err := grid.Ended(m.in); err != nil {
-			return err
-		}
-		rows := min(m.rows, hi-y)
-		for x := m.first; x < m.w; x += m.columns {
-			c.tiles.fill(m, v, 0, y, rows, x, true)
-			c.sums[0] += c.tiles.add(m, rows, x)
-		}
-		y += rows
-	}
-	return nil
-}
-
-// strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
-func (m *march) strip(c *core, v view, lo, hi, y int64) error {
-	rows := min(m.rows, m.h-y)
-	for turning := c.turning != nil; turning && lo < hi; lo++ {
-		if err := grid.Ended(m.in); err != nil {
-			return err
-		}
-		m.turnPlane(c, v, lo, y)
-		turning = !c.turning.dense(rows * m.w)
-	}
-	c.taken(3)
-	if lo == hi {
-		return nil
-	}
-	for x := m.first; x < m.w; x += m.columns {
-		c.tiles.fill(m, v, lo, y, rows, x, true)
-		for z := lo; z < hi; z++ {
-			if err := grid.Ended(m.in); err != nil {
-				return err
-			}
-			c.tiles.fill(m, v, z+1, y, rows, x, z == lo)
-			c.sums[0] += c.tiles.add(m, rows, x)
-		}
-	}
-	return nil
-}
-
-// A tiler has the tiles of a core: of a plane and the one below it, or of a 2D image one.
+// A tiler has the tiles of a core.
 type tiler interface {
-	// fill has what is below what was above, and writes what a tile's positions need of plane z.
-	fill(m *march, v view, z, y, rows, x int64, fresh bool)
-	// add is the sum of the cells of the positions of so many rows, from column x on.
-	add(m *march, rows, x int64) uint64
+	// plane adds up the rows of positions lo ≤ y < hi of a 2D image.
+	plane(c *core, v view, lo, hi int64) error
+	// strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
+	strip(c *core, v view, lo, hi, y int64) error
 }
 
-// tiles are of weights, or of levels.
-type tiles[T uint16 | uint64] struct {
-	below, above []T
-	outside      T
-	// rows writes those of the values of src, row by row of so many columns: entries of dst from one to the next are
-	// stride apart, bytes of src are apart. The values ahead bytes behind them are looked up soon.
-	rows func(dst []T, src []byte, rows, columns, stride, apart int64, ahead int)
-	// sum is of so many rows and columns of positions of two tiles, or of one of a 2D image; first says that none
-	// is before them.
-	sum func(below, above []T, rows, columns int64, first bool) uint64
+// tiles are of the weights of a plane and of the one below it, or of a 2D image.
+type tiles struct {
+	m            *march
+	below, above []uint64
+	scratch      []int32
 }
 
-// room makes the tiles.
-func (t *tiles[T]) room(m *march) *tiles[T] {
+func (m *march) tiles() *tiles {
+	t := &tiles{m: m, scratch: make([]int32, m.columns+1)}
 	tile := (m.rows + 1) * m.stride
-	t.above = make([]T, tile)
+	t.above = make([]uint64, tile)
 	if !m.flat {
-		t.below = make([]T, tile)
+		t.below = make([]uint64, tile)
 	}
 	return t
 }
 
-func (m *march) tilesOfWeights() tiler {
-	scratch := make([]int32, m.columns+1)
-	t := &tiles[uint64]{
-		outside: m.of.outside,
-		rows: func(dst []uint64, src []byte, rows, columns, stride, apart int64, ahead int) {
-			for y := range rows {
-				dst, src := dst[y*stride:][:columns], src[y*apart:][:columns*m.size]
-				if m.watcher != nil {
-					m.of.weight.watched(m.watcher, dst, src, scratch, ahead)
-				} else {
-					m.of.weight.row(dst, src, scratch, ahead)
-				}
-			}
-		},
-		sum: func(below, above []uint64, rows, columns int64, _ bool) uint64 {
-			if m.flat {
-				return m.kernel.area(above, int(m.stride), int(rows), int(columns))
-			}
-			return m.kernel.volume(below, above, int(m.stride), int(rows), int(columns))
-		},
+func (t *tiles) plane(c *core, v view, lo, hi int64) error {
+	m := t.m
+	for y := lo; y < hi; y += m.rows {
+		if err := grid.Ended(m.in); err != nil {
+			return err
+		}
+		rows := min(m.rows, hi-y)
+		for x := int64(-1); x < m.w; x += m.columns {
+			t.fill(v, 0, y, rows, x, true)
+			c.sums[0] += m.kernel.area(t.above, int(m.stride), int(rows), int(m.columnsFrom(x)))
+		}
 	}
-	return t.room(m)
+	return nil
 }
 
-func (m *march) tilesOfLevels() tiler {
-	l := newList(m.of.levels, m.rows)
-	t := &tiles[uint16]{
-		outside: outsideLevel,
-		rows: func(dst []uint16, src []byte, rows, columns, stride, apart int64, ahead int) {
-			l.next, l.apart = uintptr(unsafe.Pointer(&src[0]))+uintptr(ahead), int(apart)
-			l.rows(m.watcher, dst, src, rows, columns, stride, apart)
-		},
-		sum: func(below, above []uint16, rows, columns int64, first bool) uint64 {
-			if m.flat {
-				return l.area(above, m.stride, rows, columns, first)
+func (t *tiles) strip(c *core, v view, lo, hi, y int64) error {
+	m := t.m
+	rows := min(m.rows, m.h-y)
+	for x := int64(-1); x < m.w; x += m.columns {
+		t.fill(v, lo, y, rows, x, true)
+		for z := lo; z < hi; z++ {
+			if err := grid.Ended(m.in); err != nil {
+				return err
 			}
-			return l.volume(below, above, m.stride, rows, columns, first)
-		},
+			t.fill(v, z+1, y, rows, x, z == lo)
+			c.sums[0] += m.kernel.volume(t.below, t.above, int(m.stride), int(rows), int(m.columnsFrom(x)))
+		}
 	}
-	return t.room(m)
+	return nil
+}
+
+// row writes the weights of values.
+func (t *tiles) row(dst []uint64, src []byte, ahead int) {
+	if m := t.m; m.watcher != nil {
+		m.of.weight.watched(m.watcher, dst, src, t.scratch, ahead)
+	} else {
+		m.of.weight.row(dst, src, t.scratch, ahead)
+	}
 }
 
 // columnsFrom is how many columns of positions the tile from column x on has. The last tile of a row has more of
 // them than the image has left: what is outside adds nothing, because each position has as many cells of either sign.
-func (m *march) columnsFrom(x int64) int64 { return min(m.columns, roundUp(m.w-x, m.group)) }
-
-func (t *tiles[T]) add(m *march, rows, x int64) uint64 {
-	return t.sum(t.below, t.above, rows, m.columnsFrom(x), x == m.first)
-}
+func (m *march) columnsFrom(x int64) int64 { return min(m.columns, roundUp(m.w-x, weightGroup)) }
 
 // fill writes the rows from y on, one more than positions, and the columns from x on. What is outside around the
 // voxels is written when both tiles are fresh, and stays from plane to plane.
@@ -388,7 +290,8 @@ func (t *tiles[T]) add(m *march, rows, x int64) uint64 {
 // voxel has the cells where the two meet. Those before the first voxel and beyond that one
 // add nothing: of what is the same in two places, either place has as many cells, of the
 // other sign.
-func (t *tiles[T]) fill(m *march, v view, z, y, rows, x int64, fresh bool) {
+func (t *tiles) fill(v view, z, y, rows, x int64, fresh bool) {
+	m := t.m
 	if !m.flat {
 		t.below, t.above = t.above, t.below
 	}
@@ -397,10 +300,9 @@ func (t *tiles[T]) fill(m *march, v view, z, y, rows, x int64, fresh bool) {
 	if m.periodic.Z && (z < 0 || z >= m.n) {
 		v, z = m.start, 0
 	}
-	for r, run := int64(0), int64(1); r <= rows; r += run {
+	for r := range rows + 1 {
 		row, v := t.above[r*m.stride:][:lanes], v
 		line := y + r
-		run = 1
 		if m.periodic.Y && (line < 0 || line >= m.h) {
 			line = 0
 			if m.flat {
@@ -410,32 +312,28 @@ func (t *tiles[T]) fill(m *march, v view, z, y, rows, x int64, fresh bool) {
 		within := z >= 0 && z < m.n
 		if !within || line < 0 || line >= m.h {
 			if fresh || !within {
-				fill(row, t.outside)
+				fill(row, m.of.outside)
 			}
 			continue
-		}
-		if y+r == line { // the rows from there on are one after another
-			run = min(rows+1-r, m.h-line)
 		}
 		if m.flat {
 			line -= v.first
 		} else {
 			line += (z - v.first) * m.h
 		}
-		voxels := v.data[line*m.w*m.size:][:run*m.w*m.size]
-		for i := range run {
-			if !fresh && !m.periodic.X {
-				break
-			}
-			row, beside := t.above[(r+i)*m.stride:][:lanes], t.outside
+		voxels := v.data[line*m.w*m.size:][:m.w*m.size]
+		if fresh || m.periodic.X {
+			beside := m.of.outside
 			if m.periodic.X {
-				t.rows(row, voxels[i*m.w*m.size:], 1, 1, 0, 0, 0)
+				t.row(row[:1], voxels[:m.size], 0)
 				beside = row[0]
 			}
 			fill(row[:from-x], beside)
 			fill(row[to-x:], beside)
 		}
-		t.rows(t.above[r*m.stride+from-x:], voxels[from*m.size:], run, to-from, m.stride, m.w*m.size, m.ahead)
+		if to > from {
+			t.row(row[from-x:to-x], voxels[from*m.size:to*m.size], m.ahead)
+		}
 	}
 }
 

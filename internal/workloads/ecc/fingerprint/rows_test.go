@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/race"
 )
 
 // Rows of every length around a group have the same weights by all instruction sets, of numbers of
@@ -44,40 +43,6 @@ func TestRowsOfEveryFloat32(t *testing.T) {
 			for _, isa := range available() {
 				if got := row(isa, values[from:from+n]); !slices.Equal(got, want) {
 					t.Errorf("%+v, %s: %d values from %d on have other weights", in, isa, n, from)
-				}
-			}
-		}
-	}
-}
-
-// What the longest lists sum to leaves 32 bits, whichever weights they are of: one of 2²⁶ bytes, in turns
-// the least and the greatest.
-func TestLongLists(t *testing.T) {
-	if testing.Short() || race.Enabled {
-		t.Skip("64 MiB, on one goroutine")
-	}
-	const n = 1 << 26
-	list := grid.NewBuffer(n + 64)
-	for i := range list {
-		list[i] = byte(255 * (i & 1))
-	}
-	two, err := grid.Affine(0, 255, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, set := range available() {
-		for _, l := range []grid.Ladder{grid.Identity(grid.Uint8), two} {
-			for _, by := range []split{ascending, ofBytes} {
-				k := Draw(1)
-				k.split = by
-				w := k.weights(l.Len(), 0)
-				table := newLookup(grid.Uint8, l, w, l.Len(), set).table
-				turns := newTurns(grid.Uint8, table, w, ownLevels(grid.Uint8, l), set)
-				if turns == nil {
-					continue
-				}
-				if got, want := turns.alternate(list[:n]), int64(n/2*(table[255]-table[0])); got != want {
-					t.Errorf("%s, %v, key %v: %d, want %d", set, l, k, got, want)
 				}
 			}
 		}

@@ -1,9 +1,9 @@
 package fingerprint
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"crypto/aes"
 	"errors"
 	"fmt"
 	"math"
@@ -21,12 +21,11 @@ func Checks() []sound.Check {
 	var checks []sound.Check
 	for _, set := range available() {
 		checks = append(checks,
-			sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }},
-			sound.Check{Name: "turning points, " + set, Of: func(t sound.T) { turningPoints(t, set) }},
+			sound.Check{Name: "what is counted, " + set, Of: func(t sound.T) { whatIsCounted(t, set) }},
+			sound.Check{Name: "cells that are counted, " + set, Of: func(t sound.T) { cellsAreCounted(t, set) }},
+			sound.Check{Name: "lists of counts, " + set, Of: func(t sound.T) { listsAreWeighed(t, set) }},
+			sound.Check{Name: "lanes of values, " + set, Of: func(t sound.T) { valuesHaveLanes(t, set) }},
 			sound.Check{Name: "weights that are watched, " + set, Of: func(t sound.T) { watchersSeeAll(t, set) }},
-			sound.Check{Name: "levels of values, " + set, Of: func(t sound.T) { valuesHaveLevels(t, set) }},
-			sound.Check{Name: "levels that count, " + set, Of: func(t sound.T) { levelsThatCount(t, set) }},
-			sound.Check{Name: "weights of lists of levels, " + set, Of: func(t sound.T) { listsOfLevels(t, set) }},
 		)
 		if set != isa.Portable {
 			checks = append(checks,
@@ -39,15 +38,12 @@ func Checks() []sound.Check {
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
 		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
-		sound.Check{Name: "lists of turning points", Of: listsHaveRoom},
 		sound.Check{Name: "fingerprints of images that end", Of: endsAreTold},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
 		sound.Check{Name: "weights of products", Of: productsAreWeights},
-		sound.Check{Name: "multilinear weights", Of: multilinearWeights},
 		sound.Check{Name: "tables of weights", Of: tablesAreTheWeights},
-		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
 		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
 		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
 		sound.Check{Name: "what fingerprints take", Of: workIsTold},
@@ -57,9 +53,9 @@ func Checks() []sound.Check {
 // An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
 // any instructions, in each convention.
 func streamedAlike(t sound.T) {
-	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: turnBytes + 3}} {
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: mostRow + 1}, {D: 1, H: 2, W: 4*mostRow + 1}} {
 		for _, typ := range grid.Types() {
-			wide := shape.W > turnBytes // whose rows are taken one by one
+			wide := shape.W > mostRow // whose cells are not counted
 			if wide && typ != grid.Uint8 {
 				continue
 			}
@@ -75,13 +71,7 @@ func streamedAlike(t sound.T) {
 				if c.Periodic.Of(shape) != nil || wide && c != (Convention{}) {
 					continue
 				}
-				streamedIs(t, f, Draw(1).In(c))
-				for _, by := range []split{ofBytes, ofLevels, ofPairs} {
-					k := Draw(1).In(c)
-					if k.split = by; k.refused(typ, few) == nil {
-						streamedIs(t, f, k)
-					}
-				}
+				streamedIs(t, f, Draw(2).In(c))
 			}
 		}
 	}
@@ -120,18 +110,11 @@ func tilesAddUp(t sound.T) {
 		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
 			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
-				keys := []Key{Draw(1).In(c)}
-				for _, by := range []split{ofLevels, ofPairs} {
-					k := keys[0]
-					if k.split = by; k.refused(typ, few) == nil {
-						keys = append(keys, k)
-					}
-				}
-				for _, k := range keys {
-					function := prepare(typ, few, k, few.Len(), fastest()).functions[0]
+				p := prepare(typ, few, Draw(1).In(c), few.Len(), fastest())
+				for _, counting := range []*counting{nil, p.counting} {
 					for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 						sum := func(change func(m *march)) uint64 {
-							m, err := newMarch(in, function, c.Periodic, 2, fastest())
+							m, err := newMarch(in, p.functions()[0], counting, c.Periodic, 2, fastest())
 							if err != nil {
 								t.Fatal(err)
 							}
@@ -147,14 +130,12 @@ func tilesAddUp(t sound.T) {
 							for deep := range int64(4) {
 								if got := sum(func(m *march) {
 									m.rows, m.depth = rows+1, 2*deep+1
-									if m.turns == nil {
-										m.columns, m.stride = m.group, 2*m.group
-									}
+									m.columns, m.stride = weightGroup, 2*weightGroup
 									if m.slab > 0 {
 										m.slab = rows + 1
 									}
 								}); got != want {
-									t.Errorf("%v of %v, key %v, %+v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, k, c, in == grid.Source(f), rows+1, 2*deep+1, got, want)
+									t.Errorf("%v of %v, %+v, counted %v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, c, counting != nil, in == grid.Source(f), rows+1, 2*deep+1, got, want)
 								}
 							}
 						}
@@ -165,48 +146,7 @@ func tilesAddUp(t sound.T) {
 	}
 }
 
-// Rows are taken as long as each of the lists has room for all their voxels, and one always is; lists
-// that have none are looked at in between.
-func listsHaveRoom(t sound.T) {
-	for _, c := range []struct{ columns, size int64 }{{10, 1}, {10, 2}, {3 * listBytes, 1}, {3 * listBytes, 2}} {
-		s := newTurning([]*turns{{alternate: func(list []byte) int64 { return int64(len(list)) }}, {alternate: func(list []byte) int64 { return -int64(len(list)) }}}, c.columns, c.size)
-		each := (c.columns + 1) * c.size
-		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+listEnd) {
-			t.Errorf("%+v: lists of %d bytes", c, got)
-		}
-		if got := int64(s.full(c.columns)); got < 0 || got+each+listEnd != int64(s.room) {
-			t.Errorf("%+v: lists of %d bytes are full with %d", c, s.room, got)
-		}
-		for i, sign := range [4]int64{1, -1, -1, 1} {
-			const rows = 12345
-			s.counts = [4]int64{}
-			clear(s.sums)
-			next, looks := int64(0), 0
-			s.inLists(rows, func(at, left int64) int {
-				if at != next || at+left != rows || looks > 0 && s.counts != [4]int64{} {
-					t.Fatalf("%+v: rows %d to %d are asked for, with %d bytes, want those from %d on", c, at, at+left, s.counts, next)
-				}
-				looks++
-				n := 0
-				for ; n < int(left) && s.counts[i] <= int64(s.full(c.columns)); n++ {
-					s.counts[i] += each
-				}
-				next += int64(n)
-				return n
-			})
-			all := max(listBytes, each) / each // rows of a list
-			if want := (rows + all - 1) / all; next != rows || int64(looks) != want {
-				t.Errorf("%+v, list %d: %d rows are taken in %d turns, want %d in %d", c, i, next, looks, rows, want)
-			}
-			if s.look(); s.sums[0] != sign*rows*each || s.sums[1] != -sign*rows*each || s.counts != [4]int64{} {
-				t.Errorf("%+v, list %d: %d rows are worth %d, %d are left", c, i, rows, s.sums, s.counts)
-			}
-		}
-	}
-}
-
-// An image that has ended has no fingerprint, flat or not, whether it is taken in tiles or by its
-// turning points.
+// An image that has ended has no fingerprint, flat or not, whether cells are counted or not.
 func endsAreTold(t sound.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
@@ -229,268 +169,10 @@ func endsAreTold(t sound.T) {
 	}
 }
 
-// Turning points are found by AVX-512, where it has instructions for bytes, and by AVX2, of types whose
-// values are no more than 16 bits; AVX2 looks those of bytes up by bilinear weights alone, and of others one by one.
-func whereThereAreTurns(t sound.T, set string) {
-	for _, greatest := range []bool{false, true} {
-		for _, typ := range grid.Types()[:3] {
-			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
-			wide := set == isa.AVX512
-			if want := assembled && (set == isa.AVX2 || wide && isa.Bytes()); ok != want || (v.volume != nil && v.area != nil && lookUp.forms != nil) != want || (lookUp.whole != nil && lookUp.line != nil && lookUp.pairs != nil) != (want && wide) {
-				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
-			}
-		}
-	}
-}
-
-// Turning points are those of the definition, of rows that end within a vector and with one, behind what
-// the lists have, and what they are worth is W − w of each with the signs of their places.
-func turningPoints(t sound.T, set string) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, greatest := range []bool{false, true} {
-		for _, typ := range grid.Types()[:3] {
-			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
-			if !ok {
-				v = turnsInGo(typ, greatest)
-			}
-			size, at := int(typ.Size()), func(b []byte, i int) int { return int(b[i]) }
-			switch typ {
-			case grid.Int16:
-				at = func(b []byte, i int) int { return int(grid.Values[int16](b)[i]) }
-			case grid.Uint16:
-				at = func(b []byte, i int) int { return int(grid.Values[uint16](b)[i]) }
-			}
-			least := func(a, b int) int { return min(a, b) }
-			if greatest {
-				least = func(a, b int) int { return max(a, b) }
-			}
-			for _, columns := range []int{1, 2, 31, 32, 33, 64, 65, 128, 130} {
-				const rows, apart = 2, 4096
-				var planes [2][]byte
-				for z := range planes {
-					b, free := grids.AtEnd((rows + 1) * columns * size)
-					defer free()
-					planes[z] = b
-				}
-				for round := range 4 {
-					volume := round%2 == 1
-					for z := range planes {
-						for i := range (rows + 1) * columns { // few values, from one end to the other, or the ends in turns
-							x := rng.IntN(5) * (1<<(8*size) - 1) / 4
-							if round > 1 { // so that whole vectors turn at the end of a row
-								x = (i%columns + least(0, 1) + 1) % 2 * (1<<(8*size) - 1)
-							}
-							planes[z][size*i] = byte(x)
-							if size > 1 {
-								planes[z][2*i+1] = byte(x >> 8)
-							}
-						}
-					}
-					lists, first := bytes.Repeat([]byte{1}, 4*apart+64), [4]int64{0, 6, 128, 2}
-					counts := first
-					find := func(y, rows, full int) int {
-						at := y * columns * size
-						if volume {
-							return v.volume(&planes[0][at], &planes[1][at], columns*size, columns, rows, &lists[0], apart, full, &counts)
-						}
-						return v.area(&planes[0][at], columns*size, columns, rows, &lists[0], apart, full, &counts)
-					}
-					if columns%2 == 0 {
-						if got := find(0, rows, apart); got != rows {
-							t.Fatalf("%v, %d columns, volume %v: %d rows of %d are found", typ, columns, volume, got, rows)
-						}
-					} else { // each in a turn of its own
-						for y := range rows {
-							kinds := counts[:2]
-							if volume {
-								kinds = counts[:]
-							}
-							before, most := counts, int(slices.Max(kinds))
-							if got := find(y, rows-y, most-1); got != 0 || counts != before {
-								t.Fatalf("%v, %d columns, volume %v: lists of %d bytes of %d at most become those of %d by %d rows", typ, columns, volume, before, most-1, counts, got)
-							}
-							if got := find(y, rows-y, most); got != 1 {
-								t.Fatalf("%v, %d columns, volume %v: %d rows are found behind %d bytes of as many", typ, columns, volume, got, before)
-							}
-						}
-					}
-					for kind := range 4 {
-						var want []int
-						value := func(y, x int) int {
-							b, a := at(planes[0], y*columns+x), at(planes[1], y*columns+x)
-							next, both := at(planes[0], (y+1)*columns+x), at(planes[1], (y+1)*columns+x)
-							if !volume {
-								return [2]int{b, least(b, next)}[kind]
-							}
-							return [4]int{b, least(b, a), least(b, next), least(least(b, a), least(next, both))}[kind]
-						}
-						for y := 0; y < rows && (volume || kind < 2); y++ {
-							held := false
-							for x := range columns {
-								holds := x == columns-1 || least(value(y, x), value(y, x+1)) == value(y, x)
-								if holds != held {
-									want = append(want, value(y, x))
-								}
-								held = holds
-							}
-							want = append(want, 0)
-						}
-						var got []int
-						for i := range int(counts[kind]-first[kind]) / size {
-							got = append(got, at(lists[kind*apart:], int(first[kind])/size+i))
-						}
-						if !slices.Equal(got, want) {
-							t.Fatalf("%v, %d columns, volume %v, the greatest %v, kind %d: %v, want %v", typ, columns, volume, greatest, kind, got, want)
-						}
-					}
-				}
-			}
-			few, err := grid.Affine(0, 2, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
-				for _, by := range []split{ascending, ofBytes, ofPairs} {
-					if by == ascending && (!ok || typ == grid.Uint8 && lookUp.whole == nil) || by == ofBytes && typ != grid.Uint8 || by == ofPairs && typ == grid.Uint8 {
-						continue
-					}
-					k := Draw(1).In(Convention{Superlevel: greatest})
-					k.split = by
-					for _, c := range []struct {
-						top      int64
-						greatest bool // numbers
-					}{{l.Len(), false}, {77, false}, {l.Len(), by != ascending}} {
-						w, top := k.weights(l.Len(), 0), c.top
-						if c.greatest {
-							w.multilinear.greatest()
-						}
-						table := newLookup(typ, l, w, top, set).table
-						turns := newTurns(typ, table, w, top >= l.Len() && ownLevels(typ, l), set)
-						for _, n := range slices.Concat(evens(2, 200), []int{atOnce / size, atOnce/size + 2, 4 * atOnce}) {
-							list, want := grid.NewBuffer(int64(n*size+listEnd)), uint64(0)
-							for i := range list {
-								if list[i] = byte(rng.Uint32()); n > atOnce+2 { // the greatest sums that there are
-									list[i] = byte(255 * (i / size & 1))
-								}
-							}
-							for i := range n {
-								of := w.outside() - table[at(list, i)&(1<<(8*size)-1)]
-								if i%2 == 1 {
-									of = -of
-								}
-								want += of
-							}
-							if got := turns.alternate(list[:n*size]); got != int64(want) {
-								t.Fatalf("%v on %v up to level %d, key %v, %d turning points are worth %d, want %d", typ, l, top, k, n, got, int64(want))
-							}
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// greatest makes all numbers the greatest that are drawn, and the least where they are drawn evenly, of the upper half
-// of levels.
-func (m *multilinear) greatest() {
-	for i := range forms {
-		for j, p := range m.parts {
-			for n := range p.of {
-				number := map[draws]int16{eightBits: 255, sevenBits: 127, evenly: 127}[p.draws]
-				if p.draws == evenly && n >= p.of/2 {
-					number = -number
-				}
-				m.numbers[i][j][n] = number
-			}
-		}
-	}
-}
-
-// evens are the even numbers from one on, below another.
-func evens(from, to int) (list []int) {
-	for n := from; n < to; n += 2 {
-		list = append(list, n)
-	}
-	return list
-}
-
-// Multilinear weights are the products that they are said to be, of numbers of as many bits, and 0 outside. Keys
-// have them where an image of bytes is looked at by vectors that find turning points, and nobody takes
-// fingerprints of others by them.
-func multilinearWeights(t sound.T) {
-	of := func(by split) Key {
-		k := Draw(2)
-		k.split = by
-		return k
-	}
-	type numbers struct{ by, of, least, most int64 } // of a part: by which power of two it begins, how many, and from which to which
-	for by, want := range map[split][]numbers{
-		ofBytes: {{16, 16, 0, 255}, {1, 16, 0, 127}}, ofLevels: {{32, 64, 0, 255}, {1, 32, 0, 127}}, ofPairs: {{4096, 16, -127, 127}, {64, 64, 0, 255}, {1, 64, 0, 255}},
-	} {
-		k, seen := of(by), make([]map[int16]bool, len(want))
-		for j := range seen {
-			seen[j] = map[int16]bool{}
-		}
-		for len(seen[0]) < int(want[0].most-want[0].least)*3/4 { // until most have come up
-			k = of(by)
-			for _, numbers := range k.weights(by.most(), 1).multilinear.numbers {
-				for j, list := range numbers {
-					if int64(len(list)) != want[j].of {
-						t.Fatalf("key %v: part %d has %d numbers", k, j, len(list))
-					}
-					for _, n := range list {
-						if int64(n) < want[j].least || int64(n) > want[j].most {
-							t.Fatalf("key %v: part %d has the number %d", k, j, n)
-						}
-						seen[j][n] = true
-					}
-				}
-			}
-		}
-		for j, of := range want { // drawn uniformly, as many come up of all
-			if got := len(seen[j]); got < int(of.most-of.least)/2 {
-				t.Errorf("key %v: %d numbers come up in part %d", k, got, j)
-			}
-		}
-		for i := range 2 {
-			w := k.weights(by.most(), i)
-			m := w.multilinear
-			for v := range by.most() {
-				sum := uint64(0)
-				for form, factor := range m.factors {
-					product := int64(1)
-					for j, of := range want {
-						product *= int64(m.numbers[form][j][v/of.by%of.of])
-					}
-					sum += factor * uint64(product)
-				}
-				if got := w.with(nil, v); got != sum {
-					t.Fatalf("key %v, function %d: %d has %x, want %x", k, i, v, got, sum)
-				}
-			}
-			for _, flip := range []int64{0, by.most() / 2} {
-				tables := m.in64(flip)
-				for form := range forms {
-					for j, of := range want {
-						table := tables[64*(form*len(want)+j):][:64]
-						for v := range by.most() {
-							at, number := (v^flip)/of.by%of.of, byte(m.numbers[form][j][v/of.by%of.of])
-							if table[at] != number || of.of < 64 && of.most == 127 && table[of.of+at] != -number || of.of < 64 && table[64-2*of.of+at] != number {
-								t.Fatalf("key %v, function %d, form %d, bits %x turned: the number of part %d of %d is not in its place", k, i, form, flip, j, v)
-							}
-						}
-					}
-				}
-			}
-			if w.outside() != 0 {
-				t.Errorf("key %v, function %d: outside has %x", k, i, w.outside())
-			}
-		}
-		if a, b := k.weights(256, 0).multilinear, k.weights(256, 1).multilinear; a.factors == b.factors || slices.Equal(a.numbers[0][0], b.numbers[0][0]) {
-			t.Errorf("key %v: two functions are the same", k)
-		}
-	}
+// Cells are counted by AVX-512 and by AVX2, where they have the least of their voxels' lanes, or the greatest, and nothing
+// wraps around: of every integer, and of float32 where 16 bits have all levels and one more. Rows are as long as a core
+// has room for.
+func whatIsCounted(t sound.T, set string) {
 	affine := func(lo, step float64, levels int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, levels)
 		if err != nil {
@@ -502,89 +184,293 @@ func multilinearWeights(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shifted := affine(1, 1, 256)
-	eight, fewer := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
-	_, lookUp, _ := turnVectorsOf(fastest(), grid.Uint8, false)
+	eight, sixteen := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
+	superlevel := Convention{Superlevel: true}
 	for _, c := range []struct {
 		typ    grid.Type
 		ladder grid.Ladder
+		top    int64
 		in     Convention
-		want   split
+		want   bool
 	}{
-		{grid.Uint8, eight, Convention{}, ofBytes}, {grid.Uint8, eight, Convention{Superlevel: true}, ofBytes},
-		{grid.Uint8, eight, Convention{Vertices: true}, ascending}, {grid.Uint8, eight, Convention{Periodic: grid.Axes{Z: true}}, ascending},
-		{grid.Uint8, shifted, Convention{}, ascending}, {grid.Uint8, fewer, Convention{}, ascending},
-		{grid.Uint16, fewer, Convention{}, ofPairs}, {grid.Int16, grid.Identity(grid.Int16), Convention{Superlevel: true}, ofPairs}, {grid.Int16, fewer, Convention{}, ascending},
-		{grid.Uint16, affine(0, 1, 65535), Convention{}, ascending}, {grid.Uint16, fewer, Convention{Vertices: true}, ascending},
-		{grid.Uint16, eight, Convention{}, ofLevels}, {grid.Float32, eight, Convention{Superlevel: true}, ofLevels}, {grid.Int16, shifted, Convention{}, ofLevels},
-		{grid.Int16, affine(-1<<15, 1, ofLevels.most()), Convention{}, ofLevels}, {grid.Int16, affine(-1<<15-1, 1, ofLevels.most()), Convention{}, ascending},
-		{grid.Uint16, affine(1<<16-1, 1, 2), Convention{}, ofLevels}, {grid.Uint16, affine(1<<16, 1, 2), Convention{}, ascending}, {grid.Uint16, affine(0, 2, 9), Convention{}, ascending},
-		{grid.Float32, affine(-3, 0.1, ofLevels.most()), Convention{}, ofLevels}, {grid.Float32, affine(-3, 0.1, ofLevels.most()+1), Convention{}, ascending},
-		{grid.Float32, table, Convention{}, ascending}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ascending},
-		{grid.Float32, eight, Convention{Vertices: true}, ascending}, {grid.Int16, eight, Convention{Periodic: grid.Axes{X: true}}, ascending},
+		{grid.Uint8, eight, 256, Convention{}, true}, {grid.Uint8, eight, 256, superlevel, true}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, true},
+		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, true}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, true}, {grid.Uint8, table, 3, Convention{}, true},
+		{grid.Uint8, eight, 256, Convention{Vertices: true}, false}, {grid.Uint8, eight, 256, Convention{Periodic: grid.Axes{X: true}}, false},
+		{grid.Uint16, eight, 256, superlevel, false}, {grid.Uint16, sixteen, 9, superlevel, false}, // where what is outside would be first
+		{grid.Float32, table, 3, Convention{}, true}, {grid.Float32, affine(0, 0.1, math.MaxUint16), 9, Convention{}, true}, {grid.Float32, affine(0, 0.1, math.MaxUint16+1), 9, Convention{}, false},
+		{grid.Float32, affine(0, 0.1, 1<<15), 9, superlevel, true}, {grid.Float32, affine(0, 0.1, 1<<15+1), 9, superlevel, false}, {grid.Float32, grid.Identity(grid.Float32), 9, Convention{}, false},
 	} {
-		if c.want == ofBytes && lookUp.forms == nil || c.want != ofBytes && lookUp.pairs == nil {
-			c.want = ascending
+		counting := prepare(c.typ, c.ladder, Draw(2).In(c.in), c.top, set).counting
+		if want := c.want && set != isa.Portable; (counting != nil) != want {
+			t.Errorf("%s: %v on %v, %+v, is counted %v, want %v", set, c.typ, c.ladder, c.in, counting != nil, want)
+			continue
 		}
-		k := Draw(1).In(c.in).Multilinear(c.typ, c.ladder)
-		if k.split != c.want || k.In(c.in).split != ascending {
-			t.Errorf("%v on %v, %+v: split %d, want %d", c.typ, c.ladder, c.in, k.split, c.want)
+		if counting == nil {
+			continue
 		}
-	}
-	for _, c := range []struct {
-		typ    grid.Type
-		ladder grid.Ladder
-		in     Convention
-		by     split
-	}{
-		{grid.Int16, eight, Convention{}, ofBytes}, {grid.Uint8, affine(0, 1, 257), Convention{}, ofBytes}, {grid.Uint8, eight, Convention{}, ofPairs}, {grid.Float32, eight, Convention{}, ofPairs},
-		{grid.Int16, affine(0, 1, 65537), Convention{}, ofPairs}, {grid.Int16, eight, Convention{Vertices: true}, ofPairs}, {grid.Uint8, eight, Convention{Vertices: true}, ofBytes},
-		{grid.Uint8, eight, Convention{Periodic: grid.Axes{X: true}}, ofBytes},
-		{grid.Int16, affine(0, 1, 1025), Convention{}, ofLevels}, {grid.Float32, grid.Identity(grid.Float32), Convention{}, ofLevels}, {grid.Int16, eight, Convention{Vertices: true}, ofLevels},
-		{grid.Int16, eight, Convention{Periodic: grid.Axes{X: true}}, ofLevels},
-	} {
-		k := Draw(1).In(c.in)
-		k.split = c.by
-		p := Prepare(c.typ, c.ladder, k)
-		f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, c.typ, c.ladder, func(i int64) float64 { return float64(i) })
-		if got, err := p.Of(f, 1); err == nil {
-			t.Errorf("%v, key %v, %+v: %v", c.typ, k, c.in, got)
+		row := mostRow / int64(counting.bytes)
+		for shape, want := range map[grid.Shape]bool{{D: 2, H: 2, W: row}: true, {D: 2, H: 2, W: row + 1}: false, {D: 1, H: 2, W: 4 * row}: true, {D: 1, H: 2, W: 4*row + 1}: false} {
+			if got := counting.takes(shape); got != want {
+				t.Errorf("%s: %v of %v is counted %v, want %v", set, shape, c.typ, got, want)
+			}
 		}
-		if _, err := p.Tables(); err == nil {
-			t.Errorf("%v, key %v, %+v: there are tables", c.typ, k, c.in)
-		}
-	}
-	none := func(func(level, change int64) bool) {}
-	for _, by := range []split{ofBytes, ofLevels, ofPairs} {
-		if _, err := OfCurve(none, by.most()+1, of(by)); err == nil {
-			t.Errorf("there are multilinear weights of %d levels", by.most()+1)
-		}
-		if got, err := OfCurve(none, by.most(), of(by)); err != nil || !got.Equal(Sum{0, 0}) {
-			t.Errorf("nothing sums to %v (%v)", got, err)
+		m := &march{n: 3, h: 1000, w: 400, size: int64(c.typ.Size())}
+		for _, m.flat = range []bool{false, true} {
+			if m.rows = counting.countedRows(m); m.rows < countRows {
+				t.Errorf("%s: %v is counted by %d rows", set, c.typ, m.rows)
+			}
+			s := counting.counter(m)
+			for _, s.n = range []int{0, listBytes, listBytes + 1} {
+				before := s.n
+				if s.column(0, true); s.n > listBytes || s.n != before && before <= listBytes {
+					t.Errorf("%s: of %d bytes of a list %d are left", set, before, s.n)
+				}
+				if most := int((m.rows + 1) * counting.vector); len(s.list)/2 < s.n+most+int(counting.vector) {
+					t.Errorf("%s: a list of %d bytes has no room for %d more", set, len(s.list)/2, most)
+				}
+			}
 		}
 	}
 }
 
-// Values have the levels that the definition gives them, those on levels, between, above and below all, in rows of
-// every length around a group, up to any level, whichever way levels go; who watches is shown each value that is no
-// level's own.
-func valuesHaveLevels(t sound.T, set string) {
+// What a vector of columns counts is what the definition says of each voxel, of lanes in every order, from plane to
+// plane and from vector to vector, and nothing else is read or written.
+func cellsAreCounted(t sound.T, set string) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, bytes := range []int{1, 2} {
+		for _, o := range []order{{}, {reversed: true}, {signed: true}, {signed: true, reversed: true}} {
+			v, vector, ok := countVectorsOf(set, bytes, o)
+			if ok = ok && v.volume != nil; ok != (assembled && (set == isa.AVX512 && (bytes == 2 || !o.signed) || set == isa.AVX2)) {
+				t.Fatalf("%s counts lanes of %d bytes, %+v: %v", set, bytes, o, ok)
+			}
+			if !ok || set == isa.AVX2 && o != (order{signed: true}) {
+				continue
+			}
+			columns := int(vector) / bytes
+			for rows := range 6 { // that have one after them
+				stride := 2*int(vector) + bytes
+				var planes [3][]byte // rows of two vectors, and of one lane more
+				for z := range planes {
+					b, free := grids.AtEnd((rows + 1) * stride)
+					defer free()
+					planes[z] = b
+				}
+				for round := range 6 {
+					for z := range planes {
+						for i := range planes[z] { // few values, from one end to the other, or the ends
+							planes[z][i] = byte(rng.IntN(2+round) * 255 / (1 + round))
+						}
+					}
+					at := func(z, y, x int) int {
+						b := planes[z][y*stride+bytes*x:]
+						switch {
+						case bytes == 1 && o.signed:
+							return int(int8(b[0]))
+						case bytes == 1:
+							return int(b[0])
+						case o.signed:
+							return int(int16(uint16(b[0]) | uint16(b[1])<<8))
+						}
+						return int(b[0]) | int(b[1])<<8
+					}
+					least := func(a, b int) int { return min(a, b) }
+					if o.reversed {
+						least = func(a, b int) int { return max(a, b) }
+					}
+					kinds := func(z, y, x int) [4]int {
+						f, next := at(z, y, x), least(at(z, y, x), at(z, y, x+1))
+						if z == 2 { // which is flat
+							return [4]int{f, next, f, next}
+						}
+						g, both := at(z+1, y, x), least(at(z+1, y, x), at(z+1, y, x+1))
+						return [4]int{f, next, least(f, g), least(next, both)}
+					}
+					masks := func(word byte) []byte { return slices.Repeat([]byte{word}, int(vector)) }
+					inside, own := masks(byte(-(round & 1))), masks(0xff)
+					clear(own[:bytes])
+					const guard = 0xaa
+					beside, handed := make([]byte, (rows+2)*int(vector)), make([]byte, 2*2*(rows+1)*int(vector))
+					var toPlane [2][][2]int
+					for i := range toPlane {
+						toPlane[i] = make([][2]int, (rows+1)*columns)
+					}
+					for z := range planes {
+						toColumn := make([]int, rows+1)
+						for block := range 2 {
+							half := 2*(rows+2)*int(vector) + 64
+							list := slices.Repeat([]byte{guard}, 2*half)
+							first := block * int(vector)
+							owned := own
+							if block > 0 {
+								owned = masks(0xff)
+							}
+							var n int
+							if z == 2 {
+								n = v.area(&planes[z][first], stride, rows, &inside[0], &owned[0], &beside[vector], &list[0], half, 0, 0)
+							} else {
+								n = v.volume(&planes[z][first], &planes[z+1][first], stride, rows, &inside[0], &owned[0], &beside[vector], &handed[2*(rows+1)*first], &list[0], half, 0, 0)
+							}
+							var want, got [][2]int
+							fell := make([][4]int, columns)
+							for x := range fell {
+								f := int(inside[0] & 1)
+								fell[x] = [4]int{f, f, f, f}
+							}
+							for y := range rows + 1 {
+								for x := range columns {
+									now := kinds(z, y, block*columns+x)
+									var count [4]int
+									for kind := range count {
+										falls := 0
+										if y < rows {
+											if after := kinds(z, y+1, block*columns+x); after[kind] != now[kind] && least(after[kind], now[kind]) == after[kind] {
+												falls = 1
+											}
+										}
+										count[kind] = falls - fell[x][kind]
+										fell[x][kind] = falls
+									}
+									for beside := range 2 {
+										if z == 2 {
+											break
+										}
+										handed := &toPlane[block][y*columns+x][beside]
+										count[beside] -= *handed
+										if *handed = count[2+beside]; now[2+beside] == now[beside] {
+											count[beside] -= *handed
+											*handed = 0
+										}
+									}
+									total := count[0] - toColumn[y]
+									if owned[x*bytes] == 0 {
+										total = 0
+									}
+									if toColumn[y] = count[1]; now[1] == now[0] {
+										total -= count[1]
+										toColumn[y] = 0
+									}
+									if total != 0 {
+										want = append(want, [2]int{at(z, y, block*columns+x), total})
+									}
+								}
+							}
+							value := func(at int) int {
+								if bytes == 1 {
+									if o.signed {
+										return int(int8(list[at]))
+									}
+									return int(list[at])
+								}
+								w := uint16(list[at]) | uint16(list[at+1])<<8
+								if o.signed {
+									return int(int16(w))
+								}
+								return int(w)
+							}
+							count := func(at int) int {
+								if bytes == 1 {
+									return int(int8(list[at]))
+								}
+								return int(int16(uint16(list[at]) | uint16(list[at+1])<<8))
+							}
+							step, behind := bytes, half
+							if set == isa.AVX2 {
+								step, behind = 2*bytes, bytes
+							}
+							for i := 0; i < n; i += step {
+								got = append(got, [2]int{value(i), count(i + behind)})
+							}
+							order := func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+							slices.SortFunc(want, order) // of a vector AVX2 writes some columns before others
+							slices.SortFunc(got, order)
+							if !slices.Equal(got, want) {
+								t.Fatalf("%s, %d bytes, %+v, plane %d of %d rows and one, vector %d: %v, want %v", set, bytes, o, z, rows, block, got, want)
+							}
+							if room := n + int(vector); slices.ContainsFunc(list[room:half], func(b byte) bool { return b != guard }) || slices.ContainsFunc(list[half+room:], func(b byte) bool { return b != guard }) {
+								t.Fatalf("%s, %d bytes, %+v: more than a vector is written behind %d bytes", set, bytes, o, n)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A list is worth the weights of its voxels times their counts, modulo 2⁶⁴, in any length.
+func listsAreWeighed(t sound.T, set string) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, bytes := range []int{1, 2} {
+		v, _, ok := countVectorsOf(set, bytes, order{})
+		if !ok {
+			continue
+		}
+		for n := 1; n <= 400; n++ {
+			table := make([]uint64, 1<<(8*bytes))
+			few := n%2 == 0 // bytes
+			for i := range table {
+				if table[i] = rng.Uint64(); few {
+					table[i] = -(table[i] >> (64 - 8*digits))
+				}
+			}
+			if bytes == 1 && (digitsOf(table) != nil) != few {
+				t.Fatalf("%d weights have few bytes, %v", n, !few)
+			}
+			list, want := slices.Repeat([]byte{1}, 4000), uint64(0)
+			for i := range n {
+				lane, count := rng.IntN(len(table)), rng.IntN(19)-9
+				want += table[lane] * uint64(count)
+				at, behind := i*bytes, len(list)/2
+				if set == isa.AVX2 {
+					at, behind = 2*i*bytes, bytes
+				}
+				for b := range bytes {
+					list[at+b], list[at+behind+b] = byte(lane>>(8*b)), byte(count>>(8*b))
+				}
+			}
+			size := n * bytes
+			if set == isa.AVX2 {
+				size *= 2
+			}
+			if got := v.weigh(table)(list, size); got != want {
+				t.Fatalf("%s: %d voxels of %d bytes are worth %x, want %x", set, n, bytes, got, want)
+			}
+		}
+	}
+}
+
+// Values have lanes with the weights of their levels and in the order of those, on levels, between, above and below all,
+// in rows of every length around a group, up to any level, whichever way weights go, and behind each row the last one
+// again; who watches is shown each value that is no level's own.
+func valuesHaveLanes(t sound.T, set string) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		typ      grid.Type
 		lo, step float64
-	}{{grid.Uint8, 3, 1}, {grid.Int16, -300, 1}, {grid.Int16, math.MinInt16, 1}, {grid.Int16, 5, 2}, {grid.Uint16, 0, 1}, {grid.Uint16, math.MaxUint16 - 9, 1}, {grid.Float32, -3, 0.5}, {grid.Float32, -3, 0.1}} {
-		for _, levels := range []int64{2, 600, 1024} {
+		most     int64 // levels
+	}{
+		{grid.Uint8, 3, 1, 253}, {grid.Uint8, 0, 1, 256}, {grid.Int16, -300, 1, 1024}, {grid.Int16, math.MinInt16, 1, 1 << 16}, {grid.Int16, 5, 2, 600}, {grid.Uint16, 0, 1, 1 << 16}, {grid.Uint16, math.MaxUint16 - 9, 1, 10},
+		{grid.Float32, -3, 0.5, 1024}, {grid.Float32, -3, 0.1, 1024}, {grid.Float32, -3, 0.1, 1<<16 - 1}, {grid.Float32, -3, 0.5, 1 << 15},
+	} {
+		for _, levels := range []int64{2, c.most} {
 			l, err := grid.Affine(c.lo, c.step, levels)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, in := range []Convention{{}, {Superlevel: true}} {
-				k := Draw(1).In(in)
-				k.split = ofLevels
-				for _, top := range []int64{levels, levels / 2} {
-					u := newLevels(c.typ, l, k.weights(levels, 0), top, set)
-					for _, columns := range []int64{1, 5, 31, 32, 33, 64, 77} {
+				for _, top := range []int64{levels, levels/2 + 1} {
+					w := Draw(1).In(in).weights(levels, 0)
+					counting := newCounting(c.typ, l, []weights{w}, top, set)
+					if counting == nil {
+						continue
+					}
+					u, weight := &counting.lanes, w.until(top)
+					table, _ := u.table(c.typ, l, w, top)
+					block := new([aes.BlockSize]byte)
+					worth := func(v float32) uint64 { // of which the greatest is what is outside
+						return weight(block, l.Level(v)) - w.outside()
+					}
+					for _, columns := range []int64{1, 5, 15, 16, 17, 31, 32, 33, 64, 77} {
 						const rows = 3
 						size := int64(c.typ.Size())
 						src, free := grids.AtEnd(int(rows * columns * size))
@@ -624,182 +510,51 @@ func valuesHaveLevels(t sound.T, set string) {
 							if c.typ == grid.Float32 && round < 2 {
 								watcher = looker
 							}
-							const stride = 80
-							got := make([]uint16, rows*stride)
+							stride := 80*int64(u.bytes) + u.vector
+							got := make([]byte, rows*stride)
 							u.rows(watcher, got, src, rows, columns, stride, columns*size)
+							lane := func(y, x int64) int {
+								b := got[y*stride+x*int64(u.bytes):]
+								if u.bytes == 1 {
+									return int(b[0])
+								}
+								return int(b[0]) | int(b[1])<<8
+							}
+							place := func(lane int) int { // in the order
+								half := len(table) / 2
+								if u.signed {
+									lane ^= half
+								}
+								if u.reversed {
+									lane ^= len(table) - 1
+								}
+								return lane
+							}
 							for i := range rows * columns {
-								want := uint16(outsideLevel)
-								if of := l.Level(value(i)); of < top {
-									if want = uint16(of); in.Superlevel {
-										want = 1023 - want
+								y, x := i/columns, i%columns
+								if have, want := table[lane(y, x)], worth(value(i)); have != want {
+									t.Fatalf("%s, %v from %v on by %v, up to %d of %d levels, %+v, %d columns, value %d: %x, want %x", set, c.typ, c.lo, c.step, top, levels, in, columns, i, have, want)
+								}
+								if x > 0 {
+									a, b := place(lane(y, x-1)), place(lane(y, x))
+									if less := int64(worth(value(i-1))) - int64(worth(value(i))); less < 0 && a >= b || less > 0 && a <= b {
+										t.Fatalf("%s, %v, %+v: %v and %v are at %d and %d", set, c.typ, in, value(i-1), value(i), a, b)
 									}
 								}
-								if have := got[i/columns*stride+i%columns]; have != want {
-									t.Fatalf("%s, %v from %v on by %v, up to %d of %d levels, %+v, %d columns, value %d: %d, want %d", set, c.typ, c.lo, c.step, top, levels, in, columns, i, have, want)
+								if end := lane(y, columns+x%(u.vector/int64(u.bytes))); end != lane(y, columns-1) {
+									t.Fatalf("%s, %v, %d columns: behind row %d comes %d, want %d", set, c.typ, columns, y, end, lane(y, columns-1))
 								}
 							}
 							if watcher != nil && !own && looker.Values == nil {
 								t.Fatalf("%s: values on no level by %v are not shown", set, c.step)
 							}
-							if watcher != nil && own && u.exactly != nil && columns >= levelGroup && looker.Values != nil {
+							if watcher != nil && own && u.exactly != nil && columns >= u.group && looker.Values != nil {
 								t.Fatalf("%s: %d values on levels by %v are shown", set, len(looker.Values), c.step)
 							}
 						}
 						free()
 					}
 				}
-			}
-		}
-	}
-}
-
-// What counts of two tiles are the falls of the four kinds of rows from each to the next, what falls and what it falls
-// to, with the signs of the kinds; before the first column of an image there is none.
-func levelsThatCount(t sound.T, set string) {
-	v := levelVectorsOf(set)
-	if want := assembled && set == isa.AVX512 && isa.Bytes(); (v.volume != nil) != want || (v.area != nil) != want || (v.sum != nil) != want {
-		t.Fatalf("%s has vectors for levels: %v, want %v", set, v.volume != nil, want)
-	}
-	if v.volume == nil {
-		return
-	}
-	rng := rand.New(rand.NewPCG(5, 6))
-	const stride = levelGroup + 1
-	for rows := 1; rows < 13; rows++ {
-		var tiles [2][]uint16
-		for z := range tiles {
-			b, free := grids.AtEnd(2 * (rows + 1) * stride)
-			defer free()
-			tiles[z] = grid.Values[uint16](b)
-		}
-		for round := range 8 {
-			for z := range tiles {
-				for i := range tiles[z] {
-					if tiles[z][i] = uint16(rng.IntN(2 + round%4)); rng.IntN(5) == 0 && round > 3 {
-						tiles[z][i] = outsideLevel
-					}
-				}
-			}
-			volume, first := round%2 == 0, round&2 == 0
-			at := func(z, y, x int) uint16 { return tiles[z][y*stride+x] }
-			want := map[uint16]int{}
-			for kind := range 4 {
-				sign := [4]int{1, -1, -1, 1}[kind]
-				row := func(y, x int) uint16 {
-					m := at(0, y, x)
-					if kind&1 == 1 {
-						m = min(m, at(0, y, x+1))
-					}
-					if kind&2 == 2 {
-						m = min(m, at(1, y, x))
-					}
-					if kind == 3 {
-						m = min(m, at(1, y, x+1))
-					}
-					return m
-				}
-				if kind > 1 && !volume {
-					continue
-				}
-				for x := range levelGroup {
-					if first && x == 0 && kind&1 == 0 {
-						continue
-					}
-					for y := range rows {
-						if a, b := row(y, x), row(y+1, x); a > b {
-							want[a], want[b] = want[a]+sign, want[b]-sign
-						}
-					}
-				}
-			}
-			lanes := uint64(math.MaxUint32)
-			if first {
-				lanes--
-			}
-			list := slices.Repeat([]uint16{7}, (rows+1)*4*levelGroup+levelGroup)
-			n := 0
-			if volume {
-				n = v.volume(&tiles[0][0], &tiles[1][0], 2*stride, rows, lanes, &list[0], 0, 0)
-			} else {
-				n = v.area(&tiles[0][0], 2*stride, rows, lanes, &list[0], 0, 0)
-			}
-			got := map[uint16]int{}
-			for _, level := range list[:n] {
-				if level&plusLevel != 0 {
-					got[level&^plusLevel]++
-				} else {
-					got[level]--
-				}
-			}
-			for level := range uint16(outsideLevel + 1) {
-				if got[level] != want[level] {
-					t.Fatalf("%s, %d rows, volume %v, first %v: level %d counts %d, want %d", set, rows, volume, first, level, got[level], want[level])
-				}
-			}
-		}
-	}
-}
-
-// A list is worth the weights of its levels, of those that count positively less the others, and nothing of what is
-// outside, in any length up to what leaves 32 bits; it grows no longer than it has room.
-func listsOfLevels(t sound.T, set string) {
-	if levelVectorsOf(set).sum == nil {
-		return
-	}
-	rng := rand.New(rand.NewPCG(7, 8))
-	l, err := grid.Affine(0, 1, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, in := range []Convention{{}, {Superlevel: true}} {
-		k := Draw(1).In(in)
-		k.split = ofLevels
-		w := k.weights(1024, 0)
-		u := newLevels(grid.Float32, l, w, 1024, set)
-		for _, n := range []int{0, 1, 63, 64, 65, 1000, atOnce, atOnce + 1, 3 * atOnce} {
-			list := &list{levels: u, room: make([]uint16, n+2*levelGroup), n: n}
-			want := uint64(0)
-			for i := range n {
-				level := rng.Int64N(1024)
-				of := w.with(nil, level)
-				if in.Superlevel {
-					level = 1023 - level
-				}
-				list.room[i] = uint16(level)
-				switch kind := rng.IntN(8); {
-				case n > atOnce+1: // the greatest sums that there are
-					list.room[i], of = plusLevel, w.with(nil, 0)
-					if in.Superlevel {
-						of = w.with(nil, 1023)
-					}
-					want += of
-				case kind == 0:
-					list.room[i] = outsideLevel | plusLevel
-				case kind < 4:
-					list.room[i] |= plusLevel
-					want += of
-				default:
-					want -= of
-				}
-			}
-			if list.look(); list.sum != want || list.n != 0 {
-				t.Fatalf("%s, %+v: %d levels are worth %x, want %x; %d are left", set, in, n, list.sum, want, list.n)
-			}
-		}
-		for _, rows := range []int64{1, 7, 500} {
-			whole, columns := newList(u, rows), 0
-			whole.add(9*levelGroup, true, func(_ int64, lanes uint64, to *uint16, _ uintptr) int {
-				most := int(rows+1) * 4 * levelGroup
-				if left := len(whole.room) - whole.n - most; left < 2*levelGroup || &whole.room[whole.n] != to {
-					t.Errorf("%s, %d rows: %d have no room", set, rows, most)
-				}
-				if columns++; (lanes == math.MaxUint32) != (columns > 1) || lanes < math.MaxUint32-1 {
-					t.Errorf("column %d has lanes %x", columns, lanes)
-				}
-				return most
-			})
-			if columns != 9 {
-				t.Errorf("%d columns are taken, want 9", columns)
 			}
 		}
 	}
@@ -947,12 +702,11 @@ func (u *lookup) apart(src []byte, known bool) string {
 func keysReadBack(t sound.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
-		k.split = split(n % 4)
 		if back, err := ParseKey(k.String()); err != nil || back != k {
 			t.Errorf("key %v is read as %v, %v", k, back, err)
 		}
 	}
-	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff/x", "00112233445566778899aabbccddeeff/bilinear*2", "00112233445566778899aabbccddeeff00"} {
+	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff/x", "00112233445566778899aabbccddeeff00"} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("key %q is read", bad)
 		}
@@ -1036,29 +790,6 @@ func workIsTold(t sound.T) {
 	}
 }
 
-// Bytes that are levels, each its own, are looked up in a byte less than others, whichever way the
-// levels go.
-func lineOfBytes(t sound.T) {
-	few, err := grid.Affine(0, 2, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := Draw(1)
-	for want, of := range map[int64]struct {
-		ladder grid.Ladder
-		in     Convention
-	}{
-		-1: {grid.Identity(grid.Uint8), Convention{}},
-		1:  {grid.Identity(grid.Uint8), Convention{Superlevel: true}},
-		0:  {few, Convention{}},
-	} {
-		w := k.In(of.in).weights(of.ladder.Len(), 0)
-		if _, got := lineOf(newLookup(grid.Uint8, of.ladder, w, of.ladder.Len(), fastest()).table, w.outside()); got != want {
-			t.Errorf("%v, %+v: slope %d, want %d", of.ladder, of.in, got, want)
-		}
-	}
-}
-
 // The fingerprint of a curve of many steps is the sum of those of its parts, on few levels and on every
 // float32.
 func curvesAdd(t sound.T) {
@@ -1104,10 +835,7 @@ func knownSum(t sound.T) {
 			}
 		}
 		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
-		by := k.split
-		k = k.In(in)
-		k.split = by
-		got, err := Of(f, k, 2)
+		got, err := Of(f, k.In(in), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -1116,28 +844,6 @@ func knownSum(t sound.T) {
 	for levels, want := range map[int64]string{10: "000000232e931d55 00000016f34b7c86 000000253549be15 000000223dbff6d8", 5000: "3d44c77a09dc18a0 3d559a14ef80aa47 3d4a59342718324c 3d2324d342e68c2b"} {
 		if got := of("*4", levels, Convention{}); got != want {
 			t.Errorf("on %d levels: %s, want %s", levels, got, want)
-		}
-	}
-	for in, want := range map[Convention]string{{}: "6f039cda2452a216 e4d60b40b10f61bc", {Superlevel: true}: "96148ef2790eb656 af599adf07173ca4"} {
-		if got := of("*2/bilinear1024", 1000, in); got != want {
-			t.Errorf("on 1,000 levels, %+v: %s, want %s", in, got, want)
-		}
-	}
-	for _, c := range []struct {
-		by, want string
-		typ      grid.Type
-	}{
-		{"/bilinear256", "291cbbb97b2d2434 961b1e7ee379f510 3a1437cfcd1f1582", grid.Uint8},
-		{"/trilinear65536", "5c5c128fc8bb162b 3675f08e275170fb efe2f3d962d822a6", grid.Uint16}, {"/trilinear65536", "5c5c128fc8bb162b 3675f08e275170fb efe2f3d962d822a6", grid.Int16},
-	} {
-		k, err := ParseKey("000102030405060708090a0b0c0d0e0f*3" + c.by)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, levels := grid.Identity(c.typ), int64(1)<<(8*c.typ.Size())
-		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, c.typ, l, func(i int64) float64 { return float64((i*i+3)*7919%levels + least(c.typ)) })
-		if got, err := Of(f, k, 2); err != nil || got.String() != c.want {
-			t.Errorf("%v has %v (%v), by key %v", c.typ, got, err, k)
 		}
 	}
 	for levels, want := range map[int64][2]string{
@@ -1259,7 +965,7 @@ func tablesAreTheWeights(t sound.T) {
 				if err != nil || len(tables) != 1 {
 					t.Fatalf("%v on %v: %d tables (%v)", typ, l, len(tables), err)
 				}
-				f, table := p.functions[0], tables[0]
+				f, table := p.functions()[0], tables[0]
 				values := table.Weights
 				if !table.Beyond {
 					values = values[:len(values)-1]
@@ -1305,7 +1011,7 @@ func tablesAreTheWeights(t sound.T) {
 			if err != nil || len(tables) != 1 {
 				t.Fatalf("%v on %v: %d tables (%v)", c.typ, l, len(tables), err)
 			}
-			f, got := p.functions[0], tables[0]
+			f, got := p.functions()[0], tables[0]
 			if got.Under != in.Vertices || got.Reversed != in.Vertices || got.Bits != f.bits || !l.Indexed() && got.Beyond != in.Masked {
 				t.Errorf("%v on %v, %+v: %v, %v, %d bits, %v", c.typ, l, in, got.Under, got.Reversed, got.Bits, got.Beyond)
 			}

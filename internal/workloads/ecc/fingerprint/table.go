@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,14 +40,12 @@ func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries 
 
 // Tables are those of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
-	if p.split != ascending {
-		return nil, errors.New("fingerprint: multilinear weights have no tables")
-	}
 	if !Tabled(p.ladder) {
 		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())
 	}
-	tables := make([]Table, len(p.functions))
-	for i, f := range p.functions {
+	tables := make([]Table, len(p.weights))
+	for i := range tables {
+		f := p.functions()[i]
 		t := Table{Under: p.in.Vertices, Bits: f.bits, Reversed: p.in.Vertices != p.in.Superlevel}
 		if !p.ladder.Indexed() {
 			t.Factors, t.Beyond = f.factors, p.in.Masked
@@ -95,6 +92,12 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	}
 	lo, step, ok := l.Affinity()
 	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
+}
+
+// ownLevels reports whether each bit pattern of a type is a level of its own, in their order.
+func ownLevels(t grid.Type, l grid.Ladder) bool {
+	first, whole := consecutive(t, l)
+	return (t == grid.Uint8 || t == grid.Uint16) && whole && first == 0 && l.Len() == 1<<(8*t.Size())
 }
 
 // least is the least value of an integer type. Bit patterns, with the bits of −least turned, are the

@@ -3,7 +3,6 @@
 package fingerprint
 
 import (
-	"math"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -34,53 +33,86 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 	}
 }
 
-// turnVectorsOf are the vector instructions for turning points of a type, of the least values
-// or of the greatest, and what looks up those of bytes.
-func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, lookUp lookUps, ok bool) {
-	var all map[grid.Type][2]turnVectors
+// countVectorsOf are the vector instructions that count in lanes of so many bytes, and in which order. AVX2 has one order.
+func countVectorsOf(name string, bytes int, o order) (v countVectors, vector int64, ok bool) {
 	switch {
-	case name == isa.AVX512 && isa.Bytes():
-		lookUp = lookUps{alternateavx512, alternatelineavx512, alternateformsavx512, alternatepairsavx512}
-		all = map[grid.Type][2]turnVectors{
-			grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
-			grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
-			grid.Int16:  {{signedvolumeleastavx512, signedarealeastavx512}, {signedvolumegreatestavx512, signedareagreatestavx512}},
-		}
+	case name == isa.Portable:
+		return v, 0, false
+	case name == isa.AVX2 && bytes == 1:
+		return inTurns(bytesvolumeavx2, bytesareaavx2, bytessumavx2, 2), 32, true
 	case name == isa.AVX2:
-		lookUp = lookUps{forms: alternateformsavx2}
-		all = map[grid.Type][2]turnVectors{
-			grid.Uint8:  {{bytesvolumeleastavx2, bytesarealeastavx2}, {bytesvolumegreatestavx2, bytesareagreatestavx2}},
-			grid.Uint16: {{pairsvolumeleastavx2, pairsarealeastavx2}, {pairsvolumegreatestavx2, pairsareagreatestavx2}},
-			grid.Int16:  {{signedvolumeleastavx2, signedarealeastavx2}, {signedvolumegreatestavx2, signedareagreatestavx2}},
-		}
+		return inTurns(wordsvolumeavx2, wordsareaavx2, wordssumavx2, 4), 32, true
+	case bytes == 1:
+		v = map[order]countVectors{
+			{}:               {volume: bytesvolumeleastavx512, area: bytesarealeastavx512},
+			{reversed: true}: {volume: bytesvolumegreatestavx512, area: bytesareagreatestavx512},
+		}[o]
+		v.weigh = byDigits
 	default:
-		return v, lookUp, false
+		v = map[order]countVectors{
+			{}:                             {volume: wordsvolumeleastavx512, area: wordsarealeastavx512},
+			{reversed: true}:               {volume: wordsvolumegreatestavx512, area: wordsareagreatestavx512},
+			{signed: true}:                 {volume: wordsvolumesignedleastavx512, area: wordsareasignedleastavx512},
+			{signed: true, reversed: true}: {volume: wordsvolumesignedgreatestavx512, area: wordsareasignedgreatestavx512},
+		}[o]
+		v.weigh = ofWords
 	}
-	v = all[t][0]
-	if greatest {
-		v = all[t][1]
-	}
-	if name == isa.AVX2 {
-		v = ofLongRows(v, turnsInGo(t, greatest), int(32/t.Size()))
-	}
-	return v, lookUp, true
+	return v, 64, true
 }
 
-// ofLongRows has short take rows of so many columns and fewer.
-func ofLongRows(long, short turnVectors, columns int) turnVectors {
-	of := func(n int) turnVectors {
-		if n <= columns {
-			return short
-		}
-		return long
+// ordered reports whether an instruction set has every order of lanes.
+func ordered(name string) bool { return name == isa.AVX512 }
+
+// inTurns write a voxel and its count in turns, of so many bytes together, where others write two lists.
+func inTurns(
+	volume func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, next uintptr, apart int) int,
+	area func(plane *byte, stride, rows int, inside, own, beside, to *byte, next uintptr, apart int) int,
+	sum func(table *uint64, list *byte, n int) uint64, bytes int,
+) countVectors {
+	return countVectors{
+		volume: func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, _ int, next uintptr, apart int) int {
+			return volume(below, above, stride, rows, inside, own, beside, handed, to, next, apart)
+		},
+		area: func(plane *byte, stride, rows int, inside, own, beside, to *byte, _ int, next uintptr, apart int) int {
+			return area(plane, stride, rows, inside, own, beside, to, next, apart)
+		},
+		weigh: func(table []uint64) weigher {
+			return func(list []byte, n int) uint64 {
+				group := listGroup * bytes
+				clear(list[n : n+group])
+				return sum(&table[0], &list[0], (n+group-1)/group)
+			}
+		},
 	}
-	return turnVectors{
-		volume: func(below, above *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
-			return of(columns).volume(below, above, stride, columns, rows, to, apart, full, counts)
-		},
-		area: func(below *byte, stride, columns, rows int, to *byte, apart, full int, counts *[4]int64) int {
-			return of(columns).area(below, stride, columns, rows, to, apart, full, counts)
-		},
+}
+
+// byDigits weighs a list of bytes by that of counts, which has the second half of their room: byte by byte of the weights
+// where those have few, as they have on as many levels as there are bytes.
+func byDigits(table []uint64) weigher {
+	bytes := digitsOf(table)
+	if bytes == nil || !isa.Bytes() {
+		return func(list []byte, n int) (sum uint64) {
+			for i, v := range list[:n] {
+				sum += table[v] * uint64(int8(list[len(list)/2+i]))
+			}
+			return sum
+		}
+	}
+	return func(list []byte, n int) uint64 {
+		const group = 64
+		counts := len(list) / 2
+		clear(list[counts+n:][:group])
+		return -uint64(bytesdigitsavx512(bytes, &list[0], counts, (n+group-1)/group))
+	}
+}
+
+// ofWords is byDigits of words, by the whole weights.
+func ofWords(table []uint64) weigher {
+	return func(list []byte, n int) uint64 {
+		const group = 2 * listGroup
+		counts := len(list) / 2
+		clear(list[counts+n:][:group])
+		return wordssumavx512(&table[0], &list[0], counts, (n+group-1)/group)
 	}
 }
 
@@ -144,47 +176,59 @@ func onLadder(l grid.Ladder, single singleFunc, double doubleFunc, wish uint64) 
 	}
 }
 
-// levelVectorsOf are the vector instructions for tiles of levels.
-func levelVectorsOf(name string) levelVectors {
-	if name != isa.AVX512 || !isa.Bytes() {
-		return levelVectors{}
-	}
-	return levelVectors{levelsvolumeavx512, levelsareaavx512, sumlevelsavx512}
-}
-
-// levelRowsOf turns values into levels with the bits of reverse turned: float32 on an affine ladder, 16 bits of which a
-// ladder has consecutive ones. Both are nil for others.
-func levelRowsOf(name string, t grid.Type, l grid.Ladder, reverse uint16) (fast, whole levelRows) {
-	if name != isa.AVX512 || !isa.Bytes() {
-		return nil, nil
+// laneVectorsOf turn values into lanes, of which the bits of flip are turned, a group at a time: float32 where the ladder is
+// affine, up to what is beyond its last level if that is level top.
+func laneVectorsOf(name string, t grid.Type, l grid.Ladder, flip uint16, top int64) (group int64, fast, whole func(dst, src *byte, n, rows, stride, apart int) int) {
+	wide := name == isa.AVX512
+	if t != grid.Float32 {
+		copies, group, words := turnedwordsavx2, int64(16), uint64(flip)*0x0001_0001_0001_0001
+		switch {
+		case t == grid.Uint8 && wide:
+			copies, group = turnedbytesavx512, 64
+		case t == grid.Uint8:
+			copies, group = turnedbytesavx2, 32
+		case wide:
+			copies, group = turnedwordsavx512, 32
+		}
+		if t == grid.Uint8 {
+			words = uint64(uint8(flip)) * 0x0101_0101_0101_0101
+		}
+		return group, func(dst, src *byte, n, rows, stride, apart int) int {
+			return copies(dst, src, n, rows, stride, apart, words)
+		}, nil
 	}
 	lo, step, affine := l.Affinity()
-	last, turned := uint64(l.Len()-1), uint64(reverse)
-	switch {
-	case t == grid.Float32 && affine:
-		fused := fusedInFloat32(l, float32(lo), float32(step))
-		of := func(wish uint64) levelRows {
-			if fused {
-				return func(dst *uint16, src *byte, n, rows, stride, apart int) int {
-					return levelssingleavx512(dst, src, n, rows, stride, apart, float32(lo), float32(1/step), float32(step), float32(-lo/step), last|wish, turned)
-				}
-			}
-			return func(dst *uint16, src *byte, n, rows, stride, apart int) int {
-				return levelsdoubleavx512(dst, src, n, rows, stride, apart, lo, 1/step, step, last|wish, turned)
-			}
-		}
-		return of(0), of(exactly)
-	case t == grid.Int16 || t == grid.Uint16:
-		first, consecutive := consecutive(t, l)
-		if first -= least(t); !consecutive || first < 0 || first > math.MaxUint16 {
-			return nil, nil
-		}
-		fast = func(dst *uint16, src *byte, n, rows, stride, apart int) int {
-			return levelspairsavx512(dst, src, n, rows, stride, apart, uint64(-least(t)), uint64(first), last, turned)
-		}
-		return fast, nil // which no watcher is for
+	if !affine || top < l.Len() {
+		return 1, nil, nil
 	}
-	return nil, nil
+	last, words := uint64(l.Len()-1), uint64(flip)*0x0001_0001
+	var of func(wish uint64) func(dst, src *byte, n, rows, stride, apart int) int
+	switch {
+	case wide && fusedInFloat32(l, float32(lo), float32(step)):
+		group, of = 32, func(wish uint64) func(dst, src *byte, n, rows, stride, apart int) int {
+			return func(dst, src *byte, n, rows, stride, apart int) int {
+				return levelssingleavx512(dst, src, n, rows, stride, apart, float32(lo), float32(1/step), float32(step), float32(-lo/step), last|wish, words)
+			}
+		}
+	case !wide && l.InFloat32():
+		group, of = 16, func(wish uint64) func(dst, src *byte, n, rows, stride, apart int) int {
+			return func(dst, src *byte, n, rows, stride, apart int) int {
+				return levelssingleavx2(dst, src, n, rows, stride, apart, float32(lo), float32(1/step), float32(step), last|wish, words)
+			}
+		}
+	default:
+		double := levelsdoubleavx2
+		group = 8
+		if wide {
+			double, group = levelsdoubleavx512, 16
+		}
+		of = func(wish uint64) func(dst, src *byte, n, rows, stride, apart int) int {
+			return func(dst, src *byte, n, rows, stride, apart int) int {
+				return double(dst, src, n, rows, stride, apart, lo, 1/step, step, last|wish, words)
+			}
+		}
+	}
+	return group, of(0), of(exactly)
 }
 
 // fusedInFloat32 reports whether one fused operation gives each level of an affine ladder: step times its number and lo,

@@ -34,84 +34,67 @@ func singleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo floa
 //go:noescape
 func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
+// levelssingleavx2 turns rows of n float32 values on an affine ladder, 16 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+//
+//go:noescape
+func levelssingleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, last uint64, flip uint64) int
+
+// levelsdoubleavx2 turns rows of n float32 values on an affine ladder, 8 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+//
+//go:noescape
+func levelsdoubleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
+
+// turnedbytesavx2 copies rows of n lanes, 32 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+//
+//go:noescape
+func turnedbytesavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+
+// turnedwordsavx2 copies rows of n lanes, 16 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+//
+//go:noescape
+func turnedwordsavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+
 // everyavx2 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
 //
 //go:noescape
 func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// bytesvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func bytesvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func bytesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// bytesarealeastavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func bytesarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func bytesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
 
-// bytesvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// bytessumavx2 adds up the weights of n times 8 voxels of a list of voxels of 8 bits and counts in turns, by a table, each times its count.
 //
 //go:noescape
-func bytesvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func bytessumavx2(table *uint64, list *byte, n int) uint64
 
-// bytesareagreatestavx2 writes the turning points of 2 kinds of rows of more than 32 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// wordsvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func bytesareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func wordsvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// pairsvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// wordsareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func pairsvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func wordsareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
 
-// pairsarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// wordssumavx2 adds up the weights of n times 8 voxels of a list of voxels of 16 bits and counts in turns, by a table, each times its count.
 //
 //go:noescape
-func pairsarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedvolumeleastavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedarealeastavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedvolumegreatestavx2 writes the turning points of 4 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedareagreatestavx2 writes the turning points of 2 kinds of rows of more than 16 voxels, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// alternateformsavx2 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.
-//
-//go:noescape
-func alternateformsavx2(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
+func wordssumavx2(table *uint64, list *byte, n int) uint64

@@ -402,6 +402,412 @@ between:
 	JNE          stop
 	JMP          found
 
+// func levelssingleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, last uint64, flip uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·levelssingleavx2(SB), NOSPLIT, $0-88
+	VBROADCASTSS lo+48(FP), Y0
+	VBROADCASTSS inverse+52(FP), Y1
+	VBROADCASTSS step+56(FP), Y2
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Y3
+	MOVQ         flip+72(FP), AX
+	VMOVQ        AX, X4
+	VPBROADCASTW X4, Y4
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x10, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VMOVUPS   (CX)(SI*4), Y7
+	VSUBPS    Y0, Y7, Y5
+	VMULPS    Y1, Y5, Y5
+	VCVTPS2DQ Y5, Y5
+	VPMINUD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x04, Y6, Y7, Y6
+	VMOVMSKPS Y6, R10
+	VMOVUPS   32(CX)(SI*4), Y8
+	VSUBPS    Y0, Y8, Y6
+	VMULPS    Y1, Y6, Y6
+	VCVTPS2DQ Y6, Y6
+	VPMINUD   Y3, Y6, Y6
+	VCVTDQ2PS Y6, Y9
+	VMULPS    Y2, Y9, Y9
+	VADDPS    Y0, Y9, Y9
+	VCMPPS    $0x04, Y9, Y8, Y9
+	VMOVMSKPS Y9, R11
+	ORL       R11, R10
+	JNZ       between
+
+found:
+	VPACKUSDW Y6, Y5, Y5
+	VPERMQ    $0xd8, Y5, Y5
+	VPXOR     Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
+
+next:
+	VEXTRACTI128 $0x01, Y5, X5
+	VPSRLDQ      $0x0e, X5, X5
+	VPBROADCASTW X5, Y5
+	VMOVUPS      Y5, 32(AX)(SI*2)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
+
+stop:
+	VZEROUPPER
+	MOVQ DI, ret+80(FP)
+	RET
+
+between:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X10, X10, X10
+	VSUBPS       Y0, Y7, Y5
+	VMULPS       Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMOVUPS      Y5, Y5
+	VPMAXSD      Y10, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PS    Y5, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VCMPPS       $0x01, Y7, Y6, Y6
+	VPSUBD       Y6, Y5, Y5
+	VPMINSD      Y3, Y5, Y6
+	VPCMPEQD     Y6, Y5, Y6
+	VMOVMSKPS    Y6, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PS    Y5, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VCMPPS       $0x02, Y6, Y7, Y6
+	VMOVMSKPS    Y6, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X6, X6, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y5, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VCMPPS       $0x01, Y7, Y6, Y6
+	VMOVMSKPS    Y6, R10
+	VPCMPEQD     Y10, Y5, Y6
+	VMOVMSKPS    Y6, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPXOR        X10, X10, X10
+	VSUBPS       Y0, Y8, Y6
+	VMULPS       Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMOVUPS      Y6, Y6
+	VPMAXSD      Y10, Y6, Y6
+	VPMINSD      Y3, Y6, Y6
+	VCVTDQ2PS    Y6, Y7
+	VMULPS       Y2, Y7, Y7
+	VADDPS       Y0, Y7, Y7
+	VCMPPS       $0x01, Y8, Y7, Y7
+	VPSUBD       Y7, Y6, Y6
+	VPMINSD      Y3, Y6, Y7
+	VPCMPEQD     Y7, Y6, Y7
+	VMOVMSKPS    Y7, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PS    Y6, Y7
+	VMULPS       Y2, Y7, Y7
+	VADDPS       Y0, Y7, Y7
+	VCMPPS       $0x02, Y7, Y8, Y7
+	VMOVMSKPS    Y7, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X7, X7, X7
+	VPBROADCASTD X7, Y7
+	VPADDD       Y7, Y6, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VADDPS       Y0, Y7, Y7
+	VCMPPS       $0x01, Y8, Y7, Y7
+	VMOVMSKPS    Y7, R10
+	VPCMPEQD     Y10, Y6, Y7
+	VMOVMSKPS    Y7, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found
+
+// func levelsdoubleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·levelsdoubleavx2(SB), NOSPLIT, $0-96
+	VBROADCASTSD lo+48(FP), Y0
+	VBROADCASTSD inverse+56(FP), Y1
+	VBROADCASTSD step+64(FP), Y2
+	MOVQ         last+72(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, X3
+	MOVQ         flip+80(FP), AX
+	VMOVQ        AX, X4
+	VPBROADCASTW X4, X4
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x08, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VMOVUPS    (CX)(SI*4), X7
+	VCVTPS2PD  X7, Y5
+	VSUBPD     Y0, Y5, Y5
+	VMULPD     Y1, Y5, Y5
+	VCVTPD2DQY Y5, X5
+	VPMINUD    X3, X5, X5
+	VCVTDQ2PD  X5, Y6
+	VMULPD     Y2, Y6, Y6
+	VADDPD     Y0, Y6, Y6
+	VCVTPD2PSY Y6, X6
+	VCMPPS     $0x04, X6, X7, X6
+	VMOVMSKPS  X6, R10
+	VMOVUPS    16(CX)(SI*4), X8
+	VCVTPS2PD  X8, Y6
+	VSUBPD     Y0, Y6, Y6
+	VMULPD     Y1, Y6, Y6
+	VCVTPD2DQY Y6, X6
+	VPMINUD    X3, X6, X6
+	VCVTDQ2PD  X6, Y9
+	VMULPD     Y2, Y9, Y9
+	VADDPD     Y0, Y9, Y9
+	VCVTPD2PSY Y9, X9
+	VCMPPS     $0x04, X9, X8, X9
+	VMOVMSKPS  X9, R11
+	ORL        R11, R10
+	JNZ        between
+
+found:
+	VPACKUSDW X6, X5, X5
+	VPXOR     X4, X5, X5
+	VMOVDQU   X5, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x08, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
+
+next:
+	VPSRLDQ      $0x0e, X5, X5
+	VPBROADCASTW X5, Y5
+	VMOVUPS      Y5, 16(AX)(SI*2)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
+
+stop:
+	VZEROUPPER
+	MOVQ DI, ret+88(FP)
+	RET
+
+between:
+	MOVQ         last+72(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X6, X6, X6
+	VCVTPS2PD    X7, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VMOVUPS      X5, X5
+	VPMAXSD      X6, X5, X5
+	VPMINSD      X3, X5, X5
+	VCVTDQ2PD    X5, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x01, X7, X9, X9
+	VPSUBD       X9, X5, X5
+	VPMINSD      X3, X5, X9
+	VPCMPEQD     X9, X5, X9
+	VMOVMSKPS    X9, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	VCVTDQ2PD    X5, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x02, X9, X7, X9
+	VMOVMSKPS    X9, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, X9
+	VPADDD       X9, X5, X9
+	VCVTDQ2PD    X9, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x01, X7, X9, X7
+	VMOVMSKPS    X7, R10
+	VPCMPEQD     X6, X5, X6
+	VMOVMSKPS    X6, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	VPXOR        X7, X7, X7
+	VCVTPS2PD    X8, Y6
+	VSUBPD       Y0, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VCVTPD2DQY   Y6, X6
+	VMOVUPS      X6, X6
+	VPMAXSD      X7, X6, X6
+	VPMINSD      X3, X6, X6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x01, X8, X9, X9
+	VPSUBD       X9, X6, X6
+	VPMINSD      X3, X6, X9
+	VPCMPEQD     X9, X6, X9
+	VMOVMSKPS    X9, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x02, X9, X8, X9
+	VMOVMSKPS    X9, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, X9
+	VPADDD       X9, X6, X9
+	VCVTDQ2PD    X9, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VCMPPS       $0x01, X8, X9, X8
+	VMOVMSKPS    X8, R10
+	VPCMPEQD     X7, X6, X7
+	VMOVMSKPS    X7, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000000f
+	JNE          stop
+	JMP          found
+
+// func turnedbytesavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·turnedbytesavx2(SB), NOSPLIT, $0-64
+	MOVQ         flip+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x20, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VPXOR   (CX)(SI*1), Y0, Y1
+	VMOVDQU Y1, (AX)(SI*1)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x20, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
+
+next:
+	VEXTRACTI128 $0x01, Y1, X1
+	VPSRLDQ      $0x0f, X1, X1
+	VPBROADCASTB X1, Y1
+	VMOVUPS      Y1, 32(AX)(SI*1)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
+	VZEROUPPER
+	MOVQ         DI, ret+56(FP)
+	RET
+
+// func turnedwordsavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·turnedwordsavx2(SB), NOSPLIT, $0-64
+	MOVQ         flip+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x10, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VPXOR   (CX)(SI*2), Y0, Y1
+	VMOVDQU Y1, (AX)(SI*2)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x10, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
+
+next:
+	VEXTRACTI128 $0x01, Y1, X1
+	VPSRLDQ      $0x0e, X1, X1
+	VPBROADCASTW X1, Y1
+	VMOVUPS      Y1, 32(AX)(SI*2)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
+	VZEROUPPER
+	MOVQ         DI, ret+56(FP)
+	RET
+
 // func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 // Requires: AVX, AVX2, MMX+
 TEXT ·everyavx2(SB), NOSPLIT, $0-48
@@ -511,4846 +917,1562 @@ stop:
 	MOVQ DI, ret+40(FP)
 	RET
 
-DATA togetheravx2<>+0(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+8(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+16(SB)/8, $0x0000000000000001
-DATA togetheravx2<>+24(SB)/8, $0x0000000000000100
-DATA togetheravx2<>+32(SB)/8, $0x0000000000000002
-DATA togetheravx2<>+40(SB)/8, $0x0000000000000200
-DATA togetheravx2<>+48(SB)/8, $0x0000000000000201
-DATA togetheravx2<>+56(SB)/8, $0x0000000000020100
-DATA togetheravx2<>+64(SB)/8, $0x0000000000000003
-DATA togetheravx2<>+72(SB)/8, $0x0000000000000300
-DATA togetheravx2<>+80(SB)/8, $0x0000000000000301
-DATA togetheravx2<>+88(SB)/8, $0x0000000000030100
-DATA togetheravx2<>+96(SB)/8, $0x0000000000000302
-DATA togetheravx2<>+104(SB)/8, $0x0000000000030200
-DATA togetheravx2<>+112(SB)/8, $0x0000000000030201
-DATA togetheravx2<>+120(SB)/8, $0x0000000003020100
-DATA togetheravx2<>+128(SB)/8, $0x0000000000000004
-DATA togetheravx2<>+136(SB)/8, $0x0000000000000400
-DATA togetheravx2<>+144(SB)/8, $0x0000000000000401
-DATA togetheravx2<>+152(SB)/8, $0x0000000000040100
-DATA togetheravx2<>+160(SB)/8, $0x0000000000000402
-DATA togetheravx2<>+168(SB)/8, $0x0000000000040200
-DATA togetheravx2<>+176(SB)/8, $0x0000000000040201
-DATA togetheravx2<>+184(SB)/8, $0x0000000004020100
-DATA togetheravx2<>+192(SB)/8, $0x0000000000000403
-DATA togetheravx2<>+200(SB)/8, $0x0000000000040300
-DATA togetheravx2<>+208(SB)/8, $0x0000000000040301
-DATA togetheravx2<>+216(SB)/8, $0x0000000004030100
-DATA togetheravx2<>+224(SB)/8, $0x0000000000040302
-DATA togetheravx2<>+232(SB)/8, $0x0000000004030200
-DATA togetheravx2<>+240(SB)/8, $0x0000000004030201
-DATA togetheravx2<>+248(SB)/8, $0x0000000403020100
-DATA togetheravx2<>+256(SB)/8, $0x0000000000000005
-DATA togetheravx2<>+264(SB)/8, $0x0000000000000500
-DATA togetheravx2<>+272(SB)/8, $0x0000000000000501
-DATA togetheravx2<>+280(SB)/8, $0x0000000000050100
-DATA togetheravx2<>+288(SB)/8, $0x0000000000000502
-DATA togetheravx2<>+296(SB)/8, $0x0000000000050200
-DATA togetheravx2<>+304(SB)/8, $0x0000000000050201
-DATA togetheravx2<>+312(SB)/8, $0x0000000005020100
-DATA togetheravx2<>+320(SB)/8, $0x0000000000000503
-DATA togetheravx2<>+328(SB)/8, $0x0000000000050300
-DATA togetheravx2<>+336(SB)/8, $0x0000000000050301
-DATA togetheravx2<>+344(SB)/8, $0x0000000005030100
-DATA togetheravx2<>+352(SB)/8, $0x0000000000050302
-DATA togetheravx2<>+360(SB)/8, $0x0000000005030200
-DATA togetheravx2<>+368(SB)/8, $0x0000000005030201
-DATA togetheravx2<>+376(SB)/8, $0x0000000503020100
-DATA togetheravx2<>+384(SB)/8, $0x0000000000000504
-DATA togetheravx2<>+392(SB)/8, $0x0000000000050400
-DATA togetheravx2<>+400(SB)/8, $0x0000000000050401
-DATA togetheravx2<>+408(SB)/8, $0x0000000005040100
-DATA togetheravx2<>+416(SB)/8, $0x0000000000050402
-DATA togetheravx2<>+424(SB)/8, $0x0000000005040200
-DATA togetheravx2<>+432(SB)/8, $0x0000000005040201
-DATA togetheravx2<>+440(SB)/8, $0x0000000504020100
-DATA togetheravx2<>+448(SB)/8, $0x0000000000050403
-DATA togetheravx2<>+456(SB)/8, $0x0000000005040300
-DATA togetheravx2<>+464(SB)/8, $0x0000000005040301
-DATA togetheravx2<>+472(SB)/8, $0x0000000504030100
-DATA togetheravx2<>+480(SB)/8, $0x0000000005040302
-DATA togetheravx2<>+488(SB)/8, $0x0000000504030200
-DATA togetheravx2<>+496(SB)/8, $0x0000000504030201
-DATA togetheravx2<>+504(SB)/8, $0x0000050403020100
-DATA togetheravx2<>+512(SB)/8, $0x0000000000000006
-DATA togetheravx2<>+520(SB)/8, $0x0000000000000600
-DATA togetheravx2<>+528(SB)/8, $0x0000000000000601
-DATA togetheravx2<>+536(SB)/8, $0x0000000000060100
-DATA togetheravx2<>+544(SB)/8, $0x0000000000000602
-DATA togetheravx2<>+552(SB)/8, $0x0000000000060200
-DATA togetheravx2<>+560(SB)/8, $0x0000000000060201
-DATA togetheravx2<>+568(SB)/8, $0x0000000006020100
-DATA togetheravx2<>+576(SB)/8, $0x0000000000000603
-DATA togetheravx2<>+584(SB)/8, $0x0000000000060300
-DATA togetheravx2<>+592(SB)/8, $0x0000000000060301
-DATA togetheravx2<>+600(SB)/8, $0x0000000006030100
-DATA togetheravx2<>+608(SB)/8, $0x0000000000060302
-DATA togetheravx2<>+616(SB)/8, $0x0000000006030200
-DATA togetheravx2<>+624(SB)/8, $0x0000000006030201
-DATA togetheravx2<>+632(SB)/8, $0x0000000603020100
-DATA togetheravx2<>+640(SB)/8, $0x0000000000000604
-DATA togetheravx2<>+648(SB)/8, $0x0000000000060400
-DATA togetheravx2<>+656(SB)/8, $0x0000000000060401
-DATA togetheravx2<>+664(SB)/8, $0x0000000006040100
-DATA togetheravx2<>+672(SB)/8, $0x0000000000060402
-DATA togetheravx2<>+680(SB)/8, $0x0000000006040200
-DATA togetheravx2<>+688(SB)/8, $0x0000000006040201
-DATA togetheravx2<>+696(SB)/8, $0x0000000604020100
-DATA togetheravx2<>+704(SB)/8, $0x0000000000060403
-DATA togetheravx2<>+712(SB)/8, $0x0000000006040300
-DATA togetheravx2<>+720(SB)/8, $0x0000000006040301
-DATA togetheravx2<>+728(SB)/8, $0x0000000604030100
-DATA togetheravx2<>+736(SB)/8, $0x0000000006040302
-DATA togetheravx2<>+744(SB)/8, $0x0000000604030200
-DATA togetheravx2<>+752(SB)/8, $0x0000000604030201
-DATA togetheravx2<>+760(SB)/8, $0x0000060403020100
-DATA togetheravx2<>+768(SB)/8, $0x0000000000000605
-DATA togetheravx2<>+776(SB)/8, $0x0000000000060500
-DATA togetheravx2<>+784(SB)/8, $0x0000000000060501
-DATA togetheravx2<>+792(SB)/8, $0x0000000006050100
-DATA togetheravx2<>+800(SB)/8, $0x0000000000060502
-DATA togetheravx2<>+808(SB)/8, $0x0000000006050200
-DATA togetheravx2<>+816(SB)/8, $0x0000000006050201
-DATA togetheravx2<>+824(SB)/8, $0x0000000605020100
-DATA togetheravx2<>+832(SB)/8, $0x0000000000060503
-DATA togetheravx2<>+840(SB)/8, $0x0000000006050300
-DATA togetheravx2<>+848(SB)/8, $0x0000000006050301
-DATA togetheravx2<>+856(SB)/8, $0x0000000605030100
-DATA togetheravx2<>+864(SB)/8, $0x0000000006050302
-DATA togetheravx2<>+872(SB)/8, $0x0000000605030200
-DATA togetheravx2<>+880(SB)/8, $0x0000000605030201
-DATA togetheravx2<>+888(SB)/8, $0x0000060503020100
-DATA togetheravx2<>+896(SB)/8, $0x0000000000060504
-DATA togetheravx2<>+904(SB)/8, $0x0000000006050400
-DATA togetheravx2<>+912(SB)/8, $0x0000000006050401
-DATA togetheravx2<>+920(SB)/8, $0x0000000605040100
-DATA togetheravx2<>+928(SB)/8, $0x0000000006050402
-DATA togetheravx2<>+936(SB)/8, $0x0000000605040200
-DATA togetheravx2<>+944(SB)/8, $0x0000000605040201
-DATA togetheravx2<>+952(SB)/8, $0x0000060504020100
-DATA togetheravx2<>+960(SB)/8, $0x0000000006050403
-DATA togetheravx2<>+968(SB)/8, $0x0000000605040300
-DATA togetheravx2<>+976(SB)/8, $0x0000000605040301
-DATA togetheravx2<>+984(SB)/8, $0x0000060504030100
-DATA togetheravx2<>+992(SB)/8, $0x0000000605040302
-DATA togetheravx2<>+1000(SB)/8, $0x0000060504030200
-DATA togetheravx2<>+1008(SB)/8, $0x0000060504030201
-DATA togetheravx2<>+1016(SB)/8, $0x0006050403020100
-DATA togetheravx2<>+1024(SB)/8, $0x0000000000000007
-DATA togetheravx2<>+1032(SB)/8, $0x0000000000000700
-DATA togetheravx2<>+1040(SB)/8, $0x0000000000000701
-DATA togetheravx2<>+1048(SB)/8, $0x0000000000070100
-DATA togetheravx2<>+1056(SB)/8, $0x0000000000000702
-DATA togetheravx2<>+1064(SB)/8, $0x0000000000070200
-DATA togetheravx2<>+1072(SB)/8, $0x0000000000070201
-DATA togetheravx2<>+1080(SB)/8, $0x0000000007020100
-DATA togetheravx2<>+1088(SB)/8, $0x0000000000000703
-DATA togetheravx2<>+1096(SB)/8, $0x0000000000070300
-DATA togetheravx2<>+1104(SB)/8, $0x0000000000070301
-DATA togetheravx2<>+1112(SB)/8, $0x0000000007030100
-DATA togetheravx2<>+1120(SB)/8, $0x0000000000070302
-DATA togetheravx2<>+1128(SB)/8, $0x0000000007030200
-DATA togetheravx2<>+1136(SB)/8, $0x0000000007030201
-DATA togetheravx2<>+1144(SB)/8, $0x0000000703020100
-DATA togetheravx2<>+1152(SB)/8, $0x0000000000000704
-DATA togetheravx2<>+1160(SB)/8, $0x0000000000070400
-DATA togetheravx2<>+1168(SB)/8, $0x0000000000070401
-DATA togetheravx2<>+1176(SB)/8, $0x0000000007040100
-DATA togetheravx2<>+1184(SB)/8, $0x0000000000070402
-DATA togetheravx2<>+1192(SB)/8, $0x0000000007040200
-DATA togetheravx2<>+1200(SB)/8, $0x0000000007040201
-DATA togetheravx2<>+1208(SB)/8, $0x0000000704020100
-DATA togetheravx2<>+1216(SB)/8, $0x0000000000070403
-DATA togetheravx2<>+1224(SB)/8, $0x0000000007040300
-DATA togetheravx2<>+1232(SB)/8, $0x0000000007040301
-DATA togetheravx2<>+1240(SB)/8, $0x0000000704030100
-DATA togetheravx2<>+1248(SB)/8, $0x0000000007040302
-DATA togetheravx2<>+1256(SB)/8, $0x0000000704030200
-DATA togetheravx2<>+1264(SB)/8, $0x0000000704030201
-DATA togetheravx2<>+1272(SB)/8, $0x0000070403020100
-DATA togetheravx2<>+1280(SB)/8, $0x0000000000000705
-DATA togetheravx2<>+1288(SB)/8, $0x0000000000070500
-DATA togetheravx2<>+1296(SB)/8, $0x0000000000070501
-DATA togetheravx2<>+1304(SB)/8, $0x0000000007050100
-DATA togetheravx2<>+1312(SB)/8, $0x0000000000070502
-DATA togetheravx2<>+1320(SB)/8, $0x0000000007050200
-DATA togetheravx2<>+1328(SB)/8, $0x0000000007050201
-DATA togetheravx2<>+1336(SB)/8, $0x0000000705020100
-DATA togetheravx2<>+1344(SB)/8, $0x0000000000070503
-DATA togetheravx2<>+1352(SB)/8, $0x0000000007050300
-DATA togetheravx2<>+1360(SB)/8, $0x0000000007050301
-DATA togetheravx2<>+1368(SB)/8, $0x0000000705030100
-DATA togetheravx2<>+1376(SB)/8, $0x0000000007050302
-DATA togetheravx2<>+1384(SB)/8, $0x0000000705030200
-DATA togetheravx2<>+1392(SB)/8, $0x0000000705030201
-DATA togetheravx2<>+1400(SB)/8, $0x0000070503020100
-DATA togetheravx2<>+1408(SB)/8, $0x0000000000070504
-DATA togetheravx2<>+1416(SB)/8, $0x0000000007050400
-DATA togetheravx2<>+1424(SB)/8, $0x0000000007050401
-DATA togetheravx2<>+1432(SB)/8, $0x0000000705040100
-DATA togetheravx2<>+1440(SB)/8, $0x0000000007050402
-DATA togetheravx2<>+1448(SB)/8, $0x0000000705040200
-DATA togetheravx2<>+1456(SB)/8, $0x0000000705040201
-DATA togetheravx2<>+1464(SB)/8, $0x0000070504020100
-DATA togetheravx2<>+1472(SB)/8, $0x0000000007050403
-DATA togetheravx2<>+1480(SB)/8, $0x0000000705040300
-DATA togetheravx2<>+1488(SB)/8, $0x0000000705040301
-DATA togetheravx2<>+1496(SB)/8, $0x0000070504030100
-DATA togetheravx2<>+1504(SB)/8, $0x0000000705040302
-DATA togetheravx2<>+1512(SB)/8, $0x0000070504030200
-DATA togetheravx2<>+1520(SB)/8, $0x0000070504030201
-DATA togetheravx2<>+1528(SB)/8, $0x0007050403020100
-DATA togetheravx2<>+1536(SB)/8, $0x0000000000000706
-DATA togetheravx2<>+1544(SB)/8, $0x0000000000070600
-DATA togetheravx2<>+1552(SB)/8, $0x0000000000070601
-DATA togetheravx2<>+1560(SB)/8, $0x0000000007060100
-DATA togetheravx2<>+1568(SB)/8, $0x0000000000070602
-DATA togetheravx2<>+1576(SB)/8, $0x0000000007060200
-DATA togetheravx2<>+1584(SB)/8, $0x0000000007060201
-DATA togetheravx2<>+1592(SB)/8, $0x0000000706020100
-DATA togetheravx2<>+1600(SB)/8, $0x0000000000070603
-DATA togetheravx2<>+1608(SB)/8, $0x0000000007060300
-DATA togetheravx2<>+1616(SB)/8, $0x0000000007060301
-DATA togetheravx2<>+1624(SB)/8, $0x0000000706030100
-DATA togetheravx2<>+1632(SB)/8, $0x0000000007060302
-DATA togetheravx2<>+1640(SB)/8, $0x0000000706030200
-DATA togetheravx2<>+1648(SB)/8, $0x0000000706030201
-DATA togetheravx2<>+1656(SB)/8, $0x0000070603020100
-DATA togetheravx2<>+1664(SB)/8, $0x0000000000070604
-DATA togetheravx2<>+1672(SB)/8, $0x0000000007060400
-DATA togetheravx2<>+1680(SB)/8, $0x0000000007060401
-DATA togetheravx2<>+1688(SB)/8, $0x0000000706040100
-DATA togetheravx2<>+1696(SB)/8, $0x0000000007060402
-DATA togetheravx2<>+1704(SB)/8, $0x0000000706040200
-DATA togetheravx2<>+1712(SB)/8, $0x0000000706040201
-DATA togetheravx2<>+1720(SB)/8, $0x0000070604020100
-DATA togetheravx2<>+1728(SB)/8, $0x0000000007060403
-DATA togetheravx2<>+1736(SB)/8, $0x0000000706040300
-DATA togetheravx2<>+1744(SB)/8, $0x0000000706040301
-DATA togetheravx2<>+1752(SB)/8, $0x0000070604030100
-DATA togetheravx2<>+1760(SB)/8, $0x0000000706040302
-DATA togetheravx2<>+1768(SB)/8, $0x0000070604030200
-DATA togetheravx2<>+1776(SB)/8, $0x0000070604030201
-DATA togetheravx2<>+1784(SB)/8, $0x0007060403020100
-DATA togetheravx2<>+1792(SB)/8, $0x0000000000070605
-DATA togetheravx2<>+1800(SB)/8, $0x0000000007060500
-DATA togetheravx2<>+1808(SB)/8, $0x0000000007060501
-DATA togetheravx2<>+1816(SB)/8, $0x0000000706050100
-DATA togetheravx2<>+1824(SB)/8, $0x0000000007060502
-DATA togetheravx2<>+1832(SB)/8, $0x0000000706050200
-DATA togetheravx2<>+1840(SB)/8, $0x0000000706050201
-DATA togetheravx2<>+1848(SB)/8, $0x0000070605020100
-DATA togetheravx2<>+1856(SB)/8, $0x0000000007060503
-DATA togetheravx2<>+1864(SB)/8, $0x0000000706050300
-DATA togetheravx2<>+1872(SB)/8, $0x0000000706050301
-DATA togetheravx2<>+1880(SB)/8, $0x0000070605030100
-DATA togetheravx2<>+1888(SB)/8, $0x0000000706050302
-DATA togetheravx2<>+1896(SB)/8, $0x0000070605030200
-DATA togetheravx2<>+1904(SB)/8, $0x0000070605030201
-DATA togetheravx2<>+1912(SB)/8, $0x0007060503020100
-DATA togetheravx2<>+1920(SB)/8, $0x0000000007060504
-DATA togetheravx2<>+1928(SB)/8, $0x0000000706050400
-DATA togetheravx2<>+1936(SB)/8, $0x0000000706050401
-DATA togetheravx2<>+1944(SB)/8, $0x0000070605040100
-DATA togetheravx2<>+1952(SB)/8, $0x0000000706050402
-DATA togetheravx2<>+1960(SB)/8, $0x0000070605040200
-DATA togetheravx2<>+1968(SB)/8, $0x0000070605040201
-DATA togetheravx2<>+1976(SB)/8, $0x0007060504020100
-DATA togetheravx2<>+1984(SB)/8, $0x0000000706050403
-DATA togetheravx2<>+1992(SB)/8, $0x0000070605040300
-DATA togetheravx2<>+2000(SB)/8, $0x0000070605040301
-DATA togetheravx2<>+2008(SB)/8, $0x0007060504030100
-DATA togetheravx2<>+2016(SB)/8, $0x0000070605040302
-DATA togetheravx2<>+2024(SB)/8, $0x0007060504030200
-DATA togetheravx2<>+2032(SB)/8, $0x0007060504030201
-DATA togetheravx2<>+2040(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+2048(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+2056(SB)/8, $0x0000000000000008
-DATA togetheravx2<>+2064(SB)/8, $0x0000000000000009
-DATA togetheravx2<>+2072(SB)/8, $0x0000000000000908
-DATA togetheravx2<>+2080(SB)/8, $0x000000000000000a
-DATA togetheravx2<>+2088(SB)/8, $0x0000000000000a08
-DATA togetheravx2<>+2096(SB)/8, $0x0000000000000a09
-DATA togetheravx2<>+2104(SB)/8, $0x00000000000a0908
-DATA togetheravx2<>+2112(SB)/8, $0x000000000000000b
-DATA togetheravx2<>+2120(SB)/8, $0x0000000000000b08
-DATA togetheravx2<>+2128(SB)/8, $0x0000000000000b09
-DATA togetheravx2<>+2136(SB)/8, $0x00000000000b0908
-DATA togetheravx2<>+2144(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+2152(SB)/8, $0x00000000000b0a08
-DATA togetheravx2<>+2160(SB)/8, $0x00000000000b0a09
-DATA togetheravx2<>+2168(SB)/8, $0x000000000b0a0908
-DATA togetheravx2<>+2176(SB)/8, $0x000000000000000c
-DATA togetheravx2<>+2184(SB)/8, $0x0000000000000c08
-DATA togetheravx2<>+2192(SB)/8, $0x0000000000000c09
-DATA togetheravx2<>+2200(SB)/8, $0x00000000000c0908
-DATA togetheravx2<>+2208(SB)/8, $0x0000000000000c0a
-DATA togetheravx2<>+2216(SB)/8, $0x00000000000c0a08
-DATA togetheravx2<>+2224(SB)/8, $0x00000000000c0a09
-DATA togetheravx2<>+2232(SB)/8, $0x000000000c0a0908
-DATA togetheravx2<>+2240(SB)/8, $0x0000000000000c0b
-DATA togetheravx2<>+2248(SB)/8, $0x00000000000c0b08
-DATA togetheravx2<>+2256(SB)/8, $0x00000000000c0b09
-DATA togetheravx2<>+2264(SB)/8, $0x000000000c0b0908
-DATA togetheravx2<>+2272(SB)/8, $0x00000000000c0b0a
-DATA togetheravx2<>+2280(SB)/8, $0x000000000c0b0a08
-DATA togetheravx2<>+2288(SB)/8, $0x000000000c0b0a09
-DATA togetheravx2<>+2296(SB)/8, $0x0000000c0b0a0908
-DATA togetheravx2<>+2304(SB)/8, $0x000000000000000d
-DATA togetheravx2<>+2312(SB)/8, $0x0000000000000d08
-DATA togetheravx2<>+2320(SB)/8, $0x0000000000000d09
-DATA togetheravx2<>+2328(SB)/8, $0x00000000000d0908
-DATA togetheravx2<>+2336(SB)/8, $0x0000000000000d0a
-DATA togetheravx2<>+2344(SB)/8, $0x00000000000d0a08
-DATA togetheravx2<>+2352(SB)/8, $0x00000000000d0a09
-DATA togetheravx2<>+2360(SB)/8, $0x000000000d0a0908
-DATA togetheravx2<>+2368(SB)/8, $0x0000000000000d0b
-DATA togetheravx2<>+2376(SB)/8, $0x00000000000d0b08
-DATA togetheravx2<>+2384(SB)/8, $0x00000000000d0b09
-DATA togetheravx2<>+2392(SB)/8, $0x000000000d0b0908
-DATA togetheravx2<>+2400(SB)/8, $0x00000000000d0b0a
-DATA togetheravx2<>+2408(SB)/8, $0x000000000d0b0a08
-DATA togetheravx2<>+2416(SB)/8, $0x000000000d0b0a09
-DATA togetheravx2<>+2424(SB)/8, $0x0000000d0b0a0908
-DATA togetheravx2<>+2432(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+2440(SB)/8, $0x00000000000d0c08
-DATA togetheravx2<>+2448(SB)/8, $0x00000000000d0c09
-DATA togetheravx2<>+2456(SB)/8, $0x000000000d0c0908
-DATA togetheravx2<>+2464(SB)/8, $0x00000000000d0c0a
-DATA togetheravx2<>+2472(SB)/8, $0x000000000d0c0a08
-DATA togetheravx2<>+2480(SB)/8, $0x000000000d0c0a09
-DATA togetheravx2<>+2488(SB)/8, $0x0000000d0c0a0908
-DATA togetheravx2<>+2496(SB)/8, $0x00000000000d0c0b
-DATA togetheravx2<>+2504(SB)/8, $0x000000000d0c0b08
-DATA togetheravx2<>+2512(SB)/8, $0x000000000d0c0b09
-DATA togetheravx2<>+2520(SB)/8, $0x0000000d0c0b0908
-DATA togetheravx2<>+2528(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+2536(SB)/8, $0x0000000d0c0b0a08
-DATA togetheravx2<>+2544(SB)/8, $0x0000000d0c0b0a09
-DATA togetheravx2<>+2552(SB)/8, $0x00000d0c0b0a0908
-DATA togetheravx2<>+2560(SB)/8, $0x000000000000000e
-DATA togetheravx2<>+2568(SB)/8, $0x0000000000000e08
-DATA togetheravx2<>+2576(SB)/8, $0x0000000000000e09
-DATA togetheravx2<>+2584(SB)/8, $0x00000000000e0908
-DATA togetheravx2<>+2592(SB)/8, $0x0000000000000e0a
-DATA togetheravx2<>+2600(SB)/8, $0x00000000000e0a08
-DATA togetheravx2<>+2608(SB)/8, $0x00000000000e0a09
-DATA togetheravx2<>+2616(SB)/8, $0x000000000e0a0908
-DATA togetheravx2<>+2624(SB)/8, $0x0000000000000e0b
-DATA togetheravx2<>+2632(SB)/8, $0x00000000000e0b08
-DATA togetheravx2<>+2640(SB)/8, $0x00000000000e0b09
-DATA togetheravx2<>+2648(SB)/8, $0x000000000e0b0908
-DATA togetheravx2<>+2656(SB)/8, $0x00000000000e0b0a
-DATA togetheravx2<>+2664(SB)/8, $0x000000000e0b0a08
-DATA togetheravx2<>+2672(SB)/8, $0x000000000e0b0a09
-DATA togetheravx2<>+2680(SB)/8, $0x0000000e0b0a0908
-DATA togetheravx2<>+2688(SB)/8, $0x0000000000000e0c
-DATA togetheravx2<>+2696(SB)/8, $0x00000000000e0c08
-DATA togetheravx2<>+2704(SB)/8, $0x00000000000e0c09
-DATA togetheravx2<>+2712(SB)/8, $0x000000000e0c0908
-DATA togetheravx2<>+2720(SB)/8, $0x00000000000e0c0a
-DATA togetheravx2<>+2728(SB)/8, $0x000000000e0c0a08
-DATA togetheravx2<>+2736(SB)/8, $0x000000000e0c0a09
-DATA togetheravx2<>+2744(SB)/8, $0x0000000e0c0a0908
-DATA togetheravx2<>+2752(SB)/8, $0x00000000000e0c0b
-DATA togetheravx2<>+2760(SB)/8, $0x000000000e0c0b08
-DATA togetheravx2<>+2768(SB)/8, $0x000000000e0c0b09
-DATA togetheravx2<>+2776(SB)/8, $0x0000000e0c0b0908
-DATA togetheravx2<>+2784(SB)/8, $0x000000000e0c0b0a
-DATA togetheravx2<>+2792(SB)/8, $0x0000000e0c0b0a08
-DATA togetheravx2<>+2800(SB)/8, $0x0000000e0c0b0a09
-DATA togetheravx2<>+2808(SB)/8, $0x00000e0c0b0a0908
-DATA togetheravx2<>+2816(SB)/8, $0x0000000000000e0d
-DATA togetheravx2<>+2824(SB)/8, $0x00000000000e0d08
-DATA togetheravx2<>+2832(SB)/8, $0x00000000000e0d09
-DATA togetheravx2<>+2840(SB)/8, $0x000000000e0d0908
-DATA togetheravx2<>+2848(SB)/8, $0x00000000000e0d0a
-DATA togetheravx2<>+2856(SB)/8, $0x000000000e0d0a08
-DATA togetheravx2<>+2864(SB)/8, $0x000000000e0d0a09
-DATA togetheravx2<>+2872(SB)/8, $0x0000000e0d0a0908
-DATA togetheravx2<>+2880(SB)/8, $0x00000000000e0d0b
-DATA togetheravx2<>+2888(SB)/8, $0x000000000e0d0b08
-DATA togetheravx2<>+2896(SB)/8, $0x000000000e0d0b09
-DATA togetheravx2<>+2904(SB)/8, $0x0000000e0d0b0908
-DATA togetheravx2<>+2912(SB)/8, $0x000000000e0d0b0a
-DATA togetheravx2<>+2920(SB)/8, $0x0000000e0d0b0a08
-DATA togetheravx2<>+2928(SB)/8, $0x0000000e0d0b0a09
-DATA togetheravx2<>+2936(SB)/8, $0x00000e0d0b0a0908
-DATA togetheravx2<>+2944(SB)/8, $0x00000000000e0d0c
-DATA togetheravx2<>+2952(SB)/8, $0x000000000e0d0c08
-DATA togetheravx2<>+2960(SB)/8, $0x000000000e0d0c09
-DATA togetheravx2<>+2968(SB)/8, $0x0000000e0d0c0908
-DATA togetheravx2<>+2976(SB)/8, $0x000000000e0d0c0a
-DATA togetheravx2<>+2984(SB)/8, $0x0000000e0d0c0a08
-DATA togetheravx2<>+2992(SB)/8, $0x0000000e0d0c0a09
-DATA togetheravx2<>+3000(SB)/8, $0x00000e0d0c0a0908
-DATA togetheravx2<>+3008(SB)/8, $0x000000000e0d0c0b
-DATA togetheravx2<>+3016(SB)/8, $0x0000000e0d0c0b08
-DATA togetheravx2<>+3024(SB)/8, $0x0000000e0d0c0b09
-DATA togetheravx2<>+3032(SB)/8, $0x00000e0d0c0b0908
-DATA togetheravx2<>+3040(SB)/8, $0x0000000e0d0c0b0a
-DATA togetheravx2<>+3048(SB)/8, $0x00000e0d0c0b0a08
-DATA togetheravx2<>+3056(SB)/8, $0x00000e0d0c0b0a09
-DATA togetheravx2<>+3064(SB)/8, $0x000e0d0c0b0a0908
-DATA togetheravx2<>+3072(SB)/8, $0x000000000000000f
-DATA togetheravx2<>+3080(SB)/8, $0x0000000000000f08
-DATA togetheravx2<>+3088(SB)/8, $0x0000000000000f09
-DATA togetheravx2<>+3096(SB)/8, $0x00000000000f0908
-DATA togetheravx2<>+3104(SB)/8, $0x0000000000000f0a
-DATA togetheravx2<>+3112(SB)/8, $0x00000000000f0a08
-DATA togetheravx2<>+3120(SB)/8, $0x00000000000f0a09
-DATA togetheravx2<>+3128(SB)/8, $0x000000000f0a0908
-DATA togetheravx2<>+3136(SB)/8, $0x0000000000000f0b
-DATA togetheravx2<>+3144(SB)/8, $0x00000000000f0b08
-DATA togetheravx2<>+3152(SB)/8, $0x00000000000f0b09
-DATA togetheravx2<>+3160(SB)/8, $0x000000000f0b0908
-DATA togetheravx2<>+3168(SB)/8, $0x00000000000f0b0a
-DATA togetheravx2<>+3176(SB)/8, $0x000000000f0b0a08
-DATA togetheravx2<>+3184(SB)/8, $0x000000000f0b0a09
-DATA togetheravx2<>+3192(SB)/8, $0x0000000f0b0a0908
-DATA togetheravx2<>+3200(SB)/8, $0x0000000000000f0c
-DATA togetheravx2<>+3208(SB)/8, $0x00000000000f0c08
-DATA togetheravx2<>+3216(SB)/8, $0x00000000000f0c09
-DATA togetheravx2<>+3224(SB)/8, $0x000000000f0c0908
-DATA togetheravx2<>+3232(SB)/8, $0x00000000000f0c0a
-DATA togetheravx2<>+3240(SB)/8, $0x000000000f0c0a08
-DATA togetheravx2<>+3248(SB)/8, $0x000000000f0c0a09
-DATA togetheravx2<>+3256(SB)/8, $0x0000000f0c0a0908
-DATA togetheravx2<>+3264(SB)/8, $0x00000000000f0c0b
-DATA togetheravx2<>+3272(SB)/8, $0x000000000f0c0b08
-DATA togetheravx2<>+3280(SB)/8, $0x000000000f0c0b09
-DATA togetheravx2<>+3288(SB)/8, $0x0000000f0c0b0908
-DATA togetheravx2<>+3296(SB)/8, $0x000000000f0c0b0a
-DATA togetheravx2<>+3304(SB)/8, $0x0000000f0c0b0a08
-DATA togetheravx2<>+3312(SB)/8, $0x0000000f0c0b0a09
-DATA togetheravx2<>+3320(SB)/8, $0x00000f0c0b0a0908
-DATA togetheravx2<>+3328(SB)/8, $0x0000000000000f0d
-DATA togetheravx2<>+3336(SB)/8, $0x00000000000f0d08
-DATA togetheravx2<>+3344(SB)/8, $0x00000000000f0d09
-DATA togetheravx2<>+3352(SB)/8, $0x000000000f0d0908
-DATA togetheravx2<>+3360(SB)/8, $0x00000000000f0d0a
-DATA togetheravx2<>+3368(SB)/8, $0x000000000f0d0a08
-DATA togetheravx2<>+3376(SB)/8, $0x000000000f0d0a09
-DATA togetheravx2<>+3384(SB)/8, $0x0000000f0d0a0908
-DATA togetheravx2<>+3392(SB)/8, $0x00000000000f0d0b
-DATA togetheravx2<>+3400(SB)/8, $0x000000000f0d0b08
-DATA togetheravx2<>+3408(SB)/8, $0x000000000f0d0b09
-DATA togetheravx2<>+3416(SB)/8, $0x0000000f0d0b0908
-DATA togetheravx2<>+3424(SB)/8, $0x000000000f0d0b0a
-DATA togetheravx2<>+3432(SB)/8, $0x0000000f0d0b0a08
-DATA togetheravx2<>+3440(SB)/8, $0x0000000f0d0b0a09
-DATA togetheravx2<>+3448(SB)/8, $0x00000f0d0b0a0908
-DATA togetheravx2<>+3456(SB)/8, $0x00000000000f0d0c
-DATA togetheravx2<>+3464(SB)/8, $0x000000000f0d0c08
-DATA togetheravx2<>+3472(SB)/8, $0x000000000f0d0c09
-DATA togetheravx2<>+3480(SB)/8, $0x0000000f0d0c0908
-DATA togetheravx2<>+3488(SB)/8, $0x000000000f0d0c0a
-DATA togetheravx2<>+3496(SB)/8, $0x0000000f0d0c0a08
-DATA togetheravx2<>+3504(SB)/8, $0x0000000f0d0c0a09
-DATA togetheravx2<>+3512(SB)/8, $0x00000f0d0c0a0908
-DATA togetheravx2<>+3520(SB)/8, $0x000000000f0d0c0b
-DATA togetheravx2<>+3528(SB)/8, $0x0000000f0d0c0b08
-DATA togetheravx2<>+3536(SB)/8, $0x0000000f0d0c0b09
-DATA togetheravx2<>+3544(SB)/8, $0x00000f0d0c0b0908
-DATA togetheravx2<>+3552(SB)/8, $0x0000000f0d0c0b0a
-DATA togetheravx2<>+3560(SB)/8, $0x00000f0d0c0b0a08
-DATA togetheravx2<>+3568(SB)/8, $0x00000f0d0c0b0a09
-DATA togetheravx2<>+3576(SB)/8, $0x000f0d0c0b0a0908
-DATA togetheravx2<>+3584(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+3592(SB)/8, $0x00000000000f0e08
-DATA togetheravx2<>+3600(SB)/8, $0x00000000000f0e09
-DATA togetheravx2<>+3608(SB)/8, $0x000000000f0e0908
-DATA togetheravx2<>+3616(SB)/8, $0x00000000000f0e0a
-DATA togetheravx2<>+3624(SB)/8, $0x000000000f0e0a08
-DATA togetheravx2<>+3632(SB)/8, $0x000000000f0e0a09
-DATA togetheravx2<>+3640(SB)/8, $0x0000000f0e0a0908
-DATA togetheravx2<>+3648(SB)/8, $0x00000000000f0e0b
-DATA togetheravx2<>+3656(SB)/8, $0x000000000f0e0b08
-DATA togetheravx2<>+3664(SB)/8, $0x000000000f0e0b09
-DATA togetheravx2<>+3672(SB)/8, $0x0000000f0e0b0908
-DATA togetheravx2<>+3680(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+3688(SB)/8, $0x0000000f0e0b0a08
-DATA togetheravx2<>+3696(SB)/8, $0x0000000f0e0b0a09
-DATA togetheravx2<>+3704(SB)/8, $0x00000f0e0b0a0908
-DATA togetheravx2<>+3712(SB)/8, $0x00000000000f0e0c
-DATA togetheravx2<>+3720(SB)/8, $0x000000000f0e0c08
-DATA togetheravx2<>+3728(SB)/8, $0x000000000f0e0c09
-DATA togetheravx2<>+3736(SB)/8, $0x0000000f0e0c0908
-DATA togetheravx2<>+3744(SB)/8, $0x000000000f0e0c0a
-DATA togetheravx2<>+3752(SB)/8, $0x0000000f0e0c0a08
-DATA togetheravx2<>+3760(SB)/8, $0x0000000f0e0c0a09
-DATA togetheravx2<>+3768(SB)/8, $0x00000f0e0c0a0908
-DATA togetheravx2<>+3776(SB)/8, $0x000000000f0e0c0b
-DATA togetheravx2<>+3784(SB)/8, $0x0000000f0e0c0b08
-DATA togetheravx2<>+3792(SB)/8, $0x0000000f0e0c0b09
-DATA togetheravx2<>+3800(SB)/8, $0x00000f0e0c0b0908
-DATA togetheravx2<>+3808(SB)/8, $0x0000000f0e0c0b0a
-DATA togetheravx2<>+3816(SB)/8, $0x00000f0e0c0b0a08
-DATA togetheravx2<>+3824(SB)/8, $0x00000f0e0c0b0a09
-DATA togetheravx2<>+3832(SB)/8, $0x000f0e0c0b0a0908
-DATA togetheravx2<>+3840(SB)/8, $0x00000000000f0e0d
-DATA togetheravx2<>+3848(SB)/8, $0x000000000f0e0d08
-DATA togetheravx2<>+3856(SB)/8, $0x000000000f0e0d09
-DATA togetheravx2<>+3864(SB)/8, $0x0000000f0e0d0908
-DATA togetheravx2<>+3872(SB)/8, $0x000000000f0e0d0a
-DATA togetheravx2<>+3880(SB)/8, $0x0000000f0e0d0a08
-DATA togetheravx2<>+3888(SB)/8, $0x0000000f0e0d0a09
-DATA togetheravx2<>+3896(SB)/8, $0x00000f0e0d0a0908
-DATA togetheravx2<>+3904(SB)/8, $0x000000000f0e0d0b
-DATA togetheravx2<>+3912(SB)/8, $0x0000000f0e0d0b08
-DATA togetheravx2<>+3920(SB)/8, $0x0000000f0e0d0b09
-DATA togetheravx2<>+3928(SB)/8, $0x00000f0e0d0b0908
-DATA togetheravx2<>+3936(SB)/8, $0x0000000f0e0d0b0a
-DATA togetheravx2<>+3944(SB)/8, $0x00000f0e0d0b0a08
-DATA togetheravx2<>+3952(SB)/8, $0x00000f0e0d0b0a09
-DATA togetheravx2<>+3960(SB)/8, $0x000f0e0d0b0a0908
-DATA togetheravx2<>+3968(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+3976(SB)/8, $0x0000000f0e0d0c08
-DATA togetheravx2<>+3984(SB)/8, $0x0000000f0e0d0c09
-DATA togetheravx2<>+3992(SB)/8, $0x00000f0e0d0c0908
-DATA togetheravx2<>+4000(SB)/8, $0x0000000f0e0d0c0a
-DATA togetheravx2<>+4008(SB)/8, $0x00000f0e0d0c0a08
-DATA togetheravx2<>+4016(SB)/8, $0x00000f0e0d0c0a09
-DATA togetheravx2<>+4024(SB)/8, $0x000f0e0d0c0a0908
-DATA togetheravx2<>+4032(SB)/8, $0x0000000f0e0d0c0b
-DATA togetheravx2<>+4040(SB)/8, $0x00000f0e0d0c0b08
-DATA togetheravx2<>+4048(SB)/8, $0x00000f0e0d0c0b09
-DATA togetheravx2<>+4056(SB)/8, $0x000f0e0d0c0b0908
-DATA togetheravx2<>+4064(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+4072(SB)/8, $0x000f0e0d0c0b0a08
-DATA togetheravx2<>+4080(SB)/8, $0x000f0e0d0c0b0a09
-DATA togetheravx2<>+4088(SB)/8, $0x0f0e0d0c0b0a0908
-DATA togetheravx2<>+4096(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4104(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4112(SB)/8, $0x0000000000000100
-DATA togetheravx2<>+4120(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4128(SB)/8, $0x0000000000000302
-DATA togetheravx2<>+4136(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4144(SB)/8, $0x0000000003020100
-DATA togetheravx2<>+4152(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4160(SB)/8, $0x0000000000000504
-DATA togetheravx2<>+4168(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4176(SB)/8, $0x0000000005040100
-DATA togetheravx2<>+4184(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4192(SB)/8, $0x0000000005040302
-DATA togetheravx2<>+4200(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4208(SB)/8, $0x0000050403020100
-DATA togetheravx2<>+4216(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4224(SB)/8, $0x0000000000000706
-DATA togetheravx2<>+4232(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4240(SB)/8, $0x0000000007060100
-DATA togetheravx2<>+4248(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4256(SB)/8, $0x0000000007060302
-DATA togetheravx2<>+4264(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4272(SB)/8, $0x0000070603020100
-DATA togetheravx2<>+4280(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4288(SB)/8, $0x0000000007060504
-DATA togetheravx2<>+4296(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4304(SB)/8, $0x0000070605040100
-DATA togetheravx2<>+4312(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4320(SB)/8, $0x0000070605040302
-DATA togetheravx2<>+4328(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4336(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+4344(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4352(SB)/8, $0x0000000000000908
-DATA togetheravx2<>+4360(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4368(SB)/8, $0x0000000009080100
-DATA togetheravx2<>+4376(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4384(SB)/8, $0x0000000009080302
-DATA togetheravx2<>+4392(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4400(SB)/8, $0x0000090803020100
-DATA togetheravx2<>+4408(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4416(SB)/8, $0x0000000009080504
-DATA togetheravx2<>+4424(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4432(SB)/8, $0x0000090805040100
-DATA togetheravx2<>+4440(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4448(SB)/8, $0x0000090805040302
-DATA togetheravx2<>+4456(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4464(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+4472(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4480(SB)/8, $0x0000000009080706
-DATA togetheravx2<>+4488(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4496(SB)/8, $0x0000090807060100
-DATA togetheravx2<>+4504(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4512(SB)/8, $0x0000090807060302
-DATA togetheravx2<>+4520(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4528(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+4536(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4544(SB)/8, $0x0000090807060504
-DATA togetheravx2<>+4552(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4560(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+4568(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4576(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+4584(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4592(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+4600(SB)/8, $0x0000000000000908
-DATA togetheravx2<>+4608(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+4616(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4624(SB)/8, $0x000000000b0a0100
-DATA togetheravx2<>+4632(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4640(SB)/8, $0x000000000b0a0302
-DATA togetheravx2<>+4648(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4656(SB)/8, $0x00000b0a03020100
-DATA togetheravx2<>+4664(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4672(SB)/8, $0x000000000b0a0504
-DATA togetheravx2<>+4680(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4688(SB)/8, $0x00000b0a05040100
-DATA togetheravx2<>+4696(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4704(SB)/8, $0x00000b0a05040302
-DATA togetheravx2<>+4712(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4720(SB)/8, $0x0b0a050403020100
-DATA togetheravx2<>+4728(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4736(SB)/8, $0x000000000b0a0706
-DATA togetheravx2<>+4744(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4752(SB)/8, $0x00000b0a07060100
-DATA togetheravx2<>+4760(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4768(SB)/8, $0x00000b0a07060302
-DATA togetheravx2<>+4776(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4784(SB)/8, $0x0b0a070603020100
-DATA togetheravx2<>+4792(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4800(SB)/8, $0x00000b0a07060504
-DATA togetheravx2<>+4808(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4816(SB)/8, $0x0b0a070605040100
-DATA togetheravx2<>+4824(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4832(SB)/8, $0x0b0a070605040302
-DATA togetheravx2<>+4840(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4848(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+4856(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+4864(SB)/8, $0x000000000b0a0908
-DATA togetheravx2<>+4872(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4880(SB)/8, $0x00000b0a09080100
-DATA togetheravx2<>+4888(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4896(SB)/8, $0x00000b0a09080302
-DATA togetheravx2<>+4904(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4912(SB)/8, $0x0b0a090803020100
-DATA togetheravx2<>+4920(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4928(SB)/8, $0x00000b0a09080504
-DATA togetheravx2<>+4936(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4944(SB)/8, $0x0b0a090805040100
-DATA togetheravx2<>+4952(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4960(SB)/8, $0x0b0a090805040302
-DATA togetheravx2<>+4968(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+4976(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+4984(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+4992(SB)/8, $0x00000b0a09080706
-DATA togetheravx2<>+5000(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5008(SB)/8, $0x0b0a090807060100
-DATA togetheravx2<>+5016(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5024(SB)/8, $0x0b0a090807060302
-DATA togetheravx2<>+5032(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5040(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+5048(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+5056(SB)/8, $0x0b0a090807060504
-DATA togetheravx2<>+5064(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5072(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+5080(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+5088(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+5096(SB)/8, $0x0000000000000b0a
-DATA togetheravx2<>+5104(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+5112(SB)/8, $0x000000000b0a0908
-DATA togetheravx2<>+5120(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5128(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5136(SB)/8, $0x000000000d0c0100
-DATA togetheravx2<>+5144(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5152(SB)/8, $0x000000000d0c0302
-DATA togetheravx2<>+5160(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5168(SB)/8, $0x00000d0c03020100
-DATA togetheravx2<>+5176(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5184(SB)/8, $0x000000000d0c0504
-DATA togetheravx2<>+5192(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5200(SB)/8, $0x00000d0c05040100
-DATA togetheravx2<>+5208(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5216(SB)/8, $0x00000d0c05040302
-DATA togetheravx2<>+5224(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5232(SB)/8, $0x0d0c050403020100
-DATA togetheravx2<>+5240(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5248(SB)/8, $0x000000000d0c0706
-DATA togetheravx2<>+5256(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5264(SB)/8, $0x00000d0c07060100
-DATA togetheravx2<>+5272(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5280(SB)/8, $0x00000d0c07060302
-DATA togetheravx2<>+5288(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5296(SB)/8, $0x0d0c070603020100
-DATA togetheravx2<>+5304(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5312(SB)/8, $0x00000d0c07060504
-DATA togetheravx2<>+5320(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5328(SB)/8, $0x0d0c070605040100
-DATA togetheravx2<>+5336(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5344(SB)/8, $0x0d0c070605040302
-DATA togetheravx2<>+5352(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5360(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+5368(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5376(SB)/8, $0x000000000d0c0908
-DATA togetheravx2<>+5384(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5392(SB)/8, $0x00000d0c09080100
-DATA togetheravx2<>+5400(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5408(SB)/8, $0x00000d0c09080302
-DATA togetheravx2<>+5416(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5424(SB)/8, $0x0d0c090803020100
-DATA togetheravx2<>+5432(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5440(SB)/8, $0x00000d0c09080504
-DATA togetheravx2<>+5448(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5456(SB)/8, $0x0d0c090805040100
-DATA togetheravx2<>+5464(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5472(SB)/8, $0x0d0c090805040302
-DATA togetheravx2<>+5480(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5488(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+5496(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5504(SB)/8, $0x00000d0c09080706
-DATA togetheravx2<>+5512(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5520(SB)/8, $0x0d0c090807060100
-DATA togetheravx2<>+5528(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5536(SB)/8, $0x0d0c090807060302
-DATA togetheravx2<>+5544(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5552(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+5560(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5568(SB)/8, $0x0d0c090807060504
-DATA togetheravx2<>+5576(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5584(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+5592(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5600(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+5608(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5616(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+5624(SB)/8, $0x000000000d0c0908
-DATA togetheravx2<>+5632(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+5640(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5648(SB)/8, $0x00000d0c0b0a0100
-DATA togetheravx2<>+5656(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5664(SB)/8, $0x00000d0c0b0a0302
-DATA togetheravx2<>+5672(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5680(SB)/8, $0x0d0c0b0a03020100
-DATA togetheravx2<>+5688(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5696(SB)/8, $0x00000d0c0b0a0504
-DATA togetheravx2<>+5704(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5712(SB)/8, $0x0d0c0b0a05040100
-DATA togetheravx2<>+5720(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5728(SB)/8, $0x0d0c0b0a05040302
-DATA togetheravx2<>+5736(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5744(SB)/8, $0x0b0a050403020100
-DATA togetheravx2<>+5752(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5760(SB)/8, $0x00000d0c0b0a0706
-DATA togetheravx2<>+5768(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5776(SB)/8, $0x0d0c0b0a07060100
-DATA togetheravx2<>+5784(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5792(SB)/8, $0x0d0c0b0a07060302
-DATA togetheravx2<>+5800(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5808(SB)/8, $0x0b0a070603020100
-DATA togetheravx2<>+5816(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5824(SB)/8, $0x0d0c0b0a07060504
-DATA togetheravx2<>+5832(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5840(SB)/8, $0x0b0a070605040100
-DATA togetheravx2<>+5848(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5856(SB)/8, $0x0b0a070605040302
-DATA togetheravx2<>+5864(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5872(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+5880(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+5888(SB)/8, $0x00000d0c0b0a0908
-DATA togetheravx2<>+5896(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5904(SB)/8, $0x0d0c0b0a09080100
-DATA togetheravx2<>+5912(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5920(SB)/8, $0x0d0c0b0a09080302
-DATA togetheravx2<>+5928(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5936(SB)/8, $0x0b0a090803020100
-DATA togetheravx2<>+5944(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5952(SB)/8, $0x0d0c0b0a09080504
-DATA togetheravx2<>+5960(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+5968(SB)/8, $0x0b0a090805040100
-DATA togetheravx2<>+5976(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+5984(SB)/8, $0x0b0a090805040302
-DATA togetheravx2<>+5992(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+6000(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+6008(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+6016(SB)/8, $0x0d0c0b0a09080706
-DATA togetheravx2<>+6024(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6032(SB)/8, $0x0b0a090807060100
-DATA togetheravx2<>+6040(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+6048(SB)/8, $0x0b0a090807060302
-DATA togetheravx2<>+6056(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+6064(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+6072(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+6080(SB)/8, $0x0b0a090807060504
-DATA togetheravx2<>+6088(SB)/8, $0x0000000000000d0c
-DATA togetheravx2<>+6096(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+6104(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+6112(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+6120(SB)/8, $0x000000000d0c0b0a
-DATA togetheravx2<>+6128(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+6136(SB)/8, $0x00000d0c0b0a0908
-DATA togetheravx2<>+6144(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6152(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6160(SB)/8, $0x000000000f0e0100
-DATA togetheravx2<>+6168(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6176(SB)/8, $0x000000000f0e0302
-DATA togetheravx2<>+6184(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6192(SB)/8, $0x00000f0e03020100
-DATA togetheravx2<>+6200(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6208(SB)/8, $0x000000000f0e0504
-DATA togetheravx2<>+6216(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6224(SB)/8, $0x00000f0e05040100
-DATA togetheravx2<>+6232(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6240(SB)/8, $0x00000f0e05040302
-DATA togetheravx2<>+6248(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6256(SB)/8, $0x0f0e050403020100
-DATA togetheravx2<>+6264(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6272(SB)/8, $0x000000000f0e0706
-DATA togetheravx2<>+6280(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6288(SB)/8, $0x00000f0e07060100
-DATA togetheravx2<>+6296(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6304(SB)/8, $0x00000f0e07060302
-DATA togetheravx2<>+6312(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6320(SB)/8, $0x0f0e070603020100
-DATA togetheravx2<>+6328(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6336(SB)/8, $0x00000f0e07060504
-DATA togetheravx2<>+6344(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6352(SB)/8, $0x0f0e070605040100
-DATA togetheravx2<>+6360(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6368(SB)/8, $0x0f0e070605040302
-DATA togetheravx2<>+6376(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6384(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+6392(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6400(SB)/8, $0x000000000f0e0908
-DATA togetheravx2<>+6408(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6416(SB)/8, $0x00000f0e09080100
-DATA togetheravx2<>+6424(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6432(SB)/8, $0x00000f0e09080302
-DATA togetheravx2<>+6440(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6448(SB)/8, $0x0f0e090803020100
-DATA togetheravx2<>+6456(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6464(SB)/8, $0x00000f0e09080504
-DATA togetheravx2<>+6472(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6480(SB)/8, $0x0f0e090805040100
-DATA togetheravx2<>+6488(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6496(SB)/8, $0x0f0e090805040302
-DATA togetheravx2<>+6504(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6512(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+6520(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6528(SB)/8, $0x00000f0e09080706
-DATA togetheravx2<>+6536(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6544(SB)/8, $0x0f0e090807060100
-DATA togetheravx2<>+6552(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6560(SB)/8, $0x0f0e090807060302
-DATA togetheravx2<>+6568(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6576(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+6584(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6592(SB)/8, $0x0f0e090807060504
-DATA togetheravx2<>+6600(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6608(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+6616(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6624(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+6632(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6640(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+6648(SB)/8, $0x000000000f0e0908
-DATA togetheravx2<>+6656(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+6664(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6672(SB)/8, $0x00000f0e0b0a0100
-DATA togetheravx2<>+6680(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6688(SB)/8, $0x00000f0e0b0a0302
-DATA togetheravx2<>+6696(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6704(SB)/8, $0x0f0e0b0a03020100
-DATA togetheravx2<>+6712(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6720(SB)/8, $0x00000f0e0b0a0504
-DATA togetheravx2<>+6728(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6736(SB)/8, $0x0f0e0b0a05040100
-DATA togetheravx2<>+6744(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6752(SB)/8, $0x0f0e0b0a05040302
-DATA togetheravx2<>+6760(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6768(SB)/8, $0x0b0a050403020100
-DATA togetheravx2<>+6776(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6784(SB)/8, $0x00000f0e0b0a0706
-DATA togetheravx2<>+6792(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6800(SB)/8, $0x0f0e0b0a07060100
-DATA togetheravx2<>+6808(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6816(SB)/8, $0x0f0e0b0a07060302
-DATA togetheravx2<>+6824(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6832(SB)/8, $0x0b0a070603020100
-DATA togetheravx2<>+6840(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6848(SB)/8, $0x0f0e0b0a07060504
-DATA togetheravx2<>+6856(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6864(SB)/8, $0x0b0a070605040100
-DATA togetheravx2<>+6872(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6880(SB)/8, $0x0b0a070605040302
-DATA togetheravx2<>+6888(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6896(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+6904(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+6912(SB)/8, $0x00000f0e0b0a0908
-DATA togetheravx2<>+6920(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6928(SB)/8, $0x0f0e0b0a09080100
-DATA togetheravx2<>+6936(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6944(SB)/8, $0x0f0e0b0a09080302
-DATA togetheravx2<>+6952(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6960(SB)/8, $0x0b0a090803020100
-DATA togetheravx2<>+6968(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+6976(SB)/8, $0x0f0e0b0a09080504
-DATA togetheravx2<>+6984(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+6992(SB)/8, $0x0b0a090805040100
-DATA togetheravx2<>+7000(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7008(SB)/8, $0x0b0a090805040302
-DATA togetheravx2<>+7016(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7024(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+7032(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+7040(SB)/8, $0x0f0e0b0a09080706
-DATA togetheravx2<>+7048(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7056(SB)/8, $0x0b0a090807060100
-DATA togetheravx2<>+7064(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7072(SB)/8, $0x0b0a090807060302
-DATA togetheravx2<>+7080(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7088(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+7096(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+7104(SB)/8, $0x0b0a090807060504
-DATA togetheravx2<>+7112(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7120(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+7128(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+7136(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+7144(SB)/8, $0x000000000f0e0b0a
-DATA togetheravx2<>+7152(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+7160(SB)/8, $0x00000f0e0b0a0908
-DATA togetheravx2<>+7168(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7176(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7184(SB)/8, $0x00000f0e0d0c0100
-DATA togetheravx2<>+7192(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7200(SB)/8, $0x00000f0e0d0c0302
-DATA togetheravx2<>+7208(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7216(SB)/8, $0x0f0e0d0c03020100
-DATA togetheravx2<>+7224(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7232(SB)/8, $0x00000f0e0d0c0504
-DATA togetheravx2<>+7240(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7248(SB)/8, $0x0f0e0d0c05040100
-DATA togetheravx2<>+7256(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7264(SB)/8, $0x0f0e0d0c05040302
-DATA togetheravx2<>+7272(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7280(SB)/8, $0x0d0c050403020100
-DATA togetheravx2<>+7288(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7296(SB)/8, $0x00000f0e0d0c0706
-DATA togetheravx2<>+7304(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7312(SB)/8, $0x0f0e0d0c07060100
-DATA togetheravx2<>+7320(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7328(SB)/8, $0x0f0e0d0c07060302
-DATA togetheravx2<>+7336(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7344(SB)/8, $0x0d0c070603020100
-DATA togetheravx2<>+7352(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7360(SB)/8, $0x0f0e0d0c07060504
-DATA togetheravx2<>+7368(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7376(SB)/8, $0x0d0c070605040100
-DATA togetheravx2<>+7384(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7392(SB)/8, $0x0d0c070605040302
-DATA togetheravx2<>+7400(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7408(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+7416(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7424(SB)/8, $0x00000f0e0d0c0908
-DATA togetheravx2<>+7432(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7440(SB)/8, $0x0f0e0d0c09080100
-DATA togetheravx2<>+7448(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7456(SB)/8, $0x0f0e0d0c09080302
-DATA togetheravx2<>+7464(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7472(SB)/8, $0x0d0c090803020100
-DATA togetheravx2<>+7480(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7488(SB)/8, $0x0f0e0d0c09080504
-DATA togetheravx2<>+7496(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7504(SB)/8, $0x0d0c090805040100
-DATA togetheravx2<>+7512(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7520(SB)/8, $0x0d0c090805040302
-DATA togetheravx2<>+7528(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7536(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+7544(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7552(SB)/8, $0x0f0e0d0c09080706
-DATA togetheravx2<>+7560(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7568(SB)/8, $0x0d0c090807060100
-DATA togetheravx2<>+7576(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7584(SB)/8, $0x0d0c090807060302
-DATA togetheravx2<>+7592(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7600(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+7608(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7616(SB)/8, $0x0d0c090807060504
-DATA togetheravx2<>+7624(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7632(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+7640(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7648(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+7656(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7664(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+7672(SB)/8, $0x00000f0e0d0c0908
-DATA togetheravx2<>+7680(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+7688(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7696(SB)/8, $0x0f0e0d0c0b0a0100
-DATA togetheravx2<>+7704(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7712(SB)/8, $0x0f0e0d0c0b0a0302
-DATA togetheravx2<>+7720(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7728(SB)/8, $0x0d0c0b0a03020100
-DATA togetheravx2<>+7736(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7744(SB)/8, $0x0f0e0d0c0b0a0504
-DATA togetheravx2<>+7752(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7760(SB)/8, $0x0d0c0b0a05040100
-DATA togetheravx2<>+7768(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7776(SB)/8, $0x0d0c0b0a05040302
-DATA togetheravx2<>+7784(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7792(SB)/8, $0x0b0a050403020100
-DATA togetheravx2<>+7800(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7808(SB)/8, $0x0f0e0d0c0b0a0706
-DATA togetheravx2<>+7816(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7824(SB)/8, $0x0d0c0b0a07060100
-DATA togetheravx2<>+7832(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7840(SB)/8, $0x0d0c0b0a07060302
-DATA togetheravx2<>+7848(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7856(SB)/8, $0x0b0a070603020100
-DATA togetheravx2<>+7864(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7872(SB)/8, $0x0d0c0b0a07060504
-DATA togetheravx2<>+7880(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7888(SB)/8, $0x0b0a070605040100
-DATA togetheravx2<>+7896(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7904(SB)/8, $0x0b0a070605040302
-DATA togetheravx2<>+7912(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+7920(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+7928(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+7936(SB)/8, $0x0f0e0d0c0b0a0908
-DATA togetheravx2<>+7944(SB)/8, $0x0000000000000000
-DATA togetheravx2<>+7952(SB)/8, $0x0d0c0b0a09080100
-DATA togetheravx2<>+7960(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7968(SB)/8, $0x0d0c0b0a09080302
-DATA togetheravx2<>+7976(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+7984(SB)/8, $0x0b0a090803020100
-DATA togetheravx2<>+7992(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8000(SB)/8, $0x0d0c0b0a09080504
-DATA togetheravx2<>+8008(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+8016(SB)/8, $0x0b0a090805040100
-DATA togetheravx2<>+8024(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8032(SB)/8, $0x0b0a090805040302
-DATA togetheravx2<>+8040(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8048(SB)/8, $0x0908050403020100
-DATA togetheravx2<>+8056(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+8064(SB)/8, $0x0d0c0b0a09080706
-DATA togetheravx2<>+8072(SB)/8, $0x0000000000000f0e
-DATA togetheravx2<>+8080(SB)/8, $0x0b0a090807060100
-DATA togetheravx2<>+8088(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8096(SB)/8, $0x0b0a090807060302
-DATA togetheravx2<>+8104(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8112(SB)/8, $0x0908070603020100
-DATA togetheravx2<>+8120(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+8128(SB)/8, $0x0b0a090807060504
-DATA togetheravx2<>+8136(SB)/8, $0x000000000f0e0d0c
-DATA togetheravx2<>+8144(SB)/8, $0x0908070605040100
-DATA togetheravx2<>+8152(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+8160(SB)/8, $0x0908070605040302
-DATA togetheravx2<>+8168(SB)/8, $0x00000f0e0d0c0b0a
-DATA togetheravx2<>+8176(SB)/8, $0x0706050403020100
-DATA togetheravx2<>+8184(SB)/8, $0x0f0e0d0c0b0a0908
-GLOBL togetheravx2<>(SB), RODATA|NOPTR, $8192
-
-// func bytesvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumeleastavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	SUBQ $0x21, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINUB      (CX), Y0, Y2
-	VPMINUB      (CX)(DX*1), Y1, Y3
-	VPMINUB      Y0, Y1, Y1
-	VPMINUB      Y2, Y3, Y3
-	VMOVDQU      1(AX), Y4
-	VMOVDQU      1(AX)(DX*1), Y5
-	VPMINUB      1(CX), Y4, Y6
-	VPMINUB      1(CX)(DX*1), Y5, Y7
-	VPMINUB      Y4, Y5, Y5
-	VPMINUB      Y6, Y7, Y7
-	VPMINUB      Y4, Y0, Y4
-	VPCMPEQB     Y4, Y0, Y4
-	VPMOVMSKB    Y4, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	VPMINUB      Y6, Y2, Y6
-	VPCMPEQB     Y6, Y2, Y6
-	VPMOVMSKB    Y6, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	VPMINUB      Y5, Y1, Y5
-	VPCMPEQB     Y5, Y1, Y5
-	VPMOVMSKB    Y5, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	VPMINUB      Y7, Y3, Y7
-	VPCMPEQB     Y7, Y3, Y7
-	VPMOVMSKB    Y7, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	MOVQ         $+4294967295, R11
-	SHLXQ        DI, R11, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINUB      (CX), Y0, Y2
-	VPMINUB      (CX)(DX*1), Y1, Y3
-	VPMINUB      Y0, Y1, Y1
-	VPMINUB      Y2, Y3, Y3
-	VMOVDQU      1(AX), Y4
-	VMOVDQU      1(AX)(DX*1), Y5
-	VPMINUB      1(CX), Y4, Y6
-	VPMINUB      1(CX)(DX*1), Y5, Y7
-	VPMINUB      Y4, Y5, Y5
-	VPMINUB      Y6, Y7, Y7
-	VPMINUB      Y4, Y0, Y4
-	VPCMPEQB     Y4, Y0, Y4
-	VPMOVMSKB    Y4, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	VPMINUB      Y6, Y2, Y6
-	VPCMPEQB     Y6, Y2, Y6
-	VPMOVMSKB    Y6, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	VPMINUB      Y5, Y1, Y5
-	VPCMPEQB     Y5, Y1, Y5
-	VPMOVMSKB    Y5, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	VPMINUB      Y7, Y3, Y7
-	VPCMPEQB     Y7, Y3, Y7
-	VPMOVMSKB    Y7, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-
-end:
-	VMOVDQU 17(AX), X0
-	VMOVDQU 17(AX)(DX*1), X1
-	VPMINUB 17(CX), X0, X2
-	VPMINUB 17(CX)(DX*1), X1, X3
-	VPMINUB X0, X1, X1
-	VPMINUB X2, X3, X3
-	VPEXTRB $0x0f, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*1), R8
-	MOVB    $0x00, (R8)
-	ADDQ    $0x01, R8
-	VPEXTRB $0x0f, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*1), R9
-	MOVB    $0x00, (R9)
-	ADDQ    $0x01, R9
-	VPEXTRB $0x0f, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*1), R10
-	MOVB    $0x00, (R10)
-	ADDQ    $0x01, R10
-	VPEXTRB $0x0f, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*1), SI
-	MOVB    $0x00, (SI)
-	ADDQ    $0x01, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func bytesarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·bytesarealeastavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	SUBQ $0x21, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINUB      Y0, Y1, Y1
-	VMOVDQU      1(AX), Y2
-	VMOVDQU      1(AX)(CX*1), Y3
-	VPMINUB      Y2, Y3, Y3
-	VPMINUB      Y2, Y0, Y2
-	VPCMPEQB     Y2, Y0, Y2
-	VPMOVMSKB    Y2, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x1f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        2048(DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	VMOVQ        2048(DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	VPMINUB      Y3, Y1, Y3
-	VPCMPEQB     Y3, Y1, Y3
-	VPMOVMSKB    Y3, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x1f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        2048(DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	VMOVQ        2048(DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	MOVQ         $+4294967295, R8
-	SHLXQ        SI, R8, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINUB      Y0, Y1, Y1
-	VMOVDQU      1(AX), Y2
-	VMOVDQU      1(AX)(CX*1), Y3
-	VPMINUB      Y2, Y3, Y3
-	VPMINUB      Y2, Y0, Y2
-	VPCMPEQB     Y2, Y0, Y2
-	VPMOVMSKB    Y2, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x1f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        2048(DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	VMOVQ        2048(DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	VPMINUB      Y3, Y1, Y3
-	VPCMPEQB     Y3, Y1, Y3
-	VPMOVMSKB    Y3, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x1f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        2048(DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	VMOVQ        2048(DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-
-end:
-	VMOVDQU 17(AX), X0
-	VMOVDQU 17(AX)(CX*1), X1
-	VPMINUB X0, X1, X1
-	VPEXTRB $0x0f, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*1), DI
-	MOVB    $0x00, (DI)
-	ADDQ    $0x01, DI
-	VPEXTRB $0x0f, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*1), BX
-	MOVB    $0x00, (BX)
-	ADDQ    $0x01, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func bytesvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumegreatestavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	SUBQ $0x21, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXUB      (CX), Y0, Y2
-	VPMAXUB      (CX)(DX*1), Y1, Y3
-	VPMAXUB      Y0, Y1, Y1
-	VPMAXUB      Y2, Y3, Y3
-	VMOVDQU      1(AX), Y4
-	VMOVDQU      1(AX)(DX*1), Y5
-	VPMAXUB      1(CX), Y4, Y6
-	VPMAXUB      1(CX)(DX*1), Y5, Y7
-	VPMAXUB      Y4, Y5, Y5
-	VPMAXUB      Y6, Y7, Y7
-	VPMAXUB      Y4, Y0, Y4
-	VPCMPEQB     Y4, Y0, Y4
-	VPMOVMSKB    Y4, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	VPMAXUB      Y6, Y2, Y6
-	VPCMPEQB     Y6, Y2, Y6
-	VPMOVMSKB    Y6, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	VPMAXUB      Y5, Y1, Y5
-	VPCMPEQB     Y5, Y1, Y5
-	VPMOVMSKB    Y5, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	VPMAXUB      Y7, Y3, Y7
-	VPCMPEQB     Y7, Y3, Y7
-	VPMOVMSKB    Y7, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x1f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R11, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	MOVQ         $+4294967295, R11
-	SHLXQ        DI, R11, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXUB      (CX), Y0, Y2
-	VPMAXUB      (CX)(DX*1), Y1, Y3
-	VPMAXUB      Y0, Y1, Y1
-	VPMAXUB      Y2, Y3, Y3
-	VMOVDQU      1(AX), Y4
-	VMOVDQU      1(AX)(DX*1), Y5
-	VPMAXUB      1(CX), Y4, Y6
-	VPMAXUB      1(CX)(DX*1), Y5, Y7
-	VPMAXUB      Y4, Y5, Y5
-	VPMAXUB      Y6, Y7, Y7
-	VPMAXUB      Y4, Y0, Y4
-	VPCMPEQB     Y4, Y0, Y4
-	VPMOVMSKB    Y4, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X8
-	VPSHUFB      X8, X0, X8
-	VMOVQ        X8, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X0
-	VPSHUFB      X0, X4, X0
-	VMOVQ        X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*1), R8
-	VPMAXUB      Y6, Y2, Y6
-	VPCMPEQB     Y6, Y2, Y6
-	VPMOVMSKB    Y6, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X4
-	VPSHUFB      X4, X2, X4
-	VMOVQ        X4, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X0, X2
-	VMOVQ        X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*1), R9
-	VPMAXUB      Y5, Y1, Y5
-	VPCMPEQB     Y5, Y1, Y5
-	VPMOVMSKB    Y5, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*1), R10
-	VPMAXUB      Y7, Y3, Y7
-	VPCMPEQB     Y7, Y3, Y7
-	VPMOVMSKB    Y7, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x1f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X3, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	VMOVQ        (BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-	MOVBLZX      R12, DI
-	VMOVQ        2048(BX)(DI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*1), SI
-
-end:
-	VMOVDQU 17(AX), X0
-	VMOVDQU 17(AX)(DX*1), X1
-	VPMAXUB 17(CX), X0, X2
-	VPMAXUB 17(CX)(DX*1), X1, X3
-	VPMAXUB X0, X1, X1
-	VPMAXUB X2, X3, X3
-	VPEXTRB $0x0f, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*1), R8
-	MOVB    $0x00, (R8)
-	ADDQ    $0x01, R8
-	VPEXTRB $0x0f, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*1), R9
-	MOVB    $0x00, (R9)
-	ADDQ    $0x01, R9
-	VPEXTRB $0x0f, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*1), R10
-	MOVB    $0x00, (R10)
-	ADDQ    $0x01, R10
-	VPEXTRB $0x0f, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*1), SI
-	MOVB    $0x00, (SI)
-	ADDQ    $0x01, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func bytesareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·bytesareagreatestavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	SUBQ $0x21, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXUB      Y0, Y1, Y1
-	VMOVDQU      1(AX), Y2
-	VMOVDQU      1(AX)(CX*1), Y3
-	VPMAXUB      Y2, Y3, Y3
-	VPMAXUB      Y2, Y0, Y2
-	VPCMPEQB     Y2, Y0, Y2
-	VPMOVMSKB    Y2, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x1f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        2048(DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R8, SI
-	VMOVQ        2048(DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	VPMAXUB      Y3, Y1, Y3
-	VPCMPEQB     Y3, Y1, Y3
-	VPMOVMSKB    Y3, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x1f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        2048(DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	VMOVQ        (DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R8, SI
-	VMOVQ        2048(DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	MOVQ         $+4294967295, R8
-	SHLXQ        SI, R8, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXUB      Y0, Y1, Y1
-	VMOVDQU      1(AX), Y2
-	VMOVDQU      1(AX)(CX*1), Y3
-	VPMAXUB      Y2, Y3, Y3
-	VPMAXUB      Y2, Y0, Y2
-	VPCMPEQB     Y2, Y0, Y2
-	VPMOVMSKB    Y2, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x1f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        2048(DX)(SI*8), X4
-	VPSHUFB      X4, X0, X4
-	VMOVQ        X4, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	MOVBLZX      R9, SI
-	VMOVQ        2048(DX)(SI*8), X0
-	VPSHUFB      X0, X2, X0
-	VMOVQ        X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*1), DI
-	VPMAXUB      Y3, Y1, Y3
-	VPCMPEQB     Y3, Y1, Y3
-	VPMOVMSKB    Y3, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x1f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        2048(DX)(SI*8), X2
-	VPSHUFB      X2, X1, X2
-	VMOVQ        X2, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	VMOVQ        (DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-	MOVBLZX      R9, SI
-	VMOVQ        2048(DX)(SI*8), X1
-	VPSHUFB      X1, X0, X1
-	VMOVQ        X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*1), BX
-
-end:
-	VMOVDQU 17(AX), X0
-	VMOVDQU 17(AX)(CX*1), X1
-	VPMAXUB X0, X1, X1
-	VPEXTRB $0x0f, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*1), DI
-	MOVB    $0x00, (DI)
-	ADDQ    $0x01, DI
-	VPEXTRB $0x0f, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*1), BX
-	MOVB    $0x00, (BX)
-	ADDQ    $0x01, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func pairsvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumeleastavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x22, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINUW      (CX), Y0, Y2
-	VPMINUW      (CX)(DX*1), Y1, Y3
-	VPMINUW      Y0, Y1, Y1
-	VPMINUW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMINUW      2(CX), Y4, Y6
-	VPMINUW      2(CX)(DX*1), Y5, Y7
-	VPMINUW      Y4, Y5, Y5
-	VPMINUW      Y6, Y7, Y7
-	VPMINUW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMINUW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMINUW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMINUW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	SHRQ         $0x01, DI
-	MOVQ         $+65535, R11
-	SHLXQ        DI, R11, R11
-	ANDL         $0x0000ffff, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINUW      (CX), Y0, Y2
-	VPMINUW      (CX)(DX*1), Y1, Y3
-	VPMINUW      Y0, Y1, Y1
-	VPMINUW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMINUW      2(CX), Y4, Y6
-	VPMINUW      2(CX)(DX*1), Y5, Y7
-	VPMINUW      Y4, Y5, Y5
-	VPMINUW      Y6, Y7, Y7
-	VPMINUW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMINUW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMINUW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMINUW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(DX*1), X1
-	VPMINUW 18(CX), X0, X2
-	VPMINUW 18(CX)(DX*1), X1, X3
-	VPMINUW X0, X1, X1
-	VPMINUW X2, X3, X3
-	VPEXTRW $0x07, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*2), R8
-	MOVW    $0x0000, (R8)
-	ADDQ    $0x02, R8
-	VPEXTRW $0x07, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*2), R9
-	MOVW    $0x0000, (R9)
-	ADDQ    $0x02, R9
-	VPEXTRW $0x07, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*2), R10
-	MOVW    $0x0000, (R10)
-	ADDQ    $0x02, R10
-	VPEXTRW $0x07, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*2), SI
-	MOVW    $0x0000, (SI)
-	ADDQ    $0x02, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func pairsarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·pairsarealeastavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	ADDQ DX, DX
-	SUBQ $0x22, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINUW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMINUW      Y2, Y3, Y3
-	VPMINUW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMINUW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	SHRQ         $0x01, SI
-	MOVQ         $+65535, R8
-	SHLXQ        SI, R8, R8
-	ANDL         $0x0000ffff, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINUW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMINUW      Y2, Y3, Y3
-	VPMINUW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMINUW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(CX*1), X1
-	VPMINUW X0, X1, X1
-	VPEXTRW $0x07, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*2), DI
-	MOVW    $0x0000, (DI)
-	ADDQ    $0x02, DI
-	VPEXTRW $0x07, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*2), BX
-	MOVW    $0x0000, (BX)
-	ADDQ    $0x02, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func pairsvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumegreatestavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x22, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXUW      (CX), Y0, Y2
-	VPMAXUW      (CX)(DX*1), Y1, Y3
-	VPMAXUW      Y0, Y1, Y1
-	VPMAXUW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMAXUW      2(CX), Y4, Y6
-	VPMAXUW      2(CX)(DX*1), Y5, Y7
-	VPMAXUW      Y4, Y5, Y5
-	VPMAXUW      Y6, Y7, Y7
-	VPMAXUW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMAXUW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMAXUW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMAXUW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	SHRQ         $0x01, DI
-	MOVQ         $+65535, R11
-	SHLXQ        DI, R11, R11
-	ANDL         $0x0000ffff, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXUW      (CX), Y0, Y2
-	VPMAXUW      (CX)(DX*1), Y1, Y3
-	VPMAXUW      Y0, Y1, Y1
-	VPMAXUW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMAXUW      2(CX), Y4, Y6
-	VPMAXUW      2(CX)(DX*1), Y5, Y7
-	VPMAXUW      Y4, Y5, Y5
-	VPMAXUW      Y6, Y7, Y7
-	VPMAXUW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMAXUW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMAXUW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMAXUW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(DX*1), X1
-	VPMAXUW 18(CX), X0, X2
-	VPMAXUW 18(CX)(DX*1), X1, X3
-	VPMAXUW X0, X1, X1
-	VPMAXUW X2, X3, X3
-	VPEXTRW $0x07, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*2), R8
-	MOVW    $0x0000, (R8)
-	ADDQ    $0x02, R8
-	VPEXTRW $0x07, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*2), R9
-	MOVW    $0x0000, (R9)
-	ADDQ    $0x02, R9
-	VPEXTRW $0x07, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*2), R10
-	MOVW    $0x0000, (R10)
-	ADDQ    $0x02, R10
-	VPEXTRW $0x07, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*2), SI
-	MOVW    $0x0000, (SI)
-	ADDQ    $0x02, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func pairsareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·pairsareagreatestavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	ADDQ DX, DX
-	SUBQ $0x22, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXUW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMAXUW      Y2, Y3, Y3
-	VPMAXUW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMAXUW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	SHRQ         $0x01, SI
-	MOVQ         $+65535, R8
-	SHLXQ        SI, R8, R8
-	ANDL         $0x0000ffff, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXUW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMAXUW      Y2, Y3, Y3
-	VPMAXUW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMAXUW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(CX*1), X1
-	VPMAXUW X0, X1, X1
-	VPEXTRW $0x07, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*2), DI
-	MOVW    $0x0000, (DI)
-	ADDQ    $0x02, DI
-	VPEXTRW $0x07, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*2), BX
-	MOVW    $0x0000, (BX)
-	ADDQ    $0x02, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func signedvolumeleastavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumeleastavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x22, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINSW      (CX), Y0, Y2
-	VPMINSW      (CX)(DX*1), Y1, Y3
-	VPMINSW      Y0, Y1, Y1
-	VPMINSW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMINSW      2(CX), Y4, Y6
-	VPMINSW      2(CX)(DX*1), Y5, Y7
-	VPMINSW      Y4, Y5, Y5
-	VPMINSW      Y6, Y7, Y7
-	VPMINSW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMINSW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMINSW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMINSW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	SHRQ         $0x01, DI
-	MOVQ         $+65535, R11
-	SHLXQ        DI, R11, R11
-	ANDL         $0x0000ffff, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMINSW      (CX), Y0, Y2
-	VPMINSW      (CX)(DX*1), Y1, Y3
-	VPMINSW      Y0, Y1, Y1
-	VPMINSW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMINSW      2(CX), Y4, Y6
-	VPMINSW      2(CX)(DX*1), Y5, Y7
-	VPMINSW      Y4, Y5, Y5
-	VPMINSW      Y6, Y7, Y7
-	VPMINSW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMINSW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMINSW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMINSW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(DX*1), X1
-	VPMINSW 18(CX), X0, X2
-	VPMINSW 18(CX)(DX*1), X1, X3
-	VPMINSW X0, X1, X1
-	VPMINSW X2, X3, X3
-	VPEXTRW $0x07, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*2), R8
-	MOVW    $0x0000, (R8)
-	ADDQ    $0x02, R8
-	VPEXTRW $0x07, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*2), R9
-	MOVW    $0x0000, (R9)
-	ADDQ    $0x02, R9
-	VPEXTRW $0x07, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*2), R10
-	MOVW    $0x0000, (R10)
-	ADDQ    $0x02, R10
-	VPEXTRW $0x07, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*2), SI
-	MOVW    $0x0000, (SI)
-	ADDQ    $0x02, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func signedarealeastavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·signedarealeastavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	ADDQ DX, DX
-	SUBQ $0x22, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINSW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMINSW      Y2, Y3, Y3
-	VPMINSW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMINSW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	SHRQ         $0x01, SI
-	MOVQ         $+65535, R8
-	SHLXQ        SI, R8, R8
-	ANDL         $0x0000ffff, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMINSW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMINSW      Y2, Y3, Y3
-	VPMINSW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMINSW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(CX*1), X1
-	VPMINSW X0, X1, X1
-	VPEXTRW $0x07, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*2), DI
-	MOVW    $0x0000, (DI)
-	ADDQ    $0x02, DI
-	VPEXTRW $0x07, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*2), BX
-	MOVW    $0x0000, (BX)
-	ADDQ    $0x02, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func signedvolumegreatestavx2(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumegreatestavx2(SB), NOSPLIT, $88-80
-	MOVQ below+0(FP), AX
-	MOVQ above+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ to+40(FP), BX
-	MOVQ apart+48(FP), SI
-	MOVQ counts+64(FP), DI
-	MOVQ full+56(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+56(FP), R10
-	ADDQ SI, BX
-	MOVQ 8(DI), R9
-	ADDQ BX, R9
-	ADDQ BX, R10
-	MOVQ R10, 16(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 16(DI), R10
-	ADDQ BX, R10
-	ADDQ BX, R11
-	MOVQ R11, 24(SP)
-	MOVQ full+56(FP), R11
-	ADDQ SI, BX
-	MOVQ 24(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R11
-	MOVQ R11, 32(SP)
-	MOVQ rows+32(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+24(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x22, BX
-	MOVQ DX, DI
-	SUBQ BX, DI
-	MOVQ DI, 48(SP)
-	ADDQ AX, BX
-	MOVQ BX, 40(SP)
-	LEAQ togetheravx2<>+0(SB), BX
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ R9, 16(SP)
-	JHI  done
-	CMPQ R10, 24(SP)
-	JHI  done
-	CMPQ SI, 32(SP)
-	JHI  done
-	MOVQ $0x00000000, 56(SP)
-	MOVQ $0x00000000, 64(SP)
-	MOVQ $0x00000000, 72(SP)
-	MOVQ $0x00000000, 80(SP)
-	CMPQ AX, 40(SP)
-	JHI  last
-
-vector:
-	PREFETCHT0   (AX)(DX*4)
-	PREFETCHT0   (CX)(DX*4)
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXSW      (CX), Y0, Y2
-	VPMAXSW      (CX)(DX*1), Y1, Y3
-	VPMAXSW      Y0, Y1, Y1
-	VPMAXSW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMAXSW      2(CX), Y4, Y6
-	VPMAXSW      2(CX)(DX*1), Y5, Y7
-	VPMAXSW      Y4, Y5, Y5
-	VPMAXSW      Y6, Y7, Y7
-	VPMAXSW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMAXSW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMAXSW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMAXSW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R11
-	LEAL         (R11)(DI*2), R11
-	XORL         DI, R11
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R11, DI
-	SHRL         $0x08, R11
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R11, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	CMPQ         AX, 40(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, DI
-	SUBQ         40(SP), DI
-	SUBQ         DI, AX
-	SUBQ         DI, CX
-	SHRQ         $0x01, DI
-	MOVQ         $+65535, R11
-	SHLXQ        DI, R11, R11
-	ANDL         $0x0000ffff, R11
-	TESTL        R11, R11
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(DX*1), Y1
-	VPMAXSW      (CX), Y0, Y2
-	VPMAXSW      (CX)(DX*1), Y1, Y3
-	VPMAXSW      Y0, Y1, Y1
-	VPMAXSW      Y2, Y3, Y3
-	VMOVDQU      2(AX), Y4
-	VMOVDQU      2(AX)(DX*1), Y5
-	VPMAXSW      2(CX), Y4, Y6
-	VPMAXSW      2(CX)(DX*1), Y5, Y7
-	VPMAXSW      Y4, Y5, Y5
-	VPMAXSW      Y6, Y7, Y7
-	VPMAXSW      Y4, Y0, Y4
-	VPCMPEQW     Y4, Y0, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSWB    X8, X4, X8
-	VPMOVMSKB    X8, DI
-	MOVL         56(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 56(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y0, X4
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X4, X0
-	VMOVDQU      X0, (R8)
-	POPCNTL      DI, DI
-	LEAQ         (R8)(DI*2), R8
-	VPMAXSW      Y6, Y2, Y6
-	VPCMPEQW     Y6, Y2, Y6
-	VEXTRACTI128 $0x01, Y6, X0
-	VPACKSSWB    X0, X6, X0
-	VPMOVMSKB    X0, DI
-	MOVL         64(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 64(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y2, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X2, X2
-	VMOVDQU      X2, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R9)
-	POPCNTL      DI, DI
-	LEAQ         (R9)(DI*2), R9
-	VPMAXSW      Y5, Y1, Y5
-	VPCMPEQW     Y5, Y1, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPACKSSWB    X0, X5, X0
-	VPMOVMSKB    X0, DI
-	MOVL         72(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 72(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X1, X1
-	VMOVDQU      X1, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (R10)
-	POPCNTL      DI, DI
-	LEAQ         (R10)(DI*2), R10
-	VPMAXSW      Y7, Y3, Y7
-	VPCMPEQW     Y7, Y3, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKSSWB    X0, X7, X0
-	VPMOVMSKB    X0, DI
-	MOVL         80(SP), R12
-	LEAL         (R12)(DI*2), R12
-	XORL         DI, R12
-	SHRL         $0x0f, DI
-	MOVL         DI, 80(SP)
-	ANDL         R11, R12
-	VEXTRACTI128 $0x01, Y3, X0
-	MOVBLZX      R12, DI
-	SHRL         $0x08, R12
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X3, X1
-	VMOVDQU      X1, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-	MOVBLZX      R12, DI
-	ADDL         DI, DI
-	VPSHUFB      4096(BX)(DI*8), X0, X0
-	VMOVDQU      X0, (SI)
-	POPCNTL      DI, DI
-	LEAQ         (SI)(DI*2), SI
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(DX*1), X1
-	VPMAXSW 18(CX), X0, X2
-	VPMAXSW 18(CX)(DX*1), X1, X3
-	VPMAXSW X0, X1, X1
-	VPMAXSW X2, X3, X3
-	VPEXTRW $0x07, X0, (R8)
-	MOVQ    56(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R8)(DI*2), R8
-	MOVW    $0x0000, (R8)
-	ADDQ    $0x02, R8
-	VPEXTRW $0x07, X2, (R9)
-	MOVQ    64(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R9)(DI*2), R9
-	MOVW    $0x0000, (R9)
-	ADDQ    $0x02, R9
-	VPEXTRW $0x07, X1, (R10)
-	MOVQ    72(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (R10)(DI*2), R10
-	MOVW    $0x0000, (R10)
-	ADDQ    $0x02, R10
-	VPEXTRW $0x07, X3, (SI)
-	MOVQ    80(SP), DI
-	XORQ    $0x01, DI
-	LEAQ    (SI)(DI*2), SI
-	MOVW    $0x0000, (SI)
-	ADDQ    $0x02, SI
-	MOVQ    48(SP), DI
-	ADDQ    DI, AX
-	ADDQ    DI, CX
-	ADDQ    DX, 40(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R9
-	MOVQ R9, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R10
-	MOVQ R10, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func signedareagreatestavx2(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·signedareagreatestavx2(SB), NOSPLIT, $56-72
-	MOVQ below+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ to+32(FP), DX
-	MOVQ apart+40(FP), BX
-	MOVQ counts+56(FP), SI
-	MOVQ full+48(FP), R8
-	MOVQ (SI), DI
-	ADDQ DX, DI
-	ADDQ DX, R8
-	MOVQ R8, 8(SP)
-	MOVQ full+48(FP), R8
-	ADDQ BX, DX
-	MOVQ 8(SI), BX
-	ADDQ DX, BX
-	ADDQ DX, R8
-	MOVQ R8, 16(SP)
-	MOVQ rows+24(FP), DX
-	MOVQ DX, (SP)
-	MOVQ columns+16(FP), DX
-	ADDQ DX, DX
-	SUBQ $0x22, DX
-	MOVQ CX, SI
-	SUBQ DX, SI
-	MOVQ SI, 32(SP)
-	ADDQ AX, DX
-	MOVQ DX, 24(SP)
-	LEAQ togetheravx2<>+0(SB), DX
-
-row:
-	CMPQ DI, 8(SP)
-	JHI  done
-	CMPQ BX, 16(SP)
-	JHI  done
-	MOVQ $0x00000000, 40(SP)
-	MOVQ $0x00000000, 48(SP)
-	CMPQ AX, 24(SP)
-	JHI  last
-
-vector:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXSW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMAXSW      Y2, Y3, Y3
-	VPMAXSW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMAXSW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R8
-	LEAL         (R8)(SI*2), R8
-	XORL         SI, R8
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R8, SI
-	SHRL         $0x08, R8
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R8, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	ADDQ         $0x20, AX
-	CMPQ         AX, 24(SP)
-	JLS          vector
-
-last:
-	MOVQ         AX, SI
-	SUBQ         24(SP), SI
-	SUBQ         SI, AX
-	SHRQ         $0x01, SI
-	MOVQ         $+65535, R8
-	SHLXQ        SI, R8, R8
-	ANDL         $0x0000ffff, R8
-	TESTL        R8, R8
-	JZ           end
-	VMOVDQU      (AX), Y0
-	VMOVDQU      (AX)(CX*1), Y1
-	VPMAXSW      Y0, Y1, Y1
-	VMOVDQU      2(AX), Y2
-	VMOVDQU      2(AX)(CX*1), Y3
-	VPMAXSW      Y2, Y3, Y3
-	VPMAXSW      Y2, Y0, Y2
-	VPCMPEQW     Y2, Y0, Y2
-	VEXTRACTI128 $0x01, Y2, X4
-	VPACKSSWB    X4, X2, X4
-	VPMOVMSKB    X4, SI
-	MOVL         40(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 40(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y0, X2
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X2, X0
-	VMOVDQU      X0, (DI)
-	POPCNTL      SI, SI
-	LEAQ         (DI)(SI*2), DI
-	VPMAXSW      Y3, Y1, Y3
-	VPCMPEQW     Y3, Y1, Y3
-	VEXTRACTI128 $0x01, Y3, X0
-	VPACKSSWB    X0, X3, X0
-	VPMOVMSKB    X0, SI
-	MOVL         48(SP), R9
-	LEAL         (R9)(SI*2), R9
-	XORL         SI, R9
-	SHRL         $0x0f, SI
-	MOVL         SI, 48(SP)
-	ANDL         R8, R9
-	VEXTRACTI128 $0x01, Y1, X0
-	MOVBLZX      R9, SI
-	SHRL         $0x08, R9
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X1, X1
-	VMOVDQU      X1, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-	MOVBLZX      R9, SI
-	ADDL         SI, SI
-	VPSHUFB      4096(DX)(SI*8), X0, X0
-	VMOVDQU      X0, (BX)
-	POPCNTL      SI, SI
-	LEAQ         (BX)(SI*2), BX
-
-end:
-	VMOVDQU 18(AX), X0
-	VMOVDQU 18(AX)(CX*1), X1
-	VPMAXSW X0, X1, X1
-	VPEXTRW $0x07, X0, (DI)
-	MOVQ    40(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (DI)(SI*2), DI
-	MOVW    $0x0000, (DI)
-	ADDQ    $0x02, DI
-	VPEXTRW $0x07, X1, (BX)
-	MOVQ    48(SP), SI
-	XORQ    $0x01, SI
-	LEAQ    (BX)(SI*2), BX
-	MOVW    $0x0000, (BX)
-	ADDQ    $0x02, BX
-	MOVQ    32(SP), SI
-	ADDQ    SI, AX
-	ADDQ    CX, 24(SP)
-	DECQ    (SP)
-	JNZ     row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, DI
-	MOVQ DI, (DX)
-	ADDQ CX, AX
-	SUBQ AX, BX
-	MOVQ BX, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func alternateformsavx2(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
-// Requires: AVX, AVX2
-TEXT ·alternateformsavx2(SB), NOSPLIT, $0-40
-	MOVQ         src+16(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         numbers+0(FP), DX
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
+DATA wordsavx2<>+0(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+8(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+16(SB)/8, $0x0000000000000100
+DATA wordsavx2<>+24(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+32(SB)/8, $0x0000000000000302
+DATA wordsavx2<>+40(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+48(SB)/8, $0x0000000003020100
+DATA wordsavx2<>+56(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+64(SB)/8, $0x0000000000000504
+DATA wordsavx2<>+72(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+80(SB)/8, $0x0000000005040100
+DATA wordsavx2<>+88(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+96(SB)/8, $0x0000000005040302
+DATA wordsavx2<>+104(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+112(SB)/8, $0x0000050403020100
+DATA wordsavx2<>+120(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+128(SB)/8, $0x0000000000000706
+DATA wordsavx2<>+136(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+144(SB)/8, $0x0000000007060100
+DATA wordsavx2<>+152(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+160(SB)/8, $0x0000000007060302
+DATA wordsavx2<>+168(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+176(SB)/8, $0x0000070603020100
+DATA wordsavx2<>+184(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+192(SB)/8, $0x0000000007060504
+DATA wordsavx2<>+200(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+208(SB)/8, $0x0000070605040100
+DATA wordsavx2<>+216(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+224(SB)/8, $0x0000070605040302
+DATA wordsavx2<>+232(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+240(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+248(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+256(SB)/8, $0x0000000000000908
+DATA wordsavx2<>+264(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+272(SB)/8, $0x0000000009080100
+DATA wordsavx2<>+280(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+288(SB)/8, $0x0000000009080302
+DATA wordsavx2<>+296(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+304(SB)/8, $0x0000090803020100
+DATA wordsavx2<>+312(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+320(SB)/8, $0x0000000009080504
+DATA wordsavx2<>+328(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+336(SB)/8, $0x0000090805040100
+DATA wordsavx2<>+344(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+352(SB)/8, $0x0000090805040302
+DATA wordsavx2<>+360(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+368(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+376(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+384(SB)/8, $0x0000000009080706
+DATA wordsavx2<>+392(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+400(SB)/8, $0x0000090807060100
+DATA wordsavx2<>+408(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+416(SB)/8, $0x0000090807060302
+DATA wordsavx2<>+424(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+432(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+440(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+448(SB)/8, $0x0000090807060504
+DATA wordsavx2<>+456(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+464(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+472(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+480(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+488(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+496(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+504(SB)/8, $0x0000000000000908
+DATA wordsavx2<>+512(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+520(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+528(SB)/8, $0x000000000b0a0100
+DATA wordsavx2<>+536(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+544(SB)/8, $0x000000000b0a0302
+DATA wordsavx2<>+552(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+560(SB)/8, $0x00000b0a03020100
+DATA wordsavx2<>+568(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+576(SB)/8, $0x000000000b0a0504
+DATA wordsavx2<>+584(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+592(SB)/8, $0x00000b0a05040100
+DATA wordsavx2<>+600(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+608(SB)/8, $0x00000b0a05040302
+DATA wordsavx2<>+616(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+624(SB)/8, $0x0b0a050403020100
+DATA wordsavx2<>+632(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+640(SB)/8, $0x000000000b0a0706
+DATA wordsavx2<>+648(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+656(SB)/8, $0x00000b0a07060100
+DATA wordsavx2<>+664(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+672(SB)/8, $0x00000b0a07060302
+DATA wordsavx2<>+680(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+688(SB)/8, $0x0b0a070603020100
+DATA wordsavx2<>+696(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+704(SB)/8, $0x00000b0a07060504
+DATA wordsavx2<>+712(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+720(SB)/8, $0x0b0a070605040100
+DATA wordsavx2<>+728(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+736(SB)/8, $0x0b0a070605040302
+DATA wordsavx2<>+744(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+752(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+760(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+768(SB)/8, $0x000000000b0a0908
+DATA wordsavx2<>+776(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+784(SB)/8, $0x00000b0a09080100
+DATA wordsavx2<>+792(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+800(SB)/8, $0x00000b0a09080302
+DATA wordsavx2<>+808(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+816(SB)/8, $0x0b0a090803020100
+DATA wordsavx2<>+824(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+832(SB)/8, $0x00000b0a09080504
+DATA wordsavx2<>+840(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+848(SB)/8, $0x0b0a090805040100
+DATA wordsavx2<>+856(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+864(SB)/8, $0x0b0a090805040302
+DATA wordsavx2<>+872(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+880(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+888(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+896(SB)/8, $0x00000b0a09080706
+DATA wordsavx2<>+904(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+912(SB)/8, $0x0b0a090807060100
+DATA wordsavx2<>+920(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+928(SB)/8, $0x0b0a090807060302
+DATA wordsavx2<>+936(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+944(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+952(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+960(SB)/8, $0x0b0a090807060504
+DATA wordsavx2<>+968(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+976(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+984(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+992(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+1000(SB)/8, $0x0000000000000b0a
+DATA wordsavx2<>+1008(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+1016(SB)/8, $0x000000000b0a0908
+DATA wordsavx2<>+1024(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1032(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1040(SB)/8, $0x000000000d0c0100
+DATA wordsavx2<>+1048(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1056(SB)/8, $0x000000000d0c0302
+DATA wordsavx2<>+1064(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1072(SB)/8, $0x00000d0c03020100
+DATA wordsavx2<>+1080(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1088(SB)/8, $0x000000000d0c0504
+DATA wordsavx2<>+1096(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1104(SB)/8, $0x00000d0c05040100
+DATA wordsavx2<>+1112(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1120(SB)/8, $0x00000d0c05040302
+DATA wordsavx2<>+1128(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1136(SB)/8, $0x0d0c050403020100
+DATA wordsavx2<>+1144(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1152(SB)/8, $0x000000000d0c0706
+DATA wordsavx2<>+1160(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1168(SB)/8, $0x00000d0c07060100
+DATA wordsavx2<>+1176(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1184(SB)/8, $0x00000d0c07060302
+DATA wordsavx2<>+1192(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1200(SB)/8, $0x0d0c070603020100
+DATA wordsavx2<>+1208(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1216(SB)/8, $0x00000d0c07060504
+DATA wordsavx2<>+1224(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1232(SB)/8, $0x0d0c070605040100
+DATA wordsavx2<>+1240(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1248(SB)/8, $0x0d0c070605040302
+DATA wordsavx2<>+1256(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1264(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+1272(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1280(SB)/8, $0x000000000d0c0908
+DATA wordsavx2<>+1288(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1296(SB)/8, $0x00000d0c09080100
+DATA wordsavx2<>+1304(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1312(SB)/8, $0x00000d0c09080302
+DATA wordsavx2<>+1320(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1328(SB)/8, $0x0d0c090803020100
+DATA wordsavx2<>+1336(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1344(SB)/8, $0x00000d0c09080504
+DATA wordsavx2<>+1352(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1360(SB)/8, $0x0d0c090805040100
+DATA wordsavx2<>+1368(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1376(SB)/8, $0x0d0c090805040302
+DATA wordsavx2<>+1384(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1392(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+1400(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1408(SB)/8, $0x00000d0c09080706
+DATA wordsavx2<>+1416(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1424(SB)/8, $0x0d0c090807060100
+DATA wordsavx2<>+1432(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1440(SB)/8, $0x0d0c090807060302
+DATA wordsavx2<>+1448(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1456(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+1464(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1472(SB)/8, $0x0d0c090807060504
+DATA wordsavx2<>+1480(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1488(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+1496(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1504(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+1512(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1520(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+1528(SB)/8, $0x000000000d0c0908
+DATA wordsavx2<>+1536(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+1544(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1552(SB)/8, $0x00000d0c0b0a0100
+DATA wordsavx2<>+1560(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1568(SB)/8, $0x00000d0c0b0a0302
+DATA wordsavx2<>+1576(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1584(SB)/8, $0x0d0c0b0a03020100
+DATA wordsavx2<>+1592(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1600(SB)/8, $0x00000d0c0b0a0504
+DATA wordsavx2<>+1608(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1616(SB)/8, $0x0d0c0b0a05040100
+DATA wordsavx2<>+1624(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1632(SB)/8, $0x0d0c0b0a05040302
+DATA wordsavx2<>+1640(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1648(SB)/8, $0x0b0a050403020100
+DATA wordsavx2<>+1656(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1664(SB)/8, $0x00000d0c0b0a0706
+DATA wordsavx2<>+1672(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1680(SB)/8, $0x0d0c0b0a07060100
+DATA wordsavx2<>+1688(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1696(SB)/8, $0x0d0c0b0a07060302
+DATA wordsavx2<>+1704(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1712(SB)/8, $0x0b0a070603020100
+DATA wordsavx2<>+1720(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1728(SB)/8, $0x0d0c0b0a07060504
+DATA wordsavx2<>+1736(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1744(SB)/8, $0x0b0a070605040100
+DATA wordsavx2<>+1752(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1760(SB)/8, $0x0b0a070605040302
+DATA wordsavx2<>+1768(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1776(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+1784(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+1792(SB)/8, $0x00000d0c0b0a0908
+DATA wordsavx2<>+1800(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1808(SB)/8, $0x0d0c0b0a09080100
+DATA wordsavx2<>+1816(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1824(SB)/8, $0x0d0c0b0a09080302
+DATA wordsavx2<>+1832(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1840(SB)/8, $0x0b0a090803020100
+DATA wordsavx2<>+1848(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1856(SB)/8, $0x0d0c0b0a09080504
+DATA wordsavx2<>+1864(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1872(SB)/8, $0x0b0a090805040100
+DATA wordsavx2<>+1880(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1888(SB)/8, $0x0b0a090805040302
+DATA wordsavx2<>+1896(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1904(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+1912(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+1920(SB)/8, $0x0d0c0b0a09080706
+DATA wordsavx2<>+1928(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+1936(SB)/8, $0x0b0a090807060100
+DATA wordsavx2<>+1944(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1952(SB)/8, $0x0b0a090807060302
+DATA wordsavx2<>+1960(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+1968(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+1976(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+1984(SB)/8, $0x0b0a090807060504
+DATA wordsavx2<>+1992(SB)/8, $0x0000000000000d0c
+DATA wordsavx2<>+2000(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+2008(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+2016(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+2024(SB)/8, $0x000000000d0c0b0a
+DATA wordsavx2<>+2032(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+2040(SB)/8, $0x00000d0c0b0a0908
+DATA wordsavx2<>+2048(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2056(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2064(SB)/8, $0x000000000f0e0100
+DATA wordsavx2<>+2072(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2080(SB)/8, $0x000000000f0e0302
+DATA wordsavx2<>+2088(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2096(SB)/8, $0x00000f0e03020100
+DATA wordsavx2<>+2104(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2112(SB)/8, $0x000000000f0e0504
+DATA wordsavx2<>+2120(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2128(SB)/8, $0x00000f0e05040100
+DATA wordsavx2<>+2136(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2144(SB)/8, $0x00000f0e05040302
+DATA wordsavx2<>+2152(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2160(SB)/8, $0x0f0e050403020100
+DATA wordsavx2<>+2168(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2176(SB)/8, $0x000000000f0e0706
+DATA wordsavx2<>+2184(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2192(SB)/8, $0x00000f0e07060100
+DATA wordsavx2<>+2200(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2208(SB)/8, $0x00000f0e07060302
+DATA wordsavx2<>+2216(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2224(SB)/8, $0x0f0e070603020100
+DATA wordsavx2<>+2232(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2240(SB)/8, $0x00000f0e07060504
+DATA wordsavx2<>+2248(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2256(SB)/8, $0x0f0e070605040100
+DATA wordsavx2<>+2264(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2272(SB)/8, $0x0f0e070605040302
+DATA wordsavx2<>+2280(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2288(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+2296(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2304(SB)/8, $0x000000000f0e0908
+DATA wordsavx2<>+2312(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2320(SB)/8, $0x00000f0e09080100
+DATA wordsavx2<>+2328(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2336(SB)/8, $0x00000f0e09080302
+DATA wordsavx2<>+2344(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2352(SB)/8, $0x0f0e090803020100
+DATA wordsavx2<>+2360(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2368(SB)/8, $0x00000f0e09080504
+DATA wordsavx2<>+2376(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2384(SB)/8, $0x0f0e090805040100
+DATA wordsavx2<>+2392(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2400(SB)/8, $0x0f0e090805040302
+DATA wordsavx2<>+2408(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2416(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+2424(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2432(SB)/8, $0x00000f0e09080706
+DATA wordsavx2<>+2440(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2448(SB)/8, $0x0f0e090807060100
+DATA wordsavx2<>+2456(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2464(SB)/8, $0x0f0e090807060302
+DATA wordsavx2<>+2472(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2480(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+2488(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2496(SB)/8, $0x0f0e090807060504
+DATA wordsavx2<>+2504(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2512(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+2520(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2528(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+2536(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2544(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+2552(SB)/8, $0x000000000f0e0908
+DATA wordsavx2<>+2560(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+2568(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2576(SB)/8, $0x00000f0e0b0a0100
+DATA wordsavx2<>+2584(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2592(SB)/8, $0x00000f0e0b0a0302
+DATA wordsavx2<>+2600(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2608(SB)/8, $0x0f0e0b0a03020100
+DATA wordsavx2<>+2616(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2624(SB)/8, $0x00000f0e0b0a0504
+DATA wordsavx2<>+2632(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2640(SB)/8, $0x0f0e0b0a05040100
+DATA wordsavx2<>+2648(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2656(SB)/8, $0x0f0e0b0a05040302
+DATA wordsavx2<>+2664(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2672(SB)/8, $0x0b0a050403020100
+DATA wordsavx2<>+2680(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2688(SB)/8, $0x00000f0e0b0a0706
+DATA wordsavx2<>+2696(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2704(SB)/8, $0x0f0e0b0a07060100
+DATA wordsavx2<>+2712(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2720(SB)/8, $0x0f0e0b0a07060302
+DATA wordsavx2<>+2728(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2736(SB)/8, $0x0b0a070603020100
+DATA wordsavx2<>+2744(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2752(SB)/8, $0x0f0e0b0a07060504
+DATA wordsavx2<>+2760(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2768(SB)/8, $0x0b0a070605040100
+DATA wordsavx2<>+2776(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2784(SB)/8, $0x0b0a070605040302
+DATA wordsavx2<>+2792(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2800(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+2808(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+2816(SB)/8, $0x00000f0e0b0a0908
+DATA wordsavx2<>+2824(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2832(SB)/8, $0x0f0e0b0a09080100
+DATA wordsavx2<>+2840(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2848(SB)/8, $0x0f0e0b0a09080302
+DATA wordsavx2<>+2856(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2864(SB)/8, $0x0b0a090803020100
+DATA wordsavx2<>+2872(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2880(SB)/8, $0x0f0e0b0a09080504
+DATA wordsavx2<>+2888(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2896(SB)/8, $0x0b0a090805040100
+DATA wordsavx2<>+2904(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2912(SB)/8, $0x0b0a090805040302
+DATA wordsavx2<>+2920(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2928(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+2936(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+2944(SB)/8, $0x0f0e0b0a09080706
+DATA wordsavx2<>+2952(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+2960(SB)/8, $0x0b0a090807060100
+DATA wordsavx2<>+2968(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2976(SB)/8, $0x0b0a090807060302
+DATA wordsavx2<>+2984(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+2992(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+3000(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+3008(SB)/8, $0x0b0a090807060504
+DATA wordsavx2<>+3016(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3024(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+3032(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+3040(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+3048(SB)/8, $0x000000000f0e0b0a
+DATA wordsavx2<>+3056(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+3064(SB)/8, $0x00000f0e0b0a0908
+DATA wordsavx2<>+3072(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3080(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3088(SB)/8, $0x00000f0e0d0c0100
+DATA wordsavx2<>+3096(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3104(SB)/8, $0x00000f0e0d0c0302
+DATA wordsavx2<>+3112(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3120(SB)/8, $0x0f0e0d0c03020100
+DATA wordsavx2<>+3128(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3136(SB)/8, $0x00000f0e0d0c0504
+DATA wordsavx2<>+3144(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3152(SB)/8, $0x0f0e0d0c05040100
+DATA wordsavx2<>+3160(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3168(SB)/8, $0x0f0e0d0c05040302
+DATA wordsavx2<>+3176(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3184(SB)/8, $0x0d0c050403020100
+DATA wordsavx2<>+3192(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3200(SB)/8, $0x00000f0e0d0c0706
+DATA wordsavx2<>+3208(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3216(SB)/8, $0x0f0e0d0c07060100
+DATA wordsavx2<>+3224(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3232(SB)/8, $0x0f0e0d0c07060302
+DATA wordsavx2<>+3240(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3248(SB)/8, $0x0d0c070603020100
+DATA wordsavx2<>+3256(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3264(SB)/8, $0x0f0e0d0c07060504
+DATA wordsavx2<>+3272(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3280(SB)/8, $0x0d0c070605040100
+DATA wordsavx2<>+3288(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3296(SB)/8, $0x0d0c070605040302
+DATA wordsavx2<>+3304(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3312(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+3320(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3328(SB)/8, $0x00000f0e0d0c0908
+DATA wordsavx2<>+3336(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3344(SB)/8, $0x0f0e0d0c09080100
+DATA wordsavx2<>+3352(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3360(SB)/8, $0x0f0e0d0c09080302
+DATA wordsavx2<>+3368(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3376(SB)/8, $0x0d0c090803020100
+DATA wordsavx2<>+3384(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3392(SB)/8, $0x0f0e0d0c09080504
+DATA wordsavx2<>+3400(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3408(SB)/8, $0x0d0c090805040100
+DATA wordsavx2<>+3416(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3424(SB)/8, $0x0d0c090805040302
+DATA wordsavx2<>+3432(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3440(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+3448(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3456(SB)/8, $0x0f0e0d0c09080706
+DATA wordsavx2<>+3464(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3472(SB)/8, $0x0d0c090807060100
+DATA wordsavx2<>+3480(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3488(SB)/8, $0x0d0c090807060302
+DATA wordsavx2<>+3496(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3504(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+3512(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3520(SB)/8, $0x0d0c090807060504
+DATA wordsavx2<>+3528(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3536(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+3544(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3552(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+3560(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3568(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+3576(SB)/8, $0x00000f0e0d0c0908
+DATA wordsavx2<>+3584(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+3592(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3600(SB)/8, $0x0f0e0d0c0b0a0100
+DATA wordsavx2<>+3608(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3616(SB)/8, $0x0f0e0d0c0b0a0302
+DATA wordsavx2<>+3624(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3632(SB)/8, $0x0d0c0b0a03020100
+DATA wordsavx2<>+3640(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3648(SB)/8, $0x0f0e0d0c0b0a0504
+DATA wordsavx2<>+3656(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3664(SB)/8, $0x0d0c0b0a05040100
+DATA wordsavx2<>+3672(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3680(SB)/8, $0x0d0c0b0a05040302
+DATA wordsavx2<>+3688(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3696(SB)/8, $0x0b0a050403020100
+DATA wordsavx2<>+3704(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3712(SB)/8, $0x0f0e0d0c0b0a0706
+DATA wordsavx2<>+3720(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3728(SB)/8, $0x0d0c0b0a07060100
+DATA wordsavx2<>+3736(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3744(SB)/8, $0x0d0c0b0a07060302
+DATA wordsavx2<>+3752(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3760(SB)/8, $0x0b0a070603020100
+DATA wordsavx2<>+3768(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3776(SB)/8, $0x0d0c0b0a07060504
+DATA wordsavx2<>+3784(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3792(SB)/8, $0x0b0a070605040100
+DATA wordsavx2<>+3800(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3808(SB)/8, $0x0b0a070605040302
+DATA wordsavx2<>+3816(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3824(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+3832(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+3840(SB)/8, $0x0f0e0d0c0b0a0908
+DATA wordsavx2<>+3848(SB)/8, $0x0000000000000000
+DATA wordsavx2<>+3856(SB)/8, $0x0d0c0b0a09080100
+DATA wordsavx2<>+3864(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3872(SB)/8, $0x0d0c0b0a09080302
+DATA wordsavx2<>+3880(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3888(SB)/8, $0x0b0a090803020100
+DATA wordsavx2<>+3896(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3904(SB)/8, $0x0d0c0b0a09080504
+DATA wordsavx2<>+3912(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3920(SB)/8, $0x0b0a090805040100
+DATA wordsavx2<>+3928(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3936(SB)/8, $0x0b0a090805040302
+DATA wordsavx2<>+3944(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+3952(SB)/8, $0x0908050403020100
+DATA wordsavx2<>+3960(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+3968(SB)/8, $0x0d0c0b0a09080706
+DATA wordsavx2<>+3976(SB)/8, $0x0000000000000f0e
+DATA wordsavx2<>+3984(SB)/8, $0x0b0a090807060100
+DATA wordsavx2<>+3992(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+4000(SB)/8, $0x0b0a090807060302
+DATA wordsavx2<>+4008(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+4016(SB)/8, $0x0908070603020100
+DATA wordsavx2<>+4024(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+4032(SB)/8, $0x0b0a090807060504
+DATA wordsavx2<>+4040(SB)/8, $0x000000000f0e0d0c
+DATA wordsavx2<>+4048(SB)/8, $0x0908070605040100
+DATA wordsavx2<>+4056(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+4064(SB)/8, $0x0908070605040302
+DATA wordsavx2<>+4072(SB)/8, $0x00000f0e0d0c0b0a
+DATA wordsavx2<>+4080(SB)/8, $0x0706050403020100
+DATA wordsavx2<>+4088(SB)/8, $0x0f0e0d0c0b0a0908
+GLOBL wordsavx2<>(SB), RODATA|NOPTR, $4096
+
+DATA doublesavx2<>+0(SB)/8, $0x0000000000000000
+DATA doublesavx2<>+8(SB)/8, $0x0000000000000000
+DATA doublesavx2<>+16(SB)/8, $0x0000000000000001
+DATA doublesavx2<>+24(SB)/8, $0x0000000000000100
+DATA doublesavx2<>+32(SB)/8, $0x0000000000000002
+DATA doublesavx2<>+40(SB)/8, $0x0000000000000200
+DATA doublesavx2<>+48(SB)/8, $0x0000000000000201
+DATA doublesavx2<>+56(SB)/8, $0x0000000000020100
+DATA doublesavx2<>+64(SB)/8, $0x0000000000000003
+DATA doublesavx2<>+72(SB)/8, $0x0000000000000300
+DATA doublesavx2<>+80(SB)/8, $0x0000000000000301
+DATA doublesavx2<>+88(SB)/8, $0x0000000000030100
+DATA doublesavx2<>+96(SB)/8, $0x0000000000000302
+DATA doublesavx2<>+104(SB)/8, $0x0000000000030200
+DATA doublesavx2<>+112(SB)/8, $0x0000000000030201
+DATA doublesavx2<>+120(SB)/8, $0x0000000003020100
+DATA doublesavx2<>+128(SB)/8, $0x0000000000000004
+DATA doublesavx2<>+136(SB)/8, $0x0000000000000400
+DATA doublesavx2<>+144(SB)/8, $0x0000000000000401
+DATA doublesavx2<>+152(SB)/8, $0x0000000000040100
+DATA doublesavx2<>+160(SB)/8, $0x0000000000000402
+DATA doublesavx2<>+168(SB)/8, $0x0000000000040200
+DATA doublesavx2<>+176(SB)/8, $0x0000000000040201
+DATA doublesavx2<>+184(SB)/8, $0x0000000004020100
+DATA doublesavx2<>+192(SB)/8, $0x0000000000000403
+DATA doublesavx2<>+200(SB)/8, $0x0000000000040300
+DATA doublesavx2<>+208(SB)/8, $0x0000000000040301
+DATA doublesavx2<>+216(SB)/8, $0x0000000004030100
+DATA doublesavx2<>+224(SB)/8, $0x0000000000040302
+DATA doublesavx2<>+232(SB)/8, $0x0000000004030200
+DATA doublesavx2<>+240(SB)/8, $0x0000000004030201
+DATA doublesavx2<>+248(SB)/8, $0x0000000403020100
+DATA doublesavx2<>+256(SB)/8, $0x0000000000000005
+DATA doublesavx2<>+264(SB)/8, $0x0000000000000500
+DATA doublesavx2<>+272(SB)/8, $0x0000000000000501
+DATA doublesavx2<>+280(SB)/8, $0x0000000000050100
+DATA doublesavx2<>+288(SB)/8, $0x0000000000000502
+DATA doublesavx2<>+296(SB)/8, $0x0000000000050200
+DATA doublesavx2<>+304(SB)/8, $0x0000000000050201
+DATA doublesavx2<>+312(SB)/8, $0x0000000005020100
+DATA doublesavx2<>+320(SB)/8, $0x0000000000000503
+DATA doublesavx2<>+328(SB)/8, $0x0000000000050300
+DATA doublesavx2<>+336(SB)/8, $0x0000000000050301
+DATA doublesavx2<>+344(SB)/8, $0x0000000005030100
+DATA doublesavx2<>+352(SB)/8, $0x0000000000050302
+DATA doublesavx2<>+360(SB)/8, $0x0000000005030200
+DATA doublesavx2<>+368(SB)/8, $0x0000000005030201
+DATA doublesavx2<>+376(SB)/8, $0x0000000503020100
+DATA doublesavx2<>+384(SB)/8, $0x0000000000000504
+DATA doublesavx2<>+392(SB)/8, $0x0000000000050400
+DATA doublesavx2<>+400(SB)/8, $0x0000000000050401
+DATA doublesavx2<>+408(SB)/8, $0x0000000005040100
+DATA doublesavx2<>+416(SB)/8, $0x0000000000050402
+DATA doublesavx2<>+424(SB)/8, $0x0000000005040200
+DATA doublesavx2<>+432(SB)/8, $0x0000000005040201
+DATA doublesavx2<>+440(SB)/8, $0x0000000504020100
+DATA doublesavx2<>+448(SB)/8, $0x0000000000050403
+DATA doublesavx2<>+456(SB)/8, $0x0000000005040300
+DATA doublesavx2<>+464(SB)/8, $0x0000000005040301
+DATA doublesavx2<>+472(SB)/8, $0x0000000504030100
+DATA doublesavx2<>+480(SB)/8, $0x0000000005040302
+DATA doublesavx2<>+488(SB)/8, $0x0000000504030200
+DATA doublesavx2<>+496(SB)/8, $0x0000000504030201
+DATA doublesavx2<>+504(SB)/8, $0x0000050403020100
+DATA doublesavx2<>+512(SB)/8, $0x0000000000000006
+DATA doublesavx2<>+520(SB)/8, $0x0000000000000600
+DATA doublesavx2<>+528(SB)/8, $0x0000000000000601
+DATA doublesavx2<>+536(SB)/8, $0x0000000000060100
+DATA doublesavx2<>+544(SB)/8, $0x0000000000000602
+DATA doublesavx2<>+552(SB)/8, $0x0000000000060200
+DATA doublesavx2<>+560(SB)/8, $0x0000000000060201
+DATA doublesavx2<>+568(SB)/8, $0x0000000006020100
+DATA doublesavx2<>+576(SB)/8, $0x0000000000000603
+DATA doublesavx2<>+584(SB)/8, $0x0000000000060300
+DATA doublesavx2<>+592(SB)/8, $0x0000000000060301
+DATA doublesavx2<>+600(SB)/8, $0x0000000006030100
+DATA doublesavx2<>+608(SB)/8, $0x0000000000060302
+DATA doublesavx2<>+616(SB)/8, $0x0000000006030200
+DATA doublesavx2<>+624(SB)/8, $0x0000000006030201
+DATA doublesavx2<>+632(SB)/8, $0x0000000603020100
+DATA doublesavx2<>+640(SB)/8, $0x0000000000000604
+DATA doublesavx2<>+648(SB)/8, $0x0000000000060400
+DATA doublesavx2<>+656(SB)/8, $0x0000000000060401
+DATA doublesavx2<>+664(SB)/8, $0x0000000006040100
+DATA doublesavx2<>+672(SB)/8, $0x0000000000060402
+DATA doublesavx2<>+680(SB)/8, $0x0000000006040200
+DATA doublesavx2<>+688(SB)/8, $0x0000000006040201
+DATA doublesavx2<>+696(SB)/8, $0x0000000604020100
+DATA doublesavx2<>+704(SB)/8, $0x0000000000060403
+DATA doublesavx2<>+712(SB)/8, $0x0000000006040300
+DATA doublesavx2<>+720(SB)/8, $0x0000000006040301
+DATA doublesavx2<>+728(SB)/8, $0x0000000604030100
+DATA doublesavx2<>+736(SB)/8, $0x0000000006040302
+DATA doublesavx2<>+744(SB)/8, $0x0000000604030200
+DATA doublesavx2<>+752(SB)/8, $0x0000000604030201
+DATA doublesavx2<>+760(SB)/8, $0x0000060403020100
+DATA doublesavx2<>+768(SB)/8, $0x0000000000000605
+DATA doublesavx2<>+776(SB)/8, $0x0000000000060500
+DATA doublesavx2<>+784(SB)/8, $0x0000000000060501
+DATA doublesavx2<>+792(SB)/8, $0x0000000006050100
+DATA doublesavx2<>+800(SB)/8, $0x0000000000060502
+DATA doublesavx2<>+808(SB)/8, $0x0000000006050200
+DATA doublesavx2<>+816(SB)/8, $0x0000000006050201
+DATA doublesavx2<>+824(SB)/8, $0x0000000605020100
+DATA doublesavx2<>+832(SB)/8, $0x0000000000060503
+DATA doublesavx2<>+840(SB)/8, $0x0000000006050300
+DATA doublesavx2<>+848(SB)/8, $0x0000000006050301
+DATA doublesavx2<>+856(SB)/8, $0x0000000605030100
+DATA doublesavx2<>+864(SB)/8, $0x0000000006050302
+DATA doublesavx2<>+872(SB)/8, $0x0000000605030200
+DATA doublesavx2<>+880(SB)/8, $0x0000000605030201
+DATA doublesavx2<>+888(SB)/8, $0x0000060503020100
+DATA doublesavx2<>+896(SB)/8, $0x0000000000060504
+DATA doublesavx2<>+904(SB)/8, $0x0000000006050400
+DATA doublesavx2<>+912(SB)/8, $0x0000000006050401
+DATA doublesavx2<>+920(SB)/8, $0x0000000605040100
+DATA doublesavx2<>+928(SB)/8, $0x0000000006050402
+DATA doublesavx2<>+936(SB)/8, $0x0000000605040200
+DATA doublesavx2<>+944(SB)/8, $0x0000000605040201
+DATA doublesavx2<>+952(SB)/8, $0x0000060504020100
+DATA doublesavx2<>+960(SB)/8, $0x0000000006050403
+DATA doublesavx2<>+968(SB)/8, $0x0000000605040300
+DATA doublesavx2<>+976(SB)/8, $0x0000000605040301
+DATA doublesavx2<>+984(SB)/8, $0x0000060504030100
+DATA doublesavx2<>+992(SB)/8, $0x0000000605040302
+DATA doublesavx2<>+1000(SB)/8, $0x0000060504030200
+DATA doublesavx2<>+1008(SB)/8, $0x0000060504030201
+DATA doublesavx2<>+1016(SB)/8, $0x0006050403020100
+DATA doublesavx2<>+1024(SB)/8, $0x0000000000000007
+DATA doublesavx2<>+1032(SB)/8, $0x0000000000000700
+DATA doublesavx2<>+1040(SB)/8, $0x0000000000000701
+DATA doublesavx2<>+1048(SB)/8, $0x0000000000070100
+DATA doublesavx2<>+1056(SB)/8, $0x0000000000000702
+DATA doublesavx2<>+1064(SB)/8, $0x0000000000070200
+DATA doublesavx2<>+1072(SB)/8, $0x0000000000070201
+DATA doublesavx2<>+1080(SB)/8, $0x0000000007020100
+DATA doublesavx2<>+1088(SB)/8, $0x0000000000000703
+DATA doublesavx2<>+1096(SB)/8, $0x0000000000070300
+DATA doublesavx2<>+1104(SB)/8, $0x0000000000070301
+DATA doublesavx2<>+1112(SB)/8, $0x0000000007030100
+DATA doublesavx2<>+1120(SB)/8, $0x0000000000070302
+DATA doublesavx2<>+1128(SB)/8, $0x0000000007030200
+DATA doublesavx2<>+1136(SB)/8, $0x0000000007030201
+DATA doublesavx2<>+1144(SB)/8, $0x0000000703020100
+DATA doublesavx2<>+1152(SB)/8, $0x0000000000000704
+DATA doublesavx2<>+1160(SB)/8, $0x0000000000070400
+DATA doublesavx2<>+1168(SB)/8, $0x0000000000070401
+DATA doublesavx2<>+1176(SB)/8, $0x0000000007040100
+DATA doublesavx2<>+1184(SB)/8, $0x0000000000070402
+DATA doublesavx2<>+1192(SB)/8, $0x0000000007040200
+DATA doublesavx2<>+1200(SB)/8, $0x0000000007040201
+DATA doublesavx2<>+1208(SB)/8, $0x0000000704020100
+DATA doublesavx2<>+1216(SB)/8, $0x0000000000070403
+DATA doublesavx2<>+1224(SB)/8, $0x0000000007040300
+DATA doublesavx2<>+1232(SB)/8, $0x0000000007040301
+DATA doublesavx2<>+1240(SB)/8, $0x0000000704030100
+DATA doublesavx2<>+1248(SB)/8, $0x0000000007040302
+DATA doublesavx2<>+1256(SB)/8, $0x0000000704030200
+DATA doublesavx2<>+1264(SB)/8, $0x0000000704030201
+DATA doublesavx2<>+1272(SB)/8, $0x0000070403020100
+DATA doublesavx2<>+1280(SB)/8, $0x0000000000000705
+DATA doublesavx2<>+1288(SB)/8, $0x0000000000070500
+DATA doublesavx2<>+1296(SB)/8, $0x0000000000070501
+DATA doublesavx2<>+1304(SB)/8, $0x0000000007050100
+DATA doublesavx2<>+1312(SB)/8, $0x0000000000070502
+DATA doublesavx2<>+1320(SB)/8, $0x0000000007050200
+DATA doublesavx2<>+1328(SB)/8, $0x0000000007050201
+DATA doublesavx2<>+1336(SB)/8, $0x0000000705020100
+DATA doublesavx2<>+1344(SB)/8, $0x0000000000070503
+DATA doublesavx2<>+1352(SB)/8, $0x0000000007050300
+DATA doublesavx2<>+1360(SB)/8, $0x0000000007050301
+DATA doublesavx2<>+1368(SB)/8, $0x0000000705030100
+DATA doublesavx2<>+1376(SB)/8, $0x0000000007050302
+DATA doublesavx2<>+1384(SB)/8, $0x0000000705030200
+DATA doublesavx2<>+1392(SB)/8, $0x0000000705030201
+DATA doublesavx2<>+1400(SB)/8, $0x0000070503020100
+DATA doublesavx2<>+1408(SB)/8, $0x0000000000070504
+DATA doublesavx2<>+1416(SB)/8, $0x0000000007050400
+DATA doublesavx2<>+1424(SB)/8, $0x0000000007050401
+DATA doublesavx2<>+1432(SB)/8, $0x0000000705040100
+DATA doublesavx2<>+1440(SB)/8, $0x0000000007050402
+DATA doublesavx2<>+1448(SB)/8, $0x0000000705040200
+DATA doublesavx2<>+1456(SB)/8, $0x0000000705040201
+DATA doublesavx2<>+1464(SB)/8, $0x0000070504020100
+DATA doublesavx2<>+1472(SB)/8, $0x0000000007050403
+DATA doublesavx2<>+1480(SB)/8, $0x0000000705040300
+DATA doublesavx2<>+1488(SB)/8, $0x0000000705040301
+DATA doublesavx2<>+1496(SB)/8, $0x0000070504030100
+DATA doublesavx2<>+1504(SB)/8, $0x0000000705040302
+DATA doublesavx2<>+1512(SB)/8, $0x0000070504030200
+DATA doublesavx2<>+1520(SB)/8, $0x0000070504030201
+DATA doublesavx2<>+1528(SB)/8, $0x0007050403020100
+DATA doublesavx2<>+1536(SB)/8, $0x0000000000000706
+DATA doublesavx2<>+1544(SB)/8, $0x0000000000070600
+DATA doublesavx2<>+1552(SB)/8, $0x0000000000070601
+DATA doublesavx2<>+1560(SB)/8, $0x0000000007060100
+DATA doublesavx2<>+1568(SB)/8, $0x0000000000070602
+DATA doublesavx2<>+1576(SB)/8, $0x0000000007060200
+DATA doublesavx2<>+1584(SB)/8, $0x0000000007060201
+DATA doublesavx2<>+1592(SB)/8, $0x0000000706020100
+DATA doublesavx2<>+1600(SB)/8, $0x0000000000070603
+DATA doublesavx2<>+1608(SB)/8, $0x0000000007060300
+DATA doublesavx2<>+1616(SB)/8, $0x0000000007060301
+DATA doublesavx2<>+1624(SB)/8, $0x0000000706030100
+DATA doublesavx2<>+1632(SB)/8, $0x0000000007060302
+DATA doublesavx2<>+1640(SB)/8, $0x0000000706030200
+DATA doublesavx2<>+1648(SB)/8, $0x0000000706030201
+DATA doublesavx2<>+1656(SB)/8, $0x0000070603020100
+DATA doublesavx2<>+1664(SB)/8, $0x0000000000070604
+DATA doublesavx2<>+1672(SB)/8, $0x0000000007060400
+DATA doublesavx2<>+1680(SB)/8, $0x0000000007060401
+DATA doublesavx2<>+1688(SB)/8, $0x0000000706040100
+DATA doublesavx2<>+1696(SB)/8, $0x0000000007060402
+DATA doublesavx2<>+1704(SB)/8, $0x0000000706040200
+DATA doublesavx2<>+1712(SB)/8, $0x0000000706040201
+DATA doublesavx2<>+1720(SB)/8, $0x0000070604020100
+DATA doublesavx2<>+1728(SB)/8, $0x0000000007060403
+DATA doublesavx2<>+1736(SB)/8, $0x0000000706040300
+DATA doublesavx2<>+1744(SB)/8, $0x0000000706040301
+DATA doublesavx2<>+1752(SB)/8, $0x0000070604030100
+DATA doublesavx2<>+1760(SB)/8, $0x0000000706040302
+DATA doublesavx2<>+1768(SB)/8, $0x0000070604030200
+DATA doublesavx2<>+1776(SB)/8, $0x0000070604030201
+DATA doublesavx2<>+1784(SB)/8, $0x0007060403020100
+DATA doublesavx2<>+1792(SB)/8, $0x0000000000070605
+DATA doublesavx2<>+1800(SB)/8, $0x0000000007060500
+DATA doublesavx2<>+1808(SB)/8, $0x0000000007060501
+DATA doublesavx2<>+1816(SB)/8, $0x0000000706050100
+DATA doublesavx2<>+1824(SB)/8, $0x0000000007060502
+DATA doublesavx2<>+1832(SB)/8, $0x0000000706050200
+DATA doublesavx2<>+1840(SB)/8, $0x0000000706050201
+DATA doublesavx2<>+1848(SB)/8, $0x0000070605020100
+DATA doublesavx2<>+1856(SB)/8, $0x0000000007060503
+DATA doublesavx2<>+1864(SB)/8, $0x0000000706050300
+DATA doublesavx2<>+1872(SB)/8, $0x0000000706050301
+DATA doublesavx2<>+1880(SB)/8, $0x0000070605030100
+DATA doublesavx2<>+1888(SB)/8, $0x0000000706050302
+DATA doublesavx2<>+1896(SB)/8, $0x0000070605030200
+DATA doublesavx2<>+1904(SB)/8, $0x0000070605030201
+DATA doublesavx2<>+1912(SB)/8, $0x0007060503020100
+DATA doublesavx2<>+1920(SB)/8, $0x0000000007060504
+DATA doublesavx2<>+1928(SB)/8, $0x0000000706050400
+DATA doublesavx2<>+1936(SB)/8, $0x0000000706050401
+DATA doublesavx2<>+1944(SB)/8, $0x0000070605040100
+DATA doublesavx2<>+1952(SB)/8, $0x0000000706050402
+DATA doublesavx2<>+1960(SB)/8, $0x0000070605040200
+DATA doublesavx2<>+1968(SB)/8, $0x0000070605040201
+DATA doublesavx2<>+1976(SB)/8, $0x0007060504020100
+DATA doublesavx2<>+1984(SB)/8, $0x0000000706050403
+DATA doublesavx2<>+1992(SB)/8, $0x0000070605040300
+DATA doublesavx2<>+2000(SB)/8, $0x0000070605040301
+DATA doublesavx2<>+2008(SB)/8, $0x0007060504030100
+DATA doublesavx2<>+2016(SB)/8, $0x0000070605040302
+DATA doublesavx2<>+2024(SB)/8, $0x0007060504030200
+DATA doublesavx2<>+2032(SB)/8, $0x0007060504030201
+DATA doublesavx2<>+2040(SB)/8, $0x0706050403020100
+GLOBL doublesavx2<>(SB), RODATA|NOPTR, $2048
+
+// func bytesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·bytesvolumeavx2(SB), NOSPLIT, $0-96
+	MOVQ    below+0(FP), AX
+	MOVQ    above+8(FP), CX
+	MOVQ    handed+56(FP), DX
+	MOVQ    next+72(FP), BX
+	MOVQ    apart+80(FP), SI
+	MOVQ    own+40(FP), DI
+	MOVQ    beside+48(FP), R8
+	MOVQ    stride+16(FP), R9
+	MOVQ    rows+24(FP), R10
+	MOVQ    to+64(FP), R11
+	LEAQ    wordsavx2<>+0(SB), R12
+	VMOVDQU (AX), Y0
+	VPMINSB 1(AX), Y0, Y2
+	VMOVDQU (CX), Y1
+	VPMINSB Y1, Y0, Y4
+	VPMINSB 1(CX), Y1, Y1
+	VPMINSB Y1, Y2, Y6
+	MOVQ    inside+32(FP), R13
+	VMOVDQU (R13), Y1
+	VMOVDQA Y1, Y3
+	VMOVDQA Y1, Y5
+	VMOVDQA Y1, Y7
+	TESTQ   R10, R10
+	JNZ     rows
+	XORQ    R9, R9
+	INCQ    R10
+
+rows:
+	VPCMPEQB     Y4, Y0, Y10
+	VMOVDQU      (AX)(R9*1), Y8
+	VPCMPGTB     Y8, Y0, Y9
+	VPSUBB       Y9, Y1, Y0
+	VMOVDQU      (CX)(R9*1), Y1
+	VPMINSB      Y1, Y8, Y12
+	VPCMPGTB     Y12, Y4, Y13
+	VPSUBB       Y13, Y5, Y4
+	VPAND        Y4, Y10, Y5
+	VPSUBB       (DX), Y0, Y0
+	VPANDN       Y4, Y10, Y4
+	VMOVDQU      Y4, (DX)
+	VPSUBB       Y5, Y0, Y0
+	VPCMPEQB     Y6, Y2, Y4
+	VPMINSB      1(AX)(R9*1), Y8, Y10
+	VPCMPGTB     Y10, Y2, Y11
+	VPSUBB       Y11, Y3, Y3
+	VPCMPEQB     (AX), Y2, Y2
+	VPMINSB      1(CX)(R9*1), Y1, Y1
+	VPMINSB      Y1, Y10, Y14
+	VPCMPGTB     Y14, Y6, Y15
+	VPSUBB       Y15, Y7, Y1
+	VPAND        Y1, Y4, Y5
+	VPSUBB       32(DX), Y3, Y3
+	VPANDN       Y1, Y4, Y1
+	VMOVDQU      Y1, 32(DX)
+	VPSUBB       Y5, Y3, Y3
+	VPANDN       Y3, Y2, Y1
+	VPAND        Y3, Y2, Y3
+	VPERM2I128   $0x03, (R8), Y1, Y2
+	VMOVDQU      Y1, (R8)
+	VPALIGNR     $0x0f, Y2, Y1, Y1
+	VPSUBB       Y1, Y0, Y0
+	VPAND        (DI), Y0, Y0
+	VPSUBB       Y3, Y0, Y0
+	VMOVDQU      (AX), Y1
 	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	MOVL         $0x0f0f0f0f, BX
-	VMOVD        BX, X5
-	VPBROADCASTD X5, Y5
-	MOVL         $0xff01ff01, BX
-	VMOVD        BX, X6
-	VPBROADCASTD X6, Y6
-	MOVL         $0x00010001, BX
-	VMOVD        BX, X7
-	VPBROADCASTD X7, Y7
+	VPCMPEQB     Y0, Y2, Y2
+	VPUNPCKLBW   Y0, Y1, Y3
+	VPUNPCKHBW   Y0, Y1, Y0
+	VPMOVMSKB    Y2, R13
+	NOTL         R13
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X3, X1
+	VMOVDQU      X1, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X0, X1
+	VMOVDQU      X1, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	VEXTRACTI128 $0x01, Y3, X1
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X1, X1
+	VMOVDQU      X1, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	VEXTRACTI128 $0x01, Y0, X0
+	ADDL         R13, R13
+	VPSHUFB      (R12)(R13*8), X0, X0
+	VMOVDQU      X0, (R11)
+	POPCNTL      R13, R13
+	LEAQ         (R11)(R13*2), R11
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	ADDQ         R9, AX
+	ADDQ         $0x20, R8
+	ADDQ         R9, CX
+	SUBQ         $-64, DX
+	DECQ         R10
+	JZ           first
 
-vector:
-	VMOVDQU        (AX), Y8
-	VPSRLW         $0x04, Y8, Y9
-	VPAND          Y5, Y8, Y8
-	VPAND          Y5, Y9, Y9
-	VMOVDQU        32(AX), Y10
-	VPSRLW         $0x04, Y10, Y11
-	VPAND          Y5, Y10, Y10
-	VPAND          Y5, Y11, Y11
-	VBROADCASTI128 (DX), Y12
-	VBROADCASTI128 64(DX), Y13
-	VPSHUFB        Y9, Y12, Y14
-	VPSHUFB        Y8, Y13, Y15
-	VPSIGNB        Y6, Y15, Y15
-	VPMADDUBSW     Y15, Y14, Y14
-	VPMADDWD       Y7, Y14, Y14
-	VPADDD         Y14, Y0, Y0
-	VPSHUFB        Y11, Y12, Y12
-	VPSHUFB        Y10, Y13, Y13
-	VPSIGNB        Y6, Y13, Y13
-	VPMADDUBSW     Y13, Y12, Y12
-	VPMADDWD       Y7, Y12, Y12
-	VPADDD         Y12, Y0, Y0
-	VBROADCASTI128 128(DX), Y12
-	VBROADCASTI128 192(DX), Y13
-	VPSHUFB        Y9, Y12, Y14
-	VPSHUFB        Y8, Y13, Y15
-	VPSIGNB        Y6, Y15, Y15
-	VPMADDUBSW     Y15, Y14, Y14
-	VPMADDWD       Y7, Y14, Y14
-	VPADDD         Y14, Y1, Y1
-	VPSHUFB        Y11, Y12, Y12
-	VPSHUFB        Y10, Y13, Y13
-	VPSIGNB        Y6, Y13, Y13
-	VPMADDUBSW     Y13, Y12, Y12
-	VPMADDWD       Y7, Y12, Y12
-	VPADDD         Y12, Y1, Y1
-	VBROADCASTI128 256(DX), Y12
-	VBROADCASTI128 320(DX), Y13
-	VPSHUFB        Y9, Y12, Y14
-	VPSHUFB        Y8, Y13, Y15
-	VPSIGNB        Y6, Y15, Y15
-	VPMADDUBSW     Y15, Y14, Y14
-	VPMADDWD       Y7, Y14, Y14
-	VPADDD         Y14, Y2, Y2
-	VPSHUFB        Y11, Y12, Y12
-	VPSHUFB        Y10, Y13, Y13
-	VPSIGNB        Y6, Y13, Y13
-	VPMADDUBSW     Y13, Y12, Y12
-	VPMADDWD       Y7, Y12, Y12
-	VPADDD         Y12, Y2, Y2
-	VBROADCASTI128 384(DX), Y12
-	VBROADCASTI128 448(DX), Y13
-	VPSHUFB        Y9, Y12, Y14
-	VPSHUFB        Y8, Y13, Y15
-	VPSIGNB        Y6, Y15, Y15
-	VPMADDUBSW     Y15, Y14, Y14
-	VPMADDWD       Y7, Y14, Y14
-	VPADDD         Y14, Y3, Y3
-	VPSHUFB        Y11, Y12, Y12
-	VPSHUFB        Y10, Y13, Y13
-	VPSIGNB        Y6, Y13, Y13
-	VPMADDUBSW     Y13, Y12, Y12
-	VPMADDWD       Y7, Y12, Y12
-	VPADDD         Y12, Y3, Y3
-	VBROADCASTI128 512(DX), Y12
-	VBROADCASTI128 576(DX), Y13
-	VPSHUFB        Y9, Y12, Y9
-	VPSHUFB        Y8, Y13, Y8
-	VPSIGNB        Y6, Y8, Y8
-	VPMADDUBSW     Y8, Y9, Y9
-	VPMADDWD       Y7, Y9, Y9
-	VPADDD         Y9, Y4, Y4
-	VPSHUFB        Y11, Y12, Y8
-	VPSHUFB        Y10, Y13, Y9
-	VPSIGNB        Y6, Y9, Y9
-	VPMADDUBSW     Y9, Y8, Y8
-	VPMADDWD       Y7, Y8, Y8
-	VPADDD         Y8, Y4, Y4
-	ADDQ           $0x40, AX
-	DECQ           CX
-	JNZ            vector
-	MOVQ           factors+8(FP), AX
-	XORL           CX, CX
-	VEXTRACTI128   $0x01, Y0, X5
-	VPMOVSXDQ      X5, Y5
-	VPMOVSXDQ      X0, Y0
-	VPADDQ         Y5, Y0, Y0
-	VEXTRACTI128   $0x01, Y0, X5
-	VPADDQ         X0, X5, X5
-	VPEXTRQ        $0x01, X5, BX
-	VMOVQ          X5, DX
-	ADDQ           BX, DX
-	IMULQ          (AX), DX
-	ADDQ           DX, CX
-	VEXTRACTI128   $0x01, Y1, X0
-	VPMOVSXDQ      X0, Y0
-	VPMOVSXDQ      X1, Y1
-	VPADDQ         Y0, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X0
-	VPADDQ         X1, X0, X0
-	VPEXTRQ        $0x01, X0, BX
-	VMOVQ          X0, DX
-	ADDQ           BX, DX
-	IMULQ          8(AX), DX
-	ADDQ           DX, CX
-	VEXTRACTI128   $0x01, Y2, X0
-	VPMOVSXDQ      X0, Y0
-	VPMOVSXDQ      X2, Y1
-	VPADDQ         Y0, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X0
-	VPADDQ         X1, X0, X0
-	VPEXTRQ        $0x01, X0, BX
-	VMOVQ          X0, DX
-	ADDQ           BX, DX
-	IMULQ          16(AX), DX
-	ADDQ           DX, CX
-	VEXTRACTI128   $0x01, Y3, X0
-	VPMOVSXDQ      X0, Y0
-	VPMOVSXDQ      X3, Y1
-	VPADDQ         Y0, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X0
-	VPADDQ         X1, X0, X0
-	VPEXTRQ        $0x01, X0, BX
-	VMOVQ          X0, DX
-	ADDQ           BX, DX
-	IMULQ          24(AX), DX
-	ADDQ           DX, CX
-	VEXTRACTI128   $0x01, Y4, X0
-	VPMOVSXDQ      X0, Y0
-	VPMOVSXDQ      X4, Y1
-	VPADDQ         Y0, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X0
-	VPADDQ         X1, X0, X0
-	VPEXTRQ        $0x01, X0, BX
-	VMOVQ          X0, DX
-	ADDQ           BX, DX
-	IMULQ          32(AX), DX
-	ADDQ           DX, CX
+other:
+	VPCMPEQB     Y12, Y8, Y2
+	VMOVDQU      (AX)(R9*1), Y0
+	VPCMPGTB     Y0, Y8, Y1
+	VPSUBB       Y1, Y9, Y8
+	VMOVDQU      (CX)(R9*1), Y6
+	VPMINSB      Y6, Y0, Y4
+	VPCMPGTB     Y4, Y12, Y5
+	VPSUBB       Y5, Y13, Y3
+	VPAND        Y3, Y2, Y7
+	VPSUBB       (DX), Y8, Y8
+	VPANDN       Y3, Y2, Y3
+	VMOVDQU      Y3, (DX)
+	VPSUBB       Y7, Y8, Y8
+	VPCMPEQB     Y14, Y10, Y9
+	VPMINSB      1(AX)(R9*1), Y0, Y2
+	VPCMPGTB     Y2, Y10, Y3
+	VPSUBB       Y3, Y11, Y11
+	VPCMPEQB     (AX), Y10, Y10
+	VPMINSB      1(CX)(R9*1), Y6, Y6
+	VPMINSB      Y6, Y2, Y6
+	VPCMPGTB     Y6, Y14, Y7
+	VPSUBB       Y7, Y15, Y12
+	VPAND        Y12, Y9, Y13
+	VPSUBB       32(DX), Y11, Y11
+	VPANDN       Y12, Y9, Y12
+	VMOVDQU      Y12, 32(DX)
+	VPSUBB       Y13, Y11, Y11
+	VPANDN       Y11, Y10, Y9
+	VPAND        Y11, Y10, Y11
+	VPERM2I128   $0x03, (R8), Y9, Y10
+	VMOVDQU      Y9, (R8)
+	VPALIGNR     $0x0f, Y10, Y9, Y9
+	VPSUBB       Y9, Y8, Y8
+	VPAND        (DI), Y8, Y8
+	VPSUBB       Y11, Y8, Y8
+	VMOVDQU      (AX), Y9
+	VPXOR        Y10, Y10, Y10
+	VPCMPEQB     Y8, Y10, Y10
+	VPUNPCKLBW   Y8, Y9, Y11
+	VPUNPCKHBW   Y8, Y9, Y8
+	VPMOVMSKB    Y10, R13
+	NOTL         R13
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X11, X9
+	VMOVDQU      X9, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X8, X9
+	VMOVDQU      X9, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	MOVBLZX      R13, R14
+	SHRL         $0x08, R13
+	VEXTRACTI128 $0x01, Y11, X9
+	ADDL         R14, R14
+	VPSHUFB      (R12)(R14*8), X9, X9
+	VMOVDQU      X9, (R11)
+	POPCNTL      R14, R14
+	LEAQ         (R11)(R14*2), R11
+	VEXTRACTI128 $0x01, Y8, X8
+	ADDL         R13, R13
+	VPSHUFB      (R12)(R13*8), X8, X8
+	VMOVDQU      X8, (R11)
+	POPCNTL      R13, R13
+	LEAQ         (R11)(R13*2), R11
+	PREFETCHT0   (BX)
+	ADDQ         SI, BX
+	ADDQ         R9, AX
+	ADDQ         $0x20, R8
+	ADDQ         R9, CX
+	SUBQ         $-64, DX
+	DECQ         R10
+	JNZ          rows
+	TESTQ        R9, R9
+	JZ           end
+	XORQ         R9, R9
+	INCQ         R10
+	JMP          rows
+
+first:
+	TESTQ R9, R9
+	JZ    done
+	XORQ  R9, R9
+	INCQ  R10
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R11
 	VZEROUPPER
-	MOVQ           CX, ret+32(FP)
+	MOVQ R11, ret+88(FP)
+	RET
+
+// func bytesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·bytesareaavx2(SB), NOSPLIT, $0-80
+	MOVQ    plane+0(FP), AX
+	MOVQ    next+56(FP), CX
+	MOVQ    apart+64(FP), DX
+	MOVQ    own+32(FP), BX
+	MOVQ    beside+40(FP), SI
+	MOVQ    stride+8(FP), DI
+	MOVQ    rows+16(FP), R8
+	MOVQ    to+48(FP), R9
+	LEAQ    wordsavx2<>+0(SB), R10
+	VMOVDQU (AX), Y0
+	VPMINSB 1(AX), Y0, Y2
+	MOVQ    inside+24(FP), R11
+	VMOVDQU (R11), Y1
+	VMOVDQA Y1, Y3
+	TESTQ   R8, R8
+	JNZ     rows
+	XORQ    DI, DI
+	INCQ    R8
+
+rows:
+	VMOVDQU      (AX)(DI*1), Y4
+	VPCMPGTB     Y4, Y0, Y5
+	VPSUBB       Y5, Y1, Y0
+	VPMINSB      1(AX)(DI*1), Y4, Y6
+	VPCMPGTB     Y6, Y2, Y7
+	VPSUBB       Y7, Y3, Y1
+	VPCMPEQB     (AX), Y2, Y2
+	VPANDN       Y1, Y2, Y3
+	VPAND        Y1, Y2, Y1
+	VPERM2I128   $0x03, (SI), Y3, Y2
+	VMOVDQU      Y3, (SI)
+	VPALIGNR     $0x0f, Y2, Y3, Y3
+	VPSUBB       Y3, Y0, Y0
+	VPAND        (BX), Y0, Y0
+	VPSUBB       Y1, Y0, Y0
+	VMOVDQU      (AX), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQB     Y0, Y2, Y2
+	VPUNPCKLBW   Y0, Y1, Y3
+	VPUNPCKHBW   Y0, Y1, Y0
+	VPMOVMSKB    Y2, R11
+	NOTL         R11
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X3, X1
+	VMOVDQU      X1, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X0, X1
+	VMOVDQU      X1, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	VEXTRACTI128 $0x01, Y3, X1
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X1, X1
+	VMOVDQU      X1, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	VEXTRACTI128 $0x01, Y0, X0
+	ADDL         R11, R11
+	VPSHUFB      (R10)(R11*8), X0, X0
+	VMOVDQU      X0, (R9)
+	POPCNTL      R11, R11
+	LEAQ         (R9)(R11*2), R9
+	PREFETCHT0   (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, AX
+	ADDQ         $0x20, SI
+	DECQ         R8
+	JZ           first
+
+other:
+	VMOVDQU      (AX)(DI*1), Y0
+	VPCMPGTB     Y0, Y4, Y1
+	VPSUBB       Y1, Y5, Y4
+	VPMINSB      1(AX)(DI*1), Y0, Y2
+	VPCMPGTB     Y2, Y6, Y3
+	VPSUBB       Y3, Y7, Y5
+	VPCMPEQB     (AX), Y6, Y6
+	VPANDN       Y5, Y6, Y7
+	VPAND        Y5, Y6, Y5
+	VPERM2I128   $0x03, (SI), Y7, Y6
+	VMOVDQU      Y7, (SI)
+	VPALIGNR     $0x0f, Y6, Y7, Y7
+	VPSUBB       Y7, Y4, Y4
+	VPAND        (BX), Y4, Y4
+	VPSUBB       Y5, Y4, Y4
+	VMOVDQU      (AX), Y5
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQB     Y4, Y6, Y6
+	VPUNPCKLBW   Y4, Y5, Y7
+	VPUNPCKHBW   Y4, Y5, Y4
+	VPMOVMSKB    Y6, R11
+	NOTL         R11
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X7, X5
+	VMOVDQU      X5, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X4, X5
+	VMOVDQU      X5, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	MOVBLZX      R11, R12
+	SHRL         $0x08, R11
+	VEXTRACTI128 $0x01, Y7, X5
+	ADDL         R12, R12
+	VPSHUFB      (R10)(R12*8), X5, X5
+	VMOVDQU      X5, (R9)
+	POPCNTL      R12, R12
+	LEAQ         (R9)(R12*2), R9
+	VEXTRACTI128 $0x01, Y4, X4
+	ADDL         R11, R11
+	VPSHUFB      (R10)(R11*8), X4, X4
+	VMOVDQU      X4, (R9)
+	POPCNTL      R11, R11
+	LEAQ         (R9)(R11*2), R9
+	PREFETCHT0   (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, AX
+	ADDQ         $0x20, SI
+	DECQ         R8
+	JNZ          rows
+	TESTQ        DI, DI
+	JZ           end
+	XORQ         DI, DI
+	INCQ         R8
+	JMP          rows
+
+first:
+	TESTQ DI, DI
+	JZ    done
+	XORQ  DI, DI
+	INCQ  R8
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R9
+	VZEROUPPER
+	MOVQ R9, ret+72(FP)
+	RET
+
+// func bytessumavx2(table *uint64, list *byte, n int) uint64
+TEXT ·bytessumavx2(SB), NOSPLIT, $0-32
+	MOVQ table+0(FP), AX
+	MOVQ list+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORL BX, BX
+	XORL SI, SI
+
+group:
+	MOVBQZX (CX), DI
+	MOVBQSX 1(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVBQZX 2(CX), DI
+	MOVBQSX 3(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVBQZX 4(CX), DI
+	MOVBQSX 5(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVBQZX 6(CX), DI
+	MOVBQSX 7(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVBQZX 8(CX), DI
+	MOVBQSX 9(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVBQZX 10(CX), DI
+	MOVBQSX 11(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVBQZX 12(CX), DI
+	MOVBQSX 13(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVBQZX 14(CX), DI
+	MOVBQSX 15(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	ADDQ    $0x10, CX
+	DECQ    DX
+	JNZ     group
+	ADDQ    SI, BX
+	MOVQ    BX, ret+24(FP)
+	RET
+
+// func wordsvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·wordsvolumeavx2(SB), NOSPLIT, $0-96
+	MOVQ    below+0(FP), AX
+	MOVQ    above+8(FP), CX
+	MOVQ    handed+56(FP), DX
+	MOVQ    next+72(FP), BX
+	MOVQ    apart+80(FP), SI
+	MOVQ    own+40(FP), DI
+	MOVQ    beside+48(FP), R8
+	MOVQ    stride+16(FP), R9
+	MOVQ    rows+24(FP), R10
+	MOVQ    to+64(FP), R11
+	LEAQ    doublesavx2<>+0(SB), R12
+	VMOVDQU (AX), Y0
+	VPMINSW 2(AX), Y0, Y2
+	VMOVDQU (CX), Y1
+	VPMINSW Y1, Y0, Y4
+	VPMINSW 2(CX), Y1, Y1
+	VPMINSW Y1, Y2, Y6
+	MOVQ    inside+32(FP), R13
+	VMOVDQU (R13), Y1
+	VMOVDQA Y1, Y3
+	VMOVDQA Y1, Y5
+	VMOVDQA Y1, Y7
+	TESTQ   R10, R10
+	JNZ     rows
+	XORQ    R9, R9
+	INCQ    R10
+
+rows:
+	VPCMPEQW   Y4, Y0, Y10
+	VMOVDQU    (AX)(R9*1), Y8
+	VPCMPGTW   Y8, Y0, Y9
+	VPSUBW     Y9, Y1, Y0
+	VMOVDQU    (CX)(R9*1), Y1
+	VPMINSW    Y1, Y8, Y12
+	VPCMPGTW   Y12, Y4, Y13
+	VPSUBW     Y13, Y5, Y4
+	VPAND      Y4, Y10, Y5
+	VPSUBW     (DX), Y0, Y0
+	VPANDN     Y4, Y10, Y4
+	VMOVDQU    Y4, (DX)
+	VPSUBW     Y5, Y0, Y0
+	VPCMPEQW   Y6, Y2, Y4
+	VPMINSW    2(AX)(R9*1), Y8, Y10
+	VPCMPGTW   Y10, Y2, Y11
+	VPSUBW     Y11, Y3, Y3
+	VPCMPEQW   (AX), Y2, Y2
+	VPMINSW    2(CX)(R9*1), Y1, Y1
+	VPMINSW    Y1, Y10, Y14
+	VPCMPGTW   Y14, Y6, Y15
+	VPSUBW     Y15, Y7, Y1
+	VPAND      Y1, Y4, Y5
+	VPSUBW     32(DX), Y3, Y3
+	VPANDN     Y1, Y4, Y1
+	VMOVDQU    Y1, 32(DX)
+	VPSUBW     Y5, Y3, Y3
+	VPANDN     Y3, Y2, Y1
+	VPAND      Y3, Y2, Y3
+	VPERM2I128 $0x03, (R8), Y1, Y2
+	VMOVDQU    Y1, (R8)
+	VPALIGNR   $0x0e, Y2, Y1, Y1
+	VPSUBW     Y1, Y0, Y0
+	VPAND      (DI), Y0, Y0
+	VPSUBW     Y3, Y0, Y0
+	VMOVDQU    (AX), Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQW   Y0, Y2, Y2
+	VPUNPCKLWD Y0, Y1, Y3
+	VPUNPCKLWD Y2, Y2, Y4
+	VMOVMSKPS  Y4, R13
+	XORL       $0xff, R13
+	VPMOVZXBD  (R12)(R13*8), Y4
+	VPERMD     Y3, Y4, Y4
+	VMOVDQU    Y4, (R11)
+	POPCNTL    R13, R13
+	LEAQ       (R11)(R13*4), R11
+	VPUNPCKHWD Y0, Y1, Y0
+	VPUNPCKHWD Y2, Y2, Y1
+	VMOVMSKPS  Y1, R13
+	XORL       $0xff, R13
+	VPMOVZXBD  (R12)(R13*8), Y1
+	VPERMD     Y0, Y1, Y1
+	VMOVDQU    Y1, (R11)
+	POPCNTL    R13, R13
+	LEAQ       (R11)(R13*4), R11
+	PREFETCHT0 (BX)
+	ADDQ       SI, BX
+	ADDQ       R9, AX
+	ADDQ       $0x20, R8
+	ADDQ       R9, CX
+	SUBQ       $-64, DX
+	DECQ       R10
+	JZ         first
+
+other:
+	VPCMPEQW   Y12, Y8, Y2
+	VMOVDQU    (AX)(R9*1), Y0
+	VPCMPGTW   Y0, Y8, Y1
+	VPSUBW     Y1, Y9, Y8
+	VMOVDQU    (CX)(R9*1), Y6
+	VPMINSW    Y6, Y0, Y4
+	VPCMPGTW   Y4, Y12, Y5
+	VPSUBW     Y5, Y13, Y3
+	VPAND      Y3, Y2, Y7
+	VPSUBW     (DX), Y8, Y8
+	VPANDN     Y3, Y2, Y3
+	VMOVDQU    Y3, (DX)
+	VPSUBW     Y7, Y8, Y8
+	VPCMPEQW   Y14, Y10, Y9
+	VPMINSW    2(AX)(R9*1), Y0, Y2
+	VPCMPGTW   Y2, Y10, Y3
+	VPSUBW     Y3, Y11, Y11
+	VPCMPEQW   (AX), Y10, Y10
+	VPMINSW    2(CX)(R9*1), Y6, Y6
+	VPMINSW    Y6, Y2, Y6
+	VPCMPGTW   Y6, Y14, Y7
+	VPSUBW     Y7, Y15, Y12
+	VPAND      Y12, Y9, Y13
+	VPSUBW     32(DX), Y11, Y11
+	VPANDN     Y12, Y9, Y12
+	VMOVDQU    Y12, 32(DX)
+	VPSUBW     Y13, Y11, Y11
+	VPANDN     Y11, Y10, Y9
+	VPAND      Y11, Y10, Y11
+	VPERM2I128 $0x03, (R8), Y9, Y10
+	VMOVDQU    Y9, (R8)
+	VPALIGNR   $0x0e, Y10, Y9, Y9
+	VPSUBW     Y9, Y8, Y8
+	VPAND      (DI), Y8, Y8
+	VPSUBW     Y11, Y8, Y8
+	VMOVDQU    (AX), Y9
+	VPXOR      Y10, Y10, Y10
+	VPCMPEQW   Y8, Y10, Y10
+	VPUNPCKLWD Y8, Y9, Y11
+	VPUNPCKLWD Y10, Y10, Y12
+	VMOVMSKPS  Y12, R13
+	XORL       $0xff, R13
+	VPMOVZXBD  (R12)(R13*8), Y12
+	VPERMD     Y11, Y12, Y12
+	VMOVDQU    Y12, (R11)
+	POPCNTL    R13, R13
+	LEAQ       (R11)(R13*4), R11
+	VPUNPCKHWD Y8, Y9, Y8
+	VPUNPCKHWD Y10, Y10, Y9
+	VMOVMSKPS  Y9, R13
+	XORL       $0xff, R13
+	VPMOVZXBD  (R12)(R13*8), Y9
+	VPERMD     Y8, Y9, Y9
+	VMOVDQU    Y9, (R11)
+	POPCNTL    R13, R13
+	LEAQ       (R11)(R13*4), R11
+	PREFETCHT0 (BX)
+	ADDQ       SI, BX
+	ADDQ       R9, AX
+	ADDQ       $0x20, R8
+	ADDQ       R9, CX
+	SUBQ       $-64, DX
+	DECQ       R10
+	JNZ        rows
+	TESTQ      R9, R9
+	JZ         end
+	XORQ       R9, R9
+	INCQ       R10
+	JMP        rows
+
+first:
+	TESTQ R9, R9
+	JZ    done
+	XORQ  R9, R9
+	INCQ  R10
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R11
+	VZEROUPPER
+	MOVQ R11, ret+88(FP)
+	RET
+
+// func wordsareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·wordsareaavx2(SB), NOSPLIT, $0-80
+	MOVQ    plane+0(FP), AX
+	MOVQ    next+56(FP), CX
+	MOVQ    apart+64(FP), DX
+	MOVQ    own+32(FP), BX
+	MOVQ    beside+40(FP), SI
+	MOVQ    stride+8(FP), DI
+	MOVQ    rows+16(FP), R8
+	MOVQ    to+48(FP), R9
+	LEAQ    doublesavx2<>+0(SB), R10
+	VMOVDQU (AX), Y0
+	VPMINSW 2(AX), Y0, Y2
+	MOVQ    inside+24(FP), R11
+	VMOVDQU (R11), Y1
+	VMOVDQA Y1, Y3
+	TESTQ   R8, R8
+	JNZ     rows
+	XORQ    DI, DI
+	INCQ    R8
+
+rows:
+	VMOVDQU    (AX)(DI*1), Y4
+	VPCMPGTW   Y4, Y0, Y5
+	VPSUBW     Y5, Y1, Y0
+	VPMINSW    2(AX)(DI*1), Y4, Y6
+	VPCMPGTW   Y6, Y2, Y7
+	VPSUBW     Y7, Y3, Y1
+	VPCMPEQW   (AX), Y2, Y2
+	VPANDN     Y1, Y2, Y3
+	VPAND      Y1, Y2, Y1
+	VPERM2I128 $0x03, (SI), Y3, Y2
+	VMOVDQU    Y3, (SI)
+	VPALIGNR   $0x0e, Y2, Y3, Y3
+	VPSUBW     Y3, Y0, Y0
+	VPAND      (BX), Y0, Y0
+	VPSUBW     Y1, Y0, Y0
+	VMOVDQU    (AX), Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQW   Y0, Y2, Y2
+	VPUNPCKLWD Y0, Y1, Y3
+	VPUNPCKLWD Y2, Y2, Y8
+	VMOVMSKPS  Y8, R11
+	XORL       $0xff, R11
+	VPMOVZXBD  (R10)(R11*8), Y8
+	VPERMD     Y3, Y8, Y8
+	VMOVDQU    Y8, (R9)
+	POPCNTL    R11, R11
+	LEAQ       (R9)(R11*4), R9
+	VPUNPCKHWD Y0, Y1, Y0
+	VPUNPCKHWD Y2, Y2, Y1
+	VMOVMSKPS  Y1, R11
+	XORL       $0xff, R11
+	VPMOVZXBD  (R10)(R11*8), Y1
+	VPERMD     Y0, Y1, Y1
+	VMOVDQU    Y1, (R9)
+	POPCNTL    R11, R11
+	LEAQ       (R9)(R11*4), R9
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	ADDQ       $0x20, SI
+	DECQ       R8
+	JZ         first
+
+other:
+	VMOVDQU    (AX)(DI*1), Y0
+	VPCMPGTW   Y0, Y4, Y1
+	VPSUBW     Y1, Y5, Y4
+	VPMINSW    2(AX)(DI*1), Y0, Y2
+	VPCMPGTW   Y2, Y6, Y3
+	VPSUBW     Y3, Y7, Y5
+	VPCMPEQW   (AX), Y6, Y6
+	VPANDN     Y5, Y6, Y7
+	VPAND      Y5, Y6, Y5
+	VPERM2I128 $0x03, (SI), Y7, Y6
+	VMOVDQU    Y7, (SI)
+	VPALIGNR   $0x0e, Y6, Y7, Y7
+	VPSUBW     Y7, Y4, Y4
+	VPAND      (BX), Y4, Y4
+	VPSUBW     Y5, Y4, Y4
+	VMOVDQU    (AX), Y5
+	VPXOR      Y6, Y6, Y6
+	VPCMPEQW   Y4, Y6, Y6
+	VPUNPCKLWD Y4, Y5, Y7
+	VPUNPCKLWD Y6, Y6, Y8
+	VMOVMSKPS  Y8, R11
+	XORL       $0xff, R11
+	VPMOVZXBD  (R10)(R11*8), Y8
+	VPERMD     Y7, Y8, Y8
+	VMOVDQU    Y8, (R9)
+	POPCNTL    R11, R11
+	LEAQ       (R9)(R11*4), R9
+	VPUNPCKHWD Y4, Y5, Y4
+	VPUNPCKHWD Y6, Y6, Y5
+	VMOVMSKPS  Y5, R11
+	XORL       $0xff, R11
+	VPMOVZXBD  (R10)(R11*8), Y5
+	VPERMD     Y4, Y5, Y5
+	VMOVDQU    Y5, (R9)
+	POPCNTL    R11, R11
+	LEAQ       (R9)(R11*4), R9
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	ADDQ       $0x20, SI
+	DECQ       R8
+	JNZ        rows
+	TESTQ      DI, DI
+	JZ         end
+	XORQ       DI, DI
+	INCQ       R8
+	JMP        rows
+
+first:
+	TESTQ DI, DI
+	JZ    done
+	XORQ  DI, DI
+	INCQ  R8
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R9
+	VZEROUPPER
+	MOVQ R9, ret+72(FP)
+	RET
+
+// func wordssumavx2(table *uint64, list *byte, n int) uint64
+TEXT ·wordssumavx2(SB), NOSPLIT, $0-32
+	MOVQ table+0(FP), AX
+	MOVQ list+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORL BX, BX
+	XORL SI, SI
+
+group:
+	MOVWQZX (CX), DI
+	MOVWQSX 2(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVWQZX 4(CX), DI
+	MOVWQSX 6(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVWQZX 8(CX), DI
+	MOVWQSX 10(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVWQZX 12(CX), DI
+	MOVWQSX 14(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVWQZX 16(CX), DI
+	MOVWQSX 18(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVWQZX 20(CX), DI
+	MOVWQSX 22(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	MOVWQZX 24(CX), DI
+	MOVWQSX 26(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, BX
+	MOVWQZX 28(CX), DI
+	MOVWQSX 30(CX), R8
+	IMULQ   (AX)(DI*8), R8
+	ADDQ    R8, SI
+	ADDQ    $0x20, CX
+	DECQ    DX
+	JNZ     group
+	ADDQ    SI, BX
+	MOVQ    BX, ret+24(FP)
 	RET

@@ -34,136 +34,124 @@ func singleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo fl
 //go:noescape
 func doubleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
-// bytesvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
 //
 //go:noescape
-func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func levelssingleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, flip uint64) int
 
-// bytesarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// levelsdoubleavx512 turns rows of n float32 values on an affine ladder, 16 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
 //
 //go:noescape
-func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func levelsdoubleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
 
-// bytesvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// turnedbytesavx512 copies rows of n lanes, 64 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
-func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func turnedbytesavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
-// bytesareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
+// turnedwordsavx512 copies rows of n lanes, 32 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
-func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// pairsareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-
-// signedareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
-// counts those. The next row is stride bytes on. Before a row that would begin behind more than full bytes of a list it ends, and returns how many there were.
-//
-//go:noescape
-func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
+func turnedwordsavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
 // everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
 //
 //go:noescape
 func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// alternateavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones.
+// bytesdigitsavx512 adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.
+// The table has the lowest bytes of the weights of all first.
 //
 //go:noescape
-func alternateavx512(table *[1280]byte, src *byte, n int) int64
+func bytesdigitsavx512(table *[1280]byte, list *byte, counts int, n int) int64
 
-// alternatelineavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones, and so the bytes themselves times the slope, from bit 31 on.
+// wordssumavx512 adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.
 //
 //go:noescape
-func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
+func wordssumavx512(table *uint64, list *byte, counts int, n int) uint64
 
-// alternateformsavx512 adds up the bilinear weights of n times 64 bytes with even places, less those with odd ones.
+// bytesvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
+func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// alternatepairsavx512 adds up the trilinear weights of n times 64 voxels of 16 bits with even places, less those with odd ones.
+// bytesarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
+func bytesarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels, of which the bits of reverse are turned, and returns how many rows,
-// up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// bytesvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
+func bytesvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// levelsdoubleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels, of which the bits of reverse are turned, and returns how many rows,
-// up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// bytesareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func levelsdoubleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, reverse uint64) int
+func bytesareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// levelspairsavx512 turns rows of n values of 16 bits, 32 at least, into levels, and returns how many rows: of bit patterns with the bits of flip turned, those from first
-// to first and last, of which the bits of reverse are turned.
+// wordsvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func levelspairsavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, flip uint64, first uint64, last uint64, reverse uint64) int
+func wordsvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// levelsvolumeavx512 writes what counts of the positions of so many rows of 32 columns of levels, and of the row after them, and returns how many levels those are.
-// The next row is stride bytes on. Of what is in no lane of those given, only the lesser of it and the next column counts.
-// Two lines of each of as many rows that are apart bytes apart are fetched into the second cache, from next on.
+// wordsarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func levelsvolumeavx512(below *uint16, above *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+func wordsarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// levelsareaavx512 writes what counts of the positions of so many rows of 32 columns of levels, and of the row after them, and returns how many levels those are.
-// The next row is stride bytes on. Of what is in no lane of those given, only the lesser of it and the next column counts.
-// Two lines of each of as many rows that are apart bytes apart are fetched into the second cache, from next on.
+// wordsvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func levelsareaavx512(below *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+func wordsvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// sumlevelsavx512 adds up the bilinear weights of n times 64 levels of a list.
+// wordsareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
 //
 //go:noescape
-func sumlevelsavx512(numbers *[640]byte, factors *[5]uint64, src *uint16, n int) int64
+func wordsareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+
+// wordsvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+//
+//go:noescape
+func wordsvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+
+// wordsareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+//
+//go:noescape
+func wordsareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+
+// wordsvolumesignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+//
+//go:noescape
+func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+
+// wordsareasignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+//
+//go:noescape
+func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int

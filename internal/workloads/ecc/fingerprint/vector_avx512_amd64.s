@@ -412,3236 +412,423 @@ between:
 	JNE          stop
 	JMP          found
 
-// func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
+// func levelssingleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, flip uint64) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
+TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
+	VBROADCASTSS lo+48(FP), Z0
+	VBROADCASTSS inverse+52(FP), Z1
+	VBROADCASTSS step+56(FP), Z2
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	VBROADCASTSS offset+60(FP), Z4
+	MOVQ         flip+72(FP), AX
+	VMOVQ        AX, X5
+	VPBROADCASTW X5, Z5
+	VMOVDQU64    inorderlevelssingleavx512<>+0(SB), Z10
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x20, BX
+	XORQ         DI, DI
 
 row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
+	XORQ SI, SI
 
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMINUB       (BX), Z0, Z2
-	VPMINUB       (SI), Z1, Z3
-	VPMINUB       Z0, Z1, Z1
-	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8      1(CX), Z4
-	VMOVDQU8      1(DX), Z5
-	VPMINUB       1(BX), Z4, Z6
-	VPMINUB       1(SI), Z5, Z7
-	VPMINUB       Z4, Z5, Z5
-	VPMINUB       Z6, Z7, Z7
-	VMOVDQU8      64(CX), Z8
-	VMOVDQU8      64(DX), Z9
-	VPMINUB       64(BX), Z8, Z10
-	VPMINUB       64(SI), Z9, Z11
-	VPMINUB       Z8, Z9, Z9
-	VPMINUB       Z10, Z11, Z11
-	VMOVDQU8      65(CX), Z12
-	VMOVDQU8      65(DX), Z13
-	VPMINUB       65(BX), Z12, Z14
-	VPMINUB       65(SI), Z13, Z15
-	VPMINUB       Z12, Z13, Z13
-	VPMINUB       Z14, Z15, Z15
-	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	VPCMPUB       $0x02, Z12, Z8, K1
-	KMOVQ         K1, DI
-	SHRQ          $0x3f, DI, R15
-	XORQ          DI, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*1), R10
-	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R9
-	XORQ          R15, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	VPCMPUB       $0x02, Z14, Z10, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, R15
-	XORQ          R9, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*1), R11
-	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R13
-	XORQ          R15, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	VPCMPUB       $0x02, Z13, Z9, K1
-	KMOVQ         K1, R13
-	SHRQ          $0x3f, R13, R15
-	XORQ          R13, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*1), R12
-	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R14
-	XORQ          R15, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	VPCMPUB       $0x02, Z15, Z11, K1
-	KMOVQ         K1, R14
-	SHRQ          $0x3f, R14, R15
-	XORQ          R14, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*1), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
+group:
+	VMOVUPS     (CX)(SI*4), Z8
+	VMOVAPS     Z4, Z6
+	VFMADD231PS Z1, Z8, Z6
+	VCVTPS2DQ   Z6, Z6
+	VPMINUD     Z3, Z6, Z6
+	VCVTDQ2PS   Z6, Z7
+	VFMADD213PS Z0, Z2, Z7
+	VCMPPS      $0x04, Z7, Z8, K1
+	KMOVW       K1, R10
+	VMOVUPS     64(CX)(SI*4), Z9
+	VMOVAPS     Z4, Z7
+	VFMADD231PS Z1, Z9, Z7
+	VCVTPS2DQ   Z7, Z7
+	VPMINUD     Z3, Z7, Z7
+	VCVTDQ2PS   Z7, Z11
+	VFMADD213PS Z0, Z2, Z11
+	VCMPPS      $0x04, Z11, Z9, K1
+	KMOVW       K1, R11
+	ORL         R11, R10
+	JNZ         between
 
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMINUB       (BX), Z0, Z2
-	VPMINUB       (SI), Z1, Z3
-	VPMINUB       Z0, Z1, Z1
-	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8      1(CX), Z4
-	VMOVDQU8      1(DX), Z5
-	VPMINUB       1(BX), Z4, Z6
-	VPMINUB       1(SI), Z5, Z7
-	VPMINUB       Z4, Z5, Z5
-	VPMINUB       Z6, Z7, Z7
-	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	MOVQ          R15, DI
-	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R9
-	XORQ          R15, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	MOVQ          R15, R9
-	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R13
-	XORQ          R15, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	MOVQ          R15, R13
-	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R14
-	XORQ          R15, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
+found:
+	VPACKUSDW Z7, Z6, Z6
+	VPERMQ    Z6, Z10, Z6
+	VPXORQ    Z5, Z6, Z6
+	VMOVDQU64 Z6, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x20, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
 
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU8.Z    (CX), K1, Z0
-	VMOVDQU8.Z    (DX), K1, Z1
-	VMOVDQU8.Z    (BX), K1, Z2
-	VPMINUB       Z2, Z0, Z2
-	VMOVDQU8.Z    (SI), K1, Z3
-	VPMINUB       Z3, Z1, Z3
-	VPMINUB       Z0, Z1, Z1
-	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8.Z    1(CX), K2, Z4
-	VMOVDQU8.Z    1(DX), K2, Z5
-	VMOVDQU8.Z    1(BX), K2, Z6
-	VPMINUB       Z6, Z4, Z6
-	VMOVDQU8.Z    1(SI), K2, Z7
-	VPMINUB       Z7, Z5, Z7
-	VPMINUB       Z4, Z5, Z5
-	VPMINUB       Z6, Z7, Z7
-	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R15
-	ORQ           64(SP), R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	MOVQ          R15, DI
-	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R9
-	XORQ          DI, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	MOVQ          DI, R9
-	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R13
-	XORQ          DI, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	MOVQ          DI, R13
-	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R14
-	XORQ          DI, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	MOVQ          DI, R14
-	MOVB          $0x00, (R10)
-	ADDQ          $0x01, R10
-	MOVB          $0x00, (R11)
-	ADDQ          $0x01, R11
-	MOVB          $0x00, (R12)
-	ADDQ          $0x01, R12
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
+next:
+	VEXTRACTI64X4 $0x01, Z6, Y6
+	VEXTRACTI128  $0x01, Y6, X6
+	VPSRLDQ       $0x0e, X6, X6
+	VPBROADCASTW  X6, Z6
+	VMOVUPS       Z6, 64(AX)(SI*2)
+	ADDQ          R8, AX
+	ADDQ          R9, CX
+	INCQ          DI
+	CMPQ          DI, DX
+	JL            row
 
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
+stop:
 	VZEROUPPER
-	MOVQ AX, ret+72(FP)
+	MOVQ DI, ret+80(FP)
 	RET
 
-// func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesarealeastavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
+between:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X12, X12, X12
+	VMOVAPS      Z4, Z6
+	VFMADD231PS  Z1, Z8, Z6
+	VCVTPS2DQ    Z6, Z6
+	VMOVUPS      Z6, Z6
+	VPMAXSD      Z12, Z6, Z6
+	VPMINSD      Z3, Z6, Z6
+	VCVTDQ2PS    Z6, Z7
+	VFMADD213PS  Z0, Z2, Z7
+	VCMPPS       $0x01, Z8, Z7, K1
+	VPTERNLOGD   $0xff, Z13, Z13, Z13
+	VPSUBD       Z13, Z6, K1, Z6
+	VPMINSD      Z3, Z6, Z7
+	VPCMPEQD     Z7, Z6, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VCVTDQ2PS    Z6, Z7
+	VFMADD213PS  Z0, Z2, Z7
+	VCMPPS       $0x02, Z7, Z8, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPCMPEQD     X7, X7, X7
+	VPBROADCASTD X7, Z7
+	VPADDD       Z7, Z6, Z7
+	VCVTDQ2PS    Z7, Z7
+	VFMADD213PS  Z0, Z2, Z7
+	VCMPPS       $0x01, Z8, Z7, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Z12, Z6, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPXOR        X12, X12, X12
+	VMOVAPS      Z4, Z7
+	VFMADD231PS  Z1, Z9, Z7
+	VCVTPS2DQ    Z7, Z7
+	VMOVUPS      Z7, Z7
+	VPMAXSD      Z12, Z7, Z7
+	VPMINSD      Z3, Z7, Z7
+	VCVTDQ2PS    Z7, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x01, Z9, Z8, K1
+	VPTERNLOGD   $0xff, Z14, Z14, Z14
+	VPSUBD       Z14, Z7, K1, Z7
+	VPMINSD      Z3, Z7, Z8
+	VPCMPEQD     Z8, Z7, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VCVTDQ2PS    Z7, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x02, Z8, Z9, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	VPCMPEQD     X8, X8, X8
+	VPBROADCASTD X8, Z8
+	VPADDD       Z8, Z7, Z8
+	VCVTDQ2PS    Z8, Z8
+	VFMADD213PS  Z0, Z2, Z8
+	VCMPPS       $0x01, Z9, Z8, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Z12, Z7, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x0000ffff
+	JNE          stop
+	JMP          found
+
+DATA inorderlevelssingleavx512<>+0(SB)/8, $0x0000000000000000
+DATA inorderlevelssingleavx512<>+8(SB)/8, $0x0000000000000002
+DATA inorderlevelssingleavx512<>+16(SB)/8, $0x0000000000000004
+DATA inorderlevelssingleavx512<>+24(SB)/8, $0x0000000000000006
+DATA inorderlevelssingleavx512<>+32(SB)/8, $0x0000000000000001
+DATA inorderlevelssingleavx512<>+40(SB)/8, $0x0000000000000003
+DATA inorderlevelssingleavx512<>+48(SB)/8, $0x0000000000000005
+DATA inorderlevelssingleavx512<>+56(SB)/8, $0x0000000000000007
+GLOBL inorderlevelssingleavx512<>(SB), RODATA|NOPTR, $64
+
+// func levelsdoubleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, CMOV
+TEXT ·levelsdoubleavx512(SB), NOSPLIT, $0-96
+	VBROADCASTSD lo+48(FP), Z0
+	VBROADCASTSD inverse+56(FP), Z1
+	VBROADCASTSD step+64(FP), Z2
+	MOVQ         last+72(FP), AX
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Y3
+	MOVQ         flip+80(FP), AX
+	VMOVQ        AX, X4
+	VPBROADCASTW X4, Y4
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x10, BX
+	XORQ         DI, DI
 
 row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
+	XORQ SI, SI
 
-pair:
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMINUB       Z0, Z1, Z1
-	VMOVDQU8      1(CX), Z2
-	VMOVDQU8      1(DX), Z3
-	VPMINUB       Z2, Z3, Z3
-	VMOVDQU8      64(CX), Z4
-	VMOVDQU8      64(DX), Z5
-	VPMINUB       Z4, Z5, Z5
-	VMOVDQU8      65(CX), Z6
-	VMOVDQU8      65(DX), Z7
-	VPMINUB       Z6, Z7, Z7
-	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	VPCMPUB       $0x02, Z6, Z4, K1
-	KMOVQ         K1, BX
-	SHRQ          $0x3f, BX, R9
-	XORQ          BX, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*1), R8
-	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, DI
-	XORQ          R9, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	VPCMPUB       $0x02, Z7, Z5, K1
-	KMOVQ         K1, DI
-	SHRQ          $0x3f, DI, R9
-	XORQ          DI, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
+group:
+	VMOVUPS   (CX)(SI*4), Y7
+	VCVTPS2PD Y7, Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VCVTPD2DQ Z5, Y5
+	VPMINUD   Y3, Y5, Y5
+	VCVTDQ2PD Y5, Z6
+	VMULPD    Z2, Z6, Z6
+	VADDPD    Z0, Z6, Z6
+	VCVTPD2PS Z6, Y6
+	VCMPPS    $0x04, Y6, Y7, K1
+	KMOVW     K1, R10
+	VMOVUPS   32(CX)(SI*4), Y8
+	VCVTPS2PD Y8, Z6
+	VSUBPD    Z0, Z6, Z6
+	VMULPD    Z1, Z6, Z6
+	VCVTPD2DQ Z6, Y6
+	VPMINUD   Y3, Y6, Y6
+	VCVTDQ2PD Y6, Z9
+	VMULPD    Z2, Z9, Z9
+	VADDPD    Z0, Z9, Z9
+	VCVTPD2PS Z9, Y9
+	VCMPPS    $0x04, Y9, Y8, K1
+	KMOVW     K1, R11
+	ORL       R11, R10
+	JNZ       between
 
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMINUB       Z0, Z1, Z1
-	VMOVDQU8      1(CX), Z2
-	VMOVDQU8      1(DX), Z3
-	VPMINUB       Z2, Z3, Z3
-	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	MOVQ          R9, BX
-	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, DI
-	XORQ          R9, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
+found:
+	VPACKUSDW Y6, Y5, Y5
+	VPERMQ    $0xd8, Y5, Y5
+	VPXOR     Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
 
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU8.Z    (CX), K1, Z0
-	VMOVDQU8.Z    (DX), K1, Z1
-	VPMINUB       Z0, Z1, Z1
-	VMOVDQU8.Z    1(CX), K2, Z2
-	VMOVDQU8.Z    1(DX), K2, Z3
-	VPMINUB       Z2, Z3, Z3
-	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R9
-	ORQ           48(SP), R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	MOVQ          R9, BX
-	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, BX
-	ORQ           48(SP), BX
-	SHRQ          $0x3f, BX, DI
-	XORQ          BX, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	MOVQ          BX, DI
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVB          $0x00, (SI)
-	ADDQ          $0x01, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
+next:
+	VEXTRACTI128 $0x01, Y5, X5
+	VPSRLDQ      $0x0e, X5, X5
+	VPBROADCASTW X5, Z5
+	VMOVUPS      Z5, 32(AX)(SI*2)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
 
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
+stop:
 	VZEROUPPER
-	MOVQ AX, ret+64(FP)
+	MOVQ DI, ret+88(FP)
 	RET
 
-// func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
+between:
+	MOVQ         last+72(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
+	VPXOR        X10, X10, X10
+	VCVTPS2PD    Y7, Z5
+	VSUBPD       Z0, Z5, Z5
+	VMULPD       Z1, Z5, Z5
+	VCVTPD2DQ    Z5, Y5
+	VMOVUPS      Y5, Y5
+	VPMAXSD      Y10, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    Y5, Z6
+	VMULPD       Z2, Z6, Z6
+	VADDPD       Z0, Z6, Z6
+	VCVTPD2PS    Z6, Y6
+	VCMPPS       $0x01, Y7, Y6, K1
+	VPTERNLOGD   $0xff, Y11, Y11, Y11
+	VPSUBD       Y11, Y5, K1, Y5
+	VPMINSD      Y3, Y5, Y6
+	VPCMPEQD     Y6, Y5, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PD    Y5, Z6
+	VMULPD       Z2, Z6, Z6
+	VADDPD       Z0, Z6, Z6
+	VCVTPD2PS    Z6, Y6
+	VCMPPS       $0x02, Y6, Y7, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X6, X6, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y5, Y6
+	VCVTDQ2PD    Y6, Z6
+	VMULPD       Z2, Z6, Z6
+	VADDPD       Z0, Z6, Z6
+	VCVTPD2PS    Z6, Y6
+	VCMPPS       $0x01, Y7, Y6, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Y10, Y5, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPXOR        X10, X10, X10
+	VCVTPS2PD    Y8, Z6
+	VSUBPD       Z0, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VCVTPD2DQ    Z6, Y6
+	VMOVUPS      Y6, Y6
+	VPMAXSD      Y10, Y6, Y6
+	VPMINSD      Y3, Y6, Y6
+	VCVTDQ2PD    Y6, Z7
+	VMULPD       Z2, Z7, Z7
+	VADDPD       Z0, Z7, Z7
+	VCVTPD2PS    Z7, Y7
+	VCMPPS       $0x01, Y8, Y7, K1
+	VPTERNLOGD   $0xff, Y12, Y12, Y12
+	VPSUBD       Y12, Y6, K1, Y6
+	VPMINSD      Y3, Y6, Y7
+	VPCMPEQD     Y7, Y6, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VCVTDQ2PD    Y6, Z7
+	VMULPD       Z2, Z7, Z7
+	VADDPD       Z0, Z7, Z7
+	VCVTPD2PS    Z7, Y7
+	VCMPPS       $0x02, Y7, Y8, K1
+	KMOVW        K1, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VPCMPEQD     X7, X7, X7
+	VPBROADCASTD X7, Y7
+	VPADDD       Y7, Y6, Y7
+	VCVTDQ2PD    Y7, Z7
+	VMULPD       Z2, Z7, Z7
+	VADDPD       Z0, Z7, Z7
+	VCVTPD2PS    Z7, Y7
+	VCMPPS       $0x01, Y8, Y7, K1
+	KMOVW        K1, R10
+	VPCMPEQD     Y10, Y6, K1
+	KMOVW        K1, R11
+	ORL          R11, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found
+
+// func turnedbytesavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
+TEXT ·turnedbytesavx512(SB), NOSPLIT, $0-64
+	MOVQ         flip+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x40, BX
+	XORQ         DI, DI
 
 row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
+	XORQ SI, SI
 
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMAXUB       (BX), Z0, Z2
-	VPMAXUB       (SI), Z1, Z3
-	VPMAXUB       Z0, Z1, Z1
-	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8      1(CX), Z4
-	VMOVDQU8      1(DX), Z5
-	VPMAXUB       1(BX), Z4, Z6
-	VPMAXUB       1(SI), Z5, Z7
-	VPMAXUB       Z4, Z5, Z5
-	VPMAXUB       Z6, Z7, Z7
-	VMOVDQU8      64(CX), Z8
-	VMOVDQU8      64(DX), Z9
-	VPMAXUB       64(BX), Z8, Z10
-	VPMAXUB       64(SI), Z9, Z11
-	VPMAXUB       Z8, Z9, Z9
-	VPMAXUB       Z10, Z11, Z11
-	VMOVDQU8      65(CX), Z12
-	VMOVDQU8      65(DX), Z13
-	VPMAXUB       65(BX), Z12, Z14
-	VPMAXUB       65(SI), Z13, Z15
-	VPMAXUB       Z12, Z13, Z13
-	VPMAXUB       Z14, Z15, Z15
-	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	VPCMPUB       $0x05, Z12, Z8, K1
-	KMOVQ         K1, DI
-	SHRQ          $0x3f, DI, R15
-	XORQ          DI, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*1), R10
-	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R9
-	XORQ          R15, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	VPCMPUB       $0x05, Z14, Z10, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, R15
-	XORQ          R9, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*1), R11
-	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R13
-	XORQ          R15, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	VPCMPUB       $0x05, Z13, Z9, K1
-	KMOVQ         K1, R13
-	SHRQ          $0x3f, R13, R15
-	XORQ          R13, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*1), R12
-	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R14
-	XORQ          R15, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	VPCMPUB       $0x05, Z15, Z11, K1
-	KMOVQ         K1, R14
-	SHRQ          $0x3f, R14, R15
-	XORQ          R14, R15
-	KMOVQ         R15, K1
-	VPCOMPRESSB.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*1), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
+group:
+	VPXORQ    (CX)(SI*1), Z0, Z1
+	VMOVDQU64 Z1, (AX)(SI*1)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x40, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
 
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMAXUB       (BX), Z0, Z2
-	VPMAXUB       (SI), Z1, Z3
-	VPMAXUB       Z0, Z1, Z1
-	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8      1(CX), Z4
-	VMOVDQU8      1(DX), Z5
-	VPMAXUB       1(BX), Z4, Z6
-	VPMAXUB       1(SI), Z5, Z7
-	VPMAXUB       Z4, Z5, Z5
-	VPMAXUB       Z6, Z7, Z7
-	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	MOVQ          R15, DI
-	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R9
-	XORQ          R15, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	MOVQ          R15, R9
-	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R13
-	XORQ          R15, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	MOVQ          R15, R13
-	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R15
-	SHRQ          $0x3f, R15, R14
-	XORQ          R15, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
-
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU8.Z    (CX), K1, Z0
-	VMOVDQU8.Z    (DX), K1, Z1
-	VMOVDQU8.Z    (BX), K1, Z2
-	VPMAXUB       Z2, Z0, Z2
-	VMOVDQU8.Z    (SI), K1, Z3
-	VPMAXUB       Z3, Z1, Z3
-	VPMAXUB       Z0, Z1, Z1
-	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8.Z    1(CX), K2, Z4
-	VMOVDQU8.Z    1(DX), K2, Z5
-	VMOVDQU8.Z    1(BX), K2, Z6
-	VPMAXUB       Z6, Z4, Z6
-	VMOVDQU8.Z    1(SI), K2, Z7
-	VPMAXUB       Z7, Z5, Z7
-	VPMAXUB       Z4, Z5, Z5
-	VPMAXUB       Z6, Z7, Z7
-	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R15
-	ORQ           64(SP), R15
-	SHRQ          $0x3f, R15, DI
-	XORQ          R15, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*1), R10
-	MOVQ          R15, DI
-	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R9
-	XORQ          DI, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*1), R11
-	MOVQ          DI, R9
-	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R13
-	XORQ          DI, R13
-	KMOVQ         R13, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*1), R12
-	MOVQ          DI, R13
-	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, DI
-	ORQ           64(SP), DI
-	SHRQ          $0x3f, DI, R14
-	XORQ          DI, R14
-	KMOVQ         R14, K1
-	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
-	MOVQ          DI, R14
-	MOVB          $0x00, (R10)
-	ADDQ          $0x01, R10
-	MOVB          $0x00, (R11)
-	ADDQ          $0x01, R11
-	MOVB          $0x00, (R12)
-	ADDQ          $0x01, R12
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
+next:
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VEXTRACTI128  $0x01, Y1, X1
+	VPSRLDQ       $0x0f, X1, X1
+	VPBROADCASTB  X1, Z1
+	VMOVUPS       Z1, 64(AX)(SI*1)
+	ADDQ          R8, AX
+	ADDQ          R9, CX
+	INCQ          DI
+	CMPQ          DI, DX
+	JL            row
 	VZEROUPPER
-	MOVQ AX, ret+72(FP)
+	MOVQ          DI, ret+56(FP)
 	RET
 
-// func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
+// func turnedwordsavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
+TEXT ·turnedwordsavx512(SB), NOSPLIT, $0-64
+	MOVQ         flip+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x20, BX
+	XORQ         DI, DI
 
 row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
+	XORQ SI, SI
 
-pair:
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMAXUB       Z0, Z1, Z1
-	VMOVDQU8      1(CX), Z2
-	VMOVDQU8      1(DX), Z3
-	VPMAXUB       Z2, Z3, Z3
-	VMOVDQU8      64(CX), Z4
-	VMOVDQU8      64(DX), Z5
-	VPMAXUB       Z4, Z5, Z5
-	VMOVDQU8      65(CX), Z6
-	VMOVDQU8      65(DX), Z7
-	VPMAXUB       Z6, Z7, Z7
-	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	VPCMPUB       $0x05, Z6, Z4, K1
-	KMOVQ         K1, BX
-	SHRQ          $0x3f, BX, R9
-	XORQ          BX, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*1), R8
-	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, DI
-	XORQ          R9, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	VPCMPUB       $0x05, Z7, Z5, K1
-	KMOVQ         K1, DI
-	SHRQ          $0x3f, DI, R9
-	XORQ          DI, R9
-	KMOVQ         R9, K1
-	VPCOMPRESSB.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
+group:
+	VPXORQ    (CX)(SI*2), Z0, Z1
+	VMOVDQU64 Z1, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        next
+	ADDQ      $0x20, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       group
 
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU8      (CX), Z0
-	VMOVDQU8      (DX), Z1
-	VPMAXUB       Z0, Z1, Z1
-	VMOVDQU8      1(CX), Z2
-	VMOVDQU8      1(DX), Z3
-	VPMAXUB       Z2, Z3, Z3
-	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	MOVQ          R9, BX
-	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R9
-	SHRQ          $0x3f, R9, DI
-	XORQ          R9, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU8.Z    (CX), K1, Z0
-	VMOVDQU8.Z    (DX), K1, Z1
-	VPMAXUB       Z0, Z1, Z1
-	VMOVDQU8.Z    1(CX), K2, Z2
-	VMOVDQU8.Z    1(DX), K2, Z3
-	VPMAXUB       Z2, Z3, Z3
-	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R9
-	ORQ           48(SP), R9
-	SHRQ          $0x3f, R9, BX
-	XORQ          R9, BX
-	KMOVQ         BX, K1
-	VPCOMPRESSB.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*1), R8
-	MOVQ          R9, BX
-	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, BX
-	ORQ           48(SP), BX
-	SHRQ          $0x3f, BX, DI
-	XORQ          BX, DI
-	KMOVQ         DI, K1
-	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*1), SI
-	MOVQ          BX, DI
-	MOVB          $0x00, (R8)
-	ADDQ          $0x01, R8
-	MOVB          $0x00, (SI)
-	ADDQ          $0x01, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
+next:
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VEXTRACTI128  $0x01, Y1, X1
+	VPSRLDQ       $0x0e, X1, X1
+	VPBROADCASTW  X1, Z1
+	VMOVUPS       Z1, 64(AX)(SI*2)
+	ADDQ          R8, AX
+	ADDQ          R9, CX
+	INCQ          DI
+	CMPQ          DI, DX
+	JL            row
 	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
-
-row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
-
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINUW       (BX), Z0, Z2
-	VPMINUW       (SI), Z1, Z3
-	VPMINUW       Z0, Z1, Z1
-	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMINUW       2(BX), Z4, Z6
-	VPMINUW       2(SI), Z5, Z7
-	VPMINUW       Z4, Z5, Z5
-	VPMINUW       Z6, Z7, Z7
-	VMOVDQU16     64(CX), Z8
-	VMOVDQU16     64(DX), Z9
-	VPMINUW       64(BX), Z8, Z10
-	VPMINUW       64(SI), Z9, Z11
-	VPMINUW       Z8, Z9, Z9
-	VPMINUW       Z10, Z11, Z11
-	VMOVDQU16     66(CX), Z12
-	VMOVDQU16     66(DX), Z13
-	VPMINUW       66(BX), Z12, Z14
-	VPMINUW       66(SI), Z13, Z15
-	VPMINUW       Z12, Z13, Z13
-	VPMINUW       Z14, Z15, Z15
-	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	VPCMPUW       $0x02, Z12, Z8, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R15
-	XORL          DI, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*2), R10
-	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	VPCMPUW       $0x02, Z14, Z10, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, R15
-	XORL          R9, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*2), R11
-	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	VPCMPUW       $0x02, Z13, Z9, K1
-	KMOVD         K1, R13
-	SHRL          $0x1f, R13, R15
-	XORL          R13, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*2), R12
-	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	VPCMPUW       $0x02, Z15, Z11, K1
-	KMOVD         K1, R14
-	SHRL          $0x1f, R14, R15
-	XORL          R14, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*2), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINUW       (BX), Z0, Z2
-	VPMINUW       (SI), Z1, Z3
-	VPMINUW       Z0, Z1, Z1
-	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMINUW       2(BX), Z4, Z6
-	VPMINUW       2(SI), Z5, Z7
-	VPMINUW       Z4, Z5, Z5
-	VPMINUW       Z6, Z7, Z7
-	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          R15, R9
-	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          R15, R13
-	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
-
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	SHRQ          $0x01, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VMOVDQU16.Z   (BX), K1, Z2
-	VPMINUW       Z2, Z0, Z2
-	VMOVDQU16.Z   (SI), K1, Z3
-	VPMINUW       Z3, Z1, Z3
-	VPMINUW       Z0, Z1, Z1
-	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(CX), K2, Z4
-	VMOVDQU16.Z   2(DX), K2, Z5
-	VMOVDQU16.Z   2(BX), K2, Z6
-	VPMINUW       Z6, Z4, Z6
-	VMOVDQU16.Z   2(SI), K2, Z7
-	VPMINUW       Z7, Z5, Z7
-	VPMINUW       Z4, Z5, Z5
-	VPMINUW       Z6, Z7, Z7
-	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	ORL           64(SP), R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          DI, R9
-	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R13
-	XORL          DI, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          DI, R13
-	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R14
-	XORL          DI, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          DI, R14
-	MOVW          $0x0000, (R10)
-	ADDQ          $0x02, R10
-	MOVW          $0x0000, (R11)
-	ADDQ          $0x02, R11
-	MOVW          $0x0000, (R12)
-	ADDQ          $0x02, R12
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsarealeastavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
-
-pair:
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINUW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMINUW       Z2, Z3, Z3
-	VMOVDQU16     64(CX), Z4
-	VMOVDQU16     64(DX), Z5
-	VPMINUW       Z4, Z5, Z5
-	VMOVDQU16     66(CX), Z6
-	VMOVDQU16     66(DX), Z7
-	VPMINUW       Z6, Z7, Z7
-	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	VPCMPUW       $0x02, Z6, Z4, K1
-	KMOVD         K1, BX
-	SHRL          $0x1f, BX, R9
-	XORL          BX, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*2), R8
-	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	VPCMPUW       $0x02, Z7, Z5, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINUW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMINUW       Z2, Z3, Z3
-	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	SHRQ          $0x01, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VPMINUW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(CX), K2, Z2
-	VMOVDQU16.Z   2(DX), K2, Z3
-	VPMINUW       Z2, Z3, Z3
-	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	ORL           48(SP), R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, BX
-	ORL           48(SP), BX
-	SHRL          $0x1f, BX, DI
-	XORL          BX, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          BX, DI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
-
-row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
-
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXUW       (BX), Z0, Z2
-	VPMAXUW       (SI), Z1, Z3
-	VPMAXUW       Z0, Z1, Z1
-	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMAXUW       2(BX), Z4, Z6
-	VPMAXUW       2(SI), Z5, Z7
-	VPMAXUW       Z4, Z5, Z5
-	VPMAXUW       Z6, Z7, Z7
-	VMOVDQU16     64(CX), Z8
-	VMOVDQU16     64(DX), Z9
-	VPMAXUW       64(BX), Z8, Z10
-	VPMAXUW       64(SI), Z9, Z11
-	VPMAXUW       Z8, Z9, Z9
-	VPMAXUW       Z10, Z11, Z11
-	VMOVDQU16     66(CX), Z12
-	VMOVDQU16     66(DX), Z13
-	VPMAXUW       66(BX), Z12, Z14
-	VPMAXUW       66(SI), Z13, Z15
-	VPMAXUW       Z12, Z13, Z13
-	VPMAXUW       Z14, Z15, Z15
-	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	VPCMPUW       $0x05, Z12, Z8, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R15
-	XORL          DI, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*2), R10
-	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	VPCMPUW       $0x05, Z14, Z10, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, R15
-	XORL          R9, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*2), R11
-	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	VPCMPUW       $0x05, Z13, Z9, K1
-	KMOVD         K1, R13
-	SHRL          $0x1f, R13, R15
-	XORL          R13, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*2), R12
-	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	VPCMPUW       $0x05, Z15, Z11, K1
-	KMOVD         K1, R14
-	SHRL          $0x1f, R14, R15
-	XORL          R14, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*2), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXUW       (BX), Z0, Z2
-	VPMAXUW       (SI), Z1, Z3
-	VPMAXUW       Z0, Z1, Z1
-	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMAXUW       2(BX), Z4, Z6
-	VPMAXUW       2(SI), Z5, Z7
-	VPMAXUW       Z4, Z5, Z5
-	VPMAXUW       Z6, Z7, Z7
-	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          R15, R9
-	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          R15, R13
-	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
-
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	SHRQ          $0x01, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VMOVDQU16.Z   (BX), K1, Z2
-	VPMAXUW       Z2, Z0, Z2
-	VMOVDQU16.Z   (SI), K1, Z3
-	VPMAXUW       Z3, Z1, Z3
-	VPMAXUW       Z0, Z1, Z1
-	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(CX), K2, Z4
-	VMOVDQU16.Z   2(DX), K2, Z5
-	VMOVDQU16.Z   2(BX), K2, Z6
-	VPMAXUW       Z6, Z4, Z6
-	VMOVDQU16.Z   2(SI), K2, Z7
-	VPMAXUW       Z7, Z5, Z7
-	VPMAXUW       Z4, Z5, Z5
-	VPMAXUW       Z6, Z7, Z7
-	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	ORL           64(SP), R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          DI, R9
-	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R13
-	XORL          DI, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          DI, R13
-	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R14
-	XORL          DI, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          DI, R14
-	MOVW          $0x0000, (R10)
-	ADDQ          $0x02, R10
-	MOVW          $0x0000, (R11)
-	ADDQ          $0x02, R11
-	MOVW          $0x0000, (R12)
-	ADDQ          $0x02, R12
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
-
-pair:
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXUW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMAXUW       Z2, Z3, Z3
-	VMOVDQU16     64(CX), Z4
-	VMOVDQU16     64(DX), Z5
-	VPMAXUW       Z4, Z5, Z5
-	VMOVDQU16     66(CX), Z6
-	VMOVDQU16     66(DX), Z7
-	VPMAXUW       Z6, Z7, Z7
-	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	VPCMPUW       $0x05, Z6, Z4, K1
-	KMOVD         K1, BX
-	SHRL          $0x1f, BX, R9
-	XORL          BX, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*2), R8
-	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	VPCMPUW       $0x05, Z7, Z5, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXUW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMAXUW       Z2, Z3, Z3
-	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	SHRQ          $0x01, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VPMAXUW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(CX), K2, Z2
-	VMOVDQU16.Z   2(DX), K2, Z3
-	VPMAXUW       Z2, Z3, Z3
-	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	ORL           48(SP), R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, BX
-	ORL           48(SP), BX
-	SHRL          $0x1f, BX, DI
-	XORL          BX, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          BX, DI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
-
-row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
-
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINSW       (BX), Z0, Z2
-	VPMINSW       (SI), Z1, Z3
-	VPMINSW       Z0, Z1, Z1
-	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMINSW       2(BX), Z4, Z6
-	VPMINSW       2(SI), Z5, Z7
-	VPMINSW       Z4, Z5, Z5
-	VPMINSW       Z6, Z7, Z7
-	VMOVDQU16     64(CX), Z8
-	VMOVDQU16     64(DX), Z9
-	VPMINSW       64(BX), Z8, Z10
-	VPMINSW       64(SI), Z9, Z11
-	VPMINSW       Z8, Z9, Z9
-	VPMINSW       Z10, Z11, Z11
-	VMOVDQU16     66(CX), Z12
-	VMOVDQU16     66(DX), Z13
-	VPMINSW       66(BX), Z12, Z14
-	VPMINSW       66(SI), Z13, Z15
-	VPMINSW       Z12, Z13, Z13
-	VPMINSW       Z14, Z15, Z15
-	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	VPCMPW        $0x02, Z12, Z8, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R15
-	XORL          DI, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*2), R10
-	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	VPCMPW        $0x02, Z14, Z10, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, R15
-	XORL          R9, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*2), R11
-	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	VPCMPW        $0x02, Z13, Z9, K1
-	KMOVD         K1, R13
-	SHRL          $0x1f, R13, R15
-	XORL          R13, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*2), R12
-	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	VPCMPW        $0x02, Z15, Z11, K1
-	KMOVD         K1, R14
-	SHRL          $0x1f, R14, R15
-	XORL          R14, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*2), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINSW       (BX), Z0, Z2
-	VPMINSW       (SI), Z1, Z3
-	VPMINSW       Z0, Z1, Z1
-	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMINSW       2(BX), Z4, Z6
-	VPMINSW       2(SI), Z5, Z7
-	VPMINSW       Z4, Z5, Z5
-	VPMINSW       Z6, Z7, Z7
-	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          R15, R9
-	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          R15, R13
-	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
-
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	SHRQ          $0x01, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VMOVDQU16.Z   (BX), K1, Z2
-	VPMINSW       Z2, Z0, Z2
-	VMOVDQU16.Z   (SI), K1, Z3
-	VPMINSW       Z3, Z1, Z3
-	VPMINSW       Z0, Z1, Z1
-	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(CX), K2, Z4
-	VMOVDQU16.Z   2(DX), K2, Z5
-	VMOVDQU16.Z   2(BX), K2, Z6
-	VPMINSW       Z6, Z4, Z6
-	VMOVDQU16.Z   2(SI), K2, Z7
-	VPMINSW       Z7, Z5, Z7
-	VPMINSW       Z4, Z5, Z5
-	VPMINSW       Z6, Z7, Z7
-	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R15
-	ORL           64(SP), R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          DI, R9
-	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R13
-	XORL          DI, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          DI, R13
-	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R14
-	XORL          DI, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          DI, R14
-	MOVW          $0x0000, (R10)
-	ADDQ          $0x02, R10
-	MOVW          $0x0000, (R11)
-	ADDQ          $0x02, R11
-	MOVW          $0x0000, (R12)
-	ADDQ          $0x02, R12
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedarealeastavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
-
-pair:
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINSW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMINSW       Z2, Z3, Z3
-	VMOVDQU16     64(CX), Z4
-	VMOVDQU16     64(DX), Z5
-	VPMINSW       Z4, Z5, Z5
-	VMOVDQU16     66(CX), Z6
-	VMOVDQU16     66(DX), Z7
-	VPMINSW       Z6, Z7, Z7
-	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	VPCMPW        $0x02, Z6, Z4, K1
-	KMOVD         K1, BX
-	SHRL          $0x1f, BX, R9
-	XORL          BX, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*2), R8
-	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	VPCMPW        $0x02, Z7, Z5, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMINSW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMINSW       Z2, Z3, Z3
-	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	SHRQ          $0x01, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VPMINSW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(CX), K2, Z2
-	VMOVDQU16.Z   2(DX), K2, Z3
-	VPMINSW       Z2, Z3, Z3
-	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	ORL           48(SP), R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, BX
-	ORL           48(SP), BX
-	SHRL          $0x1f, BX, DI
-	XORL          BX, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          BX, DI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
-	RET
-
-// func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $72-80
-	MOVQ stride+16(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ above+8(FP), BX
-	LEAQ (BX)(AX*1), SI
-	MOVQ to+40(FP), DI
-	MOVQ apart+48(FP), R8
-	MOVQ counts+64(FP), R9
-	MOVQ full+56(FP), R11
-	MOVQ (R9), R10
-	ADDQ DI, R10
-	ADDQ DI, R11
-	MOVQ R11, 8(SP)
-	MOVQ full+56(FP), R12
-	ADDQ R8, DI
-	MOVQ 8(R9), R11
-	ADDQ DI, R11
-	ADDQ DI, R12
-	MOVQ R12, 16(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 16(R9), R12
-	ADDQ DI, R12
-	ADDQ DI, R13
-	MOVQ R13, 24(SP)
-	MOVQ full+56(FP), R13
-	ADDQ R8, DI
-	MOVQ 24(R9), R8
-	ADDQ DI, R8
-	ADDQ DI, R13
-	MOVQ R13, 32(SP)
-	MOVQ rows+32(FP), DI
-	MOVQ DI, (SP)
-	MOVQ columns+24(FP), DI
-	ADDQ DI, DI
-	SUBQ $0x40, DI
-	MOVQ DI, 56(SP)
-
-row:
-	CMPQ R10, 8(SP)
-	JHI  done
-	CMPQ R11, 16(SP)
-	JHI  done
-	CMPQ R12, 24(SP)
-	JHI  done
-	CMPQ R8, 32(SP)
-	JHI  done
-	MOVQ 56(SP), DI
-	ADDQ CX, DI
-	MOVQ DI, 40(SP)
-	SUBQ $0x40, DI
-	MOVQ DI, 48(SP)
-	XORL DI, DI
-	XORL R9, R9
-	XORL R13, R13
-	XORL R14, R14
-	CMPQ CX, 48(SP)
-	JGE  one
-
-pair:
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	PREFETCHT0    64(CX)(AX*4)
-	PREFETCHT0    64(BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXSW       (BX), Z0, Z2
-	VPMAXSW       (SI), Z1, Z3
-	VPMAXSW       Z0, Z1, Z1
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMAXSW       2(BX), Z4, Z6
-	VPMAXSW       2(SI), Z5, Z7
-	VPMAXSW       Z4, Z5, Z5
-	VPMAXSW       Z6, Z7, Z7
-	VMOVDQU16     64(CX), Z8
-	VMOVDQU16     64(DX), Z9
-	VPMAXSW       64(BX), Z8, Z10
-	VPMAXSW       64(SI), Z9, Z11
-	VPMAXSW       Z8, Z9, Z9
-	VPMAXSW       Z10, Z11, Z11
-	VMOVDQU16     66(CX), Z12
-	VMOVDQU16     66(DX), Z13
-	VPMAXSW       66(BX), Z12, Z14
-	VPMAXSW       66(SI), Z13, Z15
-	VPMAXSW       Z12, Z13, Z13
-	VPMAXSW       Z14, Z15, Z15
-	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	VPCMPW        $0x05, Z12, Z8, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R15
-	XORL          DI, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z8, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R15, R15
-	LEAQ          (R10)(R15*2), R10
-	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	VPCMPW        $0x05, Z14, Z10, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, R15
-	XORL          R9, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z10, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R15, R15
-	LEAQ          (R11)(R15*2), R11
-	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	VPCMPW        $0x05, Z13, Z9, K1
-	KMOVD         K1, R13
-	SHRL          $0x1f, R13, R15
-	XORL          R13, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z9, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R15, R15
-	LEAQ          (R12)(R15*2), R12
-	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	VPCMPW        $0x05, Z15, Z11, K1
-	KMOVD         K1, R14
-	SHRL          $0x1f, R14, R15
-	XORL          R14, R15
-	KMOVD         R15, K1
-	VPCOMPRESSW.Z Z11, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R15, R15
-	LEAQ          (R8)(R15*2), R8
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	SUBQ          $-128, BX
-	SUBQ          $-128, SI
-	CMPQ          CX, 48(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 40(SP)
-	JGE           last
-	PREFETCHT0    (CX)(AX*4)
-	PREFETCHT0    (BX)(AX*4)
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXSW       (BX), Z0, Z2
-	VPMAXSW       (SI), Z1, Z3
-	VPMAXSW       Z0, Z1, Z1
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16     2(CX), Z4
-	VMOVDQU16     2(DX), Z5
-	VPMAXSW       2(BX), Z4, Z6
-	VPMAXSW       2(SI), Z5, Z7
-	VPMAXSW       Z4, Z5, Z5
-	VPMAXSW       Z6, Z7, Z7
-	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R9
-	XORL          R15, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          R15, R9
-	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R13
-	XORL          R15, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          R15, R13
-	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R15
-	SHRL          $0x1f, R15, R14
-	XORL          R15, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          R15, R14
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-	SUBQ          $-64, BX
-	SUBQ          $-64, SI
-
-last:
-	MOVQ          40(SP), BP
-	SUBQ          CX, BP
-	ADDQ          $0x40, BP
-	SHRQ          $0x01, BP
-	MOVQ          $-1, R15
-	BZHIQ         BP, R15, R15
-	KMOVQ         R15, K1
-	SHRQ          $0x01, R15
-	KMOVQ         R15, K2
-	NOTQ          R15
-	MOVQ          R15, 64(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VMOVDQU16.Z   (BX), K1, Z2
-	VPMAXSW       Z2, Z0, Z2
-	VMOVDQU16.Z   (SI), K1, Z3
-	VPMAXSW       Z3, Z1, Z3
-	VPMAXSW       Z0, Z1, Z1
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16.Z   2(CX), K2, Z4
-	VMOVDQU16.Z   2(DX), K2, Z5
-	VMOVDQU16.Z   2(BX), K2, Z6
-	VPMAXSW       Z6, Z4, Z6
-	VMOVDQU16.Z   2(SI), K2, Z7
-	VPMAXSW       Z7, Z5, Z7
-	VPMAXSW       Z4, Z5, Z5
-	VPMAXSW       Z6, Z7, Z7
-	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R15
-	ORL           64(SP), R15
-	SHRL          $0x1f, R15, DI
-	XORL          R15, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R10)
-	POPCNTQ       DI, DI
-	LEAQ          (R10)(DI*2), R10
-	MOVQ          R15, DI
-	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z2, K1, Z0
-	VMOVDQU8      Z0, (R11)
-	POPCNTQ       R9, R9
-	LEAQ          (R11)(R9*2), R11
-	MOVQ          DI, R9
-	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R13
-	XORL          DI, R13
-	KMOVD         R13, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (R12)
-	POPCNTQ       R13, R13
-	LEAQ          (R12)(R13*2), R12
-	MOVQ          DI, R13
-	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, DI
-	ORL           64(SP), DI
-	SHRL          $0x1f, DI, R14
-	XORL          DI, R14
-	KMOVD         R14, K1
-	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
-	MOVQ          DI, R14
-	MOVW          $0x0000, (R10)
-	ADDQ          $0x02, R10
-	MOVW          $0x0000, (R11)
-	ADDQ          $0x02, R11
-	MOVW          $0x0000, (R12)
-	ADDQ          $0x02, R12
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVQ          40(SP), DI
-	SUBQ          56(SP), DI
-	ADDQ          AX, DI
-	SUBQ          CX, DI
-	ADDQ          DI, CX
-	ADDQ          DI, DX
-	ADDQ          DI, BX
-	ADDQ          DI, SI
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+40(FP), AX
-	MOVQ apart+48(FP), CX
-	MOVQ counts+64(FP), DX
-	SUBQ AX, R10
-	MOVQ R10, (DX)
-	ADDQ CX, AX
-	SUBQ AX, R11
-	MOVQ R11, 8(DX)
-	ADDQ CX, AX
-	SUBQ AX, R12
-	MOVQ R12, 16(DX)
-	ADDQ CX, AX
-	SUBQ AX, R8
-	MOVQ R8, 24(DX)
-	MOVQ rows+32(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+72(FP)
-	RET
-
-// func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, full int, counts *[4]int64) int
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·signedareagreatestavx512(SB), NOSPLIT, $56-72
-	MOVQ stride+8(FP), AX
-	MOVQ below+0(FP), CX
-	LEAQ (CX)(AX*1), DX
-	MOVQ to+32(FP), BX
-	MOVQ apart+40(FP), SI
-	MOVQ counts+56(FP), DI
-	MOVQ full+48(FP), R9
-	MOVQ (DI), R8
-	ADDQ BX, R8
-	ADDQ BX, R9
-	MOVQ R9, 8(SP)
-	MOVQ full+48(FP), R9
-	ADDQ SI, BX
-	MOVQ 8(DI), SI
-	ADDQ BX, SI
-	ADDQ BX, R9
-	MOVQ R9, 16(SP)
-	MOVQ rows+24(FP), BX
-	MOVQ BX, (SP)
-	MOVQ columns+16(FP), BX
-	ADDQ BX, BX
-	SUBQ $0x40, BX
-	MOVQ BX, 40(SP)
-
-row:
-	CMPQ R8, 8(SP)
-	JHI  done
-	CMPQ SI, 16(SP)
-	JHI  done
-	MOVQ 40(SP), BX
-	ADDQ CX, BX
-	MOVQ BX, 24(SP)
-	SUBQ $0x40, BX
-	MOVQ BX, 32(SP)
-	XORL BX, BX
-	XORL DI, DI
-	CMPQ CX, 32(SP)
-	JGE  one
-
-pair:
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXSW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMAXSW       Z2, Z3, Z3
-	VMOVDQU16     64(CX), Z4
-	VMOVDQU16     64(DX), Z5
-	VPMAXSW       Z4, Z5, Z5
-	VMOVDQU16     66(CX), Z6
-	VMOVDQU16     66(DX), Z7
-	VPMAXSW       Z6, Z7, Z7
-	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	VPCMPW        $0x05, Z6, Z4, K1
-	KMOVD         K1, BX
-	SHRL          $0x1f, BX, R9
-	XORL          BX, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z4, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R9, R9
-	LEAQ          (R8)(R9*2), R8
-	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	VPCMPW        $0x05, Z7, Z5, K1
-	KMOVD         K1, DI
-	SHRL          $0x1f, DI, R9
-	XORL          DI, R9
-	KMOVD         R9, K1
-	VPCOMPRESSW.Z Z5, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	SUBQ          $-128, CX
-	SUBQ          $-128, DX
-	CMPQ          CX, 32(SP)
-	JL            pair
-
-one:
-	CMPQ          CX, 24(SP)
-	JGE           last
-	VMOVDQU16     (CX), Z0
-	VMOVDQU16     (DX), Z1
-	VPMAXSW       Z0, Z1, Z1
-	VMOVDQU16     2(CX), Z2
-	VMOVDQU16     2(DX), Z3
-	VPMAXSW       Z2, Z3, Z3
-	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	SHRL          $0x1f, R9, DI
-	XORL          R9, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          R9, DI
-	SUBQ          $-64, CX
-	SUBQ          $-64, DX
-
-last:
-	MOVQ          24(SP), R10
-	SUBQ          CX, R10
-	ADDQ          $0x40, R10
-	SHRQ          $0x01, R10
-	MOVQ          $-1, R9
-	BZHIQ         R10, R9, R9
-	KMOVQ         R9, K1
-	SHRQ          $0x01, R9
-	KMOVQ         R9, K2
-	NOTQ          R9
-	MOVQ          R9, 48(SP)
-	VMOVDQU16.Z   (CX), K1, Z0
-	VMOVDQU16.Z   (DX), K1, Z1
-	VPMAXSW       Z0, Z1, Z1
-	VMOVDQU16.Z   2(CX), K2, Z2
-	VMOVDQU16.Z   2(DX), K2, Z3
-	VPMAXSW       Z2, Z3, Z3
-	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	ORL           48(SP), R9
-	SHRL          $0x1f, R9, BX
-	XORL          R9, BX
-	KMOVD         BX, K1
-	VPCOMPRESSW.Z Z0, K1, Z0
-	VMOVDQU8      Z0, (R8)
-	POPCNTQ       BX, BX
-	LEAQ          (R8)(BX*2), R8
-	MOVQ          R9, BX
-	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, BX
-	ORL           48(SP), BX
-	SHRL          $0x1f, BX, DI
-	XORL          BX, DI
-	KMOVD         DI, K1
-	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
-	POPCNTQ       DI, DI
-	LEAQ          (SI)(DI*2), SI
-	MOVQ          BX, DI
-	MOVW          $0x0000, (R8)
-	ADDQ          $0x02, R8
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          24(SP), BX
-	SUBQ          40(SP), BX
-	ADDQ          AX, BX
-	SUBQ          CX, BX
-	ADDQ          BX, CX
-	ADDQ          BX, DX
-	DECQ          (SP)
-	JNZ           row
-
-done:
-	MOVQ to+32(FP), AX
-	MOVQ apart+40(FP), CX
-	MOVQ counts+56(FP), DX
-	SUBQ AX, R8
-	MOVQ R8, (DX)
-	ADDQ CX, AX
-	SUBQ AX, SI
-	MOVQ SI, 8(DX)
-	MOVQ rows+24(FP), AX
-	SUBQ (SP), AX
-	VZEROUPPER
-	MOVQ AX, ret+64(FP)
+	MOVQ          DI, ret+56(FP)
 	RET
 
 // func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
@@ -4150,1602 +1337,2356 @@ DATA everyplaces<>+112(SB)/8, $0x0000000000000007
 DATA everyplaces<>+120(SB)/8, $0x000000000000000f
 GLOBL everyplaces<>(SB), RODATA|NOPTR, $128
 
-// func alternateavx512(table *[1280]byte, src *byte, n int) int64
+// func bytesdigitsavx512(table *[1280]byte, list *byte, counts int, n int) int64
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
-TEXT ·alternateavx512(SB), NOSPLIT, $0-32
+TEXT ·bytesdigitsavx512(SB), NOSPLIT, $0-40
 	MOVQ     table+0(FP), AX
-	MOVQ     src+8(FP), CX
-	MOVQ     n+16(FP), DX
-	VMOVDQU8 signsavx512<>+0(SB), Z0
-	VPXORQ   Z1, Z1, Z1
-	VMOVDQU8 (AX), Z2
-	VMOVDQU8 64(AX), Z3
-	VMOVDQU8 128(AX), Z4
-	VMOVDQU8 192(AX), Z5
-	VPXORQ   Z6, Z6, Z6
-	VMOVDQU8 256(AX), Z7
-	VMOVDQU8 320(AX), Z8
-	VMOVDQU8 384(AX), Z9
-	VMOVDQU8 448(AX), Z10
-	VPXORQ   Z11, Z11, Z11
-	VMOVDQU8 512(AX), Z12
-	VMOVDQU8 576(AX), Z13
-	VMOVDQU8 640(AX), Z14
-	VMOVDQU8 704(AX), Z15
-	VPXORQ   Z16, Z16, Z16
-	VMOVDQU8 768(AX), Z17
-	VMOVDQU8 832(AX), Z18
-	VMOVDQU8 896(AX), Z19
-	VMOVDQU8 960(AX), Z20
-	VPXORQ   Z21, Z21, Z21
-	VMOVDQU8 1024(AX), Z22
-	VMOVDQU8 1088(AX), Z23
-	VMOVDQU8 1152(AX), Z24
-	VMOVDQU8 1216(AX), Z25
+	MOVQ     list+8(FP), CX
+	MOVQ     counts+16(FP), DX
+	MOVQ     n+24(FP), BX
+	VPXORQ   Z0, Z0, Z0
+	VMOVDQU8 (AX), Z1
+	VMOVDQU8 64(AX), Z2
+	VMOVDQU8 128(AX), Z3
+	VMOVDQU8 192(AX), Z4
+	VPXORQ   Z5, Z5, Z5
+	VMOVDQU8 256(AX), Z6
+	VMOVDQU8 320(AX), Z7
+	VMOVDQU8 384(AX), Z8
+	VMOVDQU8 448(AX), Z9
+	VPXORQ   Z10, Z10, Z10
+	VMOVDQU8 512(AX), Z11
+	VMOVDQU8 576(AX), Z12
+	VMOVDQU8 640(AX), Z13
+	VMOVDQU8 704(AX), Z14
+	VPXORQ   Z15, Z15, Z15
+	VMOVDQU8 768(AX), Z16
+	VMOVDQU8 832(AX), Z17
+	VMOVDQU8 896(AX), Z18
+	VMOVDQU8 960(AX), Z19
+	VPXORQ   Z20, Z20, Z20
+	VMOVDQU8 1024(AX), Z21
+	VMOVDQU8 1088(AX), Z22
+	VMOVDQU8 1152(AX), Z23
+	VMOVDQU8 1216(AX), Z24
 
 vector:
-	VMOVDQU8      (CX), Z26
-	VPMOVB2M      Z26, K1
-	VMOVDQA64     Z26, Z27
-	VMOVDQA64     Z26, Z28
-	VPERMI2B      Z3, Z2, Z27
-	VPERMI2B      Z5, Z4, Z28
+	VMOVDQU8      (CX), Z25
+	VMOVDQU8      (CX)(DX*1), Z26
+	VPMOVB2M      Z25, K1
+	VMOVDQA64     Z25, Z27
+	VMOVDQA64     Z25, Z28
+	VPERMI2B      Z2, Z1, Z27
+	VPERMI2B      Z4, Z3, Z28
 	VMOVDQU8      Z28, K1, Z27
-	VPDPBUSD      Z0, Z27, Z1
-	VMOVDQA64     Z26, Z27
-	VMOVDQA64     Z26, Z28
-	VPERMI2B      Z8, Z7, Z27
-	VPERMI2B      Z10, Z9, Z28
+	VPDPBUSD      Z26, Z27, Z0
+	VMOVDQA64     Z25, Z27
+	VMOVDQA64     Z25, Z28
+	VPERMI2B      Z7, Z6, Z27
+	VPERMI2B      Z9, Z8, Z28
 	VMOVDQU8      Z28, K1, Z27
-	VPDPBUSD      Z0, Z27, Z6
-	VMOVDQA64     Z26, Z27
-	VMOVDQA64     Z26, Z28
-	VPERMI2B      Z13, Z12, Z27
-	VPERMI2B      Z15, Z14, Z28
+	VPDPBUSD      Z26, Z27, Z5
+	VMOVDQA64     Z25, Z27
+	VMOVDQA64     Z25, Z28
+	VPERMI2B      Z12, Z11, Z27
+	VPERMI2B      Z14, Z13, Z28
 	VMOVDQU8      Z28, K1, Z27
-	VPDPBUSD      Z0, Z27, Z11
-	VMOVDQA64     Z26, Z27
-	VMOVDQA64     Z26, Z28
-	VPERMI2B      Z18, Z17, Z27
-	VPERMI2B      Z20, Z19, Z28
+	VPDPBUSD      Z26, Z27, Z10
+	VMOVDQA64     Z25, Z27
+	VMOVDQA64     Z25, Z28
+	VPERMI2B      Z17, Z16, Z27
+	VPERMI2B      Z19, Z18, Z28
 	VMOVDQU8      Z28, K1, Z27
-	VPDPBUSD      Z0, Z27, Z16
-	VMOVDQA64     Z26, Z27
-	VMOVDQA64     Z26, Z26
-	VPERMI2B      Z23, Z22, Z27
-	VPERMI2B      Z25, Z24, Z26
-	VMOVDQU8      Z26, K1, Z27
-	VPDPBUSD      Z0, Z27, Z21
+	VPDPBUSD      Z26, Z27, Z15
+	VMOVDQA64     Z25, Z27
+	VMOVDQA64     Z25, Z25
+	VPERMI2B      Z22, Z21, Z27
+	VPERMI2B      Z24, Z23, Z25
+	VMOVDQU8      Z25, K1, Z27
+	VPDPBUSD      Z26, Z27, Z20
 	ADDQ          $0x40, CX
-	DECQ          DX
+	DECQ          BX
 	JNZ           vector
 	XORL          AX, AX
 	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z21, Y0
-	VPADDD        Y21, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
+	VEXTRACTI64X4 $0x01, Z20, Y1
+	VPADDD        Y20, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPADDD        X1, X2, X2
 	VMOVD         X2, CX
 	MOVLQSX       CX, CX
 	ADDQ          CX, AX
 	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z16, Y0
-	VPADDD        Y16, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
+	VEXTRACTI64X4 $0x01, Z15, Y1
+	VPADDD        Y15, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPADDD        X1, X2, X2
 	VMOVD         X2, CX
 	MOVLQSX       CX, CX
 	ADDQ          CX, AX
 	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPADDD        Y11, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
+	VEXTRACTI64X4 $0x01, Z10, Y1
+	VPADDD        Y10, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPADDD        X1, X2, X2
 	VMOVD         X2, CX
 	MOVLQSX       CX, CX
 	ADDQ          CX, AX
 	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z6, Y0
-	VPADDD        Y6, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
+	VEXTRACTI64X4 $0x01, Z5, Y1
+	VPADDD        Y5, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPADDD        X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPADDD        X1, X2, X2
 	VMOVD         X2, CX
 	MOVLQSX       CX, CX
 	ADDQ          CX, AX
 	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDD        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, CX
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDD        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, CX
 	MOVLQSX       CX, CX
-	ADDQ          CX, AX
-	VZEROUPPER
-	MOVQ          AX, ret+24(FP)
-	RET
-
-DATA signsavx512<>+0(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+8(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+16(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+24(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+32(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+40(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+48(SB)/8, $0xff01ff01ff01ff01
-DATA signsavx512<>+56(SB)/8, $0xff01ff01ff01ff01
-GLOBL signsavx512<>(SB), RODATA|NOPTR, $64
-
-// func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
-TEXT ·alternatelineavx512(SB), NOSPLIT, $0-40
-	MOVQ     table+0(FP), AX
-	MOVQ     src+8(FP), CX
-	MOVQ     n+16(FP), DX
-	VMOVDQU8 signsavx512<>+0(SB), Z0
-	VPXORQ   Z1, Z1, Z1
-	VMOVDQU8 (AX), Z2
-	VMOVDQU8 64(AX), Z3
-	VMOVDQU8 128(AX), Z4
-	VMOVDQU8 192(AX), Z5
-	VPXORQ   Z6, Z6, Z6
-	VMOVDQU8 256(AX), Z7
-	VMOVDQU8 320(AX), Z8
-	VMOVDQU8 384(AX), Z9
-	VMOVDQU8 448(AX), Z10
-	VPXORQ   Z11, Z11, Z11
-	VMOVDQU8 512(AX), Z12
-	VMOVDQU8 576(AX), Z13
-	VMOVDQU8 640(AX), Z14
-	VMOVDQU8 704(AX), Z15
-	VPXORQ   Z16, Z16, Z16
-	VMOVDQU8 768(AX), Z17
-	VMOVDQU8 832(AX), Z18
-	VMOVDQU8 896(AX), Z19
-	VMOVDQU8 960(AX), Z20
-	VPXORQ   Z21, Z21, Z21
-
-vector:
-	VMOVDQU8      (CX), Z22
-	VPDPBUSD      Z0, Z22, Z21
-	VPMOVB2M      Z22, K1
-	VMOVDQA64     Z22, Z23
-	VMOVDQA64     Z22, Z24
-	VPERMI2B      Z3, Z2, Z23
-	VPERMI2B      Z5, Z4, Z24
-	VMOVDQU8      Z24, K1, Z23
-	VPDPBUSD      Z0, Z23, Z1
-	VMOVDQA64     Z22, Z23
-	VMOVDQA64     Z22, Z24
-	VPERMI2B      Z8, Z7, Z23
-	VPERMI2B      Z10, Z9, Z24
-	VMOVDQU8      Z24, K1, Z23
-	VPDPBUSD      Z0, Z23, Z6
-	VMOVDQA64     Z22, Z23
-	VMOVDQA64     Z22, Z24
-	VPERMI2B      Z13, Z12, Z23
-	VPERMI2B      Z15, Z14, Z24
-	VMOVDQU8      Z24, K1, Z23
-	VPDPBUSD      Z0, Z23, Z11
-	VMOVDQA64     Z22, Z23
-	VMOVDQA64     Z22, Z22
-	VPERMI2B      Z18, Z17, Z23
-	VPERMI2B      Z20, Z19, Z22
-	VMOVDQU8      Z22, K1, Z23
-	VPDPBUSD      Z0, Z23, Z16
-	ADDQ          $0x40, CX
-	DECQ          DX
-	JNZ           vector
-	XORL          AX, AX
-	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z16, Y0
-	VPADDD        Y16, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
-	VMOVD         X2, CX
-	MOVLQSX       CX, CX
-	ADDQ          CX, AX
-	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPADDD        Y11, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
-	VMOVD         X2, CX
-	MOVLQSX       CX, CX
-	ADDQ          CX, AX
-	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z6, Y0
-	VPADDD        Y6, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPADDD        X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPADDD        X0, X2, X2
-	VMOVD         X2, CX
-	MOVLQSX       CX, CX
-	ADDQ          CX, AX
-	SHLQ          $0x08, AX
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDD        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, CX
-	MOVLQSX       CX, CX
-	ADDQ          CX, AX
-	VEXTRACTI64X4 $0x01, Z21, Y0
-	VPADDD        Y21, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, CX
-	MOVLQSX       CX, CX
-	MOVQ          slope+24(FP), DX
-	IMULQ         DX, CX
-	SHLQ          $0x1f, CX
 	ADDQ          CX, AX
 	VZEROUPPER
 	MOVQ          AX, ret+32(FP)
 	RET
 
-// func alternateformsavx512(numbers *[640]byte, factors *[5]uint64, src *byte, n int) int64
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
-TEXT ·alternateformsavx512(SB), NOSPLIT, $0-40
-	MOVQ         src+16(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         numbers+0(FP), DX
-	VMOVDQU8     (DX), Z0
-	VMOVDQU8     64(DX), Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVDQU8     128(DX), Z3
-	VMOVDQU8     192(DX), Z4
-	VPXORQ       Z5, Z5, Z5
-	VMOVDQU8     256(DX), Z6
-	VMOVDQU8     320(DX), Z7
-	VPXORQ       Z8, Z8, Z8
-	VMOVDQU8     384(DX), Z9
-	VMOVDQU8     448(DX), Z10
-	VPXORQ       Z11, Z11, Z11
-	VMOVDQU8     512(DX), Z12
-	VMOVDQU8     576(DX), Z13
-	VPXORQ       Z14, Z14, Z14
-	VPBROADCASTQ withinavx512<>+0(SB), Z15
-	VPBROADCASTQ oddavx512<>+0(SB), Z16
-
-vector:
-	VMOVDQU8      (AX), Z17
-	VPSRLW        $0x04, Z17, Z18
-	VPTERNLOGQ    $0xea, Z16, Z15, Z17
-	VPERMB        Z0, Z18, Z19
-	VPERMB        Z1, Z17, Z20
-	VPDPBUSD      Z20, Z19, Z2
-	VPERMB        Z3, Z18, Z19
-	VPERMB        Z4, Z17, Z20
-	VPDPBUSD      Z20, Z19, Z5
-	VPERMB        Z6, Z18, Z19
-	VPERMB        Z7, Z17, Z20
-	VPDPBUSD      Z20, Z19, Z8
-	VPERMB        Z9, Z18, Z19
-	VPERMB        Z10, Z17, Z20
-	VPDPBUSD      Z20, Z19, Z11
-	VPERMB        Z12, Z18, Z18
-	VPERMB        Z13, Z17, Z17
-	VPDPBUSD      Z17, Z18, Z14
-	ADDQ          $0x40, AX
-	DECQ          CX
-	JNZ           vector
-	MOVQ          factors+8(FP), AX
-	XORL          CX, CX
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPADDD        Y2, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         (AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z5, Y0
-	VPADDD        Y5, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         8(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z8, Y0
-	VPADDD        Y8, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         16(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPADDD        Y11, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         24(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z14, Y0
-	VPADDD        Y14, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         32(AX), DX
-	ADDQ          DX, CX
-	VZEROUPPER
-	MOVQ          CX, ret+32(FP)
-	RET
-
-DATA withinavx512<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
-GLOBL withinavx512<>(SB), RODATA|NOPTR, $8
-
-DATA oddavx512<>+0(SB)/8, $0x1000100010001000
-GLOBL oddavx512<>(SB), RODATA|NOPTR, $8
-
-// func alternatepairsavx512(numbers *[960]byte, factors *[5]uint64, src *byte, n int) int64
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, AVX512VNNI
-TEXT ·alternatepairsavx512(SB), NOSPLIT, $0-40
-	MOVQ         src+16(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         numbers+0(FP), DX
-	VMOVDQU8     (DX), Z0
-	VMOVDQU8     64(DX), Z1
-	VMOVDQU8     128(DX), Z2
-	VPXORQ       Z3, Z3, Z3
-	VMOVDQU8     192(DX), Z4
-	VMOVDQU8     256(DX), Z5
-	VMOVDQU8     320(DX), Z6
-	VPXORQ       Z7, Z7, Z7
-	VMOVDQU8     384(DX), Z8
-	VMOVDQU8     448(DX), Z9
-	VMOVDQU8     512(DX), Z10
-	VPXORQ       Z11, Z11, Z11
-	VMOVDQU8     576(DX), Z12
-	VMOVDQU8     640(DX), Z13
-	VMOVDQU8     704(DX), Z14
-	VPXORQ       Z15, Z15, Z15
-	VMOVDQU8     768(DX), Z16
-	VMOVDQU8     832(DX), Z17
-	VMOVDQU8     896(DX), Z18
-	VPXORQ       Z19, Z19, Z19
-	MOVL         $0x00010000, DX
-	VMOVD        DX, X20
-	VPBROADCASTD X20, Z20
-	MOVL         $0x0000ff00, DX
-	VPBROADCASTW DX, Z21
-	MOVQ         $0x5555555555555555, DX
-	KMOVQ        DX, K1
-	MOVQ         $0xaaaaaaaaaaaaaaaa, DX
-	KMOVQ        DX, K2
-
-vector:
-	VMOVDQU16     (AX), Z22
-	VMOVDQU16     64(AX), Z23
-	VPSHRDW       $0x0c, Z20, Z22, Z24
-	VPSHRDW       $0x04, Z20, Z23, Z25
-	VPTERNLOGQ    $0xb8, Z25, Z21, Z24
-	VPSRLW        $0x06, Z22, Z25
-	VPSLLW        $0x02, Z23, Z26
-	VPTERNLOGQ    $0xb8, Z26, Z21, Z25
-	VPERMB        Z1, Z25, Z26
-	VPERMB.Z      Z0, Z24, K1, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z2, Z22, K1, Z28
-	VPDPWSSD      Z28, Z27, Z3
-	VPERMB.Z      Z0, Z24, K2, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z2, Z23, K1, Z26
-	VPDPWSSD      Z26, Z27, Z3
-	VPERMB        Z5, Z25, Z26
-	VPERMB.Z      Z4, Z24, K1, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z6, Z22, K1, Z28
-	VPDPWSSD      Z28, Z27, Z7
-	VPERMB.Z      Z4, Z24, K2, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z6, Z23, K1, Z26
-	VPDPWSSD      Z26, Z27, Z7
-	VPERMB        Z9, Z25, Z26
-	VPERMB.Z      Z8, Z24, K1, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z10, Z22, K1, Z28
-	VPDPWSSD      Z28, Z27, Z11
-	VPERMB.Z      Z8, Z24, K2, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z10, Z23, K1, Z26
-	VPDPWSSD      Z26, Z27, Z11
-	VPERMB        Z13, Z25, Z26
-	VPERMB.Z      Z12, Z24, K1, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z14, Z22, K1, Z28
-	VPDPWSSD      Z28, Z27, Z15
-	VPERMB.Z      Z12, Z24, K2, Z27
-	VPMADDUBSW    Z27, Z26, Z27
-	VPERMB.Z      Z14, Z23, K1, Z26
-	VPDPWSSD      Z26, Z27, Z15
-	VPERMB        Z17, Z25, Z25
-	VPERMB.Z      Z16, Z24, K1, Z26
-	VPMADDUBSW    Z26, Z25, Z26
-	VPERMB.Z      Z18, Z22, K1, Z22
-	VPDPWSSD      Z22, Z26, Z19
-	VPERMB.Z      Z16, Z24, K2, Z22
-	VPMADDUBSW    Z22, Z25, Z22
-	VPERMB.Z      Z18, Z23, K1, Z23
-	VPDPWSSD      Z23, Z22, Z19
-	ADDQ          $+128, AX
-	DECQ          CX
-	JNZ           vector
-	MOVQ          factors+8(FP), AX
-	XORL          CX, CX
-	VEXTRACTI64X4 $0x01, Z3, Y0
-	VPMOVSXDQ     Y0, Z0
-	VPMOVSXDQ     Y3, Z1
-	VPADDQ        Z0, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDQ        X0, X1, X1
-	VPEXTRQ       $0x01, X1, BX
-	VMOVQ         X1, DX
-	ADDQ          BX, DX
-	IMULQ         (AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z7, Y0
-	VPMOVSXDQ     Y0, Z0
-	VPMOVSXDQ     Y7, Z1
-	VPADDQ        Z0, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDQ        X0, X1, X1
-	VPEXTRQ       $0x01, X1, BX
-	VMOVQ         X1, DX
-	ADDQ          BX, DX
-	IMULQ         8(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPMOVSXDQ     Y0, Z0
-	VPMOVSXDQ     Y11, Z1
-	VPADDQ        Z0, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDQ        X0, X1, X1
-	VPEXTRQ       $0x01, X1, BX
-	VMOVQ         X1, DX
-	ADDQ          BX, DX
-	IMULQ         16(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z15, Y0
-	VPMOVSXDQ     Y0, Z0
-	VPMOVSXDQ     Y15, Z1
-	VPADDQ        Z0, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDQ        X0, X1, X1
-	VPEXTRQ       $0x01, X1, BX
-	VMOVQ         X1, DX
-	ADDQ          BX, DX
-	IMULQ         24(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z19, Y0
-	VPMOVSXDQ     Y0, Z0
-	VPMOVSXDQ     Y19, Z1
-	VPADDQ        Z0, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDQ        X0, X1, X1
-	VPEXTRQ       $0x01, X1, BX
-	VMOVQ         X1, DX
-	ADDQ          BX, DX
-	IMULQ         32(AX), DX
-	ADDQ          DX, CX
-	VZEROUPPER
-	MOVQ          CX, ret+32(FP)
-	RET
-
-// func levelssingleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, reverse uint64) int
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
-	VBROADCASTSS lo+48(FP), Z0
-	VBROADCASTSS inverse+52(FP), Z1
-	VBROADCASTSS step+56(FP), Z2
-	MOVQ         last+64(FP), AX
-	VMOVQ        AX, X3
-	VPBROADCASTD X3, Z3
-	VBROADCASTSS offset+60(FP), Z4
-	MOVQ         reverse+72(FP), AX
-	VPBROADCASTW AX, Z5
-	VMOVDQU64    inorderlevelssingleavx512<>+0(SB), Z6
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         rows+24(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         stride+32(FP), R8
-	MOVQ         apart+40(FP), R9
-	SUBQ         $0x20, BX
-	XORQ         DI, DI
-
-row:
-	XORQ SI, SI
+// func wordssumavx512(table *uint64, list *byte, counts int, n int) uint64
+// Requires: AVX, AVX2, AVX512DQ, AVX512F
+TEXT ·wordssumavx512(SB), NOSPLIT, $0-40
+	MOVQ   table+0(FP), AX
+	MOVQ   list+8(FP), CX
+	MOVQ   counts+16(FP), DX
+	MOVQ   n+24(FP), BX
+	VPXORQ Z0, Z0, Z0
 
 group:
-	VMOVUPS     (CX)(SI*4), Z9
-	VMOVAPS     Z4, Z7
-	VFMADD231PS Z1, Z9, Z7
-	VCVTPS2DQ   Z7, Z7
-	VPMINUD     Z3, Z7, Z7
-	VCVTDQ2PS   Z7, Z8
-	VFMADD213PS Z0, Z2, Z8
-	VCMPPS      $0x04, Z8, Z9, K1
-	VMOVUPS     64(CX)(SI*4), Z10
-	VMOVAPS     Z4, Z8
-	VFMADD231PS Z1, Z10, Z8
-	VCVTPS2DQ   Z8, Z8
-	VPMINUD     Z3, Z8, Z8
-	VCVTDQ2PS   Z8, Z11
-	VFMADD213PS Z0, Z2, Z11
-	VCMPPS      $0x04, Z11, Z10, K2
-	KORTESTW    K2, K1
-	JNZ         between
-
-found:
-	VPACKUSDW Z8, Z7, Z7
-	VPERMQ    Z7, Z6, Z7
-	VPXORD    Z5, Z7, Z7
-	VMOVDQU16 Z7, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        next
-	ADDQ      $0x20, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       group
-
-next:
-	ADDQ R8, AX
-	ADDQ R9, CX
-	INCQ DI
-	CMPQ DI, DX
-	JL   row
-
-stop:
+	VPMOVZXWQ     (CX), Z1
+	VPMOVSXWQ     (CX)(DX*1), Z2
+	KXNORB        K1, K1, K1
+	VPXORQ        Z3, Z3, Z3
+	VPGATHERQQ    (AX)(Z1*8), K1, Z3
+	VPMULLQ       Z3, Z2, Z2
+	VPADDQ        Z2, Z0, Z0
+	ADDQ          $0x10, CX
+	DECQ          BX
+	JNZ           group
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X1, X0, X0
+	VPEXTRQ       $0x01, X0, CX
+	VMOVQ         X0, AX
+	ADDQ          CX, AX
 	VZEROUPPER
-	MOVQ DI, ret+80(FP)
+	MOVQ          AX, ret+32(FP)
 	RET
 
-between:
-	MOVQ         last+64(FP), R10
-	SHRQ         $0x20, R10
-	JNZ          stop
-	VPXOR        X12, X12, X12
-	VMOVAPS      Z4, Z7
-	VFMADD231PS  Z1, Z9, Z7
-	VCVTPS2DQ    Z7, Z7
-	VMOVUPS      Z7, Z7
-	VPMAXSD      Z12, Z7, Z7
-	VPMINSD      Z3, Z7, Z7
-	VCVTDQ2PS    Z7, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x01, Z9, Z8, K1
-	VPTERNLOGD   $0xff, Z13, Z13, Z13
-	VPSUBD       Z13, Z7, K1, Z7
-	VPMINSD      Z3, Z7, Z8
-	VPCMPEQD     Z8, Z7, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	VCVTDQ2PS    Z7, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x02, Z8, Z9, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	VPCMPEQD     X8, X8, X8
-	VPBROADCASTD X8, Z8
-	VPADDD       Z8, Z7, Z8
-	VCVTDQ2PS    Z8, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x01, Z9, Z8, K1
-	KMOVW        K1, R10
-	VPCMPEQD     Z12, Z7, K1
-	KMOVW        K1, R11
-	ORL          R11, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	VPXOR        X12, X12, X12
-	VMOVAPS      Z4, Z8
-	VFMADD231PS  Z1, Z10, Z8
-	VCVTPS2DQ    Z8, Z8
-	VMOVUPS      Z8, Z8
-	VPMAXSD      Z12, Z8, Z8
-	VPMINSD      Z3, Z8, Z8
-	VCVTDQ2PS    Z8, Z9
-	VFMADD213PS  Z0, Z2, Z9
-	VCMPPS       $0x01, Z10, Z9, K1
-	VPTERNLOGD   $0xff, Z14, Z14, Z14
-	VPSUBD       Z14, Z8, K1, Z8
-	VPMINSD      Z3, Z8, Z9
-	VPCMPEQD     Z9, Z8, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	VCVTDQ2PS    Z8, Z9
-	VFMADD213PS  Z0, Z2, Z9
-	VCMPPS       $0x02, Z9, Z10, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	VPCMPEQD     X9, X9, X9
-	VPBROADCASTD X9, Z9
-	VPADDD       Z9, Z8, Z9
-	VCVTDQ2PS    Z9, Z9
-	VFMADD213PS  Z0, Z2, Z9
-	VCMPPS       $0x01, Z10, Z9, K1
-	KMOVW        K1, R10
-	VPCMPEQD     Z12, Z8, K1
-	KMOVW        K1, R11
-	ORL          R11, R10
-	CMPL         R10, $0x0000ffff
-	JNE          stop
-	JMP          found
-
-DATA inorderlevelssingleavx512<>+0(SB)/8, $0x0000000000000000
-DATA inorderlevelssingleavx512<>+8(SB)/8, $0x0000000000000002
-DATA inorderlevelssingleavx512<>+16(SB)/8, $0x0000000000000004
-DATA inorderlevelssingleavx512<>+24(SB)/8, $0x0000000000000006
-DATA inorderlevelssingleavx512<>+32(SB)/8, $0x0000000000000001
-DATA inorderlevelssingleavx512<>+40(SB)/8, $0x0000000000000003
-DATA inorderlevelssingleavx512<>+48(SB)/8, $0x0000000000000005
-DATA inorderlevelssingleavx512<>+56(SB)/8, $0x0000000000000007
-GLOBL inorderlevelssingleavx512<>(SB), RODATA|NOPTR, $64
-
-// func levelsdoubleavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, reverse uint64) int
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, CMOV
-TEXT ·levelsdoubleavx512(SB), NOSPLIT, $0-96
-	VBROADCASTSD lo+48(FP), Z0
-	VBROADCASTSD inverse+56(FP), Z1
-	VBROADCASTSD step+64(FP), Z2
-	MOVQ         last+72(FP), AX
-	VMOVQ        AX, X3
-	VPBROADCASTD X3, Y3
-	MOVQ         reverse+80(FP), AX
-	VPBROADCASTW AX, Z4
-	VMOVDQU64    inorderlevelsdoubleavx512<>+0(SB), Z5
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         rows+24(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         stride+32(FP), R8
-	MOVQ         apart+40(FP), R9
-	SUBQ         $0x10, BX
-	XORQ         DI, DI
-
-row:
-	XORQ SI, SI
-
-group:
-	VMOVUPS   (CX)(SI*4), Y10
-	VCVTPS2PD Y10, Z5
-	VSUBPD    Z0, Z5, Z5
-	VMULPD    Z1, Z5, Z5
-	VCVTPD2DQ Z5, Y5
-	VPMINUD   Y3, Y5, Y5
-	VCVTDQ2PD Y5, Z9
-	VMULPD    Z2, Z9, Z9
-	VADDPD    Z0, Z9, Z9
-	VCVTPD2PS Z9, Y9
-	VCMPPS    $0x04, Y9, Y10, K1
-	VMOVUPS   32(CX)(SI*4), Y11
-	VCVTPS2PD Y11, Z9
-	VSUBPD    Z0, Z9, Z9
-	VMULPD    Z1, Z9, Z9
-	VCVTPD2DQ Z9, Y9
-	VPMINUD   Y3, Y9, Y9
-	VCVTDQ2PD Y9, Z12
-	VMULPD    Z2, Z12, Z12
-	VADDPD    Z0, Z12, Z12
-	VCVTPD2PS Z12, Y12
-	VCMPPS    $0x04, Y12, Y11, K2
-	KORTESTW  K2, K1
-	JNZ       between
-
-found:
-	VPACKUSDW Y9, Y5, Y5
-	VPERMQ    $0xd8, Y5, Y5
-	VPXORD    Y4, Y5, Y5
-	VMOVDQU16 Y5, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        next
-	ADDQ      $0x10, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       group
-
-next:
-	ADDQ R8, AX
-	ADDQ R9, CX
-	INCQ DI
-	CMPQ DI, DX
-	JL   row
-
-stop:
-	VZEROUPPER
-	MOVQ DI, ret+88(FP)
-	RET
-
-between:
-	MOVQ         last+72(FP), R10
-	SHRQ         $0x20, R10
-	JNZ          stop
-	VPXOR        X6, X6, X6
-	VCVTPS2PD    Y10, Z5
-	VSUBPD       Z0, Z5, Z5
-	VMULPD       Z1, Z5, Z5
-	VCVTPD2DQ    Z5, Y5
-	VMOVUPS      Y5, Y5
-	VPMAXSD      Y6, Y5, Y5
-	VPMINSD      Y3, Y5, Y5
-	VCVTDQ2PD    Y5, Z9
-	VMULPD       Z2, Z9, Z9
-	VADDPD       Z0, Z9, Z9
-	VCVTPD2PS    Z9, Y9
-	VCMPPS       $0x01, Y10, Y9, K1
-	VPTERNLOGD   $0xff, Y7, Y7, Y7
-	VPSUBD       Y7, Y5, K1, Y5
-	VPMINSD      Y3, Y5, Y9
-	VPCMPEQD     Y9, Y5, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	VCVTDQ2PD    Y5, Z9
-	VMULPD       Z2, Z9, Z9
-	VADDPD       Z0, Z9, Z9
-	VCVTPD2PS    Z9, Y9
-	VCMPPS       $0x02, Y9, Y10, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	VPCMPEQD     X9, X9, X9
-	VPBROADCASTD X9, Y9
-	VPADDD       Y9, Y5, Y9
-	VCVTDQ2PD    Y9, Z9
-	VMULPD       Z2, Z9, Z9
-	VADDPD       Z0, Z9, Z9
-	VCVTPD2PS    Z9, Y9
-	VCMPPS       $0x01, Y10, Y9, K1
-	KMOVW        K1, R10
-	VPCMPEQD     Y6, Y5, K1
-	KMOVW        K1, R11
-	ORL          R11, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	VPXOR        X6, X6, X6
-	VCVTPS2PD    Y11, Z9
-	VSUBPD       Z0, Z9, Z9
-	VMULPD       Z1, Z9, Z9
-	VCVTPD2DQ    Z9, Y9
-	VMOVUPS      Y9, Y9
-	VPMAXSD      Y6, Y9, Y9
-	VPMINSD      Y3, Y9, Y9
-	VCVTDQ2PD    Y9, Z10
-	VMULPD       Z2, Z10, Z10
-	VADDPD       Z0, Z10, Z10
-	VCVTPD2PS    Z10, Y10
-	VCMPPS       $0x01, Y11, Y10, K1
-	VPTERNLOGD   $0xff, Y8, Y8, Y8
-	VPSUBD       Y8, Y9, K1, Y9
-	VPMINSD      Y3, Y9, Y10
-	VPCMPEQD     Y10, Y9, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	VCVTDQ2PD    Y9, Z10
-	VMULPD       Z2, Z10, Z10
-	VADDPD       Z0, Z10, Z10
-	VCVTPD2PS    Z10, Y10
-	VCMPPS       $0x02, Y10, Y11, K1
-	KMOVW        K1, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	VPCMPEQD     X10, X10, X10
-	VPBROADCASTD X10, Y10
-	VPADDD       Y10, Y9, Y10
-	VCVTDQ2PD    Y10, Z10
-	VMULPD       Z2, Z10, Z10
-	VADDPD       Z0, Z10, Z10
-	VCVTPD2PS    Z10, Y10
-	VCMPPS       $0x01, Y11, Y10, K1
-	KMOVW        K1, R10
-	VPCMPEQD     Y6, Y9, K1
-	KMOVW        K1, R11
-	ORL          R11, R10
-	CMPL         R10, $0x000000ff
-	JNE          stop
-	JMP          found
-
-DATA inorderlevelsdoubleavx512<>+0(SB)/8, $0x0000000000000000
-DATA inorderlevelsdoubleavx512<>+8(SB)/8, $0x0000000000000002
-DATA inorderlevelsdoubleavx512<>+16(SB)/8, $0x0000000000000004
-DATA inorderlevelsdoubleavx512<>+24(SB)/8, $0x0000000000000006
-DATA inorderlevelsdoubleavx512<>+32(SB)/8, $0x0000000000000001
-DATA inorderlevelsdoubleavx512<>+40(SB)/8, $0x0000000000000003
-DATA inorderlevelsdoubleavx512<>+48(SB)/8, $0x0000000000000005
-DATA inorderlevelsdoubleavx512<>+56(SB)/8, $0x0000000000000007
-GLOBL inorderlevelsdoubleavx512<>(SB), RODATA|NOPTR, $64
-
-// func levelspairsavx512(dst *uint16, src *byte, n int, rows int, stride int, apart int, flip uint64, first uint64, last uint64, reverse uint64) int
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·levelspairsavx512(SB), NOSPLIT, $0-88
-	MOVQ         flip+48(FP), AX
-	VPBROADCASTW AX, Z0
-	MOVQ         first+56(FP), AX
-	VPBROADCASTW AX, Z1
-	MOVQ         last+64(FP), AX
-	VPBROADCASTW AX, Z2
-	MOVQ         reverse+72(FP), AX
-	VPBROADCASTW AX, Z3
-	MOVL         $0x00004000, AX
-	VPBROADCASTW AX, Z4
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         rows+24(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         stride+32(FP), R8
-	MOVQ         apart+40(FP), R9
-	SUBQ         $0x20, BX
-	XORQ         DI, DI
-
-row:
-	XORQ SI, SI
-
-group:
-	VPXORD    (CX)(SI*2), Z0, Z5
-	VPSUBUSW  Z1, Z5, Z5
-	VPCMPUW   $0x06, Z2, Z5, K1
-	VPXORD    Z3, Z5, Z5
-	VMOVDQU16 Z4, K1, Z5
-	VMOVDQU16 Z5, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        next
-	ADDQ      $0x20, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       group
-
-next:
-	ADDQ R8, AX
-	ADDQ R9, CX
-	INCQ DI
-	CMPQ DI, DX
-	JL   row
-	VZEROUPPER
-	MOVQ DI, ret+80(FP)
-	RET
-
-// func levelsvolumeavx512(below *uint16, above *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
+// func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
-TEXT ·levelsvolumeavx512(SB), NOSPLIT, $0-72
+TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $0-104
 	MOVQ         below+0(FP), AX
 	MOVQ         above+8(FP), CX
-	MOVQ         stride+16(FP), DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         to+40(FP), SI
-	MOVQ         next+48(FP), DI
-	MOVQ         apart+56(FP), R8
-	MOVQ         lanes+32(FP), R9
-	KMOVQ        R9, K1
-	MOVL         $0x00008000, R9
-	VPBROADCASTW R9, Z0
-	KXORD        K2, K2, K2
-	KXNORD       K3, K3, K3
-	KMOVQ        K1, K4
-	KXORD        K5, K5, K5
-	VMOVDQU16    (AX), Z1
-	VPMINUW      2(AX), Z1, Z2
-	VMOVDQU16    (CX), Z4
-	VPMINUW      Z4, Z1, Z3
-	VPMINUW      2(CX), Z4, Z4
-	VPMINUW      Z4, Z2, Z4
-
-rows:
-	ADDQ          DX, AX
-	ADDQ          DX, CX
-	PREFETCHT1    (DI)
-	PREFETCHT1    64(DI)
-	ADDQ          R8, DI
-	VMOVDQU16     (AX), Z5
-	VPMINUW       2(AX), Z5, Z6
-	VMOVDQU16     (CX), Z8
-	VPMINUW       Z8, Z5, Z7
-	VPMINUW       2(CX), Z8, Z8
-	VPMINUW       Z8, Z6, Z8
-	VPCMPUW       $0x06, Z5, Z1, K1, K6
-	KXORD         K6, K2, K2
-	VPADDW        Z0, Z1, K6, Z1
-	VPCOMPRESSW.Z Z1, K2, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K2, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z6, Z2, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z2, K2, Z2
-	VPCOMPRESSW.Z Z2, K3, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K3, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z7, Z3, K1, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z3, K3, Z3
-	VPCOMPRESSW.Z Z3, K4, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K4, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x06, Z8, Z4, K4
-	KXORD         K4, K5, K5
-	VPADDW        Z0, Z4, K4, Z4
-	VPCOMPRESSW.Z Z4, K5, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K5, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	DECQ          BX
-	JZ            end0
-	ADDQ          DX, AX
-	ADDQ          DX, CX
-	PREFETCHT1    (DI)
-	PREFETCHT1    64(DI)
-	ADDQ          R8, DI
-	VMOVDQU16     (AX), Z1
-	VPMINUW       2(AX), Z1, Z2
-	VMOVDQU16     (CX), Z4
-	VPMINUW       Z4, Z1, Z3
-	VPMINUW       2(CX), Z4, Z4
-	VPMINUW       Z4, Z2, Z4
-	VPCMPUW       $0x06, Z1, Z5, K1, K5
-	KXORD         K5, K6, K6
-	VPADDW        Z0, Z5, K5, Z5
-	VPCOMPRESSW.Z Z5, K6, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K6, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z2, Z6, K6
-	KXORD         K6, K2, K2
-	VPADDW        Z0, Z6, K6, Z6
-	VPCOMPRESSW.Z Z6, K2, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K2, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z3, Z7, K1, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z7, K2, Z7
-	VPCOMPRESSW.Z Z7, K3, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K3, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x06, Z4, Z8, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z8, K3, Z8
-	VPCOMPRESSW.Z Z8, K4, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K4, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	DECQ          BX
-	JZ            end1
-	ADDQ          DX, AX
-	ADDQ          DX, CX
-	PREFETCHT1    (DI)
-	PREFETCHT1    64(DI)
-	ADDQ          R8, DI
-	VMOVDQU16     (AX), Z5
-	VPMINUW       2(AX), Z5, Z6
-	VMOVDQU16     (CX), Z8
-	VPMINUW       Z8, Z5, Z7
-	VPMINUW       2(CX), Z8, Z8
-	VPMINUW       Z8, Z6, Z8
-	VPCMPUW       $0x06, Z5, Z1, K1, K4
-	KXORD         K4, K5, K5
-	VPADDW        Z0, Z1, K4, Z1
-	VPCOMPRESSW.Z Z1, K5, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K5, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z6, Z2, K5
-	KXORD         K5, K6, K6
-	VPADDW        Z0, Z2, K5, Z2
-	VPCOMPRESSW.Z Z2, K6, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K6, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z7, Z3, K1, K6
-	KXORD         K6, K2, K2
-	VPADDW        Z0, Z3, K6, Z3
-	VPCOMPRESSW.Z Z3, K2, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K2, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x06, Z8, Z4, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z4, K2, Z4
-	VPCOMPRESSW.Z Z4, K3, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K3, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	DECQ          BX
-	JZ            end2
-	ADDQ          DX, AX
-	ADDQ          DX, CX
-	PREFETCHT1    (DI)
-	PREFETCHT1    64(DI)
-	ADDQ          R8, DI
-	VMOVDQU16     (AX), Z1
-	VPMINUW       2(AX), Z1, Z2
-	VMOVDQU16     (CX), Z4
-	VPMINUW       Z4, Z1, Z3
-	VPMINUW       2(CX), Z4, Z4
-	VPMINUW       Z4, Z2, Z4
-	VPCMPUW       $0x06, Z1, Z5, K1, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z5, K3, Z5
-	VPCOMPRESSW.Z Z5, K4, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K4, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z2, Z6, K4
-	KXORD         K4, K5, K5
-	VPADDW        Z0, Z6, K4, Z6
-	VPCOMPRESSW.Z Z6, K5, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K5, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z3, Z7, K1, K5
-	KXORD         K5, K6, K6
-	VPADDW        Z0, Z7, K5, Z7
-	VPCOMPRESSW.Z Z7, K6, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K6, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x06, Z4, Z8, K6
-	KXORD         K6, K2, K2
-	VPADDW        Z0, Z8, K6, Z8
-	VPCOMPRESSW.Z Z8, K2, Z5
-	VMOVDQU16     Z5, (SI)
-	KMOVD         K2, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	DECQ          BX
-	JZ            end3
-	ADDQ          DX, AX
-	ADDQ          DX, CX
-	PREFETCHT1    (DI)
-	PREFETCHT1    64(DI)
-	ADDQ          R8, DI
-	VMOVDQU16     (AX), Z5
-	VPMINUW       2(AX), Z5, Z6
-	VMOVDQU16     (CX), Z8
-	VPMINUW       Z8, Z5, Z7
-	VPMINUW       2(CX), Z8, Z8
-	VPMINUW       Z8, Z6, Z8
-	VPCMPUW       $0x06, Z5, Z1, K1, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z1, K2, Z1
-	VPCOMPRESSW.Z Z1, K3, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K3, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z6, Z2, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z2, K3, Z2
-	VPCOMPRESSW.Z Z2, K4, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K4, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x02, Z7, Z3, K1, K4
-	KXORD         K4, K5, K5
-	VPADDW        Z0, Z3, K4, Z3
-	VPCOMPRESSW.Z Z3, K5, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K5, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	VPCMPUW       $0x06, Z8, Z4, K5
-	KXORD         K5, K6, K6
-	VPADDW        Z0, Z4, K5, Z4
-	VPCOMPRESSW.Z Z4, K6, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K6, R9
-	POPCNTL       R9, R9
-	LEAQ          (SI)(R9*2), SI
-	DECQ          BX
-	JZ            end
-	VMOVDQA64     Z5, Z1
-	VMOVDQA64     Z6, Z2
-	VMOVDQA64     Z7, Z3
-	VMOVDQA64     Z8, Z4
-	JMP           rows
-
-end0:
-	VPCOMPRESSW.Z Z5, K6, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K6, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z6, Z6
-	KNOTD         K2, K2
-	VPCOMPRESSW.Z Z6, K2, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z7, Z7
-	KANDND        K1, K3, K3
-	VPCOMPRESSW.Z Z7, K3, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPCOMPRESSW.Z Z8, K4, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	JMP           done
-
-end1:
-	VPCOMPRESSW.Z Z1, K5, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K5, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z2, Z2
-	KNOTD         K6, K6
-	VPCOMPRESSW.Z Z2, K6, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K6, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z3, Z3
-	KANDND        K1, K2, K2
-	VPCOMPRESSW.Z Z3, K2, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPCOMPRESSW.Z Z4, K3, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	JMP           done
-
-end2:
-	VPCOMPRESSW.Z Z5, K4, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z6, Z6
-	KNOTD         K5, K5
-	VPCOMPRESSW.Z Z6, K5, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K5, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z7, Z7
-	KANDND        K1, K6, K6
-	VPCOMPRESSW.Z Z7, K6, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K6, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPCOMPRESSW.Z Z8, K2, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	JMP           done
-
-end3:
-	VPCOMPRESSW.Z Z1, K3, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z2, Z2
-	KNOTD         K4, K4
-	VPCOMPRESSW.Z Z2, K4, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z3, Z3
-	KANDND        K1, K5, K5
-	VPCOMPRESSW.Z Z3, K5, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K5, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPCOMPRESSW.Z Z4, K6, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K6, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	JMP           done
-
-end:
-	VPCOMPRESSW.Z Z5, K2, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z6, Z6
-	KNOTD         K3, K3
-	VPCOMPRESSW.Z Z6, K3, Z1
-	VMOVDQU16     Z1, (SI)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPADDW        Z0, Z7, Z7
-	KANDND        K1, K4, K4
-	VPCOMPRESSW.Z Z7, K4, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-	VPCOMPRESSW.Z Z8, K5, Z0
-	VMOVDQU16     Z0, (SI)
-	KMOVD         K5, AX
-	POPCNTL       AX, AX
-	LEAQ          (SI)(AX*2), SI
-
-done:
-	MOVQ to+40(FP), AX
-	SUBQ AX, SI
-	SHRQ $0x01, SI
-	VZEROUPPER
-	MOVQ SI, ret+64(FP)
-	RET
-
-// func levelsareaavx512(below *uint16, stride int, rows int, lanes uint64, to *uint16, next uintptr, apart int) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
-TEXT ·levelsareaavx512(SB), NOSPLIT, $0-64
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	MOVQ         rows+16(FP), DX
-	MOVQ         to+32(FP), BX
-	MOVQ         next+40(FP), SI
-	MOVQ         apart+48(FP), DI
-	MOVQ         lanes+24(FP), R8
-	KMOVQ        R8, K1
-	MOVL         $0x00008000, R8
-	VPBROADCASTW R8, Z0
-	KXORD        K2, K2, K2
-	KXNORD       K3, K3, K3
-	VMOVDQU16    (AX), Z1
-	VPMINUW      2(AX), Z1, Z2
-
-rows:
-	ADDQ          CX, AX
-	PREFETCHT1    (SI)
-	PREFETCHT1    64(SI)
-	ADDQ          DI, SI
-	VMOVDQU16     (AX), Z3
-	VPMINUW       2(AX), Z3, Z4
-	VPCMPUW       $0x06, Z3, Z1, K1, K4
-	KXORD         K4, K2, K2
-	VPADDW        Z0, Z1, K4, Z1
-	VPCOMPRESSW.Z Z1, K2, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K2, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	VPCMPUW       $0x02, Z4, Z2, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z2, K2, Z2
-	VPCOMPRESSW.Z Z2, K3, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K3, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	DECQ          DX
-	JZ            end0
-	ADDQ          CX, AX
-	PREFETCHT1    (SI)
-	PREFETCHT1    64(SI)
-	ADDQ          DI, SI
-	VMOVDQU16     (AX), Z1
-	VPMINUW       2(AX), Z1, Z2
-	VPCMPUW       $0x06, Z1, Z3, K1, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z3, K3, Z3
-	VPCOMPRESSW.Z Z3, K4, Z3
-	VMOVDQU16     Z3, (BX)
-	KMOVD         K4, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	VPCMPUW       $0x02, Z2, Z4, K4
-	KXORD         K4, K2, K2
-	VPADDW        Z0, Z4, K4, Z4
-	VPCOMPRESSW.Z Z4, K2, Z3
-	VMOVDQU16     Z3, (BX)
-	KMOVD         K2, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	DECQ          DX
-	JZ            end1
-	ADDQ          CX, AX
-	PREFETCHT1    (SI)
-	PREFETCHT1    64(SI)
-	ADDQ          DI, SI
-	VMOVDQU16     (AX), Z3
-	VPMINUW       2(AX), Z3, Z4
-	VPCMPUW       $0x06, Z3, Z1, K1, K2
-	KXORD         K2, K3, K3
-	VPADDW        Z0, Z1, K2, Z1
-	VPCOMPRESSW.Z Z1, K3, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K3, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	VPCMPUW       $0x02, Z4, Z2, K3
-	KXORD         K3, K4, K4
-	VPADDW        Z0, Z2, K3, Z2
-	VPCOMPRESSW.Z Z2, K4, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K4, R8
-	POPCNTL       R8, R8
-	LEAQ          (BX)(R8*2), BX
-	DECQ          DX
-	JZ            end
-	VMOVDQA64     Z3, Z1
-	VMOVDQA64     Z4, Z2
-	JMP           rows
-
-end0:
-	VPCOMPRESSW.Z Z3, K4, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-	VPADDW        Z0, Z4, Z4
-	KNOTD         K2, K2
-	VPCOMPRESSW.Z Z4, K2, Z0
-	VMOVDQU16     Z0, (BX)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-	JMP           done
-
-end1:
-	VPCOMPRESSW.Z Z1, K3, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-	VPADDW        Z0, Z2, Z2
-	KNOTD         K4, K4
-	VPCOMPRESSW.Z Z2, K4, Z0
-	VMOVDQU16     Z0, (BX)
-	KMOVD         K4, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-	JMP           done
-
-end:
-	VPCOMPRESSW.Z Z3, K2, Z1
-	VMOVDQU16     Z1, (BX)
-	KMOVD         K2, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-	VPADDW        Z0, Z4, Z4
-	KNOTD         K3, K3
-	VPCOMPRESSW.Z Z4, K3, Z0
-	VMOVDQU16     Z0, (BX)
-	KMOVD         K3, AX
-	POPCNTL       AX, AX
-	LEAQ          (BX)(AX*2), BX
-
-done:
-	MOVQ to+32(FP), AX
-	SUBQ AX, BX
-	SHRQ $0x01, BX
-	VZEROUPPER
-	MOVQ BX, ret+56(FP)
-	RET
-
-// func sumlevelsavx512(numbers *[640]byte, factors *[5]uint64, src *uint16, n int) int64
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
-TEXT ·sumlevelsavx512(SB), NOSPLIT, $0-40
-	MOVQ         src+16(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         numbers+0(FP), DX
-	VMOVDQU8     (DX), Z0
-	VMOVDQU8     64(DX), Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVDQU8     128(DX), Z3
-	VMOVDQU8     192(DX), Z4
-	VPXORQ       Z5, Z5, Z5
-	VMOVDQU8     256(DX), Z6
-	VMOVDQU8     320(DX), Z7
-	VPXORQ       Z8, Z8, Z8
-	VMOVDQU8     384(DX), Z9
-	VMOVDQU8     448(DX), Z10
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x01010101, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINUB      1(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMINUB      Z2, Z1, Z5
+	VPMINUB      1(CX), Z2, Z2
+	VPMINUB      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVB2M     Z2, K1
+	VPMOVB2M     Z2, K2
+	VPMOVB2M     Z2, K3
+	VPMOVB2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
 	VPXORQ       Z11, Z11, Z11
-	VMOVDQU8     512(DX), Z12
-	VMOVDQU8     576(DX), Z13
-	VPXORQ       Z14, Z14, Z14
-	MOVL         $0x0000001f, DX
-	VPBROADCASTW DX, Z15
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
 
-vector:
-	VMOVDQU16     (AX), Z16
-	VPSRLW        $0x0a, Z16, Z18
-	VPTERNLOGQ    $0xb8, Z16, Z15, Z18
-	VPSRLW        $0x05, Z16, Z17
-	VPSRLW        $0x09, Z16, Z16
-	VPTERNLOGQ    $0xb8, Z17, Z15, Z16
-	VMOVDQU16     64(AX), Z17
-	VPSRLW        $0x0a, Z17, Z20
-	VPTERNLOGQ    $0xb8, Z17, Z15, Z20
-	VPSRLW        $0x05, Z17, Z19
-	VPSRLW        $0x09, Z17, Z17
-	VPTERNLOGQ    $0xb8, Z19, Z15, Z17
-	VPACKUSWB     Z17, Z16, Z16
-	VPACKUSWB     Z20, Z18, Z17
-	VPERMB        Z0, Z16, Z18
-	VPERMB        Z1, Z17, Z19
-	VPDPBUSD      Z19, Z18, Z2
-	VPERMB        Z3, Z16, Z18
-	VPERMB        Z4, Z17, Z19
-	VPDPBUSD      Z19, Z18, Z5
-	VPERMB        Z6, Z16, Z18
-	VPERMB        Z7, Z17, Z19
-	VPDPBUSD      Z19, Z18, Z8
-	VPERMB        Z9, Z16, Z18
-	VPERMB        Z10, Z17, Z19
-	VPDPBUSD      Z19, Z18, Z11
-	VPERMB        Z12, Z16, Z16
-	VPERMB        Z13, Z17, Z17
-	VPDPBUSD      Z17, Z16, Z14
-	ADDQ          $+128, AX
-	DECQ          CX
-	JNZ           vector
-	MOVQ          factors+8(FP), AX
-	XORL          CX, CX
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPADDD        Y2, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         (AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z5, Y0
-	VPADDD        Y5, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         8(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z8, Y0
-	VPADDD        Y8, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         16(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPADDD        Y11, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         24(AX), DX
-	ADDQ          DX, CX
-	VEXTRACTI64X4 $0x01, Z14, Y0
-	VPADDD        Y14, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPADDD        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPADDD        X0, X1, X1
-	VMOVD         X1, DX
-	MOVLQSX       DX, DX
-	IMULQ         32(AX), DX
-	ADDQ          DX, CX
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMINUB       1(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMINUB       Z8, Z2, Z6
+	VPMINUB       1(CX)(R10*1), Z8, Z8
+	VPMINUB       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBB        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0f, Z12, Z13, Z13
+	VPSUBB        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K5
+	VPCOMPRESSB.Z Z9, K5, Z9
+	VPCOMPRESSB.Z Z10, K5, Z10
+	KMOVQ         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBB        Z0, Z10, K1, Z10
+	VPCMPUB       $0x06, Z2, Z1, K1
+	VPADDB        Z0, Z10, K1, Z10
+	VMOVDQU8.Z    Z0, K3, Z9
+	VPCMPUB       $0x06, Z6, Z5, K3
+	VPSUBB        Z0, Z9, K3, Z9
+	VPCMPEQB      Z5, Z1, K5
+	VPADDB        Z9, Z10, K5, Z10
+	VPSUBB        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBB        Z0, Z11, K2, Z11
+	VPCMPUB       $0x06, Z4, Z3, K2
+	VPADDB        Z0, Z11, K2, Z11
+	VMOVDQU8.Z    Z0, K4, Z5
+	VPCMPUB       $0x06, Z8, Z7, K4
+	VPSUBB        Z0, Z5, K4, Z5
+	VPCMPEQB      Z7, Z3, K5
+	VPADDB        Z5, Z11, K5, Z11
+	VPSUBB        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQB      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMINUB       1(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMINUB       Z7, Z1, Z5
+	VPMINUB       1(CX)(R10*1), Z7, Z7
+	VPMINUB       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBB        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0f, Z12, Z13, Z13
+	VPSUBB        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K5
+	VPCOMPRESSB.Z Z9, K5, Z9
+	VPCOMPRESSB.Z Z10, K5, Z10
+	KMOVQ         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBB        Z0, Z10, K1, Z10
+	VPCMPUB       $0x06, Z1, Z2, K1
+	VPADDB        Z0, Z10, K1, Z10
+	VMOVDQU8.Z    Z0, K3, Z9
+	VPCMPUB       $0x06, Z5, Z6, K3
+	VPSUBB        Z0, Z9, K3, Z9
+	VPCMPEQB      Z6, Z2, K5
+	VPADDB        Z9, Z10, K5, Z10
+	VPSUBB        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBB        Z0, Z11, K2, Z11
+	VPCMPUB       $0x06, Z3, Z4, K2
+	VPADDB        Z0, Z11, K2, Z11
+	VMOVDQU8.Z    Z0, K4, Z6
+	VPCMPUB       $0x06, Z7, Z8, K4
+	VPSUBB        Z0, Z6, K4, Z6
+	VPCMPEQB      Z8, Z4, K5
+	VPADDB        Z6, Z11, K5, Z11
+	VPSUBB        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQB      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBB        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z9, K1, Z9
+	VPCOMPRESSB.Z Z10, K1, Z10
+	KMOVQ         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*1), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBB        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z9, K1, Z9
+	VPCOMPRESSB.Z Z10, K1, Z10
+	KMOVQ         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*1), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
 	VZEROUPPER
-	MOVQ          CX, ret+32(FP)
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func bytesarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·bytesarealeastavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x01010101, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINUB      1(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVB2M     Z2, K1
+	VPMOVB2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMINUB       1(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBB        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0f, Z10, Z11, Z11
+	VPSUBB        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBB        Z9, Z8, K3, Z8
+	VPTESTMB      Z8, Z8, K3
+	VPCOMPRESSB.Z Z5, K3, Z5
+	VPCOMPRESSB.Z Z8, K3, Z8
+	KMOVQ         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*1), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBB        Z0, Z6, K1, Z6
+	VPCMPUB       $0x06, Z2, Z1, K1
+	VPADDB        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBB        Z0, Z7, K2, Z7
+	VPCMPUB       $0x06, Z4, Z3, K2
+	VPADDB        Z0, Z7, K2, Z7
+	VPCMPEQB      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMINUB       1(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBB        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0f, Z10, Z11, Z11
+	VPSUBB        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBB        Z7, Z6, K3, Z6
+	VPTESTMB      Z6, Z6, K3
+	VPCOMPRESSB.Z Z5, K3, Z5
+	VPCOMPRESSB.Z Z6, K3, Z6
+	KMOVQ         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*1), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBB        Z0, Z8, K1, Z8
+	VPCMPUB       $0x06, Z1, Z2, K1
+	VPADDB        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBB        Z0, Z9, K2, Z9
+	VPCMPUB       $0x06, Z3, Z4, K2
+	VPADDB        Z0, Z9, K2, Z9
+	VPCMPEQB      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBB        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBB        Z9, Z8, K3, Z8
+	VPTESTMB      Z8, Z8, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	VPCOMPRESSB.Z Z8, K1, Z8
+	KMOVQ         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*1), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBB        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBB        Z7, Z6, K3, Z6
+	VPTESTMB      Z6, Z6, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	VPCOMPRESSB.Z Z6, K1, Z6
+	KMOVQ         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*1), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func bytesvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x01010101, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXUB      1(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMAXUB      Z2, Z1, Z5
+	VPMAXUB      1(CX), Z2, Z2
+	VPMAXUB      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVB2M     Z2, K1
+	VPMOVB2M     Z2, K2
+	VPMOVB2M     Z2, K3
+	VPMOVB2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMAXUB       1(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMAXUB       Z8, Z2, Z6
+	VPMAXUB       1(CX)(R10*1), Z8, Z8
+	VPMAXUB       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBB        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0f, Z12, Z13, Z13
+	VPSUBB        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K5
+	VPCOMPRESSB.Z Z9, K5, Z9
+	VPCOMPRESSB.Z Z10, K5, Z10
+	KMOVQ         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBB        Z0, Z10, K1, Z10
+	VPCMPUB       $0x01, Z2, Z1, K1
+	VPADDB        Z0, Z10, K1, Z10
+	VMOVDQU8.Z    Z0, K3, Z9
+	VPCMPUB       $0x01, Z6, Z5, K3
+	VPSUBB        Z0, Z9, K3, Z9
+	VPCMPEQB      Z5, Z1, K5
+	VPADDB        Z9, Z10, K5, Z10
+	VPSUBB        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBB        Z0, Z11, K2, Z11
+	VPCMPUB       $0x01, Z4, Z3, K2
+	VPADDB        Z0, Z11, K2, Z11
+	VMOVDQU8.Z    Z0, K4, Z5
+	VPCMPUB       $0x01, Z8, Z7, K4
+	VPSUBB        Z0, Z5, K4, Z5
+	VPCMPEQB      Z7, Z3, K5
+	VPADDB        Z5, Z11, K5, Z11
+	VPSUBB        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQB      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMAXUB       1(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMAXUB       Z7, Z1, Z5
+	VPMAXUB       1(CX)(R10*1), Z7, Z7
+	VPMAXUB       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBB        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0f, Z12, Z13, Z13
+	VPSUBB        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K5
+	VPCOMPRESSB.Z Z9, K5, Z9
+	VPCOMPRESSB.Z Z10, K5, Z10
+	KMOVQ         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*1), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBB        Z0, Z10, K1, Z10
+	VPCMPUB       $0x01, Z1, Z2, K1
+	VPADDB        Z0, Z10, K1, Z10
+	VMOVDQU8.Z    Z0, K3, Z9
+	VPCMPUB       $0x01, Z5, Z6, K3
+	VPSUBB        Z0, Z9, K3, Z9
+	VPCMPEQB      Z6, Z2, K5
+	VPADDB        Z9, Z10, K5, Z10
+	VPSUBB        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBB        Z0, Z11, K2, Z11
+	VPCMPUB       $0x01, Z3, Z4, K2
+	VPADDB        Z0, Z11, K2, Z11
+	VMOVDQU8.Z    Z0, K4, Z6
+	VPCMPUB       $0x01, Z7, Z8, K4
+	VPSUBB        Z0, Z6, K4, Z6
+	VPCMPEQB      Z8, Z4, K5
+	VPADDB        Z6, Z11, K5, Z11
+	VPSUBB        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQB      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBB        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z9, K1, Z9
+	VPCOMPRESSB.Z Z10, K1, Z10
+	KMOVQ         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*1), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBB        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBB        Z11, Z10, K5, Z10
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z9, K1, Z9
+	VPCOMPRESSB.Z Z10, K1, Z10
+	KMOVQ         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*1), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func bytesareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x01010101, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXUB      1(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVB2M     Z2, K1
+	VPMOVB2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMAXUB       1(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBB        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0f, Z10, Z11, Z11
+	VPSUBB        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBB        Z9, Z8, K3, Z8
+	VPTESTMB      Z8, Z8, K3
+	VPCOMPRESSB.Z Z5, K3, Z5
+	VPCOMPRESSB.Z Z8, K3, Z8
+	KMOVQ         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*1), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBB        Z0, Z6, K1, Z6
+	VPCMPUB       $0x01, Z2, Z1, K1
+	VPADDB        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBB        Z0, Z7, K2, Z7
+	VPCMPUB       $0x01, Z4, Z3, K2
+	VPADDB        Z0, Z7, K2, Z7
+	VPCMPEQB      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMAXUB       1(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBB        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0f, Z10, Z11, Z11
+	VPSUBB        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBB        Z7, Z6, K3, Z6
+	VPTESTMB      Z6, Z6, K3
+	VPCOMPRESSB.Z Z5, K3, Z5
+	VPCOMPRESSB.Z Z6, K3, Z6
+	KMOVQ         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*1), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBB        Z0, Z8, K1, Z8
+	VPCMPUB       $0x01, Z1, Z2, K1
+	VPADDB        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBB        Z0, Z9, K2, Z9
+	VPCMPUB       $0x01, Z3, Z4, K2
+	VPADDB        Z0, Z9, K2, Z9
+	VPCMPEQB      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBB        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBB        Z9, Z8, K3, Z8
+	VPTESTMB      Z8, Z8, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	VPCOMPRESSB.Z Z8, K1, Z8
+	KMOVQ         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*1), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBB        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0f, Z0, Z1, Z1
+	VPSUBB        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBB        Z7, Z6, K3, Z6
+	VPTESTMB      Z6, Z6, K1
+	VPCOMPRESSB.Z Z5, K1, Z5
+	VPCOMPRESSB.Z Z6, K1, Z6
+	KMOVQ         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*1), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func wordsvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsvolumeleastavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x00010001, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINUW      2(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMINUW      Z2, Z1, Z5
+	VPMINUW      2(CX), Z2, Z2
+	VPMINUW      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPMOVW2M     Z2, K3
+	VPMOVW2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMINUW       2(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMINUW       Z8, Z2, Z6
+	VPMINUW       2(CX)(R10*1), Z8, Z8
+	VPMINUW       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPUW       $0x06, Z2, Z1, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPUW       $0x06, Z6, Z5, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z5, Z1, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPUW       $0x06, Z4, Z3, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z5
+	VPCMPUW       $0x06, Z8, Z7, K4
+	VPSUBW        Z0, Z5, K4, Z5
+	VPCMPEQW      Z7, Z3, K5
+	VPADDW        Z5, Z11, K5, Z11
+	VPSUBW        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQW      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMINUW       2(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMINUW       Z7, Z1, Z5
+	VPMINUW       2(CX)(R10*1), Z7, Z7
+	VPMINUW       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPUW       $0x06, Z1, Z2, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPUW       $0x06, Z5, Z6, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z6, Z2, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPUW       $0x06, Z3, Z4, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z6
+	VPCMPUW       $0x06, Z7, Z8, K4
+	VPSUBW        Z0, Z6, K4, Z6
+	VPCMPEQW      Z8, Z4, K5
+	VPADDW        Z6, Z11, K5, Z11
+	VPSUBW        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQW      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func wordsarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsarealeastavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x00010001, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINUW      2(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMINUW       2(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBW        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z8, K3, Z8
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBW        Z0, Z6, K1, Z6
+	VPCMPUW       $0x06, Z2, Z1, K1
+	VPADDW        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBW        Z0, Z7, K2, Z7
+	VPCMPUW       $0x06, Z4, Z3, K2
+	VPADDW        Z0, Z7, K2, Z7
+	VPCMPEQW      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMINUW       2(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBW        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z6, K3, Z6
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPUW       $0x06, Z1, Z2, K1
+	VPADDW        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBW        Z0, Z9, K2, Z9
+	VPCMPUW       $0x06, Z3, Z4, K2
+	VPADDW        Z0, Z9, K2, Z9
+	VPCMPEQW      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBW        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z8, K1, Z8
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBW        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z6, K1, Z6
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func wordsvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsvolumegreatestavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x00010001, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXUW      2(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMAXUW      Z2, Z1, Z5
+	VPMAXUW      2(CX), Z2, Z2
+	VPMAXUW      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPMOVW2M     Z2, K3
+	VPMOVW2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMAXUW       2(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMAXUW       Z8, Z2, Z6
+	VPMAXUW       2(CX)(R10*1), Z8, Z8
+	VPMAXUW       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPUW       $0x01, Z2, Z1, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPUW       $0x01, Z6, Z5, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z5, Z1, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPUW       $0x01, Z4, Z3, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z5
+	VPCMPUW       $0x01, Z8, Z7, K4
+	VPSUBW        Z0, Z5, K4, Z5
+	VPCMPEQW      Z7, Z3, K5
+	VPADDW        Z5, Z11, K5, Z11
+	VPSUBW        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQW      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMAXUW       2(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMAXUW       Z7, Z1, Z5
+	VPMAXUW       2(CX)(R10*1), Z7, Z7
+	VPMAXUW       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPUW       $0x01, Z1, Z2, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPUW       $0x01, Z5, Z6, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z6, Z2, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPUW       $0x01, Z3, Z4, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z6
+	VPCMPUW       $0x01, Z7, Z8, K4
+	VPSUBW        Z0, Z6, K4, Z6
+	VPCMPEQW      Z8, Z4, K5
+	VPADDW        Z6, Z11, K5, Z11
+	VPSUBW        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQW      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func wordsareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsareagreatestavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x00010001, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXUW      2(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMAXUW       2(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBW        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z8, K3, Z8
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBW        Z0, Z6, K1, Z6
+	VPCMPUW       $0x01, Z2, Z1, K1
+	VPADDW        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBW        Z0, Z7, K2, Z7
+	VPCMPUW       $0x01, Z4, Z3, K2
+	VPADDW        Z0, Z7, K2, Z7
+	VPCMPEQW      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMAXUW       2(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBW        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z6, K3, Z6
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPUW       $0x01, Z1, Z2, K1
+	VPADDW        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBW        Z0, Z9, K2, Z9
+	VPCMPUW       $0x01, Z3, Z4, K2
+	VPADDW        Z0, Z9, K2, Z9
+	VPCMPEQW      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBW        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z8, K1, Z8
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBW        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z6, K1, Z6
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func wordsvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsvolumesignedleastavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x00010001, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINSW      2(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMINSW      Z2, Z1, Z5
+	VPMINSW      2(CX), Z2, Z2
+	VPMINSW      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPMOVW2M     Z2, K3
+	VPMOVW2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMINSW       2(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMINSW       Z8, Z2, Z6
+	VPMINSW       2(CX)(R10*1), Z8, Z8
+	VPMINSW       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPW        $0x06, Z2, Z1, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPW        $0x06, Z6, Z5, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z5, Z1, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPW        $0x06, Z4, Z3, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z5
+	VPCMPW        $0x06, Z8, Z7, K4
+	VPSUBW        Z0, Z5, K4, Z5
+	VPCMPEQW      Z7, Z3, K5
+	VPADDW        Z5, Z11, K5, Z11
+	VPSUBW        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQW      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMINSW       2(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMINSW       Z7, Z1, Z5
+	VPMINSW       2(CX)(R10*1), Z7, Z7
+	VPMINSW       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPW        $0x06, Z1, Z2, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPW        $0x06, Z5, Z6, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z6, Z2, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPW        $0x06, Z3, Z4, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z6
+	VPCMPW        $0x06, Z7, Z8, K4
+	VPSUBW        Z0, Z6, K4, Z6
+	VPCMPEQW      Z8, Z4, K5
+	VPADDW        Z6, Z11, K5, Z11
+	VPSUBW        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQW      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func wordsareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsareasignedleastavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x00010001, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINSW      2(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMINSW       2(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBW        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z8, K3, Z8
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBW        Z0, Z6, K1, Z6
+	VPCMPW        $0x06, Z2, Z1, K1
+	VPADDW        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBW        Z0, Z7, K2, Z7
+	VPCMPW        $0x06, Z4, Z3, K2
+	VPADDW        Z0, Z7, K2, Z7
+	VPCMPEQW      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMINSW       2(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBW        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z6, K3, Z6
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPW        $0x06, Z1, Z2, K1
+	VPADDW        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBW        Z0, Z9, K2, Z9
+	VPCMPW        $0x06, Z3, Z4, K2
+	VPADDW        Z0, Z9, K2, Z9
+	VPCMPEQW      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBW        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z8, K1, Z8
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBW        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z6, K1, Z6
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsvolumesignedgreatestavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x00010001, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXSW      2(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMAXSW      Z2, Z1, Z5
+	VPMAXSW      2(CX), Z2, Z2
+	VPMAXSW      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPMOVW2M     Z2, K3
+	VPMOVW2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMAXSW       2(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMAXSW       Z8, Z2, Z6
+	VPMAXSW       2(CX)(R10*1), Z8, Z8
+	VPMAXSW       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPW        $0x01, Z2, Z1, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPW        $0x01, Z6, Z5, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z5, Z1, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPW        $0x01, Z4, Z3, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z5
+	VPCMPW        $0x01, Z8, Z7, K4
+	VPSUBW        Z0, Z5, K4, Z5
+	VPCMPEQW      Z7, Z3, K5
+	VPADDW        Z5, Z11, K5, Z11
+	VPSUBW        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQW      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMAXSW       2(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMAXSW       Z7, Z1, Z5
+	VPMAXSW       2(CX)(R10*1), Z7, Z7
+	VPMAXSW       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBW        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0e, Z12, Z13, Z13
+	VPSUBW        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K5
+	VPCOMPRESSW.Z Z9, K5, Z9
+	VPCOMPRESSW.Z Z10, K5, Z10
+	KMOVD         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*2), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBW        Z0, Z10, K1, Z10
+	VPCMPW        $0x01, Z1, Z2, K1
+	VPADDW        Z0, Z10, K1, Z10
+	VMOVDQU16.Z   Z0, K3, Z9
+	VPCMPW        $0x01, Z5, Z6, K3
+	VPSUBW        Z0, Z9, K3, Z9
+	VPCMPEQW      Z6, Z2, K5
+	VPADDW        Z9, Z10, K5, Z10
+	VPSUBW        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBW        Z0, Z11, K2, Z11
+	VPCMPW        $0x01, Z3, Z4, K2
+	VPADDW        Z0, Z11, K2, Z11
+	VMOVDQU16.Z   Z0, K4, Z6
+	VPCMPW        $0x01, Z7, Z8, K4
+	VPSUBW        Z0, Z6, K4, Z6
+	VPCMPEQW      Z8, Z4, K5
+	VPADDW        Z6, Z11, K5, Z11
+	VPSUBW        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQW      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	PREFETCHT0    64(BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBW        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBW        Z11, Z10, K5, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z9, K1, Z9
+	VPCOMPRESSW.Z Z10, K1, Z10
+	KMOVD         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*2), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·wordsareasignedgreatestavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x00010001, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMAXSW      2(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVW2M     Z2, K1
+	VPMOVW2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMAXSW       2(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBW        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z8, K3, Z8
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBW        Z0, Z6, K1, Z6
+	VPCMPW        $0x01, Z2, Z1, K1
+	VPADDW        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBW        Z0, Z7, K2, Z7
+	VPCMPW        $0x01, Z4, Z3, K2
+	VPADDW        Z0, Z7, K2, Z7
+	VPCMPEQW      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMAXSW       2(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBW        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0e, Z10, Z11, Z11
+	VPSUBW        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K3
+	VPCOMPRESSW.Z Z5, K3, Z5
+	VPCOMPRESSW.Z Z6, K3, Z6
+	KMOVD         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*2), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPW        $0x01, Z1, Z2, K1
+	VPADDW        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBW        Z0, Z9, K2, Z9
+	VPCMPW        $0x01, Z3, Z4, K2
+	VPADDW        Z0, Z9, K2, Z9
+	VPCMPEQW      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	PREFETCHT0    64(CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBW        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBW        Z9, Z8, K3, Z8
+	VPTESTMW      Z8, Z8, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z8, K1, Z8
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBW        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0e, Z0, Z1, Z1
+	VPSUBW        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBW        Z7, Z6, K3, Z6
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z5, K1, Z5
+	VPCOMPRESSW.Z Z6, K1, Z6
+	KMOVD         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*2), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
 	RET

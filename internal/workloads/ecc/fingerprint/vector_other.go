@@ -13,12 +13,10 @@ func vectorised(grid.Ladder, string) vectors { return vectors{} }
 
 func multiplying(string) func(dst, table *uint64, src *byte, n, ahead int) int { return nil }
 
-func levelVectorsOf(string) levelVectors { return levelVectors{} }
+func countVectorsOf(string, int, order) (v countVectors, vector int64, ok bool) { return v, 0, false }
 
-func levelRowsOf(string, grid.Type, grid.Ladder, uint16) (fast, exactly levelRows) {
-	return nil, nil
+func laneVectorsOf(string, grid.Type, grid.Ladder, uint16, int64) (group int64, fast, whole func(dst, src *byte, n, rows, stride, apart int) int) {
+	return 1, nil, nil
 }
 
-func turnVectorsOf(string, grid.Type, bool) (v turnVectors, lookUp lookUps, ok bool) {
-	return v, lookUp, false
-}
+func ordered(string) bool { return false }

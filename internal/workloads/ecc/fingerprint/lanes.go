@@ -1,0 +1,159 @@
+package fingerprint
+
+import (
+	"math"
+
+	"eccbench/internal/grid"
+)
+
+// lanes are how voxels are counted, in a byte each or in two, in the order of their weights: those of integers as they are, or
+// with some bits turned, and of float32 as levels.
+type lanes struct {
+	order
+	bytes  int   // of a lane
+	vector int64 // in bytes
+	size   int   // of a value
+	// own says that lanes are the image's own bytes.
+	own  bool
+	flip uint16 // bits of a value, or of its level, that are turned
+	// Of levels, beyond is the lane of those above the ladder, or from level top on, and converter is for rows that vectors do
+	// not turn.
+	levels    bool
+	converter grid.Converter
+	top       int64
+	beyond    uint16
+	// fast turns rows of n values, as many as group at least, of so many bytes from one to the next, and returns how many
+	// rows, up to one that it cannot turn; exactly up to one with a value that is no level's own. They may be nil.
+	group         int64
+	fast, exactly func(dst, src *byte, n, rows, stride, apart int) int
+}
+
+// An order is that of lanes: of numbers with a sign or without, and from the greatest on or from the least.
+type order struct{ signed, reversed bool }
+
+// lanesOf are those of a type on a ladder, if there are any.
+func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (lanes, bool) {
+	u := lanes{size: int(t.Size()), bytes: int(t.Size()), order: order{t == grid.Int16, reversed}, own: true}
+	if t == grid.Float32 {
+		// The last lane is what is beyond. Levels have descending lanes by their bits.
+		if !l.Indexed() || l.Len() > math.MaxUint16 || reversed && l.Len() > 1<<15 {
+			return u, false
+		}
+		u.own, u.levels, u.bytes, u.top, u.beyond = false, true, 2, min(top, l.Len()), math.MaxUint16
+		u.converter = grid.NewConverter(t, l)
+		if reversed {
+			u.flip = 1<<15 - 1
+		}
+		u.order = order{}
+	}
+	if !ordered(isa) { // all are numbers with a sign, from the least on
+		u.own = false
+		if !u.signed {
+			u.flip ^= 1 << (8*u.bytes - 1)
+			u.beyond ^= 1 << 15
+		}
+		if u.reversed {
+			u.flip ^= uint16(1<<(8*u.bytes) - 1)
+		}
+		u.order = order{signed: true}
+	}
+	u.group, u.fast, u.exactly = laneVectorsOf(isa, t, l, u.flip, u.top)
+	return u, true
+}
+
+// table is of what the weights of all lanes are less than that of what is outside, and whether they ascend with the lanes.
+func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) (table []uint64, ascends bool) {
+	of := w.less(top)
+	if u.levels {
+		table = make([]uint64, 1<<16)
+		for level, w := range of[:u.top] {
+			table[uint16(level)^u.flip] = w
+		}
+		return table, true
+	}
+	if table = of[:w.levels]; u.flip != 0 || !ownLevels(t, l) {
+		levels := l.OfPatterns(t)
+		flip := int(u.flip) & (len(levels) - 1)
+		table = make([]uint64, len(levels))
+		for v, level := range levels {
+			table[v^flip] = of[min(int64(level), w.levels)]
+		}
+	}
+	least := 0 // the first lane's bits
+	if u.signed {
+		least = len(table) / 2
+	}
+	if u.reversed {
+		least ^= len(table) - 1
+	}
+	for i := range len(table) - 1 {
+		if int64(table[i^least]) > int64(table[(i+1)^least]) {
+			return nil, false
+		}
+	}
+	return table, true
+}
+
+// rows writes the lanes of the values of src, row by row of so many columns, and a vector of the last one behind each: rows
+// of dst are stride bytes from one to the next, of src apart. Of an image with a watcher, who is shown float32 of which some are no level's own.
+func (u *lanes) rows(w grid.Watcher, dst, src []byte, rows, columns, stride, apart int64) {
+	fast := u.fast
+	if w != nil && u.levels {
+		fast = u.exactly
+	}
+	for y := int64(0); y < rows; y++ {
+		if fast != nil && columns >= u.group {
+			if y += int64(fast(&dst[y*stride], &src[y*apart], int(columns), int(rows-y), int(stride), int(apart))); y == rows {
+				return
+			}
+		}
+		row := src[y*apart:][:columns*int64(u.size)]
+		if w != nil {
+			w.Look(row)
+		}
+		to := dst[y*stride:][:columns*int64(u.bytes)+u.vector]
+		end := to[len(to)-int(u.vector)-u.bytes:]
+		u.row(to[:columns*int64(u.bytes)], row)
+		for i := u.bytes; i < len(end); i += u.bytes {
+			copy(end[i:i+u.bytes], end[:u.bytes])
+		}
+	}
+}
+
+// row turns as many values at a time as vectors do, and one by one where they do not.
+func (u *lanes) row(dst, src []byte) {
+	switch {
+	case u.bytes == 1:
+		for i, v := range src {
+			dst[i] = v ^ byte(u.flip)
+		}
+		return
+	case !u.levels:
+		to := grid.Values[uint16](dst)
+		for i, v := range grid.Values[uint16](src) {
+			to[i] = v ^ u.flip
+		}
+		return
+	}
+	const some = 64
+	var levels [some]int32
+	to := grid.Values[uint16](dst)
+	for len(to) > 0 {
+		n := min(some, len(to))
+		if group := int(u.group); u.fast != nil && n >= group && u.fast(&dst[0], &src[0], group, 1, 0, 0) == 1 {
+			n = group
+		} else {
+			if u.fast != nil && n > group {
+				n = group
+			}
+			u.converter.Convert(levels[:n], src[:4*n])
+			for i, level := range levels[:n] {
+				to[i] = u.beyond
+				if int64(level) < u.top {
+					to[i] = uint16(level) ^ u.flip
+				}
+			}
+		}
+		to, dst, src = to[n:], dst[2*n:], src[4*n:]
+	}
+}
