@@ -38,6 +38,12 @@ func (l Ladder) OfPatterns(t Type) []int32 {
 		least = math.MinInt16
 	}
 	levels := make([]int32, n)
+	if lo, step, affine := l.Affinity(); affine && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<20 { // of which float32 has each
+		for i := range n {
+			levels[(least+i)&(n-1)] = int32(min(max(int64(least+i)-int64(lo), 0), l.n))
+		}
+		return levels
+	}
 	k := l.Level(float32(least))
 	for i := range n { // in ascending order of values: the level is mostly this or the next one
 		value := float32(least + i)

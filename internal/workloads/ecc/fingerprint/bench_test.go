@@ -2,7 +2,7 @@ package fingerprint_test
 
 import (
 	"fmt"
-	"maps"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkOf times one weight function, and two, in turns with extrema on the same
-// image, core and instruction set, and reports the ratio of the rates: of the median of
+// image, cores and instruction set, and reports the ratio of the rates: of the median of
 // each, and of the quickest call of each, which what else runs on a machine disturbs
 // least.
 func BenchmarkOf(b *testing.B) {
@@ -26,14 +26,10 @@ func BenchmarkOf(b *testing.B) {
 	} {
 		_, f := ecctest.Open(b, name)
 		for _, isa := range fingerprint.Available() {
-			keys := map[string]fingerprint.Key{}
-			for n := 1; n <= 2; n++ {
-				keys[fmt.Sprintf("functions=%d", n)] = fingerprint.Draw(n)
-			}
-			for _, what := range slices.Sorted(maps.Keys(keys)) {
-				k := keys[what]
-				b.Run(fmt.Sprintf("%s/%s/%s", name, isa, what), func(b *testing.B) {
-					job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1, ISA: isa}})
+			for _, of := range [][2]int{{1, 1}, {2, 1}, {1, runtime.NumCPU()}} {
+				k, threads := fingerprint.Draw(of[0]), of[1]
+				b.Run(fmt.Sprintf("%s/%s/functions=%d/threads=%d", name, isa, of[0], threads), func(b *testing.B) {
+					job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads, ISA: isa}})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -41,7 +37,7 @@ func BenchmarkOf(b *testing.B) {
 					var own, other []time.Duration
 					for b.Loop() {
 						start := time.Now()
-						if _, err := fingerprint.On(isa, f, k, f.Ladder().Len(), 1); err != nil {
+						if _, err := fingerprint.On(isa, f, k, f.Ladder().Len(), threads); err != nil {
 							b.Fatal(err)
 						}
 						middle := time.Now()

@@ -79,11 +79,7 @@ func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa strin
 		return nil
 	}
 	for _, w := range all {
-		table, ascends := c.lanes.table(t, l, w, top)
-		if !ascends {
-			return nil
-		}
-		c.weighers = append(c.weighers, c.weigh(table))
+		c.weighers = append(c.weighers, c.weigh(c.lanes.table(t, l, w, top)))
 	}
 	return c
 }

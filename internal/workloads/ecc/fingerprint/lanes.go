@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"math"
+	"math/bits"
 
 	"eccbench/internal/grid"
 )
@@ -34,17 +35,20 @@ type order struct{ signed, reversed bool }
 // lanesOf are those of a type on a ladder, if there are any.
 func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (lanes, bool) {
 	u := lanes{size: int(t.Size()), bytes: int(t.Size()), order: order{t == grid.Int16, reversed}, own: true}
-	if t == grid.Float32 {
-		// The last lane is what is beyond. Levels have descending lanes by their bits.
+	switch {
+	case t == grid.Float32:
+		// The lane after the last one is what is beyond. Levels have descending lanes by their bits.
 		if !l.Indexed() || l.Len() > math.MaxUint16 || reversed && l.Len() > 1<<15 {
 			return u, false
 		}
-		u.own, u.levels, u.bytes, u.top, u.beyond = false, true, 2, min(top, l.Len()), math.MaxUint16
-		u.converter = grid.NewConverter(t, l)
+		u.order, u.own, u.levels, u.bytes, u.top = order{}, false, true, 2, min(top, l.Len())
+		u.converter, u.beyond = grid.NewConverter(t, l), uint16(l.Len())
 		if reversed {
-			u.flip = 1<<15 - 1
+			u.flip = 1<<bits.Len16(u.beyond-1) - 1
+			u.beyond = u.flip + 1
 		}
-		u.order = order{}
+	case reversed && l.Level(grid.Identity(t).Value(1<<(8*t.Size())-1)) >= min(top, l.Len()):
+		return u, false // what is outside would have the first lanes, and the greatest weight
 	}
 	if !ordered(isa) { // all are numbers with a sign, from the least on
 		u.own = false
@@ -53,7 +57,7 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 			u.beyond ^= 1 << 15
 		}
 		if u.reversed {
-			u.flip ^= uint16(1<<(8*u.bytes) - 1)
+			u.flip ^= 1<<(8*u.bytes) - 1
 		}
 		u.order = order{signed: true}
 	}
@@ -61,37 +65,31 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 	return u, true
 }
 
-// table is of what the weights of all lanes are less than that of what is outside, and whether they ascend with the lanes.
-func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) (table []uint64, ascends bool) {
+// table is of what the weights of all lanes are less than that of what is outside.
+func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) []uint64 {
 	of := w.less(top)
 	if u.levels {
-		table = make([]uint64, 1<<16)
+		table := make([]uint64, int(u.beyond)+1)
+		if u.signed {
+			table = make([]uint64, 1<<16)
+		}
 		for level, w := range of[:u.top] {
 			table[uint16(level)^u.flip] = w
 		}
-		return table, true
+		return table
 	}
-	if table = of[:w.levels]; u.flip != 0 || !ownLevels(t, l) {
-		levels := l.OfPatterns(t)
-		flip := int(u.flip) & (len(levels) - 1)
-		table = make([]uint64, len(levels))
-		for v, level := range levels {
-			table[v^flip] = of[min(int64(level), w.levels)]
+	if u.flip == 0 && ownLevels(t, l) {
+		return of[:w.levels]
+	}
+	levels := l.OfPatterns(t)
+	flip := int(u.flip) & (len(levels) - 1)
+	table := make([]uint64, len(levels))
+	inParts(len(levels), func(from, to int) {
+		for v, level := range levels[from:to] {
+			table[(from+v)^flip] = of[level]
 		}
-	}
-	least := 0 // the first lane's bits
-	if u.signed {
-		least = len(table) / 2
-	}
-	if u.reversed {
-		least ^= len(table) - 1
-	}
-	for i := range len(table) - 1 {
-		if int64(table[i^least]) > int64(table[(i+1)^least]) {
-			return nil, false
-		}
-	}
-	return table, true
+	})
+	return table
 }
 
 // rows writes the lanes of the values of src, row by row of so many columns, and a vector of the last one behind each: rows

@@ -79,10 +79,11 @@ func (w weights) less(top int64) []uint64 {
 	if w.descend() {
 		number, next = number+w.levels-1, -1
 	}
-	for level := range table[:min(top, w.levels)] {
-		table[level] = w.of(number) - outside
-		number += next
-	}
+	inParts(int(min(top, w.levels)), func(from, to int) {
+		for level := from; level < to; level++ {
+			table[level] = w.of(number+int64(level)*next) - outside
+		}
+	})
 	return table
 }
 
@@ -90,17 +91,22 @@ func (w weights) less(top int64) []uint64 {
 // own.
 func filled(entries int64, entry weighing) []uint64 {
 	table := make([]uint64, entries)
-	n, parts := int(entries), runtime.GOMAXPROCS(0)
-	if n < 1<<12 {
-		parts = 1
-	}
-	crew.Each(parts, func(p int) {
+	inParts(len(table), func(from, to int) {
 		block := new([aes.BlockSize]byte)
-		for i := n * p / parts; i < n*(p+1)/parts; i++ {
+		for i := from; i < to; i++ {
 			table[i] = entry(block, int64(i))
 		}
 	})
 	return table
+}
+
+// inParts has parts of so many entries made, on all cores where there are many.
+func inParts(n int, made func(from, to int)) {
+	parts := runtime.GOMAXPROCS(0)
+	if n < 1<<12 {
+		parts = 1
+	}
+	crew.Each(parts, func(p int) { made(n*p/parts, n*(p+1)/parts) })
 }
 
 // watched is row of an image with a watcher, who is shown float32 of which some are no level's own.

@@ -465,7 +465,7 @@ func valuesHaveLanes(t sound.T, set string) {
 						continue
 					}
 					u, weight := &counting.lanes, w.until(top)
-					table, _ := u.table(c.typ, l, w, top)
+					table := u.table(c.typ, l, w, top)
 					block := new([aes.BlockSize]byte)
 					worth := func(v float32) uint64 { // of which the greatest is what is outside
 						return weight(block, l.Level(v)) - w.outside()
@@ -521,12 +521,11 @@ func valuesHaveLanes(t sound.T, set string) {
 								return int(b[0]) | int(b[1])<<8
 							}
 							place := func(lane int) int { // in the order
-								half := len(table) / 2
 								if u.signed {
-									lane ^= half
+									lane ^= 1 << (8*u.bytes - 1)
 								}
 								if u.reversed {
-									lane ^= len(table) - 1
+									lane = -lane
 								}
 								return lane
 							}

@@ -111,6 +111,7 @@ func ofWords(table []uint64) weigher {
 	return func(list []byte, n int) uint64 {
 		const group = 2 * listGroup
 		counts := len(list) / 2
+		clear(list[n:][:group]) // which the table has
 		clear(list[counts+n:][:group])
 		return wordssumavx512(&table[0], &list[0], counts, (n+group-1)/group)
 	}
