@@ -143,9 +143,6 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 		}
 		return all
 	})
-	if p.counting == nil {
-		p.functions()
-	}
 	return p
 }
 

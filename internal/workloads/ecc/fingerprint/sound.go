@@ -37,6 +37,7 @@ func Checks() []sound.Check {
 	}
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
+		sound.Check{Name: "images that are watched", Of: watchedAlike},
 		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
 		sound.Check{Name: "fingerprints of images that end", Of: endsAreTold},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
@@ -93,6 +94,41 @@ func streamedIs(t sound.T, f *grid.Field, k Key) {
 				}
 				if !got.Equal(want) {
 					t.Fatalf("%v of %v, %+v, key %v, in memory %v, by %s on %d cores: %v, want %v", f.Shape(), f.Type(), k.in, k, in == grid.Source(f), set, threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// An image with a watcher has the fingerprint that it has without, whether its cells are counted or not, and the watcher is
+// shown the value that is no level's own.
+func watchedAlike(t sound.T) {
+	const off = 4.25
+	few, err := grid.Affine(0, 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 4, H: 3, W: 70}, {D: 1, H: 9, W: 70}} {
+		f := grids.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+		grid.Values[float32](f.Data())[shape.Voxels()/2] = off
+		for _, set := range available() {
+			p := prepare(grid.Float32, few, Draw(1), few.Len(), set)
+			for _, counting := range []*counting{nil, p.counting} {
+				looker := &grids.Looker{}
+				var sums []uint64
+				for _, in := range []grid.Source{f, f.Watched(looker)} {
+					m, err := newMarch(in, p.functions()[0], counting, grid.Axes{}, 1, set)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum, err := m.run()
+					if err != nil {
+						t.Fatal(err)
+					}
+					sums = append(sums, sum...)
+				}
+				if sums[0] != sums[1] || !slices.Contains(looker.Values, off) {
+					t.Errorf("%v by %s, counted %v: %x, watched %x; %v is shown: %v", shape, set, counting != nil, sums[0], sums[1], off, slices.Contains(looker.Values, off))
 				}
 			}
 		}
