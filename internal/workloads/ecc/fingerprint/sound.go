@@ -580,6 +580,15 @@ func valuesHaveLanes(t sound.T, set string) {
 									t.Fatalf("%s, %v, %d columns: behind row %d comes %d, want %d", set, c.typ, columns, y, end, lane(y, columns-1))
 								}
 							}
+							if watcher == nil && u.fast != nil && columns >= u.group { // what is left to Go is only slow
+								above := false
+								for i := range rows * columns {
+									above = above || u.levels && l.Level(value(i)) == levels
+								}
+								if done := u.fast(&got[0], &src[0], int(columns), rows, int(stride), int(columns*size)); (done < rows) != above {
+									t.Fatalf("%s, %v, %d columns: %d rows of %d are turned, with values above the last level %v", set, c.typ, columns, done, rows, above)
+								}
+							}
 							if watcher != nil && !own && looker.Values == nil {
 								t.Fatalf("%s: values on no level by %v are not shown", set, c.step)
 							}
