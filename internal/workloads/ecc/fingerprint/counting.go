@@ -38,7 +38,7 @@ const (
 	// it takes for tiles to have countRows, up to mostBytes, since the rows between tiles are looked at twice.
 	countBytes = 32 << 10
 	countRows  = 32
-	mostBytes  = 128 << 10
+	mostBytes  = 256 << 10
 	// mostRow is how long rows may be, in bytes of lanes, and four times as long of 2D images: a core has some of a few planes.
 	mostRow = 64 << 10
 	// listBytes is about how long a list of voxels and counts grows, and listGroup how many are looked up at a time.

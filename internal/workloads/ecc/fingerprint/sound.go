@@ -536,7 +536,9 @@ func valuesHaveLanes(t sound.T, set string) {
 								}
 								v := l.Value(rng.Int64N(levels))
 								if round > 0 && rng.IntN(20*(3-round)) == 0 {
-									v += float32(rng.NormFloat64() * c.step * float64(levels))
+									if v += float32(rng.NormFloat64() * c.step * float64(levels)); rng.IntN(8) == 0 { // beyond the last one by less than a step
+										v = l.Value(levels-1) + float32(c.step*rng.Float64())
+									}
 									own = own && l.Value(min(levels-1, l.Level(v))) == v
 								}
 								grid.Values[float32](src)[i] = v

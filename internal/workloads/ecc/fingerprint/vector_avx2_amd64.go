@@ -63,14 +63,14 @@ func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
 // bytesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
 // bytesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
@@ -82,14 +82,14 @@ func bytessumavx2(table *uint64, list *byte, n int) uint64
 
 // wordsvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
 // wordsareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int

@@ -74,84 +74,84 @@ func wordssumavx512(table *uint64, list *byte, counts int, n int) uint64
 
 // bytesvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // bytesarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
 // bytesvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // bytesareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsvolumesignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
 // wordsareasignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
 // of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
-// A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int

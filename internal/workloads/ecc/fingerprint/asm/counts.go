@@ -45,7 +45,7 @@ type counting struct {
 	left   Register // rows
 	handed Register // what was handed to the plane, and to its lesser columns
 	beside Register // what was handed to columns, of the vector before
-	own    Register // columns that more counts for than what they are kept of the cells to the next one
+	own    Register // columns that count more than the cells between them and the next one
 	// What is fetched: a plane away, the processor does not see it coming.
 	ahead, apart Register
 	to           Register // the end of the list
@@ -55,7 +55,7 @@ type counting struct {
 // counts counts cells down the rows of some columns: of a plane, and of those between it and the next one. Each cell is
 // counted where it has its value: at the lesser of its voxels. The cells between a row and the next one are taken first,
 // then those between planes, then those between columns; what a voxel of the next plane or column has is handed to it.
-// What loads of a row for one stage is what the other stage has of the row before.
+// Rows take turns in two stages: what one of them loads of the next row the other one has.
 func (l lane) counts(order, isa string, volume bool, begin func(counting) (stages, ends [2]func())) {
 	what, planes, handed := "area", "plane", ""
 	if volume {
@@ -70,7 +70,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	Pragma("noescape")
 	Doc(name+" counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes",
 		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.",
-		"A line of each of as many rows that are apart bytes apart is fetched into the second cache, from next on.")
+		"A line of each of as many rows that are apart bytes apart is fetched, from next on.")
 	c := counting{lane: l, volume: volume}
 	if volume {
 		c.p, c.q, c.handed = Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("handed"), GP64())
@@ -120,7 +120,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	RET()
 }
 
-// to the next row
+// next goes to the next row.
 func (c counting) next(vector int) {
 	PREFETCHT0(Mem{Base: c.ahead})
 	if vector == 64 && c.bytes == 2 { // of float32
@@ -135,7 +135,7 @@ func (c counting) next(vector int) {
 	}
 }
 
-// countsByAVX2 has no registers to spare: voxels of the row and what is emitted are read again.
+// countsByAVX2 has no registers to spare, so voxels of the row are read again.
 func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	const vector = 32
 	least, greater, sub, same := VPMINSB, VPCMPGTB, VPSUBB, VPCMPEQB
@@ -187,14 +187,14 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 		for stage := range stages {
 			now, after, fell, falls := rows[stage], rows[1-stage], fell[stage], fell[1-stage]
 			stages[stage] = func() {
-				var counted [2]VecVirtual
+				var count [2]VecVirtual // of the voxels, and of the lesser of each and the next one
 				u := YMM()
 				for beside := range 2 {
 					fallen := func(kind int) VecVirtual {
-						count := YMM()
+						n := YMM()
 						greater(after[kind], now[kind], falls[kind])
-						sub(falls[kind], fell[kind], count)
-						return count
+						sub(falls[kind], fell[kind], n)
+						return n
 					}
 					below := YMM() // where a plane is no greater than the next one
 					if volume {
@@ -206,7 +206,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 						least(at(c.p, 1, 1), after[0], after[1])
 					}
 					n := fallen(beside)
-					counted[beside] = n
+					count[beside] = n
 					if beside == 1 {
 						same(at(c.p, 0, 0), now[1], now[1])
 					}
@@ -227,8 +227,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 					VMOVDQU(between, handed)
 					sub(kept, n, n)
 				}
-				count, first := counted, now[1] // where a column is no greater than the next one
-				kept, theirs, n := YMM(), YMM(), count[0]
+				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first is where a column is no greater than the next one
 				VPANDN(count[1], first, theirs)
 				VPAND(count[1], first, kept)
 				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
@@ -237,7 +236,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				sub(theirs, n, n)
 				VPAND(Mem{Base: c.own}, n, n)
 				sub(kept, n, n)
-				c.emitByAVX2(n, shuffles)
+				c.writeByAVX2(n, shuffles)
 				c.next(vector)
 			}
 		}
@@ -245,8 +244,8 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	})
 }
 
-// emitByAVX2 writes the voxels of the row with a count, and the count behind each.
-func (c counting) emitByAVX2(n VecVirtual, shuffles Register) {
+// writeByAVX2 writes the voxels of the row with a count, and the count behind each.
+func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v, zero := YMM(), YMM()
 	VMOVDQU(Mem{Base: c.p}, v)
 	VPXOR(zero, zero, zero)
