@@ -14,8 +14,8 @@ type lane struct {
 	bytes int
 }
 
-// lanes are those of bytes and of words.
-func lanes() []lane { return []lane{{"bytes", 1}, {"words", 2}} }
+// lanes are those of bytes, of words and of double words.
+func lanes() []lane { return []lane{{"bytes", 1}, {"words", 2}, {"doubles", 4}} }
 
 // An order is of lanes, by instructions and by predicates of comparisons to masks.
 type order struct {
@@ -27,8 +27,11 @@ type order struct {
 // orders are those that images' values have, from the least on or from the greatest.
 func (l lane) orders() []order {
 	const notLessOrEqual, less = 6, 1
-	if l.bytes == 1 {
+	switch l.bytes {
+	case 1:
 		return []order{{"least", VPMINUB, VPCMPUB, notLessOrEqual}, {"greatest", VPMAXUB, VPCMPUB, less}}
+	case 4: // which are no image's own
+		return []order{{"signedleast", VPMINSD, VPCMPD, notLessOrEqual}}
 	}
 	return []order{
 		{"least", VPMINUW, VPCMPUW, notLessOrEqual}, {"greatest", VPMAXUW, VPCMPUW, less},
@@ -63,7 +66,8 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	}
 	name := l.name + what + order + isa
 	to, written := "to *byte", "voxels and their counts, in turns,"
-	if isa == "avx512" {
+	two := isa == "avx512" || l.bytes == 4
+	if two {
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
 	TEXT(name, NOSPLIT, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int")
@@ -79,7 +83,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	}
 	c.ahead, c.apart = Load(Param("next"), GP64()), Load(Param("apart"), GP64())
 	c.own, c.beside = Load(Param("own"), GP64()), Load(Param("beside"), GP64())
-	if isa == "avx512" {
+	if two {
 		c.behind = Load(Param("counts"), GP64())
 	}
 	c.w, c.left, c.to = Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("to"), GP64())
@@ -139,8 +143,11 @@ func (c counting) next(vector int) {
 func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	const vector = 32
 	least, greater, sub, same := VPMINSB, VPCMPGTB, VPSUBB, VPCMPEQB
-	if l.bytes == 2 {
+	switch l.bytes {
+	case 2:
 		least, greater, sub, same = VPMINSW, VPCMPGTW, VPSUBW, VPCMPEQW
+	case 4:
+		least, greater, sub, same = VPMINSD, VPCMPGTD, VPSUBD, VPCMPEQD
 	}
 	l.counts("", "avx2", volume, func(c counting) (stages, ends [2]func()) {
 		shuffles := GP64()
@@ -244,11 +251,25 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	})
 }
 
-// writeByAVX2 writes the voxels of the row with a count, and the count behind each.
+// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of their own.
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v, zero := YMM(), YMM()
 	VMOVDQU(Mem{Base: c.p}, v)
 	VPXOR(zero, zero, zero)
+	if c.bytes == 4 {
+		bits, order := GP32(), YMM()
+		VPCMPEQD(n, zero, zero)
+		VMOVMSKPS(zero, bits)
+		XORL(U8(0xff), bits)
+		VPMOVZXBD(Mem{Base: shuffles, Index: bits, Scale: 8}, order)
+		VPERMD(v, order, v)
+		VPERMD(n, order, n)
+		VMOVDQU(v, Mem{Base: c.to})
+		VMOVDQU(n, Mem{Base: c.to, Index: c.behind, Scale: 1})
+		POPCNTL(bits, bits)
+		LEAQ(Mem{Base: c.to, Index: bits, Scale: 4}, c.to)
+		return
+	}
 	var pairs [2]VecVirtual
 	for i := range pairs {
 		pairs[i] = YMM()
@@ -370,30 +391,23 @@ func sumsOfWords() {
 	ADDQ(U8(16), list)
 	DECQ(n)
 	JNZ(LabelRef("group"))
-	half, quarter, sum, other := YMM(), XMM(), GP64(), GP64()
-	VEXTRACTI64X4(U8(1), sums, half)
-	VPADDQ(sums.AsY(), half, half)
-	VEXTRACTI128(U8(1), half, quarter)
-	VPADDQ(half.AsX(), quarter, quarter)
-	VPEXTRQ(U8(1), quarter, other)
-	VMOVQ(quarter, sum)
-	ADDQ(other, sum)
-	VZEROUPPER()
-	Store(sum, ReturnIndex(0))
-	RET()
+	added(sums)
 }
 
 // countsByAVX512 is countsByAVX2 with masks.
 func (l lane) countsByAVX512(o order, volume bool) {
 	const vector = 64
 	least, add, sub, same, some := o.least, VPADDB, VPSUBB, VPCMPEQB, VMOVDQU8_Z
-	if l.bytes == 2 {
+	switch l.bytes {
+	case 2:
 		add, sub, same, some = VPADDW, VPSUBW, VPCMPEQW, VMOVDQU16_Z
+	case 4:
+		add, sub, same, some = VPADDD, VPSUBD, VPCMPEQD, VMOVDQU32_Z
 	}
 	greater := func(b, a, k Op) { o.compare(U8(o.greater), b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
 		ones, word := ZMM(), GP32()
-		MOVL(U32(map[int]uint32{1: 0x01010101, 2: 0x00010001}[l.bytes]), word)
+		MOVL(U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]), word)
 		VPBROADCASTD(word, ones)
 		// Kinds are the voxels, the lesser of each and the next one, and the lesser of both with the plane above.
 		kinds := 2
@@ -427,10 +441,13 @@ func (l lane) countsByAVX512(o order, volume bool) {
 		inside := ZMM()
 		VMOVDQU64(Mem{Base: Load(Param("inside"), GP64())}, inside)
 		for _, k := range fell {
-			if l.bytes == 1 {
+			switch l.bytes {
+			case 1:
 				VPMOVB2M(inside, k)
-			} else {
+			case 2:
 				VPMOVW2M(inside, k)
+			case 4:
+				VPMOVD2M(inside, k)
 			}
 		}
 		// What is left to do of a row is done while the next one is looked at: an instruction that waits for the one before it
@@ -501,16 +518,22 @@ func (l lane) countsByAVX512(o order, volume bool) {
 // writeByAVX512 writes the voxels of the row with a count, and the counts.
 func (c counting) writeByAVX512(v, n VecVirtual) {
 	counted, many := K(), GP64()
-	if c.bytes == 1 {
+	switch c.bytes {
+	case 1:
 		VPTESTMB(n, n, counted)
 		VPCOMPRESSB_Z(v, counted, v)
 		VPCOMPRESSB_Z(n, counted, n)
 		KMOVQ(counted, many)
-	} else {
+	case 2:
 		VPTESTMW(n, n, counted)
 		VPCOMPRESSW_Z(v, counted, v)
 		VPCOMPRESSW_Z(n, counted, n)
 		KMOVD(counted, many.As32())
+	case 4:
+		VPTESTMD(n, n, counted)
+		VPCOMPRESSD_Z(v, counted, v)
+		VPCOMPRESSD_Z(n, counted, n)
+		KMOVW(counted, many.As32())
 	}
 	VMOVDQU64(v, Mem{Base: c.to})
 	VMOVDQU64(n, Mem{Base: c.to, Index: c.behind, Scale: 1})
@@ -577,5 +600,65 @@ func sumsByDigits() {
 	}
 	VZEROUPPER()
 	Store(total, ReturnIndex(0))
+	RET()
+}
+
+// times adds up weights less that of what is outside, each times its count.
+func (i isa) times() {
+	name := "times" + i.name
+	TEXT(name, NOSPLIT, "func(weights *uint64, counts *int32, n int, outside uint64) uint64")
+	Pragma("noescape")
+	Doc(name + " adds up n times 8 weights, each less that of what is outside, times its count.")
+	weights, counts, n, outside := Load(Param("weights"), GP64()), Load(Param("counts"), GP64()), Load(Param("n"), GP64()), Load(Param("outside"), GP64())
+	if i.bytes == 64 {
+		sums, all, w, times := ZMM(), ZMM(), ZMM(), ZMM()
+		VPXORQ(sums, sums, sums)
+		VPBROADCASTQ(outside, all)
+		Label("group")
+		VMOVDQU64(Mem{Base: weights}, w)
+		VPSUBQ(all, w, w)
+		VPMOVSXDQ(Mem{Base: counts}, times)
+		VPMULLQ(w, times, times)
+		VPADDQ(times, sums, sums)
+		ADDQ(U8(64), weights)
+		ADDQ(U8(32), counts)
+		DECQ(n)
+		JNZ(LabelRef("group"))
+		added(sums)
+		return
+	}
+	sum, other := GP64(), GP64()
+	XORL(sum.As32(), sum.As32())
+	XORL(other.As32(), other.As32())
+	Label("group")
+	for j := range 8 {
+		w, times := GP64(), GP64()
+		MOVLQSX(Mem{Base: counts, Disp: 4 * j}, times)
+		MOVQ(Mem{Base: weights, Disp: 8 * j}, w)
+		SUBQ(outside, w)
+		IMULQ(times, w)
+		ADDQ(w, []Register{sum, other}[j%2])
+	}
+	ADDQ(U8(64), weights)
+	ADDQ(U8(32), counts)
+	DECQ(n)
+	JNZ(LabelRef("group"))
+	ADDQ(other, sum)
+	Store(sum, ReturnIndex(0))
+	RET()
+}
+
+// added ends a function with what the eight lanes of a vector sum to.
+func added(sums VecVirtual) {
+	half, quarter, sum, other := YMM(), XMM(), GP64(), GP64()
+	VEXTRACTI64X4(U8(1), sums, half)
+	VPADDQ(sums.AsY(), half, half)
+	VEXTRACTI128(U8(1), half, quarter)
+	VPADDQ(half.AsX(), quarter, quarter)
+	VPEXTRQ(U8(1), quarter, other)
+	VMOVQ(quarter, sum)
+	ADDQ(other, sum)
+	VZEROUPPER()
+	Store(sum, ReturnIndex(0))
 	RET()
 }

@@ -32,6 +32,38 @@ func (i isa) turned(l lane) {
 	})
 }
 
+// keys turns rows of float32 into numbers in the same order, whose bits but for the sign are turned where they are negative. It
+// is its own inverse.
+func (i isa) keys() {
+	name := "keys" + i.name
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int")
+	Pragma("noescape")
+	group := i.bytes / 4
+	Doc(fmt.Sprintf("%s turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", name, group),
+		"The bits of before are turned in values, and those of after in numbers.")
+	var all [2]VecVirtual
+	for at, of := range []string{"before", "after"} {
+		x := XMM()
+		all[at] = i.wide()
+		VMOVQ(Load(Param(of), GP64()), x)
+		VPBROADCASTD(x, all[at])
+	}
+	v, turned := i.wide(), i.wide()
+	xor := func(a, b, to Op) { VPXOR(a, b, to) }
+	if i.bytes == 64 {
+		xor = func(a, b, to Op) { VPXORD(a, b, to) }
+	}
+	i.inRows(group, 4, 4, func(from, to Mem) VecVirtual {
+		xor(from, all[0], v)
+		VPSRAD(U8(31), v, turned)
+		VPSRLD(U8(1), turned, turned)
+		xor(turned, v, v)
+		xor(all[1], v, v)
+		VMOVUPS(v, to)
+		return v
+	})
+}
+
 // inRows takes groups of values of so many bytes, which become others, row by row, of which the last one ends with the row.
 // Behind each row comes a vector of what its last value became. What jumps to "stop" returns how many rows were taken before.
 func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
@@ -64,10 +96,13 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 		x = last
 	}
 	VPSRLDQ(U8(16-becomes), x, behind.AsX())
-	if becomes == 1 {
+	switch becomes {
+	case 1:
 		VPBROADCASTB(behind.AsX(), behind)
-	} else {
+	case 2:
 		VPBROADCASTW(behind.AsX(), behind)
+	case 4:
+		VPBROADCASTD(behind.AsX(), behind)
 	}
 	VMOVUPS(behind, Mem{Base: dst, Index: at, Scale: uint8(becomes), Disp: group * becomes})
 	ADDQ(stride, dst)

@@ -133,7 +133,9 @@ func main() {
 	i.floats(true)
 	i.levelsOfFloats(false)
 	i.levelsOfFloats(true)
-	for _, l := range lanes() {
+	i.keys()
+	i.times()
+	for _, l := range lanes()[:2] { // of integers
 		i.turned(l)
 	}
 	if i.bytes == 32 { // as both have them
@@ -142,7 +144,9 @@ func main() {
 		for _, l := range lanes() {
 			l.countsByAVX2(words, doubles, true)
 			l.countsByAVX2(words, doubles, false)
-			l.sumsByAVX2()
+			if l.bytes < 4 {
+				l.sumsByAVX2()
+			}
 		}
 	} else {
 		everyBytes()
