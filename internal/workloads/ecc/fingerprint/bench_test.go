@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -23,8 +25,16 @@ func BenchmarkOf(b *testing.B) {
 		"noise/shape=256x256x256/type=uint16/seed=1", "grf/shape=256x256x256/type=uint16/seed=1", "noise/shape=256x256x256/type=int16/levels=1024/seed=1",
 		"noise/shape=256x256x256/levels=1024/type=float32/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/seed=1",
 		"grf/shape=256x256x256/type=int16/levels=1024/seed=1", "noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
+		"noise/shape=256x256x256/levels=100000/type=float32/seed=1", "noise/shape=256x256x256/levels=16777216/type=float32/seed=1/every", "grf/shape=256x256x256/levels=65536/type=float32/seed=1/every",
 	} {
-		_, f := ecctest.Open(b, name)
+		of, every := strings.CutSuffix(name, "/every") // float32
+		_, f := ecctest.Open(b, of)
+		if every {
+			var err error
+			if f, err = grid.Trusted(f.Shape(), f.Type(), f.Data(), grid.Identity(f.Type())); err != nil {
+				b.Fatal(err)
+			}
+		}
 		for _, isa := range fingerprint.Available() {
 			for _, of := range [][2]int{{1, 1}, {2, 1}, {1, runtime.NumCPU()}} {
 				k, threads := fingerprint.Draw(of[0]), of[1]

@@ -30,8 +30,15 @@ type countVectors struct {
 	weigh  func(table []uint64) weigher
 }
 
-// A weigher adds up the weights of the voxels of a list, each times its count: of so many bytes, of one voxel at least.
-type weigher func(list []byte, n int) uint64
+// A weigher adds up the weights of the voxels of a list, each times its count: of so many bytes, of one voxel at least. Of
+// lanes that are numbers in the order of float32 it is given the values.
+type weigher func(list []byte, n int, r *room) uint64
+
+// room is where a core has the weights of some values.
+type room struct {
+	weights [512]uint64
+	levels  [512]int32
+}
 
 const (
 	// countBytes is what a core has of tiles, and of what is handed from one to the next: about a first cache, and as much as
@@ -70,6 +77,9 @@ func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa strin
 	if in.Vertices || in.Periodic != (grid.Axes{}) { // what is outside has a say in every cell that touches it
 		return nil
 	}
+	if !l.Indexed() && in.Masked && in.Superlevel { // what is left out would have the first lanes, and the greatest weight
+		return nil
+	}
 	c := &counting{}
 	var ok bool
 	if c.lanes, ok = lanesOf(t, l, top, in.Superlevel, isa); !ok {
@@ -79,15 +89,37 @@ func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa strin
 		return nil
 	}
 	for _, w := range all {
+		if c.values != nil {
+			c.weighers = append(c.weighers, weighValues(newLookup(t, l, w, top, isa), w.outside(), isa))
+			continue
+		}
 		c.weighers = append(c.weighers, c.weigh(c.lanes.table(t, l, w, top)))
 	}
 	return c
 }
 
-// takes reports whether images of a shape can be counted.
-func (c *counting) takes(s grid.Shape) bool {
+// weighValues weighs a list of float32 values.
+func weighValues(u *lookup, outside uint64, isa string) weigher {
+	const group = 8
+	times := timesOf(isa)
+	return func(list []byte, n int, r *room) (sum uint64) {
+		behind := len(list) / 2
+		clear(list[behind+n:][:4*group])
+		for at := 0; at < n; at += 4 * len(r.weights) {
+			some := min(len(r.weights), (n-at)/4)
+			u.row(r.weights[:some], list[at:][:4*some], r.levels[:], 0)
+			counts := grid.Values[int32](list[behind+at:][:4*some])
+			sum += times(&r.weights[0], &counts[0], (some+group-1)/group, outside)
+		}
+		return sum
+	}
+}
+
+// takes reports whether the cells of images of a shape can be counted, with a watcher or without: who watches is to be shown each
+// value that is no level's own, and rows have to be as short as a core has room for.
+func (c *counting) takes(s grid.Shape, watched bool) bool {
 	row := s.W * int64(c.bytes)
-	return row <= mostRow || s.D == 1 && row <= 4*mostRow
+	return (c.values == nil || !watched) && (row <= mostRow || s.D == 1 && row <= 4*mostRow)
 }
 
 // A counter is the state of one core.
@@ -103,7 +135,8 @@ type counter struct {
 	handed                    []byte // by vectors of columns and rows
 	list                      []byte // of voxels and counts, or in its halves of either
 	n                         int
-	next                      uintptr  // the rows of an image that are a plane, or a tile, behind those that were looked at last
+	next                      uintptr // the rows of an image that are a plane, or a tile, behind those that were looked at last
+	room                      *room
 	sums                      []uint64 // so far, by functions
 }
 
@@ -121,7 +154,7 @@ func (c *counting) countedRows(m *march) int64 {
 }
 
 func (c *counting) counter(m *march) *counter {
-	s := &counter{counting: c, m: m, sums: make([]uint64, len(c.weighers))}
+	s := &counter{counting: c, m: m, room: new(room), sums: make([]uint64, len(c.weighers))}
 	rows, row := m.rows+1, m.w*int64(c.bytes)
 	if whole := row / c.vector * c.vector; c.own && whole > c.vector {
 		// Of the last vectors, what is behind a row would be looked at. They are one vector, or more than one, of which
@@ -195,8 +228,11 @@ func (s *counter) look() {
 	if s.n == 0 {
 		return
 	}
+	if s.values != nil {
+		s.values(s.list, s.n/s.bytes)
+	}
 	for f, weigh := range s.weighers {
-		s.sums[f] += weigh(s.list, s.n)
+		s.sums[f] += weigh(s.list, s.n, s.room)
 	}
 	s.n = 0
 }

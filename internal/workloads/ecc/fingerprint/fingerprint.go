@@ -194,11 +194,13 @@ func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 		sum = append(sum, some...)
 		return nil
 	}
-	if p.counting != nil && p.counting.takes(s.Shape()) {
-		return sum, add(function{}, p.counting)
+	if p.counting != nil && p.counting.takes(s.Shape(), grid.WatcherOf(s) != nil) {
+		if err := add(function{}, p.counting); err != nil {
+			return nil, err
+		}
 	}
-	for _, f := range p.functions() {
-		if err := add(f, nil); err != nil {
+	for len(sum) < len(p.weights) {
+		if err := add(p.functions()[len(sum)], nil); err != nil {
 			return nil, err
 		}
 	}

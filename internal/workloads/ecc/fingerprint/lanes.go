@@ -7,8 +7,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// lanes are how voxels are counted, in a byte each or in two, in the order of their weights: those of integers as they are, or
-// with some bits turned, and of float32 as levels.
+// lanes are how voxels are counted, in a byte each, in two or in four, in the order of their weights: those of integers as they
+// are, or with some bits turned, and of float32 as levels or, where those are many or have no arithmetic, as numbers in their
+// order.
 type lanes struct {
 	order
 	bytes  int   // of a lane
@@ -27,6 +28,8 @@ type lanes struct {
 	// rows, up to one that it cannot turn; exactly up to one with a value that is no level's own. They may be nil.
 	group         int64
 	fast, exactly func(dst, src *byte, n, rows, stride, apart int) int
+	// values turns n lanes that are numbers in the order of float32 back into values, where they are, and some behind them.
+	values func(lanes []byte, n int)
 }
 
 // An order is that of lanes: of numbers with a sign or without, and from the greatest on or from the least.
@@ -35,10 +38,13 @@ type order struct{ signed, reversed bool }
 // lanesOf are those of a type on a ladder, if there are any.
 func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (lanes, bool) {
 	u := lanes{size: int(t.Size()), bytes: int(t.Size()), order: order{t == grid.Int16, reversed}, own: true}
+	_, _, affine := l.Affinity()
 	switch {
+	case t == grid.Float32 && (!l.Indexed() || !reversed && (!affine || l.Len() > math.MaxUint16)):
+		return u.numbers(isa)
 	case t == grid.Float32:
 		// The lane after the last one is what is beyond. Levels have descending lanes by their bits.
-		if !l.Indexed() || l.Len() > math.MaxUint16 || reversed && l.Len() > 1<<15 {
+		if l.Len() > math.MaxUint16 || reversed && l.Len() > 1<<15 {
 			return u, false
 		}
 		u.order, u.own, u.levels, u.bytes, u.top = order{}, false, true, 2, min(top, l.Len())
@@ -62,6 +68,28 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 		u.order = order{signed: true}
 	}
 	u.group, u.fast, u.exactly = laneVectorsOf(isa, t, l, u.flip, u.top)
+	return u, true
+}
+
+// numbers are lanes of float32 in the order of values, of which the sign is turned where weights descend. Two that are 0 are
+// in some order.
+func (u lanes) numbers(isa string) (lanes, bool) {
+	group, keys := keysOf(isa)
+	if keys == nil {
+		return u, false
+	}
+	sign := uint64(0)
+	if u.reversed {
+		sign = 1 << 31
+	}
+	u.order, u.own, u.group = order{signed: true}, false, group
+	u.fast = func(dst, src *byte, n, rows, stride, apart int) int {
+		return keys(dst, src, n, rows, stride, apart, sign, 0)
+	}
+	u.values = func(lanes []byte, n int) {
+		n = int(roundUp(int64(n), group)) // or some would be turned twice
+		keys(&lanes[0], &lanes[0], n, 1, 0, 0, 0, sign)
+	}
 	return u, true
 }
 
@@ -126,11 +154,19 @@ func (u *lanes) row(dst, src []byte) {
 			dst[i] = v ^ byte(u.flip)
 		}
 		return
-	case !u.levels:
+	case u.bytes == 2 && !u.levels:
 		to := grid.Values[uint16](dst)
 		for i, v := range grid.Values[uint16](src) {
 			to[i] = v ^ u.flip
 		}
+		return
+	}
+	if u.values != nil { // fewer than a group
+		var values [64]byte
+		var keys [2 * len(values)]byte // with a vector behind them
+		n := copy(values[:], src)
+		u.fast(&keys[0], &values[0], int(u.group), 1, 0, 0)
+		copy(dst, keys[:n])
 		return
 	}
 	const some = 64

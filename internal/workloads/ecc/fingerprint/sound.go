@@ -73,6 +73,13 @@ func streamedAlike(t sound.T) {
 					continue
 				}
 				streamedIs(t, f, Draw(2).In(c))
+				if typ == grid.Float32 {
+					every, err := grid.Trusted(shape, typ, f.Data(), grid.Identity(typ))
+					if err != nil {
+						t.Fatal(err)
+					}
+					streamedIs(t, every, Draw(2).In(c))
+				}
 			}
 		}
 	}
@@ -220,34 +227,40 @@ func whatIsCounted(t sound.T, set string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eight, sixteen := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16)
+	eight, sixteen, every := grid.Identity(grid.Uint8), grid.Identity(grid.Uint16), grid.Identity(grid.Float32)
 	superlevel := Convention{Superlevel: true}
 	for _, c := range []struct {
 		typ    grid.Type
 		ladder grid.Ladder
 		top    int64
 		in     Convention
-		want   bool
+		bytes  int // of a lane; 0 where nothing is counted
 	}{
-		{grid.Uint8, eight, 256, Convention{}, true}, {grid.Uint8, eight, 256, superlevel, true}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, true},
-		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, true}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, true}, {grid.Uint8, table, 3, Convention{}, true},
-		{grid.Uint8, eight, 256, Convention{Vertices: true}, false}, {grid.Uint8, eight, 256, Convention{Periodic: grid.Axes{X: true}}, false},
-		{grid.Uint16, eight, 256, superlevel, false}, {grid.Uint16, sixteen, 9, superlevel, false}, // where what is outside would be first
-		{grid.Float32, table, 3, Convention{}, true}, {grid.Float32, affine(0, 0.1, math.MaxUint16), 9, Convention{}, true}, {grid.Float32, affine(0, 0.1, math.MaxUint16+1), 9, Convention{}, false},
-		{grid.Float32, affine(0, 0.1, 1<<15), 9, superlevel, true}, {grid.Float32, affine(0, 0.1, 1<<15+1), 9, superlevel, false}, {grid.Float32, grid.Identity(grid.Float32), 9, Convention{}, false},
+		{grid.Uint8, eight, 256, Convention{}, 1}, {grid.Uint8, eight, 256, superlevel, 1}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, 2},
+		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, 2}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, 2}, {grid.Uint8, table, 3, Convention{}, 1},
+		{grid.Uint8, eight, 256, Convention{Vertices: true}, 0}, {grid.Uint8, eight, 256, Convention{Periodic: grid.Axes{X: true}}, 0},
+		{grid.Uint16, eight, 256, superlevel, 0}, {grid.Uint16, sixteen, 9, superlevel, 0}, // where what is outside would be first
+		{grid.Float32, table, 3, Convention{}, 4}, {grid.Float32, affine(0, 0.1, math.MaxUint16), 9, Convention{}, 2}, {grid.Float32, affine(0, 0.1, math.MaxUint16+1), 9, Convention{}, 4},
+		{grid.Float32, affine(0, 0.1, 1<<15), 9, superlevel, 2}, {grid.Float32, affine(0, 0.1, 1<<15+1), 9, superlevel, 0}, {grid.Float32, table, 3, superlevel, 2},
+		{grid.Float32, every, 9, Convention{}, 4}, {grid.Float32, every, every.Len(), superlevel, 4}, {grid.Float32, every, every.Len(), Convention{Masked: true}, 4},
+		{grid.Float32, every, every.Len(), Convention{Superlevel: true, Masked: true}, 0}, {grid.Float32, every, every.Len(), Convention{Vertices: true}, 0},
 	} {
 		counting := prepare(c.typ, c.ladder, Draw(2).In(c.in), c.top, set).counting
-		if want := c.want && set != isa.Portable; (counting != nil) != want {
-			t.Errorf("%s: %v on %v, %+v, is counted %v, want %v", set, c.typ, c.ladder, c.in, counting != nil, want)
-			continue
+		if set == isa.Portable {
+			c.bytes = 0
+		}
+		if (counting != nil) != (c.bytes > 0) || counting != nil && counting.bytes != c.bytes {
+			t.Errorf("%s: %v on %v, %+v, is counted %v, want lanes of %d bytes", set, c.typ, c.ladder, c.in, counting != nil, c.bytes)
 		}
 		if counting == nil {
 			continue
 		}
 		row := mostRow / int64(counting.bytes)
 		for shape, want := range map[grid.Shape]bool{{D: 2, H: 2, W: row}: true, {D: 2, H: 2, W: row + 1}: false, {D: 1, H: 2, W: 4 * row}: true, {D: 1, H: 2, W: 4*row + 1}: false} {
-			if got := counting.takes(shape); got != want {
-				t.Errorf("%s: %v of %v is counted %v, want %v", set, shape, c.typ, got, want)
+			for _, watched := range []bool{false, true} {
+				if got := counting.takes(shape, watched); got != (want && (!watched || c.bytes < 4)) {
+					t.Errorf("%s: %v of %v, watched %v, is counted %v", set, shape, c.typ, watched, got)
+				}
 			}
 		}
 		m := &march{n: 3, h: 1000, w: 400, size: int64(c.typ.Size())}
@@ -256,7 +269,7 @@ func whatIsCounted(t sound.T, set string) {
 				t.Errorf("%s: %v is counted by %d rows", set, c.typ, m.rows)
 			}
 			s := counting.counter(m)
-			for _, s.n = range []int{0, listBytes, listBytes + 1} {
+			for _, s.n = range []int{0, listBytes, listBytes + 4} {
 				before := s.n
 				if s.column(0, true); s.n > listBytes || s.n != before && before <= listBytes {
 					t.Errorf("%s: of %d bytes of a list %d are left", set, before, s.n)
@@ -273,13 +286,13 @@ func whatIsCounted(t sound.T, set string) {
 // plane and from vector to vector, and nothing else is read or written.
 func cellsAreCounted(t sound.T, set string) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, bytes := range []int{1, 2} {
+	for _, bytes := range []int{1, 2, 4} {
 		for _, o := range []order{{}, {reversed: true}, {signed: true}, {signed: true, reversed: true}} {
 			v, vector, ok := countVectorsOf(set, bytes, o)
-			if ok = ok && v.volume != nil; ok != (assembled && (set == isa.AVX512 && (bytes == 2 || !o.signed) || set == isa.AVX2)) {
+			if ok = ok && v.volume != nil; ok != (assembled && (set == isa.AVX512 && (bytes != 1 || !o.signed) || set == isa.AVX2)) {
 				t.Fatalf("%s counts lanes of %d bytes, %+v: %v", set, bytes, o, ok)
 			}
-			if !ok || set == isa.AVX2 && o != (order{signed: true}) {
+			if !ok || (set == isa.AVX2 || bytes == 4) && o != (order{signed: true}) {
 				continue
 			}
 			columns := int(vector) / bytes
@@ -298,16 +311,7 @@ func cellsAreCounted(t sound.T, set string) {
 						}
 					}
 					at := func(z, y, x int) int {
-						b := planes[z][y*stride+bytes*x:]
-						switch {
-						case bytes == 1 && o.signed:
-							return int(int8(b[0]))
-						case bytes == 1:
-							return int(b[0])
-						case o.signed:
-							return int(int16(uint16(b[0]) | uint16(b[1])<<8))
-						}
-						return int(b[0]) | int(b[1])<<8
+						return number(planes[z][y*stride+bytes*x:][:bytes], o.signed)
 					}
 					least := func(a, b int) int { return min(a, b) }
 					if o.reversed {
@@ -390,31 +394,12 @@ func cellsAreCounted(t sound.T, set string) {
 									}
 								}
 							}
-							value := func(at int) int {
-								if bytes == 1 {
-									if o.signed {
-										return int(int8(list[at]))
-									}
-									return int(list[at])
-								}
-								w := uint16(list[at]) | uint16(list[at+1])<<8
-								if o.signed {
-									return int(int16(w))
-								}
-								return int(w)
-							}
-							count := func(at int) int {
-								if bytes == 1 {
-									return int(int8(list[at]))
-								}
-								return int(int16(uint16(list[at]) | uint16(list[at+1])<<8))
-							}
 							step, behind := bytes, half
-							if set == isa.AVX2 {
+							if set == isa.AVX2 && bytes < 4 {
 								step, behind = 2*bytes, bytes
 							}
 							for i := 0; i < n; i += step {
-								got = append(got, [2]int{value(i), count(i + behind)})
+								got = append(got, [2]int{number(list[i:][:bytes], o.signed), number(list[i+behind:][:bytes], true)})
 							}
 							order := func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 							slices.SortFunc(want, order) // of a vector AVX2 writes some columns before others
@@ -431,6 +416,17 @@ func cellsAreCounted(t sound.T, set string) {
 			}
 		}
 	}
+}
+
+// number is what bytes are, the lowest first, with a sign or without.
+func number(b []byte, signed bool) (n int) {
+	for i, v := range b {
+		n |= int(v) << (8 * i)
+	}
+	if bits := 8 * len(b); signed && n>>(bits-1) == 1 {
+		n -= 1 << bits
+	}
+	return n
 }
 
 // A list is worth the weights of its voxels times their counts, modulo 2⁶⁴, in any length.
@@ -468,7 +464,7 @@ func listsAreWeighed(t sound.T, set string) {
 			if set == isa.AVX2 {
 				size *= 2
 			}
-			if got := v.weigh(table)(list, size); got != want {
+			if got := v.weigh(table)(list, size, nil); got != want {
 				t.Fatalf("%s: %d voxels of %d bytes are worth %x, want %x", set, n, bytes, got, want)
 			}
 		}

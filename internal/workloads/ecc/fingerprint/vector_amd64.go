@@ -38,6 +38,10 @@ func countVectorsOf(name string, bytes int, o order) (v countVectors, vector int
 	switch {
 	case name == isa.Portable:
 		return v, 0, false
+	case name == isa.AVX2 && bytes == 4:
+		return countVectors{volume: doublesvolumeavx2, area: doublesareaavx2}, 32, true
+	case bytes == 4:
+		return countVectors{volume: doublesvolumesignedleastavx512, area: doublesareasignedleastavx512}, 64, true
 	case name == isa.AVX2 && bytes == 1:
 		return inTurns(bytesvolumeavx2, bytesareaavx2, bytessumavx2, 2), 32, true
 	case name == isa.AVX2:
@@ -60,6 +64,25 @@ func countVectorsOf(name string, bytes int, o order) (v countVectors, vector int
 	return v, 64, true
 }
 
+// keysOf turns rows of float32 into numbers in their order, so many values at least, and numbers into values.
+func keysOf(name string) (group int64, keys func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int) {
+	switch name {
+	case isa.AVX512:
+		return 16, keysavx512
+	case isa.AVX2:
+		return 8, keysavx2
+	}
+	return 1, nil
+}
+
+// timesOf adds up weights less that of what is outside, eight times so many, each times its count.
+func timesOf(name string) func(weights *uint64, counts *int32, n int, outside uint64) uint64 {
+	if name == isa.AVX512 {
+		return timesavx512
+	}
+	return timesavx2
+}
+
 // ordered reports whether an instruction set has every order of lanes.
 func ordered(name string) bool { return name == isa.AVX512 }
 
@@ -77,7 +100,7 @@ func inTurns(
 			return area(plane, stride, rows, inside, own, beside, to, next, apart)
 		},
 		weigh: func(table []uint64) weigher {
-			return func(list []byte, n int) uint64 {
+			return func(list []byte, n int, _ *room) uint64 {
 				group := listGroup * bytes
 				clear(list[n : n+group])
 				return sum(&table[0], &list[0], (n+group-1)/group)
@@ -91,14 +114,14 @@ func inTurns(
 func byDigits(table []uint64) weigher {
 	bytes := digitsOf(table)
 	if bytes == nil || !isa.Bytes() {
-		return func(list []byte, n int) (sum uint64) {
+		return func(list []byte, n int, _ *room) (sum uint64) {
 			for i, v := range list[:n] {
 				sum += table[v] * uint64(int8(list[len(list)/2+i]))
 			}
 			return sum
 		}
 	}
-	return func(list []byte, n int) uint64 {
+	return func(list []byte, n int, _ *room) uint64 {
 		const group = 64
 		counts := len(list) / 2
 		clear(list[counts+n:][:group])
@@ -108,7 +131,7 @@ func byDigits(table []uint64) weigher {
 
 // ofWords is byDigits of words, by the whole weights.
 func ofWords(table []uint64) weigher {
-	return func(list []byte, n int) uint64 {
+	return func(list []byte, n int, _ *room) uint64 {
 		const group = 2 * listGroup
 		counts := len(list) / 2
 		clear(list[n:][:group]) // which the table has

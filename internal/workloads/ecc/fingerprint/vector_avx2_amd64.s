@@ -724,6 +724,113 @@ between:
 	JNE          stop
 	JMP          found
 
+// func keysavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, before uint64, after uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·keysavx2(SB), NOSPLIT, $0-72
+	MOVQ         before+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         after+56(FP), AX
+	VMOVQ        AX, X1
+	VPBROADCASTD X1, Y1
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x08, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VPXOR   (CX)(SI*4), Y0, Y2
+	VPSRAD  $0x1f, Y2, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPXOR   Y3, Y2, Y2
+	VPXOR   Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(SI*4)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x08, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
+
+next:
+	VEXTRACTI128 $0x01, Y2, X2
+	VPSRLDQ      $0x0c, X2, X2
+	VPBROADCASTD X2, Y2
+	VMOVUPS      Y2, 32(AX)(SI*4)
+	ADDQ         R8, AX
+	ADDQ         R9, CX
+	INCQ         DI
+	CMPQ         DI, DX
+	JL           row
+	VZEROUPPER
+	MOVQ         DI, ret+64(FP)
+	RET
+
+// func timesavx2(weights *uint64, counts *int32, n int, outside uint64) uint64
+TEXT ·timesavx2(SB), NOSPLIT, $0-40
+	MOVQ weights+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ outside+24(FP), BX
+	XORL SI, SI
+	XORL DI, DI
+
+group:
+	MOVLQSX (CX), R9
+	MOVQ    (AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, SI
+	MOVLQSX 4(CX), R9
+	MOVQ    8(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, DI
+	MOVLQSX 8(CX), R9
+	MOVQ    16(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, SI
+	MOVLQSX 12(CX), R9
+	MOVQ    24(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, DI
+	MOVLQSX 16(CX), R9
+	MOVQ    32(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, SI
+	MOVLQSX 20(CX), R9
+	MOVQ    40(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, DI
+	MOVLQSX 24(CX), R9
+	MOVQ    48(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, SI
+	MOVLQSX 28(CX), R9
+	MOVQ    56(AX), R8
+	SUBQ    BX, R8
+	IMULQ   R9, R8
+	ADDQ    R8, DI
+	ADDQ    $0x40, AX
+	ADDQ    $0x20, CX
+	DECQ    DX
+	JNZ     group
+	ADDQ    DI, SI
+	MOVQ    SI, ret+32(FP)
+	RET
+
 // func turnedbytesavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 // Requires: AVX, AVX2, CMOV
 TEXT ·turnedbytesavx2(SB), NOSPLIT, $0-64
@@ -2475,4 +2582,288 @@ group:
 	JNZ     group
 	ADDQ    SI, BX
 	MOVQ    BX, ret+24(FP)
+	RET
+
+// func doublesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·doublesvolumeavx2(SB), NOSPLIT, $0-104
+	MOVQ    below+0(FP), AX
+	MOVQ    above+8(FP), CX
+	MOVQ    handed+56(FP), DX
+	MOVQ    next+80(FP), BX
+	MOVQ    apart+88(FP), SI
+	MOVQ    own+40(FP), DI
+	MOVQ    beside+48(FP), R8
+	MOVQ    counts+72(FP), R9
+	MOVQ    stride+16(FP), R10
+	MOVQ    rows+24(FP), R11
+	MOVQ    to+64(FP), R12
+	LEAQ    doublesavx2<>+0(SB), R13
+	VMOVDQU (AX), Y0
+	VPMINSD 4(AX), Y0, Y2
+	VMOVDQU (CX), Y1
+	VPMINSD Y1, Y0, Y4
+	VPMINSD 4(CX), Y1, Y1
+	VPMINSD Y1, Y2, Y6
+	MOVQ    inside+32(FP), R14
+	VMOVDQU (R14), Y1
+	VMOVDQA Y1, Y3
+	VMOVDQA Y1, Y5
+	VMOVDQA Y1, Y7
+	TESTQ   R11, R11
+	JNZ     rows
+	XORQ    R10, R10
+	INCQ    R11
+
+rows:
+	VPCMPEQD   Y4, Y0, Y10
+	VMOVDQU    (AX)(R10*1), Y8
+	VPCMPGTD   Y8, Y0, Y9
+	VPSUBD     Y9, Y1, Y0
+	VMOVDQU    (CX)(R10*1), Y1
+	VPMINSD    Y1, Y8, Y12
+	VPCMPGTD   Y12, Y4, Y13
+	VPSUBD     Y13, Y5, Y4
+	VPAND      Y4, Y10, Y5
+	VPSUBD     (DX), Y0, Y0
+	VPANDN     Y4, Y10, Y4
+	VMOVDQU    Y4, (DX)
+	VPSUBD     Y5, Y0, Y0
+	VPCMPEQD   Y6, Y2, Y4
+	VPMINSD    4(AX)(R10*1), Y8, Y10
+	VPCMPGTD   Y10, Y2, Y11
+	VPSUBD     Y11, Y3, Y3
+	VPCMPEQD   (AX), Y2, Y2
+	VPMINSD    4(CX)(R10*1), Y1, Y1
+	VPMINSD    Y1, Y10, Y14
+	VPCMPGTD   Y14, Y6, Y15
+	VPSUBD     Y15, Y7, Y1
+	VPAND      Y1, Y4, Y5
+	VPSUBD     32(DX), Y3, Y3
+	VPANDN     Y1, Y4, Y1
+	VMOVDQU    Y1, 32(DX)
+	VPSUBD     Y5, Y3, Y3
+	VPANDN     Y3, Y2, Y1
+	VPAND      Y3, Y2, Y3
+	VPERM2I128 $0x03, (R8), Y1, Y2
+	VMOVDQU    Y1, (R8)
+	VPALIGNR   $0x0c, Y2, Y1, Y1
+	VPSUBD     Y1, Y0, Y0
+	VPAND      (DI), Y0, Y0
+	VPSUBD     Y3, Y0, Y0
+	VMOVDQU    (AX), Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y0, Y2, Y2
+	VMOVMSKPS  Y2, R14
+	XORL       $0xff, R14
+	VPMOVZXBD  (R13)(R14*8), Y2
+	VPERMD     Y1, Y2, Y1
+	VPERMD     Y0, Y2, Y0
+	VMOVDQU    Y1, (R12)
+	VMOVDQU    Y0, (R12)(R9*1)
+	POPCNTL    R14, R14
+	LEAQ       (R12)(R14*4), R12
+	PREFETCHT0 (BX)
+	ADDQ       SI, BX
+	ADDQ       R10, AX
+	ADDQ       $0x20, R8
+	ADDQ       R10, CX
+	SUBQ       $-64, DX
+	DECQ       R11
+	JZ         first
+
+other:
+	VPCMPEQD   Y12, Y8, Y2
+	VMOVDQU    (AX)(R10*1), Y0
+	VPCMPGTD   Y0, Y8, Y1
+	VPSUBD     Y1, Y9, Y8
+	VMOVDQU    (CX)(R10*1), Y6
+	VPMINSD    Y6, Y0, Y4
+	VPCMPGTD   Y4, Y12, Y5
+	VPSUBD     Y5, Y13, Y3
+	VPAND      Y3, Y2, Y7
+	VPSUBD     (DX), Y8, Y8
+	VPANDN     Y3, Y2, Y3
+	VMOVDQU    Y3, (DX)
+	VPSUBD     Y7, Y8, Y8
+	VPCMPEQD   Y14, Y10, Y9
+	VPMINSD    4(AX)(R10*1), Y0, Y2
+	VPCMPGTD   Y2, Y10, Y3
+	VPSUBD     Y3, Y11, Y11
+	VPCMPEQD   (AX), Y10, Y10
+	VPMINSD    4(CX)(R10*1), Y6, Y6
+	VPMINSD    Y6, Y2, Y6
+	VPCMPGTD   Y6, Y14, Y7
+	VPSUBD     Y7, Y15, Y12
+	VPAND      Y12, Y9, Y13
+	VPSUBD     32(DX), Y11, Y11
+	VPANDN     Y12, Y9, Y12
+	VMOVDQU    Y12, 32(DX)
+	VPSUBD     Y13, Y11, Y11
+	VPANDN     Y11, Y10, Y9
+	VPAND      Y11, Y10, Y11
+	VPERM2I128 $0x03, (R8), Y9, Y10
+	VMOVDQU    Y9, (R8)
+	VPALIGNR   $0x0c, Y10, Y9, Y9
+	VPSUBD     Y9, Y8, Y8
+	VPAND      (DI), Y8, Y8
+	VPSUBD     Y11, Y8, Y8
+	VMOVDQU    (AX), Y9
+	VPXOR      Y10, Y10, Y10
+	VPCMPEQD   Y8, Y10, Y10
+	VMOVMSKPS  Y10, R14
+	XORL       $0xff, R14
+	VPMOVZXBD  (R13)(R14*8), Y10
+	VPERMD     Y9, Y10, Y9
+	VPERMD     Y8, Y10, Y8
+	VMOVDQU    Y9, (R12)
+	VMOVDQU    Y8, (R12)(R9*1)
+	POPCNTL    R14, R14
+	LEAQ       (R12)(R14*4), R12
+	PREFETCHT0 (BX)
+	ADDQ       SI, BX
+	ADDQ       R10, AX
+	ADDQ       $0x20, R8
+	ADDQ       R10, CX
+	SUBQ       $-64, DX
+	DECQ       R11
+	JNZ        rows
+	TESTQ      R10, R10
+	JZ         end
+	XORQ       R10, R10
+	INCQ       R11
+	JMP        rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func doublesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·doublesareaavx2(SB), NOSPLIT, $0-88
+	MOVQ    plane+0(FP), AX
+	MOVQ    next+64(FP), CX
+	MOVQ    apart+72(FP), DX
+	MOVQ    own+32(FP), BX
+	MOVQ    beside+40(FP), SI
+	MOVQ    counts+56(FP), DI
+	MOVQ    stride+8(FP), R8
+	MOVQ    rows+16(FP), R9
+	MOVQ    to+48(FP), R10
+	LEAQ    doublesavx2<>+0(SB), R11
+	VMOVDQU (AX), Y0
+	VPMINSD 4(AX), Y0, Y2
+	MOVQ    inside+24(FP), R12
+	VMOVDQU (R12), Y1
+	VMOVDQA Y1, Y3
+	TESTQ   R9, R9
+	JNZ     rows
+	XORQ    R8, R8
+	INCQ    R9
+
+rows:
+	VMOVDQU    (AX)(R8*1), Y4
+	VPCMPGTD   Y4, Y0, Y5
+	VPSUBD     Y5, Y1, Y0
+	VPMINSD    4(AX)(R8*1), Y4, Y6
+	VPCMPGTD   Y6, Y2, Y7
+	VPSUBD     Y7, Y3, Y1
+	VPCMPEQD   (AX), Y2, Y2
+	VPANDN     Y1, Y2, Y3
+	VPAND      Y1, Y2, Y1
+	VPERM2I128 $0x03, (SI), Y3, Y2
+	VMOVDQU    Y3, (SI)
+	VPALIGNR   $0x0c, Y2, Y3, Y3
+	VPSUBD     Y3, Y0, Y0
+	VPAND      (BX), Y0, Y0
+	VPSUBD     Y1, Y0, Y0
+	VMOVDQU    (AX), Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y0, Y2, Y2
+	VMOVMSKPS  Y2, R12
+	XORL       $0xff, R12
+	VPMOVZXBD  (R11)(R12*8), Y2
+	VPERMD     Y1, Y2, Y1
+	VPERMD     Y0, Y2, Y0
+	VMOVDQU    Y1, (R10)
+	VMOVDQU    Y0, (R10)(DI*1)
+	POPCNTL    R12, R12
+	LEAQ       (R10)(R12*4), R10
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	ADDQ       R8, AX
+	ADDQ       $0x20, SI
+	DECQ       R9
+	JZ         first
+
+other:
+	VMOVDQU    (AX)(R8*1), Y0
+	VPCMPGTD   Y0, Y4, Y1
+	VPSUBD     Y1, Y5, Y4
+	VPMINSD    4(AX)(R8*1), Y0, Y2
+	VPCMPGTD   Y2, Y6, Y3
+	VPSUBD     Y3, Y7, Y5
+	VPCMPEQD   (AX), Y6, Y6
+	VPANDN     Y5, Y6, Y7
+	VPAND      Y5, Y6, Y5
+	VPERM2I128 $0x03, (SI), Y7, Y6
+	VMOVDQU    Y7, (SI)
+	VPALIGNR   $0x0c, Y6, Y7, Y7
+	VPSUBD     Y7, Y4, Y4
+	VPAND      (BX), Y4, Y4
+	VPSUBD     Y5, Y4, Y4
+	VMOVDQU    (AX), Y5
+	VPXOR      Y6, Y6, Y6
+	VPCMPEQD   Y4, Y6, Y6
+	VMOVMSKPS  Y6, R12
+	XORL       $0xff, R12
+	VPMOVZXBD  (R11)(R12*8), Y6
+	VPERMD     Y5, Y6, Y5
+	VPERMD     Y4, Y6, Y4
+	VMOVDQU    Y5, (R10)
+	VMOVDQU    Y4, (R10)(DI*1)
+	POPCNTL    R12, R12
+	LEAQ       (R10)(R12*4), R10
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	ADDQ       R8, AX
+	ADDQ       $0x20, SI
+	DECQ       R9
+	JNZ        rows
+	TESTQ      R8, R8
+	JZ         end
+	XORQ       R8, R8
+	INCQ       R9
+	JMP        rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	JMP return
+
+done:
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
 	RET

@@ -46,6 +46,17 @@ func levelssingleavx512(dst *byte, src *byte, n int, rows int, stride int, apart
 //go:noescape
 func levelsdoubleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
 
+// keysavx512 turns rows of n float32 values, 16 at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.
+// The bits of before are turned in values, and those of after in numbers.
+//
+//go:noescape
+func keysavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, before uint64, after uint64) int
+
+// timesavx512 adds up n times 8 weights, each less that of what is outside, times its count.
+//
+//go:noescape
+func timesavx512(weights *uint64, counts *int32, n int, outside uint64) uint64
+
 // turnedbytesavx512 copies rows of n lanes, 64 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
@@ -155,3 +166,17 @@ func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows 
 //
 //go:noescape
 func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+
+// doublesvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
+//
+//go:noescape
+func doublesvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+
+// doublesareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// A line of each of as many rows that are apart bytes apart is fetched, from next on.
+//
+//go:noescape
+func doublesareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int

@@ -745,6 +745,87 @@ between:
 	JNE          stop
 	JMP          found
 
+// func keysavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, before uint64, after uint64) int
+// Requires: AVX, AVX2, AVX512F, CMOV
+TEXT ·keysavx512(SB), NOSPLIT, $0-72
+	MOVQ         before+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVQ         after+56(FP), AX
+	VMOVQ        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         stride+32(FP), R8
+	MOVQ         apart+40(FP), R9
+	SUBQ         $0x10, BX
+	XORQ         DI, DI
+
+row:
+	XORQ SI, SI
+
+group:
+	VPXORD  (CX)(SI*4), Z0, Z2
+	VPSRAD  $0x1f, Z2, Z3
+	VPSRLD  $0x01, Z3, Z3
+	VPXORD  Z3, Z2, Z2
+	VPXORD  Z1, Z2, Z2
+	VMOVUPS Z2, (AX)(SI*4)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x10, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
+
+next:
+	VEXTRACTI64X4 $0x01, Z2, Y2
+	VEXTRACTI128  $0x01, Y2, X2
+	VPSRLDQ       $0x0c, X2, X2
+	VPBROADCASTD  X2, Z2
+	VMOVUPS       Z2, 64(AX)(SI*4)
+	ADDQ          R8, AX
+	ADDQ          R9, CX
+	INCQ          DI
+	CMPQ          DI, DX
+	JL            row
+	VZEROUPPER
+	MOVQ          DI, ret+64(FP)
+	RET
+
+// func timesavx512(weights *uint64, counts *int32, n int, outside uint64) uint64
+// Requires: AVX, AVX2, AVX512DQ, AVX512F
+TEXT ·timesavx512(SB), NOSPLIT, $0-40
+	MOVQ         weights+0(FP), AX
+	MOVQ         counts+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         outside+24(FP), BX
+	VPXORQ       Z0, Z0, Z0
+	VPBROADCASTQ BX, Z1
+
+group:
+	VMOVDQU64     (AX), Z2
+	VPSUBQ        Z1, Z2, Z2
+	VPMOVSXDQ     (CX), Z3
+	VPMULLQ       Z2, Z3, Z3
+	VPADDQ        Z3, Z0, Z0
+	ADDQ          $0x40, AX
+	ADDQ          $0x20, CX
+	DECQ          DX
+	JNZ           group
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X1, X0, X0
+	VPEXTRQ       $0x01, X0, CX
+	VMOVQ         X0, AX
+	ADDQ          CX, AX
+	VZEROUPPER
+	MOVQ          AX, ret+32(FP)
+	RET
+
 // func turnedbytesavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 // Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
 TEXT ·turnedbytesavx512(SB), NOSPLIT, $0-64
@@ -3683,6 +3764,368 @@ done:
 	VMOVDQU64     Z6, (R10)(DI*1)
 	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
+
+return:
+	MOVQ to+48(FP), AX
+	SUBQ AX, R10
+	VZEROUPPER
+	MOVQ R10, ret+80(FP)
+	RET
+
+// func doublesvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·doublesvolumesignedleastavx512(SB), NOSPLIT, $0-104
+	MOVQ         below+0(FP), AX
+	MOVQ         above+8(FP), CX
+	MOVQ         handed+56(FP), DX
+	MOVQ         next+80(FP), BX
+	MOVQ         apart+88(FP), SI
+	MOVQ         own+40(FP), DI
+	MOVQ         beside+48(FP), R8
+	MOVQ         counts+72(FP), R9
+	MOVQ         stride+16(FP), R10
+	MOVQ         rows+24(FP), R11
+	MOVQ         to+64(FP), R12
+	MOVL         $0x00000001, R13
+	VPBROADCASTD R13, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINSD      4(AX), Z1, Z3
+	VMOVDQU64    (CX), Z2
+	VPMINSD      Z2, Z1, Z5
+	VPMINSD      4(CX), Z2, Z2
+	VPMINSD      Z2, Z3, Z7
+	MOVQ         inside+32(FP), R13
+	VMOVDQU64    (R13), Z2
+	VPMOVD2M     Z2, K1
+	VPMOVD2M     Z2, K2
+	VPMOVD2M     Z2, K3
+	VPMOVD2M     Z2, K4
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	KXORQ        K5, K5, K5
+	TESTQ        R11, R11
+	JNZ          rows
+	XORQ         R10, R10
+	INCQ         R11
+
+rows:
+	VMOVDQU64     (AX)(R10*1), Z2
+	VPMINSD       4(AX)(R10*1), Z2, Z4
+	VMOVDQU64     (CX)(R10*1), Z8
+	VPMINSD       Z8, Z2, Z6
+	VPMINSD       4(CX)(R10*1), Z8, Z8
+	VPMINSD       Z8, Z4, Z8
+	VMOVDQA64     Z11, Z13
+	VPSUBD        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0c, Z12, Z13, Z13
+	VPSUBD        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBD        Z11, Z10, K5, Z10
+	VPTESTMD      Z10, Z10, K5
+	VPCOMPRESSD.Z Z9, K5, Z9
+	VPCOMPRESSD.Z Z10, K5, Z10
+	KMOVW         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*4), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBD        Z0, Z10, K1, Z10
+	VPCMPD        $0x06, Z2, Z1, K1
+	VPADDD        Z0, Z10, K1, Z10
+	VMOVDQU32.Z   Z0, K3, Z9
+	VPCMPD        $0x06, Z6, Z5, K3
+	VPSUBD        Z0, Z9, K3, Z9
+	VPCMPEQD      Z5, Z1, K5
+	VPADDD        Z9, Z10, K5, Z10
+	VPSUBD        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBD        Z0, Z11, K2, Z11
+	VPCMPD        $0x06, Z4, Z3, K2
+	VPADDD        Z0, Z11, K2, Z11
+	VMOVDQU32.Z   Z0, K4, Z5
+	VPCMPD        $0x06, Z8, Z7, K4
+	VPSUBD        Z0, Z5, K4, Z5
+	VPCMPEQD      Z7, Z3, K5
+	VPADDD        Z5, Z11, K5, Z11
+	VPSUBD        Z5, Z5, K5, Z5
+	VMOVDQU64     Z5, 64(DX)
+	VPCMPEQD      Z3, Z1, K5
+	VMOVDQA64     Z1, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R10*1), Z1
+	VPMINSD       4(AX)(R10*1), Z1, Z3
+	VMOVDQU64     (CX)(R10*1), Z7
+	VPMINSD       Z7, Z1, Z5
+	VPMINSD       4(CX)(R10*1), Z7, Z7
+	VPMINSD       Z7, Z3, Z7
+	VMOVDQA64     Z11, Z13
+	VPSUBD        Z11, Z13, K5, Z13
+	VALIGNQ       $0x06, -64(R8), Z13, Z12
+	VMOVDQU64     Z13, -64(R8)
+	VPALIGNR      $0x0c, Z12, Z13, Z13
+	VPSUBD        Z13, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBD        Z11, Z10, K5, Z10
+	VPTESTMD      Z10, Z10, K5
+	VPCOMPRESSD.Z Z9, K5, Z9
+	VPCOMPRESSD.Z Z10, K5, Z10
+	KMOVW         K5, R13
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       R13, R13
+	LEAQ          (R12)(R13*4), R12
+	VMOVDQU64     (DX), Z10
+	VPSUBD        Z0, Z10, K1, Z10
+	VPCMPD        $0x06, Z1, Z2, K1
+	VPADDD        Z0, Z10, K1, Z10
+	VMOVDQU32.Z   Z0, K3, Z9
+	VPCMPD        $0x06, Z5, Z6, K3
+	VPSUBD        Z0, Z9, K3, Z9
+	VPCMPEQD      Z6, Z2, K5
+	VPADDD        Z9, Z10, K5, Z10
+	VPSUBD        Z9, Z9, K5, Z9
+	VMOVDQU64     Z9, (DX)
+	VMOVDQU64     64(DX), Z11
+	VPSUBD        Z0, Z11, K2, Z11
+	VPCMPD        $0x06, Z3, Z4, K2
+	VPADDD        Z0, Z11, K2, Z11
+	VMOVDQU32.Z   Z0, K4, Z6
+	VPCMPD        $0x06, Z7, Z8, K4
+	VPSUBD        Z0, Z6, K4, Z6
+	VPCMPEQD      Z8, Z4, K5
+	VPADDD        Z6, Z11, K5, Z11
+	VPSUBD        Z6, Z6, K5, Z6
+	VMOVDQU64     Z6, 64(DX)
+	VPCMPEQD      Z4, Z2, K5
+	VMOVDQA64     Z2, Z9
+	PREFETCHT0    (BX)
+	ADDQ          SI, BX
+	ADDQ          R10, AX
+	ADDQ          $0x40, R8
+	ADDQ          R10, CX
+	SUBQ          $-128, DX
+	DECQ          R11
+	JNZ           rows
+	TESTQ         R10, R10
+	JZ            end
+	XORQ          R10, R10
+	INCQ          R11
+	JMP           rows
+
+first:
+	TESTQ R10, R10
+	JZ    done
+	XORQ  R10, R10
+	INCQ  R11
+	JMP   other
+
+end:
+	VMOVDQA64     Z11, Z1
+	VPSUBD        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0c, Z0, Z1, Z1
+	VPSUBD        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBD        Z11, Z10, K5, Z10
+	VPTESTMD      Z10, Z10, K1
+	VPCOMPRESSD.Z Z9, K1, Z9
+	VPCOMPRESSD.Z Z10, K1, Z10
+	KMOVW         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*4), R12
+	JMP           return
+
+done:
+	VMOVDQA64     Z11, Z1
+	VPSUBD        Z11, Z1, K5, Z1
+	VALIGNQ       $0x06, -64(R8), Z1, Z0
+	VMOVDQU64     Z1, -64(R8)
+	VPALIGNR      $0x0c, Z0, Z1, Z1
+	VPSUBD        Z1, Z10, Z10
+	VPANDQ        (DI), Z10, Z10
+	VPSUBD        Z11, Z10, K5, Z10
+	VPTESTMD      Z10, Z10, K1
+	VPCOMPRESSD.Z Z9, K1, Z9
+	VPCOMPRESSD.Z Z10, K1, Z10
+	KMOVW         K1, AX
+	VMOVDQU64     Z9, (R12)
+	VMOVDQU64     Z10, (R12)(R9*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R12)(AX*4), R12
+
+return:
+	MOVQ to+64(FP), AX
+	SUBQ AX, R12
+	VZEROUPPER
+	MOVQ R12, ret+96(FP)
+	RET
+
+// func doublesareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·doublesareasignedleastavx512(SB), NOSPLIT, $0-88
+	MOVQ         plane+0(FP), AX
+	MOVQ         next+64(FP), CX
+	MOVQ         apart+72(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         beside+40(FP), SI
+	MOVQ         counts+56(FP), DI
+	MOVQ         stride+8(FP), R8
+	MOVQ         rows+16(FP), R9
+	MOVQ         to+48(FP), R10
+	MOVL         $0x00000001, R11
+	VPBROADCASTD R11, Z0
+	VMOVDQU64    (AX), Z1
+	VPMINSD      4(AX), Z1, Z3
+	MOVQ         inside+24(FP), R11
+	VMOVDQU64    (R11), Z2
+	VPMOVD2M     Z2, K1
+	VPMOVD2M     Z2, K2
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	KXORQ        K3, K3, K3
+	TESTQ        R9, R9
+	JNZ          rows
+	XORQ         R8, R8
+	INCQ         R9
+
+rows:
+	VMOVDQU64     (AX)(R8*1), Z2
+	VPMINSD       4(AX)(R8*1), Z2, Z4
+	VMOVDQA64     Z9, Z11
+	VPSUBD        Z9, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0c, Z10, Z11, Z11
+	VPSUBD        Z11, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBD        Z9, Z8, K3, Z8
+	VPTESTMD      Z8, Z8, K3
+	VPCOMPRESSD.Z Z5, K3, Z5
+	VPCOMPRESSD.Z Z8, K3, Z8
+	KMOVW         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*4), R10
+	VPXORQ        Z6, Z6, Z6
+	VPSUBD        Z0, Z6, K1, Z6
+	VPCMPD        $0x06, Z2, Z1, K1
+	VPADDD        Z0, Z6, K1, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPSUBD        Z0, Z7, K2, Z7
+	VPCMPD        $0x06, Z4, Z3, K2
+	VPADDD        Z0, Z7, K2, Z7
+	VPCMPEQD      Z3, Z1, K3
+	VMOVDQA64     Z1, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JZ            first
+
+other:
+	VMOVDQU64     (AX)(R8*1), Z1
+	VPMINSD       4(AX)(R8*1), Z1, Z3
+	VMOVDQA64     Z7, Z11
+	VPSUBD        Z7, Z11, K3, Z11
+	VALIGNQ       $0x06, -64(SI), Z11, Z10
+	VMOVDQU64     Z11, -64(SI)
+	VPALIGNR      $0x0c, Z10, Z11, Z11
+	VPSUBD        Z11, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBD        Z7, Z6, K3, Z6
+	VPTESTMD      Z6, Z6, K3
+	VPCOMPRESSD.Z Z5, K3, Z5
+	VPCOMPRESSD.Z Z6, K3, Z6
+	KMOVW         K3, R11
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       R11, R11
+	LEAQ          (R10)(R11*4), R10
+	VPXORQ        Z8, Z8, Z8
+	VPSUBD        Z0, Z8, K1, Z8
+	VPCMPD        $0x06, Z1, Z2, K1
+	VPADDD        Z0, Z8, K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	VPSUBD        Z0, Z9, K2, Z9
+	VPCMPD        $0x06, Z3, Z4, K2
+	VPADDD        Z0, Z9, K2, Z9
+	VPCMPEQD      Z4, Z2, K3
+	VMOVDQA64     Z2, Z5
+	PREFETCHT0    (CX)
+	ADDQ          DX, CX
+	ADDQ          R8, AX
+	ADDQ          $0x40, SI
+	DECQ          R9
+	JNZ           rows
+	TESTQ         R8, R8
+	JZ            end
+	XORQ          R8, R8
+	INCQ          R9
+	JMP           rows
+
+first:
+	TESTQ R8, R8
+	JZ    done
+	XORQ  R8, R8
+	INCQ  R9
+	JMP   other
+
+end:
+	VMOVDQA64     Z9, Z1
+	VPSUBD        Z9, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0c, Z0, Z1, Z1
+	VPSUBD        Z1, Z8, Z8
+	VPANDQ        (BX), Z8, Z8
+	VPSUBD        Z9, Z8, K3, Z8
+	VPTESTMD      Z8, Z8, K1
+	VPCOMPRESSD.Z Z5, K1, Z5
+	VPCOMPRESSD.Z Z8, K1, Z8
+	KMOVW         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z8, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*4), R10
+	JMP           return
+
+done:
+	VMOVDQA64     Z7, Z1
+	VPSUBD        Z7, Z1, K3, Z1
+	VALIGNQ       $0x06, -64(SI), Z1, Z0
+	VMOVDQU64     Z1, -64(SI)
+	VPALIGNR      $0x0c, Z0, Z1, Z1
+	VPSUBD        Z1, Z6, Z6
+	VPANDQ        (BX), Z6, Z6
+	VPSUBD        Z7, Z6, K3, Z6
+	VPTESTMD      Z6, Z6, K1
+	VPCOMPRESSD.Z Z5, K1, Z5
+	VPCOMPRESSD.Z Z6, K1, Z6
+	KMOVW         K1, AX
+	VMOVDQU64     Z5, (R10)
+	VMOVDQU64     Z6, (R10)(DI*1)
+	POPCNTQ       AX, AX
+	LEAQ          (R10)(AX*4), R10
 
 return:
 	MOVQ to+48(FP), AX

@@ -20,3 +20,9 @@ func laneVectorsOf(string, grid.Type, grid.Ladder, uint16, int64) (group int64, 
 }
 
 func ordered(string) bool { return false }
+
+func keysOf(string) (group int64, keys func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int) {
+	return 1, nil
+}
+
+func timesOf(string) func(weights *uint64, counts *int32, n int, outside uint64) uint64 { return nil }
