@@ -25,7 +25,7 @@ func BenchmarkOf(b *testing.B) {
 		"noise/shape=256x256x256/type=uint16/seed=1", "grf/shape=256x256x256/type=uint16/seed=1", "noise/shape=256x256x256/type=int16/levels=1024/seed=1",
 		"noise/shape=256x256x256/levels=1024/type=float32/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/seed=1",
 		"grf/shape=256x256x256/type=int16/levels=1024/seed=1", "noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
-		"noise/shape=256x256x256/levels=100000/type=float32/seed=1", "noise/shape=256x256x256/levels=16777216/type=float32/seed=1/every", "grf/shape=256x256x256/levels=65536/type=float32/seed=1/every",
+		"noise/shape=512x512x256/levels=100000/type=float32/seed=1", "grf/shape=512x512x256/levels=100000/type=float32/seed=1", "noise/shape=256x256x256/levels=16777216/type=float32/seed=1/every", "grf/shape=256x256x256/levels=65536/type=float32/seed=1/every",
 	} {
 		of, every := strings.CutSuffix(name, "/every") // float32
 		_, f := ecctest.Open(b, of)

@@ -95,28 +95,24 @@ func (u lanes) numbers(isa string) (lanes, bool) {
 
 // table is of what the weights of all lanes are less than that of what is outside.
 func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) []uint64 {
-	of := w.less(top)
 	if u.levels {
 		table := make([]uint64, int(u.beyond)+1)
 		if u.signed {
 			table = make([]uint64, 1<<16)
 		}
-		for level, w := range of[:u.top] {
+		for level, w := range w.table(top, w.outside())[:u.top] {
 			table[uint16(level)^u.flip] = w
 		}
 		return table
 	}
-	if u.flip == 0 && ownLevels(t, l) {
-		return of[:w.levels]
+	patterns := w.ofPatterns(t, l, top, w.outside())
+	if u.flip == 0 {
+		return patterns
 	}
-	levels := l.OfPatterns(t)
-	flip := int(u.flip) & (len(levels) - 1)
-	table := make([]uint64, len(levels))
-	inParts(len(levels), func(from, to int) {
-		for v, level := range levels[from:to] {
-			table[(from+v)^flip] = of[level]
-		}
-	})
+	table, flip := make([]uint64, len(patterns)), int(u.flip)&(len(patterns)-1)
+	for v, w := range patterns {
+		table[v^flip] = w
+	}
 	return table
 }
 

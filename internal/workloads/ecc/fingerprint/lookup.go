@@ -37,20 +37,18 @@ type vectors struct {
 // newLookup makes the table of a type on a ladder. The weight of the levels from top on
 // is that of what is outside.
 func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lookup {
-	of := w.until(top)
 	u := &lookup{typ: t}
 	switch {
 	case t != grid.Float32:
-		levels := l.OfPatterns(t)
-		u.table = filled(int64(len(levels)), func(block *[aes.BlockSize]byte, i int64) uint64 { return of(block, int64(levels[i])) })
+		u.table = w.ofPatterns(t, l, top, 0)
 	case !l.Indexed():
-		u.every, u.table, u.masked = of, newBlock(w), w.in.Masked
+		u.every, u.table, u.masked = w.until(top), newBlock(w), w.in.Masked
 		if top >= w.levels {
 			u.fast.floats = multiplying(isa)
 		}
 		return u
 	default:
-		u.table = filled(w.levels+1, of)
+		u.table = w.table(top, 0)
 		u.levels = grid.NewConverter(t, l)
 	}
 	u.fast = vectorised(l, isa)
@@ -67,36 +65,46 @@ func (w weights) until(top int64) weighing {
 	}
 }
 
-// less are the weights of all levels less that of what is outside, which are 0 from level top on, and one more that is 0.
-func (w weights) less(top int64) []uint64 {
-	outside := w.outside()
-	if w.factors == nil {
-		weight := w.until(top)
-		return filled(w.levels+1, func(block *[aes.BlockSize]byte, level int64) uint64 { return weight(block, level) - outside })
-	}
+// table is of the weights of all levels, each less a number: those from level top on, and one behind them, are that of what is
+// outside.
+func (w weights) table(top int64, less uint64) []uint64 {
 	table := make([]uint64, w.levels+1)
-	number, next := w.first(), int64(1)
+	top = min(top, w.levels)
+	fill(table[top:], w.outside()-less)
+	number, next := int64(0), int64(1)
 	if w.descend() {
-		number, next = number+w.levels-1, -1
+		number, next = w.levels-1, -1
 	}
-	inParts(int(min(top, w.levels)), func(from, to int) {
+	products, first := w.factors != nil, w.first()
+	inParts(int(top), func(from, to int) {
+		block := new([aes.BlockSize]byte)
 		for level := from; level < to; level++ {
-			table[level] = w.of(number+int64(level)*next) - outside
+			n := number + int64(level)*next
+			if products {
+				table[level] = w.of(n+first) - less
+			} else {
+				table[level] = w.at(n+first, w.drawn(block, n)>>(64-w.bits)) - less
+			}
 		}
 	})
 	return table
 }
 
-// filled is a table of so many entries, made on all cores, each of which encrypts in a block of its
-// own.
-func filled(entries int64, entry weighing) []uint64 {
-	table := make([]uint64, entries)
-	inParts(len(table), func(from, to int) {
-		block := new([aes.BlockSize]byte)
-		for i := from; i < to; i++ {
-			table[i] = entry(block, int64(i))
+// ofPatterns is table of the bit patterns of an integer type on a ladder.
+func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) []uint64 {
+	levels := l.OfPatterns(t)
+	table := make([]uint64, len(levels))
+	if w.levels > int64(len(levels)) { // of which most are of no pattern
+		weight, block := w.until(top), new([aes.BlockSize]byte)
+		for v, level := range levels {
+			table[v] = weight(block, int64(level)) - less
 		}
-	})
+		return table
+	}
+	of := w.table(top, less)
+	for v, level := range levels {
+		table[v] = of[level]
+	}
 	return table
 }
 

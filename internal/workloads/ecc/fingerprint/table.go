@@ -94,12 +94,6 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
 }
 
-// ownLevels reports whether each bit pattern of a type is a level of its own, in their order.
-func ownLevels(t grid.Type, l grid.Ladder) bool {
-	first, whole := consecutive(t, l)
-	return (t == grid.Uint8 || t == grid.Uint16) && whole && first == 0 && l.Len() == 1<<(8*t.Size())
-}
-
 // least is the least value of an integer type. Bit patterns, with the bits of −least turned, are the
 // values from it on.
 func least(t grid.Type) int64 { return int64(grid.Identity(t).Value(0)) }
