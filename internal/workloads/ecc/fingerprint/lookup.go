@@ -92,6 +92,9 @@ func (w weights) table(top int64, less uint64) []uint64 {
 
 // ofPatterns is table of the bit patterns of an integer type on a ladder.
 func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) []uint64 {
+	if first, whole := consecutive(t, l); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) { // each is a level
+		return w.table(top, less)[:w.levels]
+	}
 	levels := l.OfPatterns(t)
 	table := make([]uint64, len(levels))
 	if w.levels > int64(len(levels)) { // of which most are of no pattern
