@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // A Field is an image whole in memory. It is never modified once made, and is
@@ -117,25 +118,65 @@ func NormaliseGaps(values []float32, base int64, shape Shape) error {
 
 func normalise(values []float32, base int64, shape Shape, gaps, write bool) error {
 	var bad, first int64
-	for i, v := range values {
-		if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
-			if gaps && v != v {
-				values[i] = absent
-				continue
-			}
-			if bad == 0 {
-				first = base + int64(i)
-			}
-			bad++
-		} else if b == 1<<31 && write {
-			values[i] = 0
+	for at := 0; at < len(values); {
+		if at += plain(values[at:]); at == len(values) {
+			break
 		}
+		some := values[at:min(at+plainGroup, len(values))]
+		for i, v := range some {
+			if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
+				if gaps && v != v {
+					some[i] = absent
+					continue
+				}
+				if bad == 0 {
+					first = base + int64(at+i)
+				}
+				bad++
+			} else if b == 1<<31 && write {
+				some[i] = 0
+			}
+		}
+		at += len(some)
 	}
 	if bad == 0 {
 		return nil
 	}
 	z, y, x := shape.Coordinates(first)
 	return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x}
+}
+
+// plainGroup is how many values plain looks at together.
+const plainGroup = 16
+
+// Of two values in a word, the sign of each and what there is of each beside.
+const (
+	signOfEach      = 1<<63 | 1<<31
+	magnitudeOfEach = 1<<63 - 1 - 1<<31
+)
+
+// special has the sign of each of two values that are not finite, or −0: what is added carries into the sign where a value has
+// the greatest exponent, and does not where it is 0.
+func special(two uint64) uint64 {
+	m := two & magnitudeOfEach
+	return m + (1<<55 | 1<<23) | two&^(m+magnitudeOfEach)
+}
+
+// plain is how many of the first values, in groups, are finite and not −0, which nearly all values of images are.
+func plain(values []float32) int {
+	n := 0
+	for ; n+plainGroup <= len(values); n += plainGroup {
+		some := (*[plainGroup / 2]uint64)(unsafe.Pointer(&values[n]))
+		var found uint64
+		for i := 0; i < len(some); i += 4 {
+			a, b, c, d := some[i], some[i+1], some[i+2], some[i+3]
+			found |= special(a) | special(b) | special(c) | special(d)
+		}
+		if found&signOfEach != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // A NotFiniteError says how many values of an image are NaN or infinite, and

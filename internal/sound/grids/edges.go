@@ -79,6 +79,30 @@ func gapsAndTops(t sound.T) {
 	if err := grid.Finite(kept, 0, shape); err != nil || !math.Signbit(float64(kept[0])) {
 		t.Errorf("what is looked at becomes %v (%v)", kept, err)
 	}
+	// Of many values each is looked at, wherever it is among those that are looked at together.
+	plain := []float32{0, 1, -1, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}
+	for from := range 2 {
+		for n := 1; n < 40; n++ {
+			row := grid.Shape{D: 1, H: 1, W: int64(n)}
+			for at := range n {
+				for _, odd := range []float32{minus, nan, -nan, inf, -inf} {
+					values := make([]float32, from+n)[from:]
+					for i := range values {
+						values[i] = plain[(i*i+at)%len(plain)]
+					}
+					want := slices.Clone(values)
+					values[at], want[at] = odd, 0
+					err := grid.Normalise(values, 0, row)
+					switch bad := new(grid.NotFiniteError); {
+					case odd != minus && (!errors.As(err, &bad) || bad.Count != 1 || bad.First != int64(at)):
+						t.Fatalf("%v at %d of %d: %v", odd, at, n, err)
+					case odd == minus && (err != nil || !slices.Equal(values, want) || math.Signbit(float64(values[at]))):
+						t.Fatalf("−0 at %d of %d: %v (%v)", at, n, values, err)
+					}
+				}
+			}
+		}
+	}
 	few, err := grid.Affine(-2, 1, 5)
 	if err != nil {
 		t.Fatal(err)
