@@ -104,6 +104,15 @@ func TestRepeats(t *testing.T) {
 		want := ecc.Enumerate(whole)
 		for _, s := range []grid.Source{src, whole.Repeating(grid.Period(src))} {
 			held(t, s, want, fingerprint.Draw(2))
+			// Where the last slice and the first meet it is no sum of periods.
+			k := fingerprint.Draw(1).In(fingerprint.Convention{Periodic: grid.Axes{Y: true, Z: whole.Shape().D > 1}})
+			got, err := fingerprint.Of(s, k, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ring, err := fingerprint.Of(whole, k, 2); err != nil || !got.Equal(ring) {
+				t.Errorf("%s, periodic: %v, without repeats %v (%v)", c.name, got, ring, err)
+			}
 		}
 		if a, b := fingerprint.Work(src, fingerprint.Draw(1), 1), fingerprint.Work(streamed{src}, fingerprint.Draw(1), 1); a > b {
 			t.Errorf("%s takes %v, and %v without repeats", c.name, a, b)
