@@ -94,10 +94,6 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
 }
 
-// least is the least value of an integer type. Bit patterns, with the bits of −least turned, are the
-// values from it on.
-func least(t grid.Type) int64 { return int64(grid.Identity(t).Value(0)) }
-
 // within is a table without what is the same at its ends, but for one of each, and where it
 // begins.
 func within(of []uint64) ([]uint64, int64) {
