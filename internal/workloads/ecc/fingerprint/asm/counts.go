@@ -124,6 +124,37 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	RET()
 }
 
+// at is where a plane has the voxels of a row, 0 for the one that is taken or 1 for the next, so many columns on.
+func (c counting) at(plane Register, columns, row int) Mem {
+	m := Mem{Base: plane, Disp: columns * c.bytes}
+	if row > 0 {
+		m.Index, m.Scale = c.w, 1
+	}
+	return m
+}
+
+// kinds is how many kinds of a row there are: the voxels, the lesser of each and the next one, and the lesser of both with the
+// plane above.
+func (c counting) kinds() int {
+	if c.volume {
+		return 4
+	}
+	return 2
+}
+
+// load loads all kinds of a row.
+func (c counting) load(v []VecVirtual, row int, register func() VecVirtual, move, least func(...Op)) {
+	move(c.at(c.p, 0, row), v[0])
+	least(c.at(c.p, 1, row), v[0], v[1])
+	if c.volume {
+		u := register()
+		move(c.at(c.q, 0, row), u)
+		least(u, v[0], v[2])
+		least(c.at(c.q, 1, row), u, u)
+		least(u, v[1], v[3])
+	}
+}
+
 // next goes to the next row.
 func (c counting) next(vector int) {
 	PREFETCHT0(Mem{Base: c.ahead})
@@ -156,40 +187,17 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 		} else {
 			LEAQ(doubles, shuffles)
 		}
-		kinds := 2
-		if volume {
-			kinds = 4
-		}
-		at := func(plane Register, lane, row int) Mem {
-			m := Mem{Base: plane, Disp: lane * l.bytes}
-			if row > 0 {
-				m.Index, m.Scale = c.w, 1
-			}
-			return m
-		}
-		// Kinds are the voxels, the lesser of each and the next one, and the lesser of both with the plane above.
-		var rows, fell [2][]VecVirtual
+		var rows, fell [2][]VecVirtual // by kinds
 		for i := range rows {
-			for range kinds {
+			for range c.kinds() {
 				rows[i], fell[i] = append(rows[i], YMM()), append(fell[i], YMM())
 			}
 		}
-		{
-			v := rows[0]
-			VMOVDQU(at(c.p, 0, 0), v[0])
-			least(at(c.p, 1, 0), v[0], v[1])
-			if volume {
-				u := YMM()
-				VMOVDQU(at(c.q, 0, 0), u)
-				least(u, v[0], v[2])
-				least(at(c.q, 1, 0), u, u)
-				least(u, v[1], v[3])
-			}
-		}
+		c.load(rows[0], 0, YMM, func(ops ...Op) { VMOVDQU(ops[0], ops[1]) }, least)
 		inside := Load(Param("inside"), GP64())
 		VMOVDQU(Mem{Base: inside}, fell[0][0])
-		for kind := 1; kind < kinds; kind++ {
-			VMOVDQA(fell[0][0], fell[0][kind])
+		for _, v := range fell[0][1:] {
+			VMOVDQA(fell[0][0], v)
 		}
 		for stage := range stages {
 			now, after, fell, falls := rows[stage], rows[1-stage], fell[stage], fell[1-stage]
@@ -208,22 +216,22 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 						same(now[2+beside], now[beside], below)
 					}
 					if beside == 0 {
-						VMOVDQU(at(c.p, 0, 1), after[0])
+						VMOVDQU(c.at(c.p, 0, 1), after[0])
 					} else {
-						least(at(c.p, 1, 1), after[0], after[1])
+						least(c.at(c.p, 1, 1), after[0], after[1])
 					}
 					n := fallen(beside)
 					count[beside] = n
 					if beside == 1 {
-						same(at(c.p, 0, 0), now[1], now[1])
+						same(c.at(c.p, 0, 0), now[1], now[1])
 					}
 					if !volume {
 						continue
 					}
 					if beside == 0 {
-						VMOVDQU(at(c.q, 0, 1), u)
+						VMOVDQU(c.at(c.q, 0, 1), u)
 					} else {
-						least(at(c.q, 1, 1), u, u)
+						least(c.at(c.q, 1, 1), u, u)
 					}
 					least(u, after[beside], after[2+beside])
 					between, kept := fallen(2+beside), YMM()
@@ -409,33 +417,13 @@ func (l lane) countsByAVX512(o order, volume bool) {
 		ones, word := ZMM(), GP32()
 		MOVL(U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]), word)
 		VPBROADCASTD(word, ones)
-		// Kinds are the voxels, the lesser of each and the next one, and the lesser of both with the plane above.
-		kinds := 2
-		if volume {
-			kinds = 4
-		}
-		var rows [2][]VecVirtual
+		var rows [2][]VecVirtual // by kinds
 		var fell []Register
-		for range kinds {
+		for range c.kinds() {
 			rows[0], rows[1], fell = append(rows[0], ZMM()), append(rows[1], ZMM()), append(fell, K())
 		}
 		load := func(v []VecVirtual, row int) {
-			at := func(plane Register, lane int) Mem {
-				m := Mem{Base: plane, Disp: lane * l.bytes}
-				if row > 0 {
-					m.Index, m.Scale = c.w, 1
-				}
-				return m
-			}
-			VMOVDQU64(at(c.p, 0), v[0])
-			least(at(c.p, 1), v[0], v[1])
-			if volume {
-				u := ZMM()
-				VMOVDQU64(at(c.q, 0), u)
-				least(u, v[0], v[2])
-				least(at(c.q, 1), u, u)
-				least(u, v[1], v[3])
-			}
+			c.load(v, row, ZMM, func(ops ...Op) { VMOVDQU64(ops...) }, least)
 		}
 		load(rows[0], 0)
 		inside := ZMM()
