@@ -177,6 +177,13 @@ func (l Ladder) Affinity() (lo, step float64, ok bool) {
 	return l.lo, l.step, l.kind == identity || l.kind == affine
 }
 
+// Consecutive is the first level of a ladder whose levels are whole numbers, each one more than the one before, of which float32
+// has all that 16 bits have, and whether it is one.
+func (l Ladder) Consecutive() (first int64, ok bool) {
+	lo, step, ok := l.Affinity()
+	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
+}
+
 // InFloat32 reports whether the levels are evenly spaced and arithmetic in float32 gives each
 // of them: float32(k)·float32(step) + float32(lo), each operation rounded. It looks at all.
 func (l Ladder) InFloat32() bool {

@@ -38,9 +38,9 @@ func (l Ladder) OfPatterns(t Type) []int32 {
 		least = math.MinInt16
 	}
 	levels := make([]int32, n)
-	if lo, step, affine := l.Affinity(); affine && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<20 { // of which float32 has each
+	if first, is := l.Consecutive(); is {
 		for i := range n {
-			levels[(least+i)&(n-1)] = int32(min(max(int64(least+i)-int64(lo), 0), l.n))
+			levels[(least+i)&(n-1)] = int32(min(max(int64(least+i)-first, 0), l.n))
 		}
 		return levels
 	}

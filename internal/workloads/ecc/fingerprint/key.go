@@ -201,7 +201,7 @@ func (k Key) weights(levels int64, i int) weights {
 
 // with is the weight of a level, in a block that is given, since one for each level would be
 // allocated.
-func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
+func (w *weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
@@ -212,7 +212,7 @@ func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 }
 
 // of is the weight of a number of a level, or of what is outside, by its factors.
-func (w weights) of(number int64) uint64 {
+func (w *weights) of(number int64) uint64 {
 	f := w.factors
 	if len(f) < 1024 {
 		return w.at(number, f[number>>8]*f[lowerFactors+number&255])
@@ -221,13 +221,13 @@ func (w weights) of(number int64) uint64 {
 }
 
 // at is the weight of a number, with random bits.
-func (w weights) at(number int64, random uint64) uint64 {
+func (w *weights) at(number int64, random uint64) uint64 {
 	return lowest + uint64(number)<<w.bits + random&(1<<w.bits-1)
 }
 
 // drawn is the 64 random bits of a number, of which the first ones are taken: half a block of
 // AES-128, the number and that of the function encrypted with the seed.
-func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
+func (w *weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
@@ -235,7 +235,7 @@ func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
 }
 
 // first is the number of the lowest level, or of the highest one where weights descend.
-func (w weights) first() int64 {
+func (w *weights) first() int64 {
 	if w.in.Vertices {
 		return 1
 	}
@@ -243,10 +243,10 @@ func (w weights) first() int64 {
 }
 
 // descend reports whether a higher level has a lower weight.
-func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
+func (w *weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
 // outside is the weight of what is outside the image.
-func (w weights) outside() uint64 {
+func (w *weights) outside() uint64 {
 	number := w.levels
 	if w.in.Vertices {
 		number = 0

@@ -71,20 +71,10 @@ func (w weights) table(top int64, less uint64) []uint64 {
 	table := make([]uint64, w.levels+1)
 	top = min(top, w.levels)
 	fill(table[top:], w.outside()-less)
-	number, next := int64(0), int64(1)
-	if w.descend() {
-		number, next = w.levels-1, -1
-	}
-	products, first := w.factors != nil, w.first()
 	inParts(int(top), func(from, to int) {
 		block := new([aes.BlockSize]byte)
 		for level := from; level < to; level++ {
-			n := number + int64(level)*next
-			if products {
-				table[level] = w.of(n+first) - less
-			} else {
-				table[level] = w.at(n+first, w.drawn(block, n)>>(64-w.bits)) - less
-			}
+			table[level] = w.with(block, int64(level)) - less
 		}
 	})
 	return table
@@ -92,7 +82,7 @@ func (w weights) table(top int64, less uint64) []uint64 {
 
 // ofPatterns is table of the bit patterns of an integer type on a ladder.
 func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) []uint64 {
-	if first, whole := consecutive(t, l); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) { // each is a level
+	if first, whole := l.Consecutive(); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) { // each is a level
 		return w.table(top, less)[:w.levels]
 	}
 	levels := l.OfPatterns(t)

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -90,8 +89,7 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	if t == grid.Float32 {
 		return 0, true
 	}
-	lo, step, ok := l.Affinity()
-	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
+	return l.Consecutive()
 }
 
 // within is a table without what is the same at its ends, but for one of each, and where it
