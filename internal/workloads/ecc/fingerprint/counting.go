@@ -98,18 +98,25 @@ func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa strin
 	return c
 }
 
+// inGroups is where the counts of a list of two are, and in how many groups of so many bytes its first n are, of which the
+// last one goes on with voxels of bits 0, which every table has, and counts of 0.
+func inGroups(list []byte, n, group int) (counts, groups int) {
+	counts = len(list) / 2
+	clear(list[n:][:group])
+	clear(list[counts+n:][:group])
+	return counts, (n + group - 1) / group
+}
+
 // weighValues weighs a list of float32 values.
 func weighValues(u *lookup, outside uint64, isa string) weigher {
-	const group = 8
 	times := timesOf(isa)
 	return func(list []byte, n int, r *room) (sum uint64) {
-		behind := len(list) / 2
-		clear(list[behind+n:][:4*group])
+		behind, _ := inGroups(list, n, 4*listGroup)
 		for at := 0; at < n; at += 4 * len(r.weights) {
 			some := min(len(r.weights), (n-at)/4)
 			u.row(r.weights[:some], list[at:][:4*some], r.levels[:], 0)
 			counts := grid.Values[int32](list[behind+at:][:4*some])
-			sum += times(&r.weights[0], &counts[0], (some+group-1)/group, outside)
+			sum += times(&r.weights[0], &counts[0], (some+listGroup-1)/listGroup, outside)
 		}
 		return sum
 	}

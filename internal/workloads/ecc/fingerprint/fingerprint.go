@@ -105,13 +105,14 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 // Prepared is a key with the weights of the levels of a ladder, looked up by values of a
 // type: for who takes the fingerprints of several images alike.
 type Prepared struct {
-	typ       grid.Type
-	ladder    grid.Ladder
-	in        Convention
-	isa       string
-	weights   []weights // of each function
-	top       int64
-	counting  *counting // nil where there are no vector instructions that count
+	typ     grid.Type
+	ladder  grid.Ladder
+	in      Convention
+	isa     string
+	weights []weights // of each function
+	top     int64
+	// Each is made for who asks for it: devices have tables alone.
+	counting  func() *counting // nil where there are no vector instructions that count
 	functions func() []function
 }
 
@@ -136,7 +137,7 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	for i := range p.weights {
 		p.weights[i] = k.weights(l.Len(), i)
 	}
-	p.counting = newCounting(t, l, p.weights, top, isa)
+	p.counting = sync.OnceValue(func() *counting { return newCounting(t, l, p.weights, top, isa) })
 	p.functions = sync.OnceValue(func() (all []function) {
 		for _, w := range p.weights {
 			all = append(all, p.function(w))
@@ -194,8 +195,8 @@ func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 		sum = append(sum, some...)
 		return nil
 	}
-	if p.counting != nil && p.counting.takes(s.Shape(), grid.WatcherOf(s) != nil) {
-		if err := add(function{}, p.counting); err != nil {
+	if counting := p.counting(); counting != nil && counting.takes(s.Shape(), grid.WatcherOf(s) != nil) {
+		if err := add(function{}, counting); err != nil {
 			return nil, err
 		}
 	}

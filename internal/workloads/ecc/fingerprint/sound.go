@@ -120,7 +120,7 @@ func watchedAlike(t sound.T) {
 		grid.Values[float32](f.Data())[shape.Voxels()/2] = off
 		for _, set := range available() {
 			p := prepare(grid.Float32, few, Draw(1), few.Len(), set)
-			for _, counting := range []*counting{nil, p.counting} {
+			for _, counting := range []*counting{nil, p.counting()} {
 				looker := &grids.Looker{}
 				var sums []uint64
 				for _, in := range []grid.Source{f, f.Watched(looker)} {
@@ -154,7 +154,7 @@ func tilesAddUp(t sound.T) {
 			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
 				p := prepare(typ, few, Draw(1).In(c), few.Len(), fastest())
-				for _, counting := range []*counting{nil, p.counting} {
+				for _, counting := range []*counting{nil, p.counting()} {
 					for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 						sum := func(change func(m *march)) uint64 {
 							m, err := newMarch(in, p.functions()[0], counting, c.Periodic, 2, fastest())
@@ -245,7 +245,7 @@ func whatIsCounted(t sound.T, set string) {
 		{grid.Float32, every, 9, Convention{}, 4}, {grid.Float32, every, every.Len(), superlevel, 4}, {grid.Float32, every, every.Len(), Convention{Masked: true}, 4},
 		{grid.Float32, every, every.Len(), Convention{Superlevel: true, Masked: true}, 0}, {grid.Float32, every, every.Len(), Convention{Vertices: true}, 0},
 	} {
-		counting := prepare(c.typ, c.ladder, Draw(2).In(c.in), c.top, set).counting
+		counting := prepare(c.typ, c.ladder, Draw(2).In(c.in), c.top, set).counting()
 		if set == isa.Portable {
 			c.bytes = 0
 		}

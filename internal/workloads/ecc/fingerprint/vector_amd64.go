@@ -122,21 +122,16 @@ func byDigits(table []uint64) weigher {
 		}
 	}
 	return func(list []byte, n int, _ *room) uint64 {
-		const group = 64
-		counts := len(list) / 2
-		clear(list[counts+n:][:group])
-		return -uint64(bytesdigitsavx512(bytes, &list[0], counts, (n+group-1)/group))
+		counts, groups := inGroups(list, n, 64)
+		return -uint64(bytesdigitsavx512(bytes, &list[0], counts, groups))
 	}
 }
 
 // ofWords is byDigits of words, by the whole weights.
 func ofWords(table []uint64) weigher {
 	return func(list []byte, n int, _ *room) uint64 {
-		const group = 2 * listGroup
-		counts := len(list) / 2
-		clear(list[n:][:group]) // which the table has
-		clear(list[counts+n:][:group])
-		return wordssumavx512(&table[0], &list[0], counts, (n+group-1)/group)
+		counts, groups := inGroups(list, n, 2*listGroup)
+		return wordssumavx512(&table[0], &list[0], counts, groups)
 	}
 }
 
