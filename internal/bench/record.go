@@ -97,10 +97,11 @@ type CellRecord struct {
 	// Launches the kernels that it launches; nil where they were not counted.
 	Allocated *int64  `json:"allocated,omitempty"`
 	Launches  *int64  `json:"launches,omitempty"`
-	Setup     float64 `json:"setup,omitempty"`    // seconds to bind the implementation to the inputs
-	Startup   float64 `json:"startup,omitempty"`  // seconds to open a device and bind the implementation to the first input
-	Checked   float64 `json:"checked,omitempty"`  // seconds that verification took
-	PeakRSS   int64   `json:"peak_rss,omitempty"` // bytes of the worker, shared inputs included
+	Setup     float64 `json:"setup,omitempty"`      // seconds to bind the implementation to the inputs
+	Startup   float64 `json:"startup,omitempty"`    // seconds to open a device and bind the implementation to the first input
+	Checked   float64 `json:"checked,omitempty"`    // seconds that verification took
+	PeakRSS   int64   `json:"peak_rss,omitempty"`   // bytes of the worker, shared inputs included
+	OwnMemory int64   `json:"own_memory,omitempty"` // the most bytes of the worker's own, shared inputs not included, sampled
 	// DeviceMemory is the most bytes that buffers took on the devices, those of all
 	// rotating inputs together, without what empties the caches; 0 where it is not known.
 	DeviceMemory int64     `json:"device_memory,omitempty"`

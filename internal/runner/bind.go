@@ -42,7 +42,7 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (extent, error)
-	work(ctx context.Context, clock Clock, t Task, files files, phase func(string)) (bench.CellRecord, error)
+	work(ctx context.Context, clock Clock, t Task, files files, tell teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.

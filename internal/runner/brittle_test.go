@@ -254,7 +254,7 @@ func TestNoFailureIsLost(t *testing.T) {
 				}
 			}
 			b.calls, b.breaks = 0, breaks
-			record, err := bound.work(context.Background(), steady(), task, f, func(string) {})
+			record, err := bound.work(context.Background(), steady(), task, f, func(event) {})
 			closeAll(f.answers)
 			closeAll(f.inputs)
 			what := fmt.Sprintf("%+v: call %d, %s", c, breaks, b.broke)

@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,38 +13,20 @@ import (
 	"eccbench/internal/verify"
 )
 
-// check verifies every answer that the calls gave. The rotating inputs come
-// first, each until an independent witness has confirmed it; the first input
-// then gets what is left of the budget for every witness there is, or what is spare of it. Nothing is timed
-// here: the witnesses have all cores, however few the implementation had.
-func (r *trial[In, Out]) check() error {
+// check verifies every answer that the calls gave. Each input is checked until an independent
+// witness has confirmed it, the first input last. The record is then complete: told hands it over,
+// where a number is the point. What is left of the budget is for the laws that follow, on the first input. Nothing is
+// timed here: the witnesses have all cores, however few the implementation had.
+func (r *trial[In, Out]) check(told teller) error {
 	start := r.clock.now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
 	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
 		return err
 	}
-	evidence := make([][]verify.Evidence, len(r.given))
-	for k := range r.given {
-		i := (k + 1) % len(r.given)
-		e, said, err := r.repeats(i)
-		if err != nil {
-			return r.undecoded(i, err)
-		}
-		if said {
-			evidence[i] = append(evidence[i], e)
-		}
-		// Of answers that may differ, the worst too.
-		for _, answer := range []*kept{r.given[i].first, r.given[i].worst} {
-			if answer == nil || answer == r.given[i].worst && r.exact() {
-				continue
-			}
-			out, err := r.b.decode(answer)
-			if err != nil {
-				return r.undecoded(i, err)
-			}
-			evidence[i] = append(evidence[i], r.examine(i, out, start, len(r.given)-1-k)...)
-		}
+	evidence, rest, err := r.confirm(start)
+	if err != nil {
+		return err
 	}
 	for _, g := range r.given {
 		r.record.Digests = append(r.record.Digests, g.first.digest)
@@ -55,15 +38,63 @@ func (r *trial[In, Out]) check() error {
 	if err != nil {
 		return fmt.Errorf("another input in the place of %s: %w", r.t.Inputs[0], err)
 	}
-	r.record.Verdict = verify.Judge(r.t.Inputs, append(slices.Concat(evidence...), again...))
-	if r.record.Status == verify.Verified && r.t.Sampling != nil && r.b.w.Policy.Weak != nil {
-		out, err := r.b.decode(r.given[0].first)
+	evidence = append(evidence, again...)
+	if err := r.judge(evidence); err != nil || rest == nil || r.record.Status == verify.Wrong {
+		return err
+	}
+	if r.t.Sampling != nil {
+		record := r.record
+		record.Checked += r.clock.since(start).Seconds()
+		told.safe(record)
+		rest.Spend(r.spare(start))
+	}
+	return r.judge(append(evidence, rest.Rest(told.trying)...))
+}
+
+// confirm collects the evidence about all inputs, and returns the check of the first input, whose
+// laws are not all tried yet.
+func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest *verify.Checking[In, Out], err error) {
+	evidence := make([][]verify.Evidence, len(r.given))
+	for k := range r.given {
+		i := (k + 1) % len(r.given)
+		e, said, err := r.repeats(i)
 		if err != nil {
-			return r.undecoded(0, err)
+			return nil, nil, r.undecoded(i, err)
 		}
-		if why := r.b.w.Policy.Weak(r.inputs[0], out); why != "" {
-			r.record.Status, r.record.Reason = verify.Mistrusted, why
+		if said {
+			evidence[i] = append(evidence[i], e)
 		}
+		// Of answers that may differ, the worst too.
+		for _, answer := range []*kept{r.given[i].first, r.given[i].worst} {
+			if answer == nil || answer == r.given[i].worst && r.exact() {
+				continue
+			}
+			out, err := r.b.decode(answer)
+			if err != nil {
+				return nil, nil, r.undecoded(i, err)
+			}
+			c := r.examine(i, out, start, len(r.given)-1-k)
+			evidence[i] = append(evidence[i], c.Confirm()...)
+			if i == 0 {
+				rest = c
+			}
+		}
+	}
+	return slices.Concat(evidence...), rest, nil
+}
+
+// judge sets the verdict of the record.
+func (r *trial[In, Out]) judge(evidence []verify.Evidence) error {
+	r.record.Verdict = verify.Judge(r.t.Inputs, evidence)
+	if r.record.Status != verify.Verified || r.t.Sampling == nil || r.b.w.Policy.Weak == nil {
+		return nil
+	}
+	out, err := r.b.decode(r.given[0].first)
+	if err != nil {
+		return r.undecoded(0, err)
+	}
+	if why := r.b.w.Policy.Weak(r.inputs[0], out); why != "" {
+		r.record.Status, r.record.Reason = verify.Mistrusted, why
 	}
 	return nil
 }
@@ -130,24 +161,34 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 	return all, errors.Join(errs...)
 }
 
-// examine collects the evidence about the answer to one input, after which so many are to come. It
+// examine begins the check of the answer to one input, after which so many are to come. It
 // has an equal share of what is left where that is enough for an independent witness, however long
 // a better one would take, which may be longer than it says; else all that is left.
-func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) []verify.Evidence {
+func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *verify.Checking[In, Out] {
 	perCall := r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs))
 	left := r.t.Budget - r.clock.since(start)
 	if least, _ := r.b.w.Policy.Costs(r.inputs[i], perCall, 0); least <= left/time.Duration(more+1) {
 		left /= time.Duration(more + 1)
 	}
-	return r.b.w.Policy.Check(verify.Question[In, Out]{
+	return r.b.w.Policy.Begin(verify.Question[In, Out]{
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i],
-		Ask:      r.ask,
-		PerCall:  perCall,
-		Budget:   left,
-		Spare:    r.spare(start),
-		Thorough: i == 0,
-		Now:      r.clock.now,
+		Ask:     r.ask,
+		PerCall: perCall,
+		Budget:  left,
+		Spare:   r.spare(start),
+		Now:     r.clock.now,
+		Free:    r.free(),
 	})
+}
+
+// free returns the function of the memory in bytes that is left of the worker's limit, nil for no limit.
+func (r *trial[In, Out]) free() func() int64 {
+	limit := r.t.Conditions.Memory
+	if limit <= 0 {
+		return nil
+	}
+	shared := slices.Concat(r.files.answers, r.files.inputs, r.files.witness)
+	return func() int64 { return limit - ownMemory(os.Getpid(), shared, r.t.Extents) }
 }
 
 // spare is what may be spent on witnesses beside an independent one: where a number is the

@@ -107,7 +107,11 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 		Workload: "sort", Impl: o.About().Name, Inputs: names, Shared: true, Cores: 1, Budget: time.Hour,
 		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
 		Sampling:   &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour},
-	}, f, func(phase string) { phases = append(phases, phase) })
+	}, f, func(e event) {
+		if e.Phase != "" {
+			phases = append(phases, e.Phase)
+		}
+	})
 	return record, phases, err
 }
 
@@ -195,7 +199,7 @@ func TestWitnessesLeaveTimeForOtherInputs(t *testing.T) {
 		r.clock, r.jobs, r.others = func() time.Time { return time.Unix(0, 0) }, make([]bench.Job[[]uint32], 1), make([][]verify.Witness[[]uint32], 1)
 		r.inputs, r.t.Inputs, r.t.Budget = append(r.inputs, r.inputs[0]), []string{"a", "b"}, c.budget*time.Second
 		r.others = append(r.others, nil)
-		r.examine(1, []uint32{1}, time.Unix(0, 0), c.more)
+		r.examine(1, []uint32{1}, time.Unix(0, 0), c.more).Confirm()
 		if tried != c.want {
 			t.Errorf("with %d s for it and %d more %q is tried, want %q", c.budget, c.more, tried, c.want)
 		}

@@ -237,7 +237,7 @@ func TestEveryCallIsJudged(t *testing.T) {
 				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=50/n=40/seed=1"}, Budget: 1e10, Cores: 1,
 				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
 			}
-			record, err := w.work(context.Background(), steady(), task, files{}, func(string) {})
+			record, err := w.work(context.Background(), steady(), task, files{}, func(event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestOneCallOfManyIsWrong(t *testing.T) {
 			Workload: "exact", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e10, Cores: 1,
 			Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
 		}
-		record, err := Bind(w).work(context.Background(), steady(), task, files{}, func(string) {})
+		record, err := Bind(w).work(context.Background(), steady(), task, files{}, func(event) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness), extents: p.task.Extents}
+	w := &watch{pid: cmd.Process.Pid, input: p.task.Inputs[0], limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness), extents: p.task.Extents}
 	stop := w.start(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -106,8 +106,19 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		}
 		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
 	}
-	record.PeakRSS = peakRSS(cmd.ProcessState)
+	if w.safe != nil && (result == nil || died != nil) {
+		record = w.without(record.Reason)
+	}
+	record.PeakRSS, record.OwnMemory = peakRSS(cmd.ProcessState), w.used
 	return record, nil
+}
+
+// without is the record of a worker that ended during a law that no verdict needs: only the
+// evidence of that law is lost.
+func (w *watch) without(why string) bench.CellRecord {
+	record := *w.safe
+	record.Evidence = append(record.Evidence, verify.Evidence{Input: w.input, Witness: w.law, Note: "not finished: " + why})
+	return record
 }
 
 // markKey is the variable in the environment of a worker by which what it started is
@@ -146,6 +157,7 @@ func death(died, malformed error, stderr string) string {
 // A watch enforces the limits of a worker and remembers why it was killed.
 type watch struct {
 	pid     int
+	input   string // the first
 	limit   time.Duration
 	clock   Clock
 	memory  int64
@@ -157,6 +169,9 @@ type watch struct {
 	since    time.Time
 	timedOut string
 	killed   string
+	used     int64             // the most memory of its own, as far as it was looked at
+	safe     *bench.CellRecord // what it handed over before the laws that no verdict needs
+	law      string            // the one of these that it tries
 }
 
 // start watches until the returned function is called.
@@ -193,10 +208,11 @@ func (w *watch) look() {
 		w.kill("")
 		return
 	}
-	if w.memory <= 0 {
-		return
-	}
-	if used := ownMemory(w.pid, w.files, w.extents); used > w.memory {
+	used := ownMemory(w.pid, w.files, w.extents)
+	w.mu.Lock()
+	w.used = max(w.used, used)
+	w.mu.Unlock()
+	if w.memory > 0 && used > w.memory {
 		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
 	}
 }
@@ -230,7 +246,14 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 			return e.Result, nil
 		}
 		w.mu.Lock()
-		w.phase, w.since = e.Phase, w.clock.now()
+		switch {
+		case e.Safe != nil:
+			w.safe = e.Safe
+		case e.Law != "":
+			w.law = e.Law
+		default:
+			w.phase, w.since = e.Phase, w.clock.now()
+		}
 		w.mu.Unlock()
 	}
 }

@@ -59,9 +59,20 @@ func DefaultSampling() Sampling {
 type event struct {
 	// Phase is set when a phase begins; the parent restarts its clock.
 	Phase string `json:"phase,omitempty"`
+	// Safe is the record as it is before the laws that follow an independent confirmation, and
+	// Law the name of the one that is tried now. A worker that dies there leaves this record.
+	Safe *bench.CellRecord `json:"safe,omitempty"`
+	Law  string            `json:"law,omitempty"`
 	// Result is set once, last.
 	Result *bench.CellRecord `json:"result,omitempty"`
 }
+
+// A teller sends an event to the parent.
+type teller func(event)
+
+func (t teller) phase(name string)       { t(event{Phase: name}) }
+func (t teller) safe(r bench.CellRecord) { t(event{Safe: &r}) }
+func (t teller) trying(law string)       { t(event{Law: law}) }
 
 // The phases of a worker, for people.
 const (

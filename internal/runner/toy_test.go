@@ -233,7 +233,7 @@ func toy() []Bench {
 				}
 				return ""
 			},
-			Laws: []verify.Law[[]uint32, []uint32]{{Name: "ascending and the same sum", Independent: true, Check: ascending}},
+			Laws: append([]verify.Law[[]uint32, []uint32]{{Name: "ascending and the same sum", Independent: true, Check: ascending}}, optionalLaws()...),
 		},
 		Encode: func(w io.Writer, v []uint32) error { return binary.Write(w, binary.LittleEndian, v) },
 		Decode: func(b []byte) ([]uint32, error) { return numbers{}.Attach(b) },

@@ -72,7 +72,12 @@ func Work(benches []Bench, stdin io.Reader, clock Clock) error {
 	}
 	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
 	var lost error
-	record, err := b.work(ctx, clock, t, f, func(phase string) { lost = events.Encode(event{Phase: phase}) })
+	tell := func(e event) {
+		if err := events.Encode(e); lost == nil {
+			lost = err
+		}
+	}
+	record, err := b.work(ctx, clock, t, f, tell)
 	if err != nil {
 		return err
 	}
@@ -138,8 +143,8 @@ func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable
 
 // work does a task: set up one job for each input, time them in turn or call
 // each once, and check every answer that a call gave.
-func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files, phase func(string)) (bench.CellRecord, error) {
-	phase(phaseSetup)
+func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files, tell teller) (bench.CellRecord, error) {
+	tell.phase(phaseSetup)
 	impl, err := b.find(t.Impl)
 	if err != nil {
 		return bench.CellRecord{}, err
@@ -172,14 +177,14 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	if err := r.yardsticks(); err != nil {
 		return bench.CellRecord{}, err
 	}
-	phase(phaseMeasure)
+	tell.phase(phaseMeasure)
 	if err := r.measure(ctx); errors.As(err, &refused) {
 		return skipped(refused.Error()), nil
 	} else if err != nil {
 		return bench.CellRecord{}, err
 	}
-	phase(phaseCheck)
-	if err := r.check(); err != nil {
+	tell.phase(phaseCheck)
+	if err := r.check(tell); err != nil {
 		return bench.CellRecord{}, err
 	}
 	return r.record, nil

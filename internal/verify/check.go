@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"eccbench/internal/quantity"
 )
 
 // A Question is one answer to be checked, with what may be spent on it.
@@ -23,6 +25,8 @@ type Question[In, Out any] struct {
 	Thorough bool
 	// Now is the clock that the budget is of, nil for the machine's.
 	Now func() time.Time
+	// Free is the memory in bytes that a law may take, nil for no limit.
+	Free func() int64
 }
 
 // A Witness is an answer that something else gave to the same input.
@@ -33,78 +37,125 @@ type Witness[Out any] struct {
 	Checked bool
 }
 
-// Check tries every witness the policy has on one answer: the closed form, the
-// answers of others, then the laws in order while they fit the budget. It stops
-// at the first contradiction. A law that works on the answer alone says of an
-// answer that was checked before, as another's, what it said then.
+// Check tries the witnesses of the policy on one answer: the closed form, the answers of others,
+// then the laws in order while they fit the budget. It stops at the first contradiction, and
+// without Thorough at the first independent confirmation.
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
-	var all []Evidence
-	confirmed := false
-	add := func(witness, note string, independent bool, d *Diff, m []Measure) bool {
-		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d, Measures: m, Note: note})
-		confirmed = confirmed || independent && d == nil
-		return d == nil
+	c := p.Begin(q)
+	all := c.Confirm()
+	if q.Thorough {
+		all = append(all, c.Rest(nil)...)
 	}
-	if p.Known != nil {
-		if want, ok := p.Known(q.Name, q.In); ok {
-			if d, m := p.Compare(q.In, want, q.Out); !add("closed form", "", true, d, m) {
-				return all
-			}
+	return all
+}
+
+// A Checking is the check of one answer in two steps: Confirm, then Rest.
+type Checking[In, Out any] struct {
+	p Policy[In, Out]
+	q Question[In, Out]
+
+	next        int    // the law to try next
+	agreed      string // an implementation with the same answer, whose answer passed the laws
+	left, spare time.Duration
+	confirmed   bool // by an independent witness
+	stopped     bool // by a contradiction
+}
+
+// Begin begins a check.
+func (p Policy[In, Out]) Begin(q Question[In, Out]) *Checking[In, Out] {
+	if q.Spare == 0 {
+		q.Spare = q.Budget
+	}
+	if q.Now == nil {
+		q.Now = time.Now
+	}
+	return &Checking[In, Out]{p: p, q: q, left: q.Budget, spare: q.Spare}
+}
+
+// Confirm tries witnesses until an independent one confirms the answer or one contradicts it.
+func (c *Checking[In, Out]) Confirm() (all []Evidence) {
+	add := func(witness string, want Out) bool {
+		d, m := c.p.Compare(c.q.In, want, c.q.Out)
+		all = append(all, c.evidence(Law[In, Out]{Name: witness, Independent: true}, d, m))
+		return !c.stopped
+	}
+	if c.p.Known != nil {
+		if want, ok := c.p.Known(c.q.Name, c.q.In); ok && !add("closed form", want) {
+			return all
 		}
 	}
-	agreed := ""
-	for _, o := range q.Others {
-		if d, m := p.Compare(q.In, o.Out, q.Out); !add("agrees with "+o.By, "", true, d, m) {
+	for _, o := range c.q.Others {
+		if !add("agrees with "+o.By, o.Out) {
 			return all
 		}
 		if o.Checked {
-			agreed = o.By
+			c.agreed = o.By
 		}
 	}
-	left, spare, now := q.Budget, q.Spare, q.Now
-	if spare == 0 {
-		spare = q.Budget
-	}
-	if now == nil {
-		now = time.Now
-	}
-	for _, law := range p.Laws {
-		if confirmed && !q.Thorough {
-			break
-		}
-		cost := law.cost(q.In, q.PerCall)
-		note := func(format string, args ...any) {
-			all = append(all, Evidence{Input: q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)})
-		}
-		if agreed != "" && law.Work != nil && law.Calls == 0 {
-			note("not tried again: it looks at the answer alone, which is that of %s", agreed)
-			continue
-		}
-		may := left
-		if confirmed {
-			may = min(left, spare)
-		}
-		if cost > may {
-			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
-			continue
-		}
-		start := now()
-		d, m, err := law.Try(q.In, q.Out, q.Ask)
-		// What a law took counts where that is more than its estimate.
-		took := max(cost, now().Sub(start))
-		left, spare = left-took, spare-took
-		if errors.Is(err, ErrNotApplicable) {
-			continue
-		}
-		if err != nil {
-			note("not tried: %v", err)
-			continue
-		}
-		if !add(law.Name, law.Note, law.Independent, d, m) {
-			return all
-		}
+	for !c.confirmed && !c.stopped && c.next < len(c.p.Laws) {
+		all = append(all, c.try(nil)...)
 	}
 	return all
+}
+
+// Spend lowers the time that the laws may still take.
+func (c *Checking[In, Out]) Spend(most time.Duration) { c.left = min(c.left, most) }
+
+// Rest tries the laws that Confirm left, which need not be tried for a verdict. It calls
+// trying, unless that is nil, with the name of each before it is tried.
+func (c *Checking[In, Out]) Rest(trying func(law string)) (all []Evidence) {
+	for !c.stopped && c.next < len(c.p.Laws) {
+		all = append(all, c.try(trying)...)
+	}
+	return all
+}
+
+// try tries the next law and returns its evidence: none where the law does not apply. A law that
+// looks at the answer alone is not tried on an answer that passed it as another's.
+func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
+	law := c.p.Laws[c.next]
+	c.next++
+	note := func(format string, args ...any) []Evidence {
+		return []Evidence{{Input: c.q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)}}
+	}
+	if c.agreed != "" && law.Work != nil && law.Calls == 0 {
+		return note("not tried again: it looks at the answer alone, which is that of %s", c.agreed)
+	}
+	may := c.left
+	if c.confirmed {
+		may = min(c.left, c.spare)
+	}
+	cost := law.cost(c.q.In, c.q.PerCall)
+	if cost > may {
+		return note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
+	}
+	if law.Memory != nil && c.q.Free != nil {
+		if need, free := law.Memory(c.q.In), c.q.Free(); need > free {
+			return note("not tried: needs about %s of memory, %s is free", quantity.Bytes(need), quantity.Bytes(max(0, free)))
+		}
+	}
+	if trying != nil {
+		trying(law.Name)
+	}
+	start := c.q.Now()
+	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
+	// The time that a law took counts where it is longer than the estimate.
+	took := max(cost, c.q.Now().Sub(start))
+	c.left, c.spare = c.left-took, c.spare-took
+	if errors.Is(err, ErrNotApplicable) {
+		return nil
+	}
+	if err != nil {
+		return note("not tried: %v", err)
+	}
+	return []Evidence{c.evidence(law, d, m)}
+}
+
+// evidence is the statement of a witness that was tried.
+func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
+	c.confirmed = c.confirmed || w.Independent && d == nil
+	c.stopped = d != nil
+	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note}
 }
 
 // cost is what a law takes, about.

@@ -70,6 +70,9 @@ type Law[In, Out any] struct {
 	// the input itself; Work estimates what the law computes on its own.
 	Calls float64
 	Work  func(In) time.Duration
+	// Memory is an upper bound of the bytes that the law takes on its own, without the answers
+	// that it asks for; nil where it takes some slabs and tables, SlabMemory at most.
+	Memory func(In) int64
 	// Check returns the first violation, nil when the law holds, and an error
 	// when it could not be tried: ErrNotApplicable when the input has no such
 	// relation.
@@ -78,6 +81,9 @@ type Law[In, Out any] struct {
 	// violated by the first measure beyond its own.
 	Measure func(in In, out Out, ask Ask[In, Out]) ([]Measure, error)
 }
+
+// SlabMemory bounds the memory in bytes of a law that states none.
+const SlabMemory = 128 << 20
 
 // Try is where an answer is not what the law says, nil for nowhere, and what was measured.
 func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, error) {

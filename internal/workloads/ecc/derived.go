@@ -196,9 +196,14 @@ func (u unreadable) ReadSlab(dst []byte, lo, hi int64) error {
 	return u.Source.ReadSlab(dst, lo, hi)
 }
 
-// piecesOf is how many slices a piece has: a quarter of the image's and a rest, so that pieces
-// are of several heights.
-func piecesOf(in grid.Source) int64 { return max(2, in.Shape().Slices()/4) }
+// largestPiece bounds the bytes of a piece, so that the memory of a law does not grow with the image.
+const largestPiece = 16 << 20
+
+// piecesOf returns the number of slices of a piece: a quarter of the image's slices, so that the
+// last piece has another height, but no more than fit largestPiece.
+func piecesOf(in grid.Source) int64 {
+	return max(2, min(in.Shape().Slices()/4, largestPiece/grid.SliceBytes(in)))
+}
 
 // inConvention asks about views, or about those of pieces, and holds what they come to in a
 // convention to the fingerprint, which knows it by itself.

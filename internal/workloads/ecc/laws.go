@@ -36,7 +36,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('x'))},
 		{Name: "flip of the columns", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('y'))},
-		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Check: invariant(transposed)},
+		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Memory: transposing, Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 	}
 	laws = append(append(laws, inOtherWords(k)...), alike(k), joinedLooks(k), noticing(laws, k), readBack)
@@ -209,13 +209,24 @@ func flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	}
 }
 
+// largestTransposed is the size in bytes of the largest 2D image that transposed swaps.
+const largestTransposed = 1 << 30
+
+// transposing is the memory of transposed.
+func transposing(s grid.Source) int64 {
+	if s.Shape().D > 1 {
+		return 0
+	}
+	return min(grid.TotalBytes(s), largestTransposed)
+}
+
 // transposed swaps the fastest axes. A 2D image is swapped whole in memory, and
-// not at all when that is more than a gigabyte.
+// not at all when it is larger than largestTransposed.
 func transposed(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
 		return grid.Transpose(s), nil
 	}
-	if grid.TotalBytes(s) > 1<<30 {
+	if grid.TotalBytes(s) > largestTransposed {
 		return nil, verify.ErrNotApplicable
 	}
 	return grid.Load(grid.Transpose(s))
