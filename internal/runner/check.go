@@ -173,11 +173,11 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *ver
 	return r.b.w.Policy.Begin(verify.Question[In, Out]{
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i],
 		Ask:     r.ask,
-		PerCall: perCall,
-		Budget:  left,
-		Spare:   r.spare(start),
-		Now:     r.clock.now,
-		Free:    r.free(),
+		PerCall: perCall, AnswerMemory: r.answerMemory,
+		Budget: left,
+		Spare:  r.spare(start),
+		Now:    r.clock.now,
+		Free:   r.free(),
 	})
 }
 
@@ -187,8 +187,12 @@ func (r *trial[In, Out]) free() func() int64 {
 	if limit <= 0 {
 		return nil
 	}
-	shared := slices.Concat(r.files.answers, r.files.inputs, r.files.witness)
-	return func() int64 { return limit - ownMemory(os.Getpid(), shared, r.t.Extents) }
+	return func() int64 { return limit - r.ownMemory() }
+}
+
+// ownMemory is the memory in bytes of this process, without what it shares.
+func (r *trial[In, Out]) ownMemory() int64 {
+	return ownMemory(os.Getpid(), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
 }
 
 // spare is what may be spent on witnesses beside an independent one: where a number is the

@@ -28,9 +28,11 @@ type trial[In, Out any] struct {
 	witness []Out                   // what someone answered before, for each input
 	others  [][]verify.Witness[Out] // answers that others gave to each input; nil before they are asked
 	perCall time.Duration           // the median call
-	walls   []float64               // seconds by the host's clock of each sample that is a device's
-	wall    time.Duration           // of the last call
-	record  bench.CellRecord
+	// answerMemory is the bytes that this process took for one job and its answer.
+	answerMemory int64
+	walls        []float64     // seconds by the host's clock of each sample that is a device's
+	wall         time.Duration // of the last call
+	record       bench.CellRecord
 }
 
 func skipped(reason string) bench.CellRecord {

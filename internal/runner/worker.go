@@ -169,6 +169,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	r := &trial[In, Out]{b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
 	defer r.close()
 	var refused errRefused
+	used := r.ownMemory()
 	if err := r.setup(); errors.As(err, &refused) {
 		return skipped(refused.Error()), nil
 	} else if err != nil {
@@ -183,6 +184,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	} else if err != nil {
 		return bench.CellRecord{}, err
 	}
+	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(inputs))
 	tell.phase(phaseCheck)
 	if err := r.check(tell); err != nil {
 		return bench.CellRecord{}, err

@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"eccbench/internal/quantity"
@@ -25,8 +26,10 @@ type Question[In, Out any] struct {
 	Thorough bool
 	// Now is the clock that the budget is of, nil for the machine's.
 	Now func() time.Time
-	// Free is the memory in bytes that a law may take, nil for no limit.
-	Free func() int64
+	// AnswerMemory is the memory in bytes that one answer about In takes, and Free returns what a
+	// law may take; nil for no limit.
+	AnswerMemory int64
+	Free         func() int64
 }
 
 // A Witness is an answer that something else gave to the same input.
@@ -129,8 +132,8 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	if cost > may {
 		return note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
 	}
-	if law.Memory != nil && c.q.Free != nil {
-		if need, free := law.Memory(c.q.In), c.q.Free(); need > free {
+	if need := law.memory(c.q.In, c.q.AnswerMemory); need > 0 && c.q.Free != nil {
+		if free := c.q.Free(); need > free {
 			return note("not tried: needs about %s of memory, %s is free", quantity.Bytes(need), quantity.Bytes(max(0, free)))
 		}
 	}
@@ -165,6 +168,15 @@ func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
 		cost += l.Work(in)
 	}
 	return cost
+}
+
+// memory is an upper bound of the bytes that a law takes with the answers that it asks for.
+func (l Law[In, Out]) memory(in In, answer int64) int64 {
+	need := int64(math.Ceil(l.Calls)) * answer
+	if l.Memory != nil {
+		need += l.Memory(in)
+	}
+	return need
 }
 
 // Costs are what the cheapest independent law takes on an answer about an input, about, and

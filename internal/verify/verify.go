@@ -82,6 +82,16 @@ type Law[In, Out any] struct {
 	Measure func(in In, out Out, ask Ask[In, Out]) ([]Measure, error)
 }
 
+// Bounded states the memory of the laws that state none.
+func Bounded[In, Out any](laws []Law[In, Out], memory func(In) int64) []Law[In, Out] {
+	for i := range laws {
+		if laws[i].Memory == nil {
+			laws[i].Memory = memory
+		}
+	}
+	return laws
+}
+
 // SlabMemory bounds the memory in bytes of a law that states none.
 const SlabMemory = 128 << 20
 

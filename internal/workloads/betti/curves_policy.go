@@ -55,14 +55,14 @@ func weakCurves(_ grid.Source, out Curves) string {
 const unionNS = 150
 
 func curvesLaws() []curvesLaw {
-	return append(append(conventional(ecc.Convention{}),
+	return verify.Bounded(append(append(conventional(ecc.Convention{}),
 		curvesLaw{Name: "flip of the slices", Calls: 1.1, Check: sameOf(flipped('s'))},
 		curvesLaw{Name: "flip of the rows", Calls: 1.1, Check: sameOf(flipped('x'))},
 		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(transposed)},
 		curvesLaw{Name: "slices upright", Calls: 1.5, Check: sameOf(upright)},
 		curvesLaw{Name: "planes of an image, all alike", Calls: 3.1, Check: sameOf(planes)},
 		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1, Check: sameOf(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
-	), curvesViews()...)
+	), curvesViews()...), func(s grid.Source) int64 { return 24 * s.Shape().Voxels() })
 }
 
 // curvesViews are the laws that what views of an image come to in other conventions is what joins

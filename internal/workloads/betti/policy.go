@@ -40,7 +40,7 @@ const (
 )
 
 func laws() []law {
-	return append([]law{
+	return verify.Bounded(append([]law{
 		Flooding(ecc.Convention{}), // it counts the characteristic of a 3D image, too
 		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: on(countNS), Check: euler},
 		{Name: "reductions of the complex of cells", Independent: true,
@@ -53,7 +53,7 @@ func laws() []law {
 		{Name: "slices upright", Calls: 1.5, Work: on(5), Check: invariant(upright)},
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
 		{Name: "each voxel cut in eight", Calls: 8.1, Work: on(16), Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
-	}, views()...)
+	}, views()...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
 }
 
 // conventions are those that are not the project's, with what their laws are called.

@@ -20,7 +20,7 @@ const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
-	return law{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain}
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Memory: bytesEach(40), Check: plain}
 }
 
 // Rest holds a steady state to its residual, as the first component that has too much of it.
@@ -39,11 +39,16 @@ func Rest() verify.Law[*Problem, Flow] {
 	}}
 }
 
+// bytesEach is a bound of the memory of a law: so many bytes for each voxel.
+func bytesEach(n int64) func(*Problem) int64 {
+	return func(p *Problem) int64 { return n * p.Shape().Voxels() }
+}
+
 func stepsLaws() []law {
-	return []law{
+	return verify.Bounded([]law{
 		PlainLoop(),
 		PlainBoxes(),
-		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Measure: precise},
+		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},
 		{Name: "one step from the field before", Calls: 1, Work: on(startNS, 0), Check: oneStep},
@@ -51,16 +56,16 @@ func stepsLaws() []law {
 		{Name: "flip of the rows", Calls: 1.1, Work: on(5, 0), Check: flipped('y')},
 		{Name: "flip of the slices", Calls: 1.1, Work: on(5, 0), Check: flipped('s')},
 		{Name: "the energy falls", Calls: 0.6, Work: on(startNS, 0), Check: energyFalls},
-	}
+	}, bytesEach(24))
 }
 
 func steadyLaws() []law {
-	return []law{
+	return verify.Bounded([]law{
 		{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Measure: residuals},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
 		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: on(10*startNS, 0), Measure: manufactured},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Measure: fixedState},
-	}
+	}, bytesEach(24))
 }
 
 func plain(p *Problem, out Flow, _ ask) (*verify.Diff, error) {

@@ -36,7 +36,7 @@ func someThresholds(p *Problem) int {
 }
 
 func laws() []law {
-	return []law{
+	return verify.Bounded([]law{
 		{Name: "above all values χ is that of the box", Calls: 1, Measure: box},
 		{Name: "definition at some thresholds and voxels", Independent: true, Work: sampling, Measure: sampled},
 		{Name: "∂v and ∂α are moments of ∂X", Work: nanoseconds(3), Measure: moments},
@@ -48,7 +48,7 @@ func laws() []law {
 		{Name: "the image and u flipped", Calls: 1, Work: nanoseconds(60), Measure: flipped},
 		{Name: "X and τ shifted", Calls: 2, Work: nanoseconds(10), Measure: shifted},
 		{Name: "everything twice as large", Calls: 1, Work: nanoseconds(10), Measure: doubled},
-	}
+	}, func(p *Problem) int64 { return 24 * p.Shape().Voxels() })
 }
 
 // with is the problem with something changed.

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+)
+
+// cardProgram is the variable with the path of the program that TestCard runs, and cardJob the job: small, full.
+const (
+	cardProgram = "ECCBENCH_CARD_PROGRAM"
+	cardJob     = "ECCBENCH_CARD"
+)
+
+// A cardRun is a command as a person types it, and what its records have to show.
+type cardRun struct {
+	args   string
+	cells  int   // verified ones at least
+	memory int64 // the most bytes that a worker may take of its own
+	noisy  bool  // an interval that is too wide is no failure
+}
+
+// cardRuns returns the commands of a job. The small one reaches the code that the full one does: images of which
+// a block repeats, and too little memory for a whole one.
+func cardRuns(job string) []cardRun {
+	const own = 200 << 20
+	if job == "full" {
+		return []cardRun{{"--sizes 128..4096 --dim 3", 12, 3 << 30, false}}
+	}
+	little := "--impl extrema --type uint8,float32 --gen noise,grf --max-time 500ms --memory-limit 512MiB"
+	return []cardRun{
+		{"--dim 3 --sizes 128,1024 " + little, 16, own, true},
+		{"--dim 2 --sizes 1024,32768 " + little, 16, own, true},
+		{"verify --impl extrema --memory-limit 384MiB --time-limit 30m --input noise/shape=512x512x1024/type=float32/levels=256/seed=1/repeat=9", 1, own, false},
+	}
+}
+
+// TestCard runs the main job: every row is verified, the exit code is 0, and no worker takes more memory than it may.
+func TestCard(t *testing.T) {
+	program := os.Getenv(cardProgram)
+	if program == "" {
+		t.Skip("make card runs it")
+	}
+	for _, run := range cardRuns(os.Getenv(cardJob)) {
+		out := filepath.Join(t.TempDir(), "card.jsonl")
+		args := strings.Fields(run.args)
+		if !strings.HasPrefix(run.args, "verify") {
+			args = append(args, "--out", out)
+		}
+		start := time.Now()
+		cmd := exec.Command(program, args...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			t.Errorf("eccbench %s: %v, want exit code 0", run.args, err)
+		}
+		t.Logf("eccbench %s: %v", run.args, time.Since(start).Round(time.Second))
+		if args[0] == "verify" {
+			continue
+		}
+		records, err := cli.ReadRecords(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verified, most := 0, int64(0)
+		for _, c := range records.Cells {
+			most = max(most, c.OwnMemory)
+			switch {
+			case c.Status == verify.Verified || c.Status == verify.Noisy && run.noisy:
+				verified++
+			case c.Status != verify.Skipped:
+				t.Errorf("%s on %s: %s: %s", c.Impl, c.Input, c.Status, c.Reason)
+			}
+		}
+		t.Logf("%d rows verified; the most memory of a worker's own is %s", verified, quantity.Bytes(most))
+		if verified < run.cells || most == 0 || most > run.memory {
+			t.Errorf("%d rows verified, want at least %d; %s of memory, want at most %s", verified, run.cells, quantity.Bytes(most), quantity.Bytes(run.memory))
+		}
+	}
+}
