@@ -44,12 +44,15 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
 				{Name: "changes of each image sum to 1", Check: each},
 				{Name: "no two images have one answer", Check: different},
-				{Name: "fingerprint of each image", Note: "key " + key.String(), Independent: true, Work: fingerprinting(key), Check: fingerprinted(key)},
+				{Name: "fingerprint of each image", Note: "key " + key.String(), Independent: true, Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
 				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
 			},
 		},
 	}
 }
+
+// copies is the memory of laws that look at all images at once.
+func copies(b *Batch) int64 { return 2 * int64(b.Len()) * grid.TotalBytes(b.Like()) }
 
 func agree(_ *Batch, want, got []ecc.VCEC) *verify.Diff {
 	if len(want) != len(got) {

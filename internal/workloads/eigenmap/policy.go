@@ -19,12 +19,12 @@ type (
 func certifiedPolicy() verify.Policy[*Problem, Map] {
 	return told(verify.Policy[*Problem, Map]{
 		Distance: distance,
-		Laws: []law{
+		Laws: verify.Bounded([]law{
 			nothingMissed(), nothingFound(),
 			{Name: "closed spectrum of an image all of one value", Calls: 1, Work: on(100), Measure: spectrum},
 			{Name: "the second value is at most any set's normalised cut", Work: passes(2), Measure: cuts},
 			{Name: "flip along x has the same values", Calls: 1, Work: on(5), Measure: flipped},
-		},
+		}, vectors),
 		Weak: weak,
 	})
 }
@@ -50,7 +50,7 @@ func aside(list []verify.Measure) []verify.Measure {
 }
 
 func nothingMissed() law {
-	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Measure: inertia}
+	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Memory: factors, Measure: inertia}
 }
 
 func nothingFound() law {
@@ -75,10 +75,10 @@ func Complete(p *Problem) (verify.Law[*Problem, Map], error) {
 func stepsPolicy() verify.Policy[*Problem, Map] {
 	return told(verify.Policy[*Problem, Map]{
 		Distance: distance,
-		Laws: []law{
+		Laws: verify.Bounded([]law{
 			takenSteps(),
 			{Name: "the definition's steps in float64", Independent: true, Work: stepping, Measure: stepped},
-		},
+		}, vectors),
 		Weak: weak,
 	})
 }
@@ -166,16 +166,37 @@ func on(each float64) func(*Problem) time.Duration {
 
 // factoring is what LDLᵀ takes, on one core.
 func factoring(p *Problem) time.Duration {
-	s := p.Nodes()
-	width := float64(s.W*s.H*s.D) / float64(max(s.W, s.H, s.D)) * float64(p.Radius)
-	if p.Kind != Grid {
-		width = float64(s.Voxels())
-	}
-	if large(int(s.Voxels()), int(width)) {
+	n, width := int(p.Nodes().Voxels()), bandwidth(p)
+	if large(n, width) {
 		return 0 // and not tried
 	}
-	return passes(3)(p) + time.Duration(float64(s.Voxels())*width*width)
+	return passes(3)(p) + time.Duration(float64(n)*float64(width)*float64(width))
 }
+
+// bandwidth is that of the Laplacian.
+func bandwidth(p *Problem) int {
+	s := p.Nodes()
+	if p.Kind != Grid {
+		return int(s.Voxels())
+	}
+	return int(float64(s.W*s.H*s.D) / float64(max(s.W, s.H, s.D)) * float64(p.Radius))
+}
+
+// factors is the memory of the factors of LDLᵀ, and of the weights of a dense graph.
+func factors(p *Problem) int64 {
+	n, width := int(p.Nodes().Voxels()), bandwidth(p)
+	if large(n, width) {
+		return 0 // and not tried
+	}
+	numbers := int64(n) * int64(width+1)
+	if p.Kind != Grid {
+		numbers *= 2
+	}
+	return 8*numbers + vectors(p)
+}
+
+// vectors is the memory of the graph of a grid and of some vectors.
+func vectors(p *Problem) int64 { return 512 * p.Nodes().Voxels() }
 
 // stepping is what the definition's steps take.
 func stepping(p *Problem) time.Duration {

@@ -39,7 +39,7 @@ const (
 )
 
 func laws() []law {
-	return []law{
+	return verify.Bounded([]law{
 		{Name: "ranks of the boundary matrices over primes", Independent: true, Work: func(p *Problem) time.Duration {
 			return time.Duration(faces(p)) * (enumerateNS + time.Duration(len(primes(p.Over, NewGroups(0))))*eliminateNS)
 		}, Check: byRanks},
@@ -50,7 +50,7 @@ func laws() []law {
 		{Name: "simplices cut at a point within", Calls: 5, Check: same(starred)},
 		{Name: "suspension", Calls: 6, Check: suspension},
 		{Name: "a simplex more", Calls: 1.1, Check: oneMore},
-	}
+	}, func(p *Problem) int64 { return 16 * faces(p) })
 }
 
 // faces is how many simplices there are at most, which need not be counted for that.
