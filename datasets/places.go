@@ -139,27 +139,30 @@ func checkSpacing(places []*slicePlace, order []int, name func(i int) string, ad
 	if len(order) < 3 {
 		return nil
 	}
-	first := places[0]
-	length := func(i int) float64 { return places[order[i+1]].along(first) - places[order[i]].along(first) }
-	steps := make([]int, len(order)-1)
-	for i := range steps {
-		steps[i] = i
-	}
-	slices.SortStableFunc(steps, func(a, b int) int { return cmp.Compare(length(a), length(b)) })
-	usual := steps[(len(steps)-1)/2]
+	// Of each step: how long it is along the normal, and where it goes in the plane.
+	var steps [4][]float64
+	normal := places[0].normal
 	for i := range len(order) - 1 {
 		a, b := places[order[i]], places[order[i+1]]
-		apart := 0.0
+		length := b.along(places[0]) - a.along(places[0])
 		for k := range 3 {
-			apart = math.Hypot(apart, (b.at[k]-a.at[k])-(places[order[usual+1]].at[k]-places[order[usual]].at[k]))
+			steps[k] = append(steps[k], b.at[k]-a.at[k]-float64(length*normal[k]))
 		}
+		steps[3] = append(steps[3], length)
+	}
+	var usual [4]float64
+	for k := range steps {
+		usual[k] = slices.Sorted(slices.Values(steps[k]))[(len(steps[k])-1)/2]
+	}
+	for i := range len(order) - 1 {
+		length := steps[3][i]
+		shift := math.Hypot(math.Hypot(steps[0][i]-usual[0], steps[1][i]-usual[1]), steps[2][i]-usual[2])
 		switch {
-		case apart <= spacingTolerance*length(usual):
-		case math.Abs(length(i)-length(usual)) > spacingTolerance*length(usual):
-			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±25 %%): one is missing or of another volume; %s",
-				name(order[i+1]), length(i), name(order[i]), length(usual), advice)
-		default:
-			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s", name(order[i+1]), apart, name(order[i]), length(usual), advice)
+		case math.Abs(length-usual[3]) > spacingTolerance*usual[3]:
+			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±%.0f %%): one is missing or of another volume; %s",
+				name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
+		case shift > spacingTolerance*usual[3]:
+			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s", name(order[i+1]), shift, name(order[i]), usual[3], advice)
 		}
 	}
 	return nil
