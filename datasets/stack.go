@@ -121,7 +121,7 @@ func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 	look := func(k int64) error {
 		set := &fileSet{}
 		defer set.Close() // only looked at
-		b, err := set.describe(files[k], o)
+		b, err := describeSlice(set, files[k], o)
 		if err == nil {
 			bodies[k], b.in, b.inflate = b, fileInput{}, nil // of which nothing is read
 		}
@@ -140,6 +140,15 @@ func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 		}
 		return sliceError(files[k+1], err)
 	})
+}
+
+// describeSlice reads the header of a slice.
+func describeSlice(files *fileSet, path string, o FileOptions) (*fileBody, error) {
+	b, err := files.describe(path, o)
+	if err == nil && b.fortran {
+		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
+	}
+	return b, err
 }
 
 // sliceError is an error of what a slice's file holds.
@@ -339,11 +348,8 @@ func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error)
 			err = cerr
 		}
 	}()
-	if b, err = files.describe(path, o); err != nil {
+	if b, err = describeSlice(files, path, o); err != nil {
 		return nil, nil, err
-	}
-	if b.fortran {
-		return nil, nil, errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
 	}
 	b.in.identity = files.identity()
 	data, err = b.read()
