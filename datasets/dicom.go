@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"eccbench/internal/grid"
 )
@@ -43,6 +45,7 @@ const (
 	dicomIndexPointer  = 0x00209165
 	dicomConcatenated  = 0x00209163
 	dicomIndices       = 0x00209222
+	dicomOrganization  = 0x00209311
 	dicomSamples       = 0x00280002
 	dicomPhotometric   = 0x00280004
 	dicomFrames        = 0x00280008
@@ -80,7 +83,7 @@ func openDicom(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b := &fileBody{in: d.in, big: d.order == binary.BigEndian}
-	if err := d.describePixels(b); err != nil {
+	if err := cmp.Or(d.checkGrey(), d.describePixels(b)); err != nil {
 		return nil, err
 	}
 	n := int64(1)
@@ -102,9 +105,14 @@ func openDicom(in fileInput) (*fileBody, error) {
 	return b, d.arrange(b)
 }
 
-// describePixels sets the stored type of the pixels, and rejects those that are not grey.
-func (d *dicomFile) describePixels(b *fileBody) error {
-	for _, tag := range []uint32{dicomSamples, dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomConcatenated} {
+// dicomShorts are the elements that are one number of 16 bits.
+var dicomShorts = []uint32{
+	dicomSamples, dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomConcatenated,
+}
+
+// checkGrey rejects pixels that are no grey values of an image or volume as it is.
+func (d *dicomFile) checkGrey() error {
+	for _, tag := range dicomShorts {
 		if n := len(d.values[tag]); n != 0 && n != 2 {
 			return fmt.Errorf("DICOM element %08x has %d bytes; want a number of 16 bits", tag, n)
 		}
@@ -113,17 +121,31 @@ func (d *dicomFile) describePixels(b *fileBody) error {
 		return fmt.Errorf("a DICOM file with a table of values (Modality LUT), which is not read; %s", dicomConvertWords)
 	}
 	if n := d.number(dicomConcatenated, 1); n > 1 {
-		return fmt.Errorf("one of %d files that a volume is split into (a concatenation), which are not read; %s", n, dicomConvertWords)
+		return fmt.Errorf("one of %d files that a volume is split into (a concatenation), which are not read; %s",
+			n, dicomConvertWords)
+	}
+	if slices.Contains(strings.Split(d.values.text(dicomImageType), `\`), "MOSAIC") {
+		return fmt.Errorf("a Siemens mosaic, whose slices are tiles of one image; %s", dicomConvertWords)
+	}
+	if strings.HasPrefix(d.values.text(dicomOrganization), "TILED") {
+		return errors.New("its frames are tiles of one image (whole slide microscopy), which are not read; " +
+			"convert it first: bfconvert FILE image.ome.tif")
 	}
 	n := d.number(dicomSamples, 1)
 	switch p := d.values.text(dicomPhotometric); {
 	case p == "MONOCHROME1":
-		return errors.New("photometric interpretation MONOCHROME1: the lowest value is white, which tools read in two ways; save it as MONOCHROME2, with the values as they are or inverted")
+		return errors.New("photometric interpretation MONOCHROME1: the lowest value is white, which tools read in two ways; " +
+			"save it as MONOCHROME2, with the values as they are or inverted")
 	case p != "" && p != "MONOCHROME2":
 		return fmt.Errorf("photometric interpretation %.40q is not grey; save it as greyscale, MONOCHROME2", p)
 	case n != 1:
 		return fmt.Errorf("%d samples in each pixel; save it as greyscale", n)
 	}
+	return nil
+}
+
+// describePixels sets the stored type of the pixels.
+func (d *dicomFile) describePixels(b *fileBody) error {
 	bits := d.number(dicomAllocated, 0)
 	if d.pixels.tag != dicomPixels {
 		b.stored = map[uint32]storedType{dicomFloatPixels: storedFloat32, dicomDoublePixels: storedFloat64}[d.pixels.tag]
@@ -139,7 +161,8 @@ func (d *dicomFile) describePixels(b *fileBody) error {
 	}[[2]int64{bits, d.number(dicomSigned, -1)}]
 	if high := d.number(dicomHighBit, used-1); b.stored == 0 || used < 1 || used > bits || high != used-1 {
 		sign := map[int64]string{0: "unsigned", 1: "signed"}[d.number(dicomSigned, -1)]
-		return fmt.Errorf("pixels of %d bits, %s, of which %d are used up to bit %d; want 8, 16, 32 or 64 bits, signed or unsigned, and the lowest of them; %s",
+		return fmt.Errorf("pixels of %d bits, %s, of which %d are used up to bit %d; "+
+			"want 8, 16, 32 or 64 bits, signed or unsigned, and the lowest of them; %s",
 			bits, cmp.Or(sign, "neither signed nor unsigned"), used, high, dicomConvertWords)
 	}
 	if used < bits {
@@ -155,7 +178,8 @@ func (d *dicomFile) describePixels(b *fileBody) error {
 // pixels (PS3.5, 8.1.1), but less of them than a frame, which the header may have forgotten.
 func (d *dicomFile) checkLength(b *fileBody) error {
 	extra := d.pixels.length - b.bytes()
-	wrong := fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header", d.pixels.length, b.bytes(), b.shape, b.stored.size())
+	wrong := fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header",
+		d.pixels.length, b.bytes(), b.shape, b.stored.size())
 	switch {
 	case extra == 0 || extra == 1 && b.bytes()%2 == 1:
 		return nil
@@ -169,30 +193,27 @@ func (d *dicomFile) checkLength(b *fileBody) error {
 	return err
 }
 
-// lowBits leaves so many bits of each element, with the sign of the highest of them.
+// lowBits clears all but so many bits of each element, and extends the sign of signed ones.
 func lowBits(data []byte, s storedType, bits int) {
 	unused := 8*int(s.size()) - bits
-	signed := s == storedInt8 || s == storedInt16 || s == storedInt32
+	signed := s == storedInt8 || s == storedInt16 || s == storedInt32 || s == storedInt64
 	switch s.size() {
 	case 1:
-		for i, v := range data {
-			if data[i] = v << unused >> unused; signed {
-				data[i] = byte(int8(v<<unused) >> unused)
-			}
-		}
+		extendBits[uint8, int8](data, unused, signed)
 	case 2:
-		values := grid.Values[uint16](data)
-		for i, v := range values {
-			if values[i] = v << unused >> unused; signed {
-				values[i] = uint16(int16(v<<unused) >> unused)
-			}
-		}
+		extendBits[uint16, int16](grid.Values[uint16](data), unused, signed)
 	case 4:
-		values := grid.Values[uint32](data)
-		for i, v := range values {
-			if values[i] = v << unused >> unused; signed {
-				values[i] = uint32(int32(v<<unused) >> unused)
-			}
+		extendBits[uint32, int32](grid.Values[uint32](data), unused, signed)
+	case 8:
+		extendBits[uint64, int64](grid.Values[uint64](data), unused, signed)
+	}
+}
+
+// extendBits is lowBits of values of the unsigned type U, which S is the signed one of.
+func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int, signed bool) {
+	for i, v := range values {
+		if values[i] = v << unused >> unused; signed {
+			values[i] = U(S(v<<unused) >> unused)
 		}
 	}
 }

@@ -222,6 +222,10 @@ func TestDicomPixelTypes(t *testing.T) {
 	five := baseCase(0x1f, 0xf0, 0x0f, 0xe1, 0x01, 0x10).with(dicomCase{dicomStored: us(5), dicomHighBit: us(4)})
 	checkDicom(t, "signed", five.with(dicomCase{dicomSigned: us(1)}).file(), FileOptions{}, "3x2", "", -1, -16, 15, 1, 1, -16)
 	checkDicom(t, "unsigned", five.file(), FileOptions{}, "3x2", "", 31, 16, 15, 1, 1, 16)
+	long := make([]byte, 48)
+	long[0], long[8], long[9], long[15] = 0x1f, 0x10, 0x22, 0xff
+	long64 := dicomCase{dicomAllocated: us(64), dicomSigned: us(1), dicomPixels: {"OV", long}}
+	checkDicom(t, "64 bits", five.with(long64).file(), FileOptions{}, "3x2", "", -1, -16, 0, 0, 0, 0)
 	checkDicom(t, "no sign", five.with(dicomCase{dicomSigned: {}}).file(), FileOptions{}, "", "neither signed nor unsigned")
 	checkDicom(t, "high bits", five.with(dicomCase{dicomHighBit: us(7)}).file(), FileOptions{}, "", "of which 5 are used up to bit 7")
 	checkDicom(t, "one bit", five.with(dicomCase{dicomAllocated: us(1), dicomStored: us(1), dicomHighBit: us(0)}).file(), FileOptions{}, "", "pixels of 1 bits")
@@ -306,6 +310,8 @@ func TestDicomVolumes(t *testing.T) {
 	dose := dicomCase{dicomGridOffsets: ds(`0\2\4\6`), dicomDoseScaling: ds("0.5")}
 	checkDicom(t, "dose", frames(dose).file(), FileOptions{}, "2x1x4", "", 0.5, 0.5, 1, 1, 1.5, 1.5, 2, 2)
 	checkDicom(t, "uneven dose", frames(dose.with(dicomCase{dicomGridOffsets: ds(`0\2\4\9`)})).file(), FileOptions{}, "", "frame 3: 5 after frame 2")
+	checkDicom(t, "mosaic", frames(dicomCase{dicomImageType: {"CS", `ORIGINAL\PRIMARY\M\MOSAIC`}}).file(), FileOptions{}, "", "a Siemens mosaic")
+	checkDicom(t, "tiles", frames(dicomCase{dicomOrganization: {"CS", "TILED_FULL"}}).file(), FileOptions{}, "", "its frames are tiles of one image")
 	checkDicom(t, "one volume", frames(nil).file(), volume(0), "", "has one volume")
 }
 

@@ -38,10 +38,12 @@ var dicomMacros = map[uint32][]uint32{
 
 // dicomHeader are the elements that are kept of a file itself.
 var dicomHeader = []uint32{
-	dicomSyntax, dicomMediaClass, dicomImageType, dicomClass, dicomContentTime, dicomEchoTime, dicomEcho, dicomTriggerTime, dicomFrameTime, dicomFrameTimes,
-	dicomSeries, dicomAcquisition, dicomInstance, dicomPosition, dicomOrientation, dicomTemporal, dicomConcatenated, dicomSamples, dicomPhotometric,
-	dicomFrames, dicomFramePointer, dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomIntercept, dicomSlope, dicomTable,
-	dicomGridOffsets, dicomDoseScaling, dicomPerFrame,
+	dicomSyntax, dicomMediaClass, dicomImageType, dicomClass, dicomContentTime,
+	dicomEchoTime, dicomEcho, dicomTriggerTime, dicomFrameTime, dicomFrameTimes,
+	dicomSeries, dicomAcquisition, dicomInstance, dicomPosition, dicomOrientation, dicomTemporal,
+	dicomConcatenated, dicomOrganization, dicomSamples, dicomPhotometric, dicomFrames, dicomFramePointer,
+	dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned,
+	dicomIntercept, dicomSlope, dicomTable, dicomGridOffsets, dicomDoseScaling, dicomPerFrame,
 }
 
 // A dicomPart is what precedes the data of an element, and where these start.
@@ -126,7 +128,8 @@ func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 	case "":
 		return 0, errors.New("the file says no transfer syntax (0002,0010); save it again by a DICOM tool")
 	default:
-		return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is compressed otherwise than by RLE or deflate, is not read; %s", uid, dicomConvertWords)
+		return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is compressed otherwise than by RLE or deflate, is not read; %s",
+			uid, dicomConvertWords)
 	}
 	return at, err
 }
@@ -169,7 +172,7 @@ func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValue
 			at, err = d.keepPixels(e)
 		case e.tag == dicomItem:
 			at, err = d.descend(e, end, parent, d.itemValues(parent, values, depth), depth)
-		case e.length == dicomUnknown || e.kind == "SQ" || dicomMacros[e.tag] != nil || slices.Contains(dicomLists, e.tag) || e.tag == dicomTable:
+		case e.length == dicomUnknown || e.kind == "SQ" || dicomNests(e.tag):
 			var inner dicomValues
 			if dicomMacros[e.tag] != nil && (parent == dicomShared || parent == dicomPerFrame) {
 				inner = values
@@ -186,6 +189,11 @@ func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValue
 		}
 	}
 	return at, nil
+}
+
+// dicomNests reports whether an element that does not say its type is a sequence that is looked at.
+func dicomNests(tag uint32) bool {
+	return dicomMacros[tag] != nil || slices.Contains(dicomLists, tag) || tag == dicomTable
 }
 
 // itemValues is where the elements of an item are kept.
@@ -230,7 +238,8 @@ func (d *dicomFile) checkInside(e dicomPart, end int64) error {
 	case end < d.in.size:
 		return fmt.Errorf("element %08x at byte %d is longer than what it is in; the file is damaged", e.tag, e.data)
 	}
-	return fmt.Errorf("truncated: element %08x has %d bytes at byte %d of a file of %d; copy the file again", e.tag, e.length, e.data, d.in.size)
+	return fmt.Errorf("truncated: element %08x has %d bytes at byte %d of a file of %d; copy the file again",
+		e.tag, e.length, e.data, d.in.size)
 }
 
 // keep puts the value of an element that can change the image into values.
@@ -344,7 +353,8 @@ func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 	e.kind = string(h[4:6])
 	switch {
 	case h[4] < 'A' || h[4] > 'Z' || h[5] < 'A' || h[5] > 'Z':
-		return e, fmt.Errorf("element %08x at byte %d has no type, where the transfer syntax says explicit ones; the file is damaged, or %s", e.tag, at, dicomConvertWords)
+		return e, fmt.Errorf("element %08x at byte %d has no type, where the transfer syntax says explicit ones; the file is damaged",
+			e.tag, at)
 	case !slices.Contains(dicomLongKinds, e.kind):
 		e.length, e.data = int64(d.order.Uint16(h[6:])), at+8
 	case n < 12:

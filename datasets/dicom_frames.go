@@ -28,19 +28,19 @@ func (d *dicomFile) arrange(b *fileBody) error {
 	}
 	order := []int{0}
 	if len(frames) > 1 {
-		volumes, err := volumesOf(frames)
+		groups, err := volumesOf(frames)
 		if err != nil {
 			return err
 		}
-		n := int64(len(volumes))
+		n := int64(len(groups))
 		b.shape.D /= n
 		volume := int64(0)
 		if v := d.in.Volume; n > 1 && v == nil || n > 1 && (*v < 0 || *v >= n) {
 			return volumeError{n, b.shape, v}
 		} else if n > 1 {
-			volume, b.volumes = *v, volumes1
+			volume, b.volumes = *v, volumes{count: 1, stride: 1} // the others are left out
 		}
-		order = volumes[volume]
+		order = groups[volume]
 	} else {
 		b.place = frames[0].place
 	}
@@ -52,9 +52,6 @@ func (d *dicomFile) arrange(b *fileBody) error {
 	d.place(b, order)
 	return nil
 }
-
-// volumes1 is what is left of the volumes of a file of which one was chosen.
-var volumes1 = volumes{count: 1, stride: 1}
 
 // place sets where the bytes of frames are.
 func (d *dicomFile) place(b *fileBody, order []int) {

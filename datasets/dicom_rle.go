@@ -34,7 +34,8 @@ func (d *dicomFile) encapsulated(at int64) (int64, error) {
 		case e.tag != dicomItem:
 			return 0, fmt.Errorf("element %08x among the fragments of the pixels; the file is damaged", e.tag)
 		case e.length > d.in.size-e.data:
-			return 0, fmt.Errorf("truncated: a fragment of %d bytes at byte %d of a file of %d; copy the file again", e.length, e.data, d.in.size)
+			return 0, fmt.Errorf("truncated: a fragment of %d bytes at byte %d of a file of %d; copy the file again",
+				e.length, e.data, d.in.size)
 		case n > 0:
 			d.fragments = append(d.fragments, dicomFragment{e.data, e.length})
 		}

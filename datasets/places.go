@@ -32,8 +32,8 @@ var placeTraits = []struct {
 	tag  uint32
 	name string
 }{
-	{dicomTemporal, "temporal position"}, {dicomEchoTime, "echo time"}, {dicomEcho, "echo number"}, {dicomTriggerTime, "trigger time"},
-	{dicomAcquisition, "acquisition number"}, {dicomImageType, "image type"}, {dicomContentTime, "content time"},
+	{dicomTemporal, "temporal position"}, {dicomEchoTime, "echo time"}, {dicomEcho, "echo number"},
+	{dicomTriggerTime, "trigger time"}, {dicomAcquisition, "acquisition number"}, {dicomImageType, "image type"}, {dicomContentTime, "content time"},
 }
 
 // numberedPlace is the place of an image that has a number alone.
@@ -101,7 +101,8 @@ func (e samePlaceError) Error() string { return e.text }
 func orderPlaces(places []*slicePlace, name func(i int) string, advice string) ([]int, error) {
 	first := places[0]
 	if n := first.normal; math.Abs(float64(n[0]*n[0])+float64(n[1]*n[1])+float64(n[2]*n[2])-1) > 0.1 {
-		return nil, fmt.Errorf("%s: its rows and columns (ImageOrientationPatient) are not at right angles; correct the header", name(0))
+		return nil, fmt.Errorf("%s: its rows and columns (ImageOrientationPatient) are not at right angles; correct the header",
+			name(0))
 	}
 	order := make([]int, len(places))
 	for i, p := range places {
@@ -111,7 +112,9 @@ func orderPlaces(places []*slicePlace, name func(i int) string, advice string) (
 		}
 	}
 	along := func(i int) float64 { return places[order[i]].along(first) }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(places[a].along(first), places[b].along(first)) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(places[a].along(first), places[b].along(first))
+	})
 	last := len(order) - 1
 	for i := range last {
 		if along(i+1)-along(i) > samePlace*(along(last)-along(0))/float64(last) {
@@ -159,10 +162,11 @@ func checkSpacing(places []*slicePlace, order []int, name func(i int) string, ad
 		shift := math.Hypot(math.Hypot(steps[0][i]-usual[0], steps[1][i]-usual[1]), steps[2][i]-usual[2])
 		switch {
 		case math.Abs(length-usual[3]) > spacingTolerance*usual[3]:
-			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±%.0f %%): one is missing or of another volume; %s",
-				name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
+			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±%.0f %%): "+
+				"one is missing or of another volume; %s", name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
 		case shift > spacingTolerance*usual[3]:
-			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s", name(order[i+1]), shift, name(order[i]), usual[3], advice)
+			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s",
+				name(order[i+1]), shift, name(order[i]), usual[3], advice)
 		}
 	}
 	return nil

@@ -165,7 +165,8 @@ func sortSlices(files []string, bodies []*fileBody) error {
 	if len(bodies) == 0 || bodies[0].place == nil {
 		return nil
 	}
-	const advice = "name the files of one volume, by a folder or a pattern, or convert them: dcm2niix -z y FOLDER makes a file of each volume"
+	const advice = "name the files of one volume, by a folder or a pattern, or convert them: " +
+		"dcm2niix -z y FOLDER makes a file of each volume"
 	places := make([]*slicePlace, len(bodies))
 	for i, b := range bodies {
 		if b != nil {
@@ -232,7 +233,8 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 }
 
 // readSlices reads all slices into memory.
-func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, scales []valueScale, o FileOptions) (grid.Source, error) {
+func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, scales []valueScale, o FileOptions) (
+	grid.Source, error) {
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
 	if err := whole.room(whole.in); err != nil {
@@ -382,7 +384,8 @@ func (b *fileBody) scale() valueScale {
 // scaledBy reports whether an image has a scale.
 func (b *fileBody) scaledBy(want valueScale) error {
 	if got := b.scale(); got != want {
-		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike", got.slope, got.inter, want.slope, want.inter)
+		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike",
+			got.slope, got.inter, want.slope, want.inter)
 	}
 	return nil
 }
