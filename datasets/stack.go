@@ -113,8 +113,9 @@ func isDicom(path string) bool {
 	return err == nil && matchesDicom(head)
 }
 
-// describeSlices reads the headers of all slices, if that of the first says what its voxels are
-// without decoding them; else it returns nil. A slice that has to be decoded has none.
+// describeSlices reads the headers of all slices where they may have a place or a scale each: that
+// of the first has, and says so without decoding its voxels. Else it returns nil. A slice that has
+// to be decoded has no header.
 func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 	bodies := make([]*fileBody, len(files))
 	o.Stream = true // voxels are not decoded
@@ -127,7 +128,7 @@ func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 		}
 		return err
 	}
-	if o.typed() || look(0) != nil { // who reads it says what is wrong
+	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // who reads it says what is wrong
 		return nil, nil
 	}
 	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {

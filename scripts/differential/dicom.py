@@ -400,6 +400,7 @@ REJECTED = {
     "transfer syntax": "JPEG and other compressions than RLE and deflate are not read",
     "in big-endian words": "8-bit pixels in big-endian words are not read",
     "are used up to bit": "HighBit is not BitsStored - 1: pydicom ignores it",
+    "ends inside an element": "the file ends inside an element after the pixels: it is truncated, which pydicom does not say",
     "bytes of pixels, where the header says": "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops",
 }
 
