@@ -438,6 +438,6 @@ func TestStackReadError(t *testing.T) {
 	if err := s.ReadSlab(grid.NewBuffer(18), 0, 3); !errors.As(err, &read) || read.Path != filepath.Join(dir, "2.npy") {
 		t.Error(err)
 	}
-	_, err = Open("stack/stream=true/path=" + dir)
+	_, err = Open("stack/path=" + dir)
 	checkFileError(t, "damaged", err, "2.npy: ")
 }
