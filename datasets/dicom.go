@@ -1,11 +1,10 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,321 +19,201 @@ func matchesDicom(head []byte) bool {
 	return len(head) >= dicomPreamble+4 && string(head[dicomPreamble:][:4]) == "DICM"
 }
 
-// The elements that bear on the voxels, group and element in one number.
+// The elements that can change the image, group and element in one number. doc/formats/dicom.md
+// says of each what becomes of it.
 const (
-	dicomSyntax       = 0x00020010
-	dicomSeries       = 0x0020000e
-	dicomInstance     = 0x00200013
-	dicomPosition     = 0x00200032
-	dicomOrientation  = 0x00200037
-	dicomSamples      = 0x00280002
-	dicomFrames       = 0x00280008
-	dicomRows         = 0x00280010
-	dicomColumns      = 0x00280011
-	dicomAllocated    = 0x00280100
-	dicomStored       = 0x00280101
-	dicomHighBit      = 0x00280102
-	dicomSigned       = 0x00280103
-	dicomIntercept    = 0x00281052
-	dicomSlope        = 0x00281053
-	dicomTable        = 0x00283000
-	dicomShared       = 0x52009229
-	dicomPerFrame     = 0x52009230
-	dicomPixels       = 0x7fe00010
-	dicomItem         = 0xfffee000
-	dicomItemEnd      = 0xfffee00d
-	dicomSequenceEnd  = 0xfffee0dd
-	dicomUnknown      = math.MaxUint32 // a length that an end follows
-	dicomMostText     = 1024           // of an element that bears on the voxels
-	dicomMostNested   = 32
-	dicomImplicitUID  = "1.2.840.10008.1.2"
-	dicomExplicitUID  = "1.2.840.10008.1.2.1"
-	dicomConvertWords = "convert it first: dcm2niix -z y FOLDER"
+	dicomSyntax        = 0x00020010
+	dicomMediaClass    = 0x00020002
+	dicomImageType     = 0x00080008
+	dicomClass         = 0x00080016
+	dicomContentTime   = 0x00080033
+	dicomEchoTime      = 0x00180081
+	dicomEcho          = 0x00180086
+	dicomTriggerTime   = 0x00181060
+	dicomFrameTime     = 0x00181063
+	dicomFrameTimes    = 0x00181065
+	dicomSeries        = 0x0020000e
+	dicomAcquisition   = 0x00200012
+	dicomInstance      = 0x00200013
+	dicomPosition      = 0x00200032
+	dicomOrientation   = 0x00200037
+	dicomTemporal      = 0x00200100
+	dicomStack         = 0x00209056
+	dicomStackPosition = 0x00209057
+	dicomTemporalIndex = 0x00209128
+	dicomIndexValues   = 0x00209157
+	dicomIndexPointer  = 0x00209165
+	dicomConcatenated  = 0x00209163
+	dicomIndices       = 0x00209222
+	dicomOrganization  = 0x00209311
+	dicomSamples       = 0x00280002
+	dicomPhotometric   = 0x00280004
+	dicomFrames        = 0x00280008
+	dicomFramePointer  = 0x00280009
+	dicomRows          = 0x00280010
+	dicomColumns       = 0x00280011
+	dicomAllocated     = 0x00280100
+	dicomStored        = 0x00280101
+	dicomHighBit       = 0x00280102
+	dicomSigned        = 0x00280103
+	dicomIntercept     = 0x00281052
+	dicomSlope         = 0x00281053
+	dicomTable         = 0x00283000
+	dicomSliceVector   = 0x00540080
+	dicomGridOffsets   = 0x3004000c
+	dicomDoseScaling   = 0x3004000e
+	dicomShared        = 0x52009229
+	dicomPerFrame      = 0x52009230
+	dicomFloatPixels   = 0x7fe00008
+	dicomDoublePixels  = 0x7fe00009
+	dicomPixels        = 0x7fe00010
+	dicomConvertWords  = "convert it first: dcm2niix -z y FOLDER"
+	dicomImplicitUID   = "1.2.840.10008.1.2"
+	dicomExplicitUID   = "1.2.840.10008.1.2.1"
+	dicomDeflatedUID   = "1.2.840.10008.1.2.1.99"
+	dicomBigUID        = "1.2.840.10008.1.2.2"
 )
 
-// openDicom reads the elements of a DICOM file (PS3.5, PS3.10) whose pixels are as they are,
-// or compressed by RLE: grey, little-endian, one frame or several. Values are stored·RescaleSlope +
-// RescaleIntercept as float32, unless the two are 1 and 0. Bits above those stored are left
-// out. Photometric interpretations of grey are for display and change no value.
+// openDicom reads a DICOM file (PS3.5, PS3.10): grey, one frame or several, uncompressed or
+// compressed by RLE or deflate. Values are stored·RescaleSlope + RescaleIntercept, each slice by
+// its own two. Bits above BitsStored are ignored.
 func openDicom(in fileInput) (*fileBody, error) {
-	head, err := in.head(dicomPreamble + 4)
+	d, err := parseDicom(in)
 	if err != nil {
 		return nil, err
 	}
-	if !matchesDicom(head) {
-		return nil, errors.New("not a DICOM file: DICM is not at byte 128; check the file")
-	}
-	d := &dicomFile{in: in, values: map[uint32][]byte{}}
-	if _, err := d.walk(dicomPreamble+4, 0); err != nil {
+	b := &fileBody{in: d.in, big: d.order == binary.BigEndian}
+	if err := cmp.Or(d.checkGrey(), d.describePixels(b)); err != nil {
 		return nil, err
 	}
-	if d.pixels == 0 && d.fragments == nil {
-		return nil, errors.New("truncated: the file has no pixels; copy it again")
-	}
-	for tag, what := range map[uint32]string{dicomTable: "a table of values", dicomShared: "values by groups of frames", dicomPerFrame: "values by groups of frames"} {
-		if _, ok := d.values[tag]; ok {
-			return nil, fmt.Errorf("a DICOM file with %s, which are not read; %s", what, dicomConvertWords)
-		}
-	}
-	if n := d.number(dicomSamples, 1); n != 1 {
-		return nil, fmt.Errorf("%d samples in each pixel; save it as greyscale", n)
-	}
-	bits, used := d.number(dicomAllocated, 0), d.number(dicomStored, 0)
-	b := &fileBody{in: in, offset: d.pixels}
-	b.stored = map[[2]int64]storedType{
-		{8, 0}: storedUint8, {8, 1}: storedInt8, {16, 0}: storedUint16, {16, 1}: storedInt16, {32, 0}: storedUint32, {32, 1}: storedInt32,
-	}[[2]int64{bits, d.number(dicomSigned, 0)}]
-	if b.stored == 0 || used < 1 || used > bits || d.number(dicomHighBit, used-1) != used-1 {
-		return nil, fmt.Errorf("pixels of %d bits, of which %d are used up to bit %d; want 8, 16 or 32 bits, and the lowest of them; %s", bits, used, d.number(dicomHighBit, used-1), dicomConvertWords)
-	}
-	frames := int64(1)
-	if text := d.text(dicomFrames); text != "" {
-		if frames, err = strconv.ParseInt(text, 10, 32); err != nil {
+	n := int64(1)
+	if text := d.values.text(dicomFrames); text != "" {
+		if n, err = strconv.ParseInt(text, 10, 32); err != nil {
 			return nil, fmt.Errorf("DICOM number of frames is %.40q; want a whole number", text)
 		}
 	}
-	if b.shape, err = fileShape([]int64{frames, d.number(dicomRows, 0), d.number(dicomColumns, 0)}); err != nil {
+	if b.shape, err = fileShape([]int64{n, d.number(dicomRows, 0), d.number(dicomColumns, 0)}); err != nil {
 		return nil, err
 	}
-	if b.slope, b.inter, err = d.scale(); err != nil {
+	if d.fragments != nil {
+		if err := d.checkFragments(n); err != nil {
+			return nil, err
+		}
+	} else if err := d.checkLength(b); err != nil {
 		return nil, err
 	}
-	b.scaled = b.slope != 1 || b.inter != 0
-	if b.place, err = d.place(); err != nil {
-		return nil, err
+	return b, d.arrange(b)
+}
+
+// dicomShorts are the elements that are one number of 16 bits.
+var dicomShorts = []uint32{
+	dicomSamples, dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomConcatenated,
+}
+
+// checkGrey rejects pixels that are no grey values of an image or volume as it is.
+func (d *dicomFile) checkGrey() error {
+	for _, tag := range dicomShorts {
+		if n := len(d.values[tag]); n != 0 && n != 2 {
+			return fmt.Errorf("DICOM element %08x has %d bytes; want a number of 16 bits", tag, n)
+		}
+	}
+	if _, ok := d.values[dicomTable]; ok {
+		return fmt.Errorf("a DICOM file with a table of values (Modality LUT), which is not read; %s", dicomConvertWords)
+	}
+	if n := d.number(dicomConcatenated, 1); n > 1 {
+		return fmt.Errorf("one of %d files that a volume is split into (a concatenation), which are not read; %s",
+			n, dicomConvertWords)
+	}
+	if slices.Contains(strings.Split(d.values.text(dicomImageType), `\`), "MOSAIC") {
+		return fmt.Errorf("a Siemens mosaic, whose slices are tiles of one image; %s", dicomConvertWords)
+	}
+	if strings.HasPrefix(d.values.text(dicomOrganization), "TILED") {
+		return errors.New("its frames are tiles of one image (whole slide microscopy), which are not read; " +
+			"convert it first: bfconvert FILE image.ome.tif")
+	}
+	n := d.number(dicomSamples, 1)
+	switch p := d.values.text(dicomPhotometric); {
+	case p == "MONOCHROME1":
+		return errors.New("photometric interpretation MONOCHROME1: the lowest value is white, which tools read in two ways; " +
+			"save it as MONOCHROME2, with the values as they are or inverted")
+	case p != "" && p != "MONOCHROME2":
+		return fmt.Errorf("photometric interpretation %.40q is not grey; save it as greyscale, MONOCHROME2", p)
+	case n != 1:
+		return fmt.Errorf("%d samples in each pixel; save it as greyscale", n)
+	}
+	return nil
+}
+
+// describePixels sets the stored type of the pixels.
+func (d *dicomFile) describePixels(b *fileBody) error {
+	bits := d.number(dicomAllocated, 0)
+	if d.pixels.tag != dicomPixels {
+		b.stored = map[uint32]storedType{dicomFloatPixels: storedFloat32, dicomDoublePixels: storedFloat64}[d.pixels.tag]
+		if bits != 8*b.stored.size() {
+			return fmt.Errorf("%v pixels of %d bits; correct the header", b.stored, bits)
+		}
+		return nil
+	}
+	used := d.number(dicomStored, 0)
+	b.stored = map[[2]int64]storedType{
+		{8, 0}: storedUint8, {8, 1}: storedInt8, {16, 0}: storedUint16, {16, 1}: storedInt16,
+		{32, 0}: storedUint32, {32, 1}: storedInt32, {64, 0}: storedUint64, {64, 1}: storedInt64,
+	}[[2]int64{bits, d.number(dicomSigned, -1)}]
+	if high := d.number(dicomHighBit, used-1); b.stored == 0 || used < 1 || used > bits || high != used-1 {
+		sign := map[int64]string{0: "unsigned", 1: "signed"}[d.number(dicomSigned, -1)]
+		return fmt.Errorf("pixels of %d bits, %s, of which %d are used up to bit %d; "+
+			"want 8, 16, 32 or 64 bits, signed or unsigned, and the lowest of them; %s",
+			bits, cmp.Or(sign, "neither signed nor unsigned"), used, high, dicomConvertWords)
 	}
 	if used < bits {
 		b.bits = int(used)
 	}
-	if d.fragments != nil {
-		return b, d.unpackRLE(b)
+	if b.big && bits == 8 && d.pixels.kind == "OW" {
+		return fmt.Errorf("pixels of 8 bits in big-endian words, which are not read; %s", dicomConvertWords)
 	}
-	// A byte fills an odd number up, and other elements may follow.
-	if d.length != b.bytes()+b.bytes()%2 {
-		return nil, fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header", d.length, b.bytes(), b.shape, b.stored.size())
-	}
-	b.in.size = d.pixels + b.bytes()
-	return b, nil
+	return nil
 }
 
-// lowBits leaves so many bits of each element, with the sign of the highest of them.
+// checkLength compares the length of uncompressed pixels with the header. Zeros may follow the
+// pixels (PS3.5, 8.1.1), but less of them than a frame, which the header may have forgotten.
+func (d *dicomFile) checkLength(b *fileBody) error {
+	extra := d.pixels.length - b.bytes()
+	wrong := fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header",
+		d.pixels.length, b.bytes(), b.shape, b.stored.size())
+	switch {
+	case extra == 0 || extra == 1 && b.bytes()%2 == 1:
+		return nil
+	case extra < 0 || extra >= b.shape.H*b.shape.W*b.stored.size():
+		return wrong
+	}
+	zero, err := d.zeros(d.pixels.data+b.bytes(), extra)
+	if err == nil && !zero {
+		err = wrong
+	}
+	return err
+}
+
+// lowBits clears all but so many bits of each element, and extends the sign of signed ones.
 func lowBits(data []byte, s storedType, bits int) {
 	unused := 8*int(s.size()) - bits
-	signed := s == storedInt8 || s == storedInt16 || s == storedInt32
+	signed := s == storedInt8 || s == storedInt16 || s == storedInt32 || s == storedInt64
 	switch s.size() {
 	case 1:
-		for i, v := range data {
-			if data[i] = v << unused >> unused; signed {
-				data[i] = byte(int8(v<<unused) >> unused)
-			}
-		}
+		extendBits[uint8, int8](data, unused, signed)
 	case 2:
-		values := grid.Values[uint16](data)
-		for i, v := range values {
-			if values[i] = v << unused >> unused; signed {
-				values[i] = uint16(int16(v<<unused) >> unused)
-			}
-		}
+		extendBits[uint16, int16](grid.Values[uint16](data), unused, signed)
 	case 4:
-		values := grid.Values[uint32](data)
-		for i, v := range values {
-			if values[i] = v << unused >> unused; signed {
-				values[i] = uint32(int32(v<<unused) >> unused)
-			}
+		extendBits[uint32, int32](grid.Values[uint32](data), unused, signed)
+	case 8:
+		extendBits[uint64, int64](grid.Values[uint64](data), unused, signed)
+	}
+}
+
+// extendBits is lowBits of values of the unsigned type U, which S is the signed one of.
+func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int, signed bool) {
+	for i, v := range values {
+		if values[i] = v << unused >> unused; signed {
+			values[i] = U(S(v<<unused) >> unused)
 		}
 	}
-}
-
-// A dicomFile is what was read of a file's elements.
-type dicomFile struct {
-	in             fileInput
-	implicit       bool // elements do not say their types
-	values         map[uint32][]byte
-	pixels, length int64
-	fragments      []dicomFragment // that compressed pixels are in; nil where they are not
-}
-
-// walk reads the elements from a place on: those of the file, or where depth is not 0 those
-// of an item up to its end. It returns the place after them.
-func (d *dicomFile) walk(at int64, depth int) (int64, error) {
-	if depth > dicomMostNested {
-		return 0, errors.New("the elements are nested too deeply; the file is damaged")
-	}
-	for at < d.in.size {
-		tag, kind, length, data, err := d.element(at)
-		if err != nil {
-			return 0, err
-		}
-		switch {
-		case depth > 0 && (tag == dicomItemEnd || tag == dicomSequenceEnd):
-			return data, nil
-		case depth == 0 && tag == dicomPixels && length == dicomUnknown:
-			if d.text(dicomSyntax) != dicomRLEUID || d.fragments != nil {
-				return 0, fmt.Errorf("its pixels are compressed, which are not read; %s", dicomConvertWords)
-			}
-			d.fragments = []dicomFragment{}
-			if at, err = d.encapsulated(data); err != nil {
-				return 0, err
-			}
-			continue
-		case length == dicomUnknown:
-			// A sequence of items, or an item: elements, up to an end of their own. Those of
-			// no type are always implicit.
-			was := d.implicit
-			d.implicit = was || kind == "UN"
-			at, err = d.walk(data, depth+1)
-			if d.implicit = was; err != nil {
-				return 0, err
-			}
-			d.found(depth, tag, nil)
-			continue
-		case length > d.in.size-data:
-			return 0, fmt.Errorf("truncated: element %08x has %d bytes at byte %d of a file of %d; copy the file again", tag, length, data, d.in.size)
-		case depth == 0 && tag == dicomPixels && (d.pixels != 0 || d.fragments != nil):
-			return 0, errors.New("two elements of pixels; the file is damaged")
-		case depth == 0 && tag == dicomPixels:
-			d.pixels, d.length = data, length
-		case dicomBears(tag) && length <= dicomMostText:
-			value := make([]byte, length)
-			if _, err := d.in.ReadAt(value, data); err != nil && err != io.EOF {
-				return 0, fmt.Errorf("reading the header: %w", pathCause(err))
-			}
-			d.found(depth, tag, value)
-		}
-		at = data + length
-		if tag == dicomSyntax && depth == 0 {
-			switch uid := d.text(dicomSyntax); uid {
-			case dicomImplicitUID, dicomExplicitUID, dicomRLEUID:
-			default:
-				return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is big-endian or compressed otherwise than by RLE, is not read; %s", uid, dicomConvertWords)
-			}
-		}
-	}
-	return at, nil
-}
-
-func dicomBears(tag uint32) bool {
-	return slices.Contains([]uint32{
-		dicomSyntax, dicomSeries, dicomInstance, dicomPosition, dicomOrientation, dicomSamples, dicomFrames, dicomRows, dicomColumns,
-		dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomIntercept, dicomSlope, dicomTable, dicomShared, dicomPerFrame,
-	}, tag)
-}
-
-// found keeps a value of the file itself, the first of each.
-func (d *dicomFile) found(depth int, tag uint32, value []byte) {
-	if _, twice := d.values[tag]; depth == 0 && dicomBears(tag) && !twice {
-		d.values[tag] = value
-	}
-}
-
-// element reads what precedes an element's data, which start at the place that it returns.
-func (d *dicomFile) element(at int64) (tag uint32, kind string, length, data int64, err error) {
-	h := make([]byte, 12)
-	n, err := d.in.ReadAt(h, at)
-	if err != nil && err != io.EOF {
-		return 0, "", 0, 0, fmt.Errorf("reading the header: %w", pathCause(err))
-	}
-	short := func() error {
-		return fmt.Errorf("truncated: the file ends inside an element at byte %d; copy it again", at)
-	}
-	if n < 8 {
-		return 0, "", 0, 0, short()
-	}
-	le := binary.LittleEndian
-	group := uint32(le.Uint16(h))
-	tag = group<<16 | uint32(le.Uint16(h[2:]))
-	// The first group is always explicit; the ends of items never are.
-	if group == 0xfffe || group != 2 && (d.implicit || d.text(dicomSyntax) == dicomImplicitUID) {
-		return tag, "", int64(le.Uint32(h[4:])), at + 8, nil
-	}
-	kind = string(h[4:6])
-	if !slices.Contains([]string{"OB", "OW", "OF", "OD", "OL", "OV", "SQ", "UC", "UR", "UT", "UN", "SV", "UV"}, kind) {
-		return tag, kind, int64(le.Uint16(h[6:])), at + 8, nil
-	}
-	if n < 12 {
-		return 0, "", 0, 0, short()
-	}
-	return tag, kind, int64(le.Uint32(h[8:])), at + 12, nil
-}
-
-// text is the value of an element that is text.
-func (d *dicomFile) text(tag uint32) string { return strings.Trim(string(d.values[tag]), " \x00") }
-
-// number is the value of an element that is a whole number of 16 bits.
-func (d *dicomFile) number(tag uint32, missing int64) int64 {
-	if v := d.values[tag]; len(v) >= 2 {
-		return int64(binary.LittleEndian.Uint16(v))
-	}
-	return missing
-}
-
-// numbers are the values of an element that are n numbers in text; none where it is missing.
-func (d *dicomFile) numbers(tag uint32, n int) ([]float64, error) {
-	text := d.text(tag)
-	if text == "" {
-		return nil, nil
-	}
-	var list []float64
-	for word := range strings.SplitSeq(text, `\`) {
-		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, fmt.Errorf("DICOM element %08x is %.80q; want finite numbers", tag, text)
-		}
-		list = append(list, v)
-	}
-	if len(list) != n {
-		return nil, fmt.Errorf("DICOM element %08x is %.80q; want %d numbers", tag, text, n)
-	}
-	return list, nil
-}
-
-func (d *dicomFile) scale() (slope, inter float64, err error) {
-	s, err := d.numbers(dicomSlope, 1)
-	if err != nil {
-		return 0, 0, err
-	}
-	i, err := d.numbers(dicomIntercept, 1)
-	if err != nil {
-		return 0, 0, err
-	}
-	slope, inter = append(s, 1)[0], append(i, 0)[0]
-	if slope == 0 {
-		return 0, 0, errors.New("DICOM rescale slope is 0, which makes all voxels one; correct the header")
-	}
-	return slope, inter, nil
-}
-
-// A slicePlace says where a slice is in its volume, by itself.
-type slicePlace struct {
-	volume string // those of one volume say the same
-	along  float64
-}
-
-// place is along the normal of the slices, or the number of one where nothing says more.
-func (d *dicomFile) place() (*slicePlace, error) {
-	p := &slicePlace{volume: d.text(dicomSeries)}
-	position, err := d.numbers(dicomPosition, 3)
-	if err != nil {
-		return nil, err
-	}
-	axes, err := d.numbers(dicomOrientation, 6)
-	if err != nil {
-		return nil, err
-	}
-	if position == nil || axes == nil {
-		number, err := d.numbers(dicomInstance, 1)
-		if err != nil || number == nil {
-			return nil, err
-		}
-		p.along = number[0]
-		return p, nil
-	}
-	p.volume += " " + d.text(dicomOrientation)
-	x, y := axes[:3], axes[3:]
-	for i := range 3 {
-		j, k := (i+1)%3, (i+2)%3
-		// The conversions keep the compiler from fusing operations.
-		p.along += float64(position[i] * (float64(x[j]*y[k]) - float64(x[k]*y[j])))
-	}
-	return p, nil
 }

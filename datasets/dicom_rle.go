@@ -24,34 +24,30 @@ type dicomFragment struct{ at, length int64 }
 // may be empty, and fragments. It returns the place after them.
 func (d *dicomFile) encapsulated(at int64) (int64, error) {
 	for n := 0; ; n++ {
-		tag, _, length, data, err := d.element(at)
+		e, err := d.element(at)
 		if err != nil {
 			return 0, err
 		}
 		switch {
-		case tag == dicomSequenceEnd:
-			return data, nil
-		case tag != dicomItem:
-			return 0, fmt.Errorf("element %08x among the fragments of the pixels; the file is damaged", tag)
-		case length > d.in.size-data:
-			return 0, fmt.Errorf("truncated: a fragment of %d bytes at byte %d of a file of %d; copy the file again", length, data, d.in.size)
+		case e.tag == dicomSequenceEnd:
+			return e.data, nil
+		case e.tag != dicomItem:
+			return 0, fmt.Errorf("element %08x among the fragments of the pixels; the file is damaged", e.tag)
+		case e.length > d.in.size-e.data:
+			return 0, fmt.Errorf("truncated: a fragment of %d bytes at byte %d of a file of %d; copy the file again",
+				e.length, e.data, d.in.size)
 		case n > 0:
-			d.fragments = append(d.fragments, dicomFragment{data, length})
+			d.fragments = append(d.fragments, dicomFragment{e.data, e.length})
 		}
-		at = data + length
+		at = e.data + e.length
 	}
 }
 
-// unpackRLE makes the voxels what the fragments become, of which each frame has one.
-func (d *dicomFile) unpackRLE(b *fileBody) error {
-	if int64(len(d.fragments)) != b.shape.D {
-		return fmt.Errorf("%d fragments for %d frames, of which each has one; %s", len(d.fragments), b.shape.D, dicomConvertWords)
+// checkFragments compares the number of fragments with that of frames.
+func (d *dicomFile) checkFragments(frames int64) error {
+	if n := int64(len(d.fragments)); n != frames {
+		return fmt.Errorf("%d fragments for %d frames, of which each has one; %s", n, frames, dicomConvertWords)
 	}
-	for _, f := range d.fragments {
-		b.packed += f.length
-	}
-	b.offset, b.ratio = 0, rleRatio
-	b.inflate = &rleReader{in: d.in, left: d.fragments, pixels: b.shape.H * b.shape.W, size: b.stored.size()}
 	return nil
 }
 

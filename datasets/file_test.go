@@ -75,7 +75,7 @@ func TestFileDamaged(t *testing.T) {
 				t.Errorf("%s: error of several lines: %q", f.name, err)
 			}
 		}
-		if !tiff {
+		if !tiff && !strings.HasSuffix(f.name, ".dcm") { // which zeros may follow
 			if _, err := openFileBytes(f.name, append(bytes.Clone(whole), 0), FileOptions{}); err == nil {
 				t.Errorf("%s: a byte after the end is accepted", f.name)
 			}

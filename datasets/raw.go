@@ -128,6 +128,7 @@ type fileBody struct {
 	bits      int // of each integer that count, the lowest; 0 for all
 	slope     float64
 	inter     float64
+	scales    []valueScale // of the slices, where they are not alike
 
 	place *slicePlace // of an image that says where it is among others
 
@@ -163,7 +164,7 @@ func (b *fileBody) plain() bool {
 
 // ranked reports whether it takes all voxels to say what one of them becomes.
 func (b *fileBody) ranked() bool {
-	return b.stored.narrowed() && b.stored != storedFloat16 || b.scaled && b.merges()
+	return b.stored.narrowed() && b.stored != storedFloat16 || b.scales != nil || b.scaled && b.merges()
 }
 
 // source makes the source that the body describes.
@@ -297,7 +298,12 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 		data = wide
 	}
 	typ := b.stored.native()
-	if b.stored.narrowed() || b.ranked() {
+	if b.scales != nil {
+		if data, labels, err = narrowed(allHands(), b.scaleSlices(data), storedFloat64, exactFloat); err != nil {
+			return nil, nil, err
+		}
+		typ = grid.Float32
+	} else if b.stored.narrowed() || b.ranked() {
 		if data, labels, err = narrow(allHands(), data, b.stored, b.scaled, b.slope, b.inter); err != nil {
 			return nil, nil, err
 		}

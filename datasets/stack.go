@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -114,45 +113,82 @@ func isDicom(path string) bool {
 	return err == nil && matchesDicom(head)
 }
 
-// inPlace orders slices by where they say that they are, if the first says so.
-func inPlace(files []string, o FileOptions) error {
-	places := make([]*slicePlace, len(files))
-	errs := make([]error, len(files))
-	look := func(i int) {
+// describeSlices reads the headers of all slices where they may have a place or a scale each: that
+// of the first has, and says so without decoding its voxels. Else it returns nil. A slice that has
+// to be decoded has no header.
+func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
+	bodies := make([]*fileBody, len(files))
+	o.Stream = true // voxels are not decoded
+	look := func(k int64) error {
 		set := &fileSet{}
 		defer set.Close() // only looked at
-		o := o
-		o.Stream = true // what would be decoded whole is not
-		b, err := set.describe(files[i], o)
+		b, err := describeSlice(set, files[k], o)
 		if err == nil {
+			bodies[k], b.in, b.inflate = b, fileInput{}, nil // of which nothing is read
+		}
+		return err
+	}
+	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // who reads it says what is wrong
+		return nil, nil
+	}
+	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
+		err := look(k + 1)
+		if errors.As(err, new(notStreamed)) {
+			return nil
+		}
+		if err == nil {
+			err = bodies[k+1].like(bodies[0])
+		}
+		return sliceError(files[k+1], err)
+	})
+}
+
+// describeSlice reads the header of a slice.
+func describeSlice(files *fileSet, path string, o FileOptions) (*fileBody, error) {
+	b, err := files.describe(path, o)
+	if err == nil && b.fortran {
+		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
+	}
+	return b, err
+}
+
+// sliceError is an error of what a slice's file holds.
+func sliceError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("slice %w", &ReadError{path, err})
+}
+
+// sortSlices orders the files of slices by where their headers say that they are, if the first
+// says so.
+func sortSlices(files []string, bodies []*fileBody) error {
+	if len(bodies) == 0 || bodies[0].place == nil {
+		return nil
+	}
+	const advice = "name the files of one volume, by a folder or a pattern, or convert them: " +
+		"dcm2niix -z y FOLDER makes a file of each volume"
+	places := make([]*slicePlace, len(bodies))
+	for i, b := range bodies {
+		if b != nil {
 			places[i] = b.place
 		}
-		errs[i] = err
-	}
-	if look(0); places[0] == nil {
-		return nil // who reads it says what is wrong
-	}
-	share(int64(len(files)-1), func(next func() (int64, bool)) {
-		for k, ok := next(); ok; k, ok = next() {
-			look(int(k) + 1)
-		}
-	})
-	along := map[string]float64{}
-	at := map[float64]string{}
-	for i, p := range places {
-		switch {
-		case errs[i] != nil:
-			return fmt.Errorf("slice %s: %w", files[i], errs[i])
-		case p == nil:
+		if places[i] == nil {
 			return fmt.Errorf("slice %s: it does not say where it is, as %s does; %s", files[i], files[0], dicomConvertWords)
-		case p.volume != places[0].volume:
-			return fmt.Errorf("slice %s: of another series or direction than %s; name the files of one, by a folder or a pattern", files[i], files[0])
-		case at[p.along] != "":
-			return fmt.Errorf("slice %s: at the place of %s; name the files of one volume, by a folder or a pattern", files[i], at[p.along])
 		}
-		along[files[i]], at[p.along] = p.along, files[i]
 	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(along[a], along[b]) })
+	name := func(i int) string { return files[i] }
+	order, err := orderPlaces(places, name, advice)
+	if err == nil {
+		err = checkSpacing(places, order, name, advice)
+	}
+	if err != nil {
+		return fmt.Errorf("slice %w", err)
+	}
+	unordered, headers := slices.Clone(files), slices.Clone(bodies)
+	for i, k := range order {
+		files[i], bodies[i] = unordered[k], headers[k]
+	}
 	return nil
 }
 
@@ -163,25 +199,43 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inPlace(files, o); err != nil {
+	bodies, err := describeSlices(files, o)
+	if err == nil {
+		err = sortSlices(files, bodies)
+	}
+	if err != nil {
 		return nil, err
 	}
 	stream := o.Stream
 	o.Stream = false // slices are read whole
 	first, data, err := readSlice(files[0], o)
-	if err != nil {
-		return nil, fmt.Errorf("slice %s: %w", files[0], err)
+	if err == nil && first.shape.D > 1 {
+		err = fmt.Errorf("a volume of %v; want images of two axes", first.shape)
 	}
-	if first.shape.D > 1 {
-		return nil, fmt.Errorf("slice %s: a volume of %v; want images of two axes", files[0], first.shape)
+	if err != nil {
+		return nil, sliceError(files[0], err)
 	}
 	whole := *first
 	if whole.shape, err = fileShape([]int64{int64(len(files)), first.shape.H, first.shape.W}); err != nil {
 		return nil, err
 	}
-	if stream {
-		return streamStack(files, first, whole.shape, o)
+	scales := make([]valueScale, len(files))
+	for k := range scales {
+		scales[k] = first.scale()
+		if bodies != nil && bodies[k] != nil {
+			scales[k] = bodies[k].scale()
+		}
 	}
+	whole.setScales(scales)
+	if stream {
+		return streamStack(files, first, &whole, o)
+	}
+	return readSlices(files, first, data, &whole, scales, o)
+}
+
+// readSlices reads all slices into memory.
+func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, scales []valueScale, o FileOptions) (
+	grid.Source, error) {
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
 	if err := whole.room(whole.in); err != nil {
@@ -189,13 +243,16 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	whole.decoded = grid.NewBuffer(whole.bytes())
 	copy(whole.decoded, data)
-	err = eachSlice(int64(len(files)-1), func(k int64) error {
+	err := eachSlice(int64(len(files)-1), func(k int64) error {
 		s, data, err := readSlice(files[k+1], o)
 		if err == nil {
 			err = s.like(first)
 		}
+		if err == nil {
+			err = s.scaledBy(scales[k+1])
+		}
 		if err != nil {
-			return fmt.Errorf("slice %s: %w", files[k+1], err)
+			return sliceError(files[k+1], err)
 		}
 		identities[k+1] = s.in.identity
 		copy(whole.decoded[(k+1)*first.bytes():], data)
@@ -209,18 +266,18 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 }
 
 // streamStack is a source of slices that are like the first.
-func streamStack(files []string, first *fileBody, shape grid.Shape, o FileOptions) (grid.Source, error) {
-	switch typ := first.native(); {
-	case shape.D == 1:
+func streamStack(files []string, first, whole *fileBody, o FileOptions) (grid.Source, error) {
+	switch typ := whole.native(); {
+	case whole.shape.D == 1:
 		return nil, notStreamed{"it is one slice"}
-	case first.ranked():
+	case whole.ranked():
 		return nil, notStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
 	case typ == grid.Float32 && !o.Every:
 		return nil, notStreamed{"its levels are to be found first"}
 	case typ != grid.Float32 && o.Levels > 0:
 		return nil, notStreamed{"a number of levels is for float32 images"} // who reads it says so
 	}
-	return &stackStream{files, first, shape, o}, nil
+	return &stackStream{files, first, whole.shape, o}, nil
 }
 
 // A stackStream reads its slices from a file each, when they are asked for.
@@ -249,7 +306,7 @@ func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	return eachSlice(hi-lo, func(k int64) error {
 		slice, err := s.slice(lo + k)
 		if err != nil {
-			return fmt.Errorf("slice %s: %w", s.files[lo+k], err)
+			return sliceError(s.files[lo+k], err)
 		}
 		copy(dst[k*size:(k+1)*size], slice)
 		return nil
@@ -273,6 +330,9 @@ func (s *stackStream) slice(i int64) ([]byte, error) {
 	if err == nil {
 		err = b.like(s.first)
 	}
+	if err == nil {
+		err = b.scaledBy(s.first.scale())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -291,11 +351,8 @@ func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error)
 			err = cerr
 		}
 	}()
-	if b, err = files.describe(path, o); err != nil {
+	if b, err = describeSlice(files, path, o); err != nil {
 		return nil, nil, err
-	}
-	if b.fortran {
-		return nil, nil, errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
 	}
 	b.in.identity = files.identity()
 	data, err = b.read()
@@ -311,8 +368,45 @@ func (b *fileBody) like(first *fileBody) error {
 		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
 	case b.big != first.big || b.otherSign != first.otherSign:
 		return errors.New("its bytes are in another order than those of the first slice; save them alike")
-	case b.scaled != first.scaled || b.slope != first.slope || b.inter != first.inter:
-		return fmt.Errorf("its values are scaled by %v and %v, those of the first slice by %v and %v; save them alike", b.slope, b.inter, first.slope, first.inter)
 	}
 	return nil
+}
+
+// A valueScale makes the value stored·slope + inter of a stored one.
+type valueScale struct{ slope, inter float64 }
+
+func (b *fileBody) scale() valueScale {
+	if !b.scaled {
+		return valueScale{1, 0}
+	}
+	return valueScale{b.slope, b.inter}
+}
+
+// scaledBy reports whether an image has a scale.
+func (b *fileBody) scaledBy(want valueScale) error {
+	if got := b.scale(); got != want {
+		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike",
+			got.slope, got.inter, want.slope, want.inter)
+	}
+	return nil
+}
+
+// setScales sets how the slices of a volume are scaled, each by its own where they differ.
+func (b *fileBody) setScales(scales []valueScale) {
+	b.slope, b.inter = scales[0].slope, scales[0].inter
+	b.scaled, b.scales = scales[0] != valueScale{1, 0}, nil
+	if slices.ContainsFunc(scales, func(s valueScale) bool { return s != scales[0] }) {
+		b.scaled, b.scales = true, scales
+	}
+}
+
+// scaleSlices is the values of stored voxels, whose slices each have their own scale. Int8 was
+// widened.
+func (b *fileBody) scaleSlices(data []byte) []float64 {
+	values := make([]float64, 0, b.shape.Voxels())
+	size := len(data) / len(b.scales)
+	for i, s := range b.scales {
+		values = append(values, rescaled(data[i*size:][:size], b.stored, s.slope, s.inter)...)
+	}
+	return values
 }
