@@ -20,7 +20,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential torch setup-debian ci ci-shard
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -237,6 +237,20 @@ python: wheel
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
 		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples' $(PLAIN_TESTS)
 
+# Each reader against the reference library of its format, on files that are generated: FORMATS, or all, for so long
+# each, from a SEED on. 10⁵ files of a format are minutes: DIFFERENTIAL_TIME=3600.
+DIFFERENTIAL      := $(BIN)/differential
+DIFFERENTIAL_TIME ?= 60
+FORMATS           ?= $(filter-out __%,$(notdir $(basename $(wildcard scripts/differential/*.py))))
+SEED              ?= 1
+$(DIFFERENTIAL)/done: scripts/differential/requirements.txt
+	$(PYTHON) -m venv --clear $(DIFFERENTIAL)
+	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	touch $@
+differential: wheel $(DIFFERENTIAL)/done
+	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
+	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential --seconds $(DIFFERENTIAL_TIME) --seed $(SEED)
+
 # The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
 # what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.
 TORCH   := $(BIN)/torch
@@ -269,6 +283,7 @@ ci: lint check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check
+	$(MAKE) differential DIFFERENTIAL_TIME=20
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.
