@@ -282,8 +282,7 @@ ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check
-	$(MAKE) differential DIFFERENTIAL_TIME=20
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=20
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.
