@@ -34,6 +34,8 @@ var floor = map[string]int{
 	"internal/headers":  0,
 	"internal/ranks":    0,
 
+	"internal/simplicial/files": 0,
+
 	"internal/sound/minors":    0,
 	"internal/sound/soundtest": 1,
 
