@@ -1,7 +1,6 @@
 package files
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -19,8 +18,24 @@ type Mesh struct {
 	// Points are the coordinates x, y, z of each vertex; nil where there are none.
 	Points []float64
 
-	// middles are the vertices within faces and cells, by the vertices that these have.
-	middles map[string]uint32
+	// quads and others are the vertices within faces and cells, by the vertices that these have.
+	quads  keys[[4]uint32]
+	others keys[string]
+}
+
+// keys are numbers by what they are of.
+type keys[K comparable] map[K]uint32
+
+// find is the number that a key has, or is given now.
+func (k *keys[K]) find(key K, number uint32) uint32 {
+	if known, ok := (*k)[key]; ok {
+		return known
+	}
+	if *k == nil {
+		*k = keys[K]{}
+	}
+	(*k)[key] = number
+	return number
 }
 
 // add gives one more simplex.
@@ -155,9 +170,10 @@ func (c *Mesh) cone(ring []uint32, apex ...uint32) {
 		c.add(append(slices.Clip(ring), apex...)...)
 		return
 	}
-	middle := c.middle(ring, aroundLeast(ring))
+	simplex := append([]uint32{0, 0, c.middle(ring, aroundLeast(ring))}, apex...)
 	for i, v := range ring {
-		c.add(append([]uint32{v, ring[(i+1)%len(ring)], middle}, apex...)...)
+		simplex[0], simplex[1] = v, ring[(i+1)%len(ring)]
+		c.add(simplex...)
 	}
 }
 
@@ -184,18 +200,15 @@ func aroundLeast(ring []uint32) []uint32 {
 // middle is the vertex in the middle of others, one for each key: cells that have a face in common have its
 // middle in common, and a face that is given twice is one face.
 func (c *Mesh) middle(of, key []uint32) uint32 {
-	bytes := make([]byte, 0, 64)
-	for _, v := range key {
-		bytes = binary.LittleEndian.AppendUint32(bytes, v)
+	m, known := uint32(c.Vertices), uint32(0)
+	if len(key) == 4 {
+		known = c.quads.find([4]uint32(key), m)
+	} else {
+		known = c.others.find(fmt.Sprint(key), m)
 	}
-	if m, ok := c.middles[string(bytes)]; ok {
-		return m
+	if known != m {
+		return known
 	}
-	if c.middles == nil {
-		c.middles = map[string]uint32{}
-	}
-	m := uint32(c.Vertices)
-	c.middles[string(bytes)] = m
 	c.Vertices++
 	if c.Points != nil {
 		var sum [3]float64

@@ -83,6 +83,7 @@ func readOFF(data []byte) (*Mesh, error) {
 	if c.Points, _, err = w.points(n, 3, false); err != nil {
 		return nil, err
 	}
+	var ring []uint32
 	for range faces {
 		k, err := w.count("vertices of a face", 2)
 		if err != nil {
@@ -91,7 +92,7 @@ func readOFF(data []byte) (*Mesh, error) {
 		if k == 0 {
 			return nil, w.errorf("a face without vertices")
 		}
-		ring := make([]uint32, 0, k)
+		ring = ring[:0]
 		for range k {
 			v, err := w.int("a vertex of a face", 0)
 			if err != nil {

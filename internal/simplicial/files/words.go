@@ -115,11 +115,15 @@ func (w *words) float(what string) (float64, error) {
 // count is a number of things of which each takes so many bytes at least, with what parts its words
 // from those before, as many as there can be in what is left.
 func (w *words) count(what string, bytesEach int64) (int64, error) {
-	n, err := w.int("the number of "+what, 0)
-	if err == nil && n > int64(len(w.data)-w.at)/bytesEach {
-		err = w.errorf("%d %s are more than the rest of the file can hold", n, what)
+	word := w.next()
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 0 {
+		return w.number(word, "the number of "+what, 0)
 	}
-	return n, err
+	if n > int64(len(w.data)-w.at)/bytesEach {
+		return 0, w.errorf("%d %s are more than the rest of the file can hold", n, what)
+	}
+	return n, nil
 }
 
 // points reads three coordinates of each of n vertices, numbered before where numbered says so;
