@@ -71,6 +71,8 @@ func readVTKXML(data []byte) (*Mesh, error) {
 		case xml.CharData:
 			if within == "DataArray" {
 				array.text = append(array.text, t...)
+			} else if text := bytes.TrimSpace(t); within == "" && len(text) > 0 {
+				return nil, fmt.Errorf("line %d: %.40q follows the end of the file's element", line, text)
 			}
 		case xml.EndElement:
 			if open = open[:len(open)-1]; within == "DataArray" {
@@ -289,11 +291,13 @@ func (x *vtkXML) block(r io.Reader, limit int64) ([]byte, error) {
 		return b, nil
 	}
 	h, err := head(1)
-	if err != nil || h[0] == 0 {
+	if err != nil {
 		return nil, err
 	}
 	sizes, err := head(2)
-	if err != nil {
+	if h[0] == 0 { // the sizes of no blocks may be left out
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	packed, err := head(int64(min(h[0], 1<<40)))
