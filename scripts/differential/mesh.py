@@ -83,7 +83,7 @@ def reader():
     atexit.register(folder.cleanup)
     program = Path(folder.name, "meshes")
     subprocess.run(["go", "build", "-o", program, "./scripts/differential/meshes"], cwd=ROOT, check=True)
-    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", errors="backslashreplace")
     atexit.register(process.kill)
     return process
 
@@ -438,8 +438,6 @@ def explain(opened, ours, theirs):
     written, suffix = information(opened), Path(opened).suffix
     if isinstance(ours, Rejected):
         return WRONG.get(written["wrong"])
-    if not isinstance(theirs, Rejected):
-        return None
     if np.array_equal(ours, simplices(written["points"], written["cells"])):
         return "read as it was written, but not by the reference" + (" (nothing of the mesh is damaged)" if written["wrong"] else "")
     if suffix == ".obj" and written["wrong"] in ("cut", "longer"):

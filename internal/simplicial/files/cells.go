@@ -104,7 +104,7 @@ func (c *Mesh) cell(t cellType, nodes []uint32) error {
 	case strip:
 		width = 3
 	}
-	if n < width {
+	if n > 0 && n < width {
 		return fmt.Errorf("a cell of %d nodes: want at least %d", n, width)
 	}
 	for i := range n - width + 1 {

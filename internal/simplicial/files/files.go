@@ -22,7 +22,7 @@ var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Fo
 func Read(data []byte, ext string) (*Mesh, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	head := data[:min(len(data), 1<<12)]
-	w := &words{data: head, hash: true}
+	w := &words{data: head, hash: true, wrap: true}
 	first := w.next()
 	_, isOBJ := objStatements[first]
 	switch {

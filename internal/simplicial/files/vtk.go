@@ -278,11 +278,11 @@ func (v *vtk) field() error {
 			v.skipMetadata()
 			continue
 		}
-		each, err := v.count("values of a tuple", 0)
+		each, err := v.int("the number of values of a tuple", 0)
 		if err != nil {
 			return err
 		}
-		tuples, err := v.count("tuples", 0)
+		tuples, err := v.int("the number of tuples", 0)
 		if err != nil {
 			return err
 		}
