@@ -28,13 +28,15 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	switch {
 	case first == "" && ext != "" && ext != ".txt":
 		return nil, errors.New("the file is empty")
+	case isBinarySTL(data): // whatever its first 80 bytes are
+		return readBinarySTL(data)
 	case first == "ply":
 		return readPLY(data)
 	case bytes.HasPrefix(head, []byte(vtkHead)):
 		return readVTK(data)
 	case strings.HasPrefix(first, "<"):
 		return readVTKXML(data)
-	case isBinarySTL(data) || ext == ".stl" && !strings.EqualFold(first, "solid"):
+	case ext == ".stl" && !strings.EqualFold(first, "solid"):
 		return readBinarySTL(data)
 	case strings.EqualFold(first, "solid"):
 		return readSTL(data)

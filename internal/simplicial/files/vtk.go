@@ -30,6 +30,9 @@ var vtkCells = map[float64]cellType{
 	75: {chain, 2, 0}, 76: {ring, 3, 0}, 77: {ring, 4, 0}, 78: {tetrahedron, 4, 0}, 79: {prism, 8, 0}, 80: {prism, 6, 0}, 81: {pyramid, 5, 0}, // of Bézier
 }
 
+// vtkOthers name types of cells that are not read.
+var vtkOthers = map[float64]string{36: ", a quadratic polygon", 41: ", a convex set of points", 42: ", a polyhedron"}
+
 // errGhosts is of a file that marks cells as hidden or as those of another file.
 var errGhosts = errors.New("some cells are marked as ghosts (vtkGhostType or vtkGhostLevels): remove them first")
 
@@ -68,7 +71,7 @@ func vtkMesh(points []float64, lists []vtkList) (*Mesh, error) {
 			}
 			t, ok := vtkCells[kind]
 			if !ok {
-				return nil, fmt.Errorf("cell %d is of type %v%s, which is not read: triangulate it first", i, kind, map[float64]string{36: ", a quadratic polygon", 41: ", a convex set of points", 42: ", a polyhedron"}[kind])
+				return nil, fmt.Errorf("cell %d is of type %v%s, which is not read: triangulate it first", i, kind, vtkOthers[kind])
 			}
 			if t.shape == ring && len(s) == 0 {
 				return nil, fmt.Errorf("cell %d has no points", i)
@@ -113,8 +116,7 @@ func readVTK(data []byte) (*Mesh, error) {
 	}
 	for {
 		word := v.next()
-		err := error(nil)
-		switch keyword := strings.ToUpper(word); keyword {
+		switch strings.ToUpper(word) {
 		case "":
 			return v.mesh()
 		case "POINT_DATA", "CELL_DATA": // nothing but values follow
@@ -122,44 +124,49 @@ func readVTK(data []byte) (*Mesh, error) {
 				return nil, errGhosts
 			}
 			return v.mesh()
-		case "DATASET":
-			if kind := v.next(); !strings.EqualFold(kind, "POLYDATA") && !strings.EqualFold(kind, "UNSTRUCTURED_GRID") {
-				err = v.errorf("a data set %.40q: want POLYDATA or UNSTRUCTURED_GRID", kind)
-			}
-		case "METADATA":
-			v.skipMetadata()
-		case "FIELD":
-			err = v.field()
-		case "POINTS":
-			if v.points != nil {
-				return nil, v.errorf("POINTS are given twice")
-			}
-			var n int64
-			if n, err = v.count("points", 3); err == nil {
-				v.points, err = v.numbers(3*n, v.next())
-			}
-		case "VERTICES":
-			err = v.cells(vtkVertices)
-		case "LINES":
-			err = v.cells(vtkLines)
-		case "TRIANGLE_STRIPS":
-			err = v.cells(vtkStrips)
-		case "POLYGONS":
-			err = v.cells(vtkPolygons)
-		case "CELLS":
-			err = v.cells(0)
-		case "CELL_TYPES":
-			var n int64
-			if n, err = v.count("types of cells", 1); err == nil {
-				v.types, err = v.numbers(n, "int")
-			}
-		default:
-			err = v.errorf("%.40q: want a section of a file of polygons or of an unstructured grid", word)
 		}
-		if err != nil {
+		if err := v.section(word); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// vtkLists are the sections of cells by their kinds.
+var vtkLists = map[string]float64{
+	"VERTICES": vtkVertices, "LINES": vtkLines, "TRIANGLE_STRIPS": vtkStrips, "POLYGONS": vtkPolygons, "CELLS": 0,
+}
+
+// section reads what follows a keyword.
+func (v *vtk) section(word string) (err error) {
+	var n int64
+	keyword := strings.ToUpper(word)
+	if kind, ok := vtkLists[keyword]; ok {
+		return v.cells(kind)
+	}
+	switch keyword {
+	case "DATASET":
+		if kind := v.next(); !strings.EqualFold(kind, "POLYDATA") && !strings.EqualFold(kind, "UNSTRUCTURED_GRID") {
+			return v.errorf("a data set %.40q: want POLYDATA or UNSTRUCTURED_GRID", kind)
+		}
+	case "METADATA":
+		v.skipMetadata()
+	case "FIELD":
+		return v.field()
+	case "POINTS":
+		if v.points != nil {
+			return v.errorf("POINTS are given twice")
+		}
+		if n, err = v.count("points", 3); err == nil {
+			v.points, err = v.numbers(3*n, v.next())
+		}
+	case "CELL_TYPES":
+		if n, err = v.count("types of cells", 1); err == nil {
+			v.types, err = v.numbers(n, "int")
+		}
+	default:
+		return v.errorf("%.40q: want a section of a file of polygons or of an unstructured grid", word)
+	}
+	return err
 }
 
 func (v *vtk) mesh() (*Mesh, error) {

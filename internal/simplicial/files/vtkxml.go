@@ -53,7 +53,7 @@ func readVTKXML(data []byte) (*Mesh, error) {
 		if err == io.EOF {
 			break
 		} else if err != nil {
-			return nil, err
+			return nil, errors.New(strings.ToValidUTF8(err.Error(), "?"))
 		}
 		line, _ := d.InputPos()
 		within := ""
