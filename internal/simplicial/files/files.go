@@ -26,10 +26,10 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	first := w.next()
 	_, isOBJ := objStatements[first]
 	switch {
-	case first == "" && ext != "" && ext != ".txt":
-		return nil, errors.New("the file is empty")
 	case isBinarySTL(data): // whatever its first 80 bytes are
 		return readBinarySTL(data)
+	case first == "" && ext != "" && ext != ".txt":
+		return nil, errors.New("the file is empty")
 	case first == "ply":
 		return readPLY(data)
 	case bytes.HasPrefix(head, []byte(vtkHead)):
