@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"eccbench/internal/simplicial/files"
 )
 
 // MaxDim is the greatest dimension of a simplex. A simplex of it has 65,535 faces.
-const MaxDim = 15
+const MaxDim = files.MaxDim
 
 // A Complex is a finite simplicial complex, given by simplices: these and all of their faces
 // belong to it.

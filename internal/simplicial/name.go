@@ -1,7 +1,6 @@
 package simplicial
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
+	"eccbench/internal/simplicial/files"
 )
 
 // A Kind is one kind of complex that a name can describe.
@@ -153,7 +153,7 @@ func Kinds() []Kind {
 		standIn("post", "POST", Five, 38, 76, 38, 1000),
 		standIn("bucky", "BUCKY", Five, 64, 64, 64, 4096),
 		standIn("synth", "SYNTH", Kuhn, 75, 75, 75, 5832),
-		{Name: File, Doc: "file: " + strings.Join(Formats(), ", "), Example: "file/path=mesh.off", keys: []key{{name: name.Path}}, make: func(n Name) (*Complex, error) { return ReadFile(n.Get(name.Path)) }},
+		{Name: File, Doc: "file: our own binary, " + strings.Join(files.Formats(), ", "), Example: "file/path=mesh.off", keys: []key{{name: name.Path}}, make: func(n Name) (*Complex, error) { return ReadFile(n.Get(name.Path)) }},
 	}
 }
 
@@ -375,9 +375,6 @@ func (n Name) Smaller() (list []Name) {
 	}
 	return list
 }
-
-// ErrFormat is of a file that is none that can be read.
-var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Formats(), ", "))
 
 // Named is the canonical name of what people call a complex: its name, or the path of a file.
 func Named(s string) (Name, error) {

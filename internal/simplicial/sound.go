@@ -258,18 +258,6 @@ func polygonsAreDiscs(t sound.T) {
 	if want := []float64{0.5, 0.5, 0, 0.5, 0.5, 1, 0.5, 0, 0.5, 1, 0.5, 0.5, 0.5, 1, 0.5, 0, 0.5, 0.5}; !slices.Equal(c.Points[24:], want) {
 		t.Errorf("the middles are at %v, want %v", c.Points[24:], want)
 	}
-	// A face is of all of its vertices or of none, be there places or not.
-	bare := &Complex{Vertices: mostRing + 1}
-	ring := make([]uint32, mostRing+1)
-	for i := range ring {
-		ring[i] = uint32(i)
-	}
-	if err := bare.polygon(ring); err == nil || bare.Given() > 0 {
-		t.Errorf("a face of %d vertices: %v", len(ring), err)
-	}
-	if err := bare.polygon(ring[1:]); err != nil || bare.Vertices != mostRing+2 || !slices.Equal(bare.Counts(), []int64{mostRing + 1, 2 * mostRing, mostRing}) {
-		t.Errorf("a face of %d vertices: %v, %v", mostRing, bare.Counts(), err)
-	}
 }
 
 // Bad are damaged files and what is said of them.
@@ -283,19 +271,19 @@ var bad = map[string]string{
 	"ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n1\n1 0.5\n": "has a vertex 0.5", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n-1 0\n": "a list of -1 values",
 	"ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n1\n2 1 1\n": "want different vertices",
 	"$Nodes": "no $MeshFormat", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n": "no $Nodes", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n": "no $Elements", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n1 0 0 0\n$EndNodes\n": "node 1 is given twice", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$End\n": "line 7: \"$End\": want $EndNodes",
-	"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 2 1 1\n0 1 0 2\n1\n1\n0 0 0\n0 0 0\n$EndNodes\n": "node 1 is given twice", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 15 0 1\n$EndNodes\n": "want $EndElements", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 0 0 0\n$EndNodes\n$Elements\n1\n1 1 0 2 2\n$EndElements\n": "twice",
+	"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 2 1 1\n0 1 0 2\n1\n1\n0 0 0\n0 0 0\n$EndNodes\n": "node 1 is given twice", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 15 0 1\n$EndNodes\n": "want $EndElements", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 0 0 0\n$EndNodes\n$Elements\n1\n1 1 0 2 2\n$EndElements\n": "line 11: face [1 1]: want different vertices",
 	"$MeshFormat\n4 0 8\n": "version \"4\"", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n99 1 1 1\n": "99 blocks are more than",
 	"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n": "line 6: a face has a vertex 3", "OFF\n900000000000 1 0\n": "more than the rest of the file can hold", "OFF\n2 1\n0 0 0\n1 0 x\n": `line 4: a coordinate is "x"`,
 	"OFF\n1 1 0\n0 0 0\n": "ends too early", "OFF BINARY\n": "want a text one", "4OFF\n": "want points in space", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 1\n": "want different vertices",
 	"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nend_header\n1 ": "ends too early", "ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\nend_header\n": "more than the rest", "ply\nformat x 1.0\nend_header\n": `format "x"`, "ply\nelement vertex 5": "the header does not end",
 	"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n999999999 1\n": "longer than the rest", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n1 1\n": "has a vertex 1",
-	"$MeshFormat\n4.1 1 8\n": "want a text one", "$MeshFormat\n3 0 8\n": `version "3"`, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 5 0 1 1 1 1 1 1 1 1\n": "an element of type 5", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n": "come before $Nodes", "$Nodes\n": "no $MeshFormat", "$Physical\n": "does not end",
+	"$MeshFormat\n4.1 1 8\n": "want a text one", "$MeshFormat\n3 0 8\n": `version "3"`, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 99 0 1 1 1 1 1 1 1 1\n": "an element of type 99", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n": "come before $Nodes", "$Nodes\n": "no $MeshFormat", "$Physical\n": "does not end",
 	"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 15 0 2\n": "a node 2, which is not there",
 	"ply\nformat ascii 1.0\nelement vertex 9\nproperty float x\nend_header\n1 2 3\n":                "9 elements vertex are more than the rest of the file can hold", "ply\nformat ascii 1.0\nelement vertex 17\nproperty float x\nelement cell 1\nproperty list int int vertex_indices\nend_header\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n17 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n": "element cell of 17 vertices: want at most 16",
 	"ply\nformat ascii 1.0\nelement vertex 17\nproperty float x\nelement cell 1\nproperty list int int vertex_indices\nend_header\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n16 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n": "", "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\nelement face 1\nproperty list uchar uchar vertex_indices\nend_header\n012\x03\x00\x01\x02": "",
 	"ply\nformat ascii 1.0\nelement material 4000000000\nelement vertex 1\nproperty float x\nend_header\n1\n": "", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n$EndNodes\n": "line 5: 4 nodes are more than the rest of the file can hold", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n$EndNodes\n": "line 7: the number of a vertex is \"$EndNodes\"",
 	"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15": "", "0 1\x00 2\n": "no format", "-1 0\n": "line 1: a vertex is \"-1\"", "# a note\n0 1\n": "", "\n\n 0 1 2\n": "", "": "",
-	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "solid x\n": "no format", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
+	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "solid x\n": "endsolid is missing", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
 }
 
 func damagedIsTold(t sound.T) {

@@ -13,6 +13,8 @@ reference(opened) -> numpy.ndarray
 explain(opened, ours, theirs) -> str or None
     The known reason of a difference, or None. ours and theirs are arrays or Rejected.
 
+A format that is no image also has read(opened), which reads it by eccbench: an array or Rejected.
+
 A difference without a reason is printed with the seed that repeats it, and the exit code is 1.
 """
 
@@ -71,7 +73,7 @@ def examine(module, seed, folder):
     """Generate and compare one file. Return its outcome and what there is to print of it."""
     folder.mkdir()
     opened = module.generate(np.random.default_rng(seed), folder)
-    ours, theirs = read(opened), refer(module, opened)
+    ours, theirs = getattr(module, "read", read)(opened), refer(module, opened)
     if isinstance(ours, Rejected) and len(str(ours).splitlines()) != 1:
         return "UNEXPLAINED", f"the error has more than one line: {ours!r}"
     if same(ours, theirs):

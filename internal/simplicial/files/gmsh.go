@@ -1,4 +1,4 @@
-package simplicial
+package files
 
 import (
 	"errors"
@@ -7,23 +7,26 @@ import (
 	"strings"
 )
 
-// corners are how many nodes the types of elements of Gmsh have, and how many of them, the
-// first, are corners: points, lines, triangles and tetrahedra of the first, second and third
-// order.
-var corners = map[int64]struct{ nodes, corners int }{
-	15: {1, 1}, 1: {2, 2}, 8: {3, 2}, 26: {4, 2}, 2: {3, 3}, 9: {6, 3}, 21: {10, 3}, 4: {4, 4}, 11: {10, 4}, 29: {20, 4},
+// gmshCells are the elements of Gmsh by their numbers.
+var gmshCells = map[int64]cellType{
+	15: {separate, 1, 1}, 1: {chain, 2, 2}, 8: {chain, 2, 3}, 26: {chain, 2, 4}, 27: {chain, 2, 5}, 28: {chain, 2, 6},
+	2: {ring, 3, 3}, 9: {ring, 3, 6}, 20: {ring, 3, 9}, 21: {ring, 3, 10}, 22: {ring, 3, 12}, 23: {ring, 3, 15}, 24: {ring, 3, 15}, 25: {ring, 3, 21},
+	3: {ring, 4, 4}, 10: {ring, 4, 9}, 16: {ring, 4, 8}, 36: {ring, 4, 16}, 37: {ring, 4, 25}, 38: {ring, 4, 36},
+	4: {tetrahedron, 4, 4}, 11: {tetrahedron, 4, 10}, 29: {tetrahedron, 4, 20}, 30: {tetrahedron, 4, 35}, 31: {tetrahedron, 4, 56},
+	5: {prism, 8, 8}, 12: {prism, 8, 27}, 17: {prism, 8, 20}, 92: {prism, 8, 64}, 93: {prism, 8, 125},
+	6: {prism, 6, 6}, 13: {prism, 6, 18}, 18: {prism, 6, 15}, 7: {pyramid, 5, 5}, 14: {pyramid, 5, 14}, 19: {pyramid, 5, 13},
 }
 
 // A gmsh is a file of Gmsh while it is read.
 type gmsh struct {
 	*words
-	c   *Complex
+	c   *Mesh
 	ids map[int64]uint32
 }
 
 // readGmsh reads the meshes of Gmsh, versions 2 and 4.1, as text.
-func readGmsh(data []byte) (*Complex, error) {
-	g := &gmsh{words: &words{data: data}, c: &Complex{}, ids: map[int64]uint32{}}
+func readGmsh(data []byte) (*Mesh, error) {
+	g := &gmsh{words: &words{data: data}, c: &Mesh{}, ids: map[int64]uint32{}}
 	version := ""
 	nodes, elements := false, false
 	for {
@@ -43,6 +46,7 @@ func readGmsh(data []byte) (*Complex, error) {
 			if version != "4.1" && !strings.HasPrefix(version, "2") {
 				return nil, fmt.Errorf("version %.20q of Gmsh's format: want 2.2 or 4.1", version)
 			}
+			g.next() // the size of numbers in binary files
 		case section == "$Nodes" || section == "$Elements":
 			if version == "" {
 				return nil, errors.New("the file has no $MeshFormat before its nodes and elements")
@@ -58,13 +62,15 @@ func readGmsh(data []byte) (*Complex, error) {
 			if end := g.next(); end != "$End"+section[1:] {
 				return nil, g.errorf("%.40q: want $End%s", end, section[1:])
 			}
-		case strings.HasPrefix(section, "$End"): // of the head
+		case section == "$EndMeshFormat":
 		case strings.HasPrefix(section, "$"):
 			for word := section; word != "$End"+section[1:]; word = g.next() {
 				if word == "" {
 					return nil, fmt.Errorf("%.40q does not end", section)
 				}
 			}
+		default:
+			return nil, g.errorf("%.40q: want a section", section)
 		}
 	}
 }
@@ -112,7 +118,7 @@ func (g *gmsh) blocks(what string, bytesEach int64, block func(kind, n int64) er
 	if err != nil {
 		return err
 	}
-	var total, least, most int64
+	var total, least, most, found int64
 	if err := g.numbers("the head of the "+what, &total, &least, &most); err != nil {
 		return err
 	}
@@ -131,6 +137,10 @@ func (g *gmsh) blocks(what string, bytesEach int64, block func(kind, n int64) er
 		if err := block(kind, n); err != nil {
 			return err
 		}
+		found += n
+	}
+	if found != total {
+		return g.errorf("%d %s in blocks: the section says %d", found, what, total)
 	}
 	return nil
 }
@@ -155,12 +165,12 @@ func (g *gmsh) nodes4() error {
 
 // element reads the nodes of an element.
 func (g *gmsh) element(kind int64) error {
-	k, ok := corners[kind]
+	k, ok := gmshCells[kind]
 	if !ok {
-		return g.errorf("an element of type %d: want points, lines, triangles or tetrahedra", kind)
+		return g.errorf("an element of type %d: want points, lines, triangles, quadrangles, tetrahedra, hexahedra, prisms or pyramids", kind)
 	}
 	var s []uint32
-	for i := range k.nodes {
+	for range k.nodes {
 		id, err := g.int("a node of an element", 0)
 		if err != nil {
 			return err
@@ -169,11 +179,11 @@ func (g *gmsh) element(kind int64) error {
 		if !ok {
 			return g.errorf("an element has a node %d, which is not there", id)
 		}
-		if i < k.corners {
-			s = append(s, v)
-		}
+		s = append(s, v)
 	}
-	g.c.Add(s...)
+	if err := g.c.cell(k, s); err != nil {
+		return g.errorf("%w", err)
+	}
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package simplicial
+package files
 
 import (
 	"bytes"
@@ -13,20 +13,15 @@ import (
 
 // A plyProperty is a value of each element of a kind, or a list of values.
 type plyProperty struct {
-	name, typ string
-	length    string // type of the length of a list, "" for one value
+	name   string
+	number numberType
+	length numberType // of a list; without a size of one value
 }
 
 type plyElement struct {
 	name       string
 	count      int64
 	properties []plyProperty
-}
-
-// plySizes are the bytes of each type, by both of its names.
-var plySizes = map[string]int{
-	"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8,
-	"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "float32": 4, "float64": 8,
 }
 
 // A plyReader gives the values of a file, one after the other.
@@ -43,34 +38,27 @@ func (r *plyReader) left() int64 {
 	return int64(len(r.data))
 }
 
-func (r *plyReader) value(typ string) (float64, error) {
+func (r *plyReader) value(t numberType) (float64, error) {
 	if r.order == nil {
 		return r.words.float("a value")
 	}
-	n := plySizes[typ]
-	if len(r.data) < n {
+	if len(r.data) < t.size {
 		return 0, errors.New("the file ends too early")
 	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	switch typ {
-	case "char", "int8":
-		return float64(int8(b[0])), nil
-	case "uchar", "uint8":
-		return float64(b[0]), nil
-	case "short", "int16":
-		return float64(int16(r.order.Uint16(b))), nil
-	case "ushort", "uint16":
-		return float64(r.order.Uint16(b)), nil
-	case "int", "int32":
-		return float64(int32(r.order.Uint32(b))), nil
-	case "uint", "uint32":
-		return float64(r.order.Uint32(b)), nil
-	case "float", "float32":
-		return float64(math.Float32frombits(r.order.Uint32(b))), nil
-	default:
-		return math.Float64frombits(r.order.Uint64(b)), nil
+	b := r.data[:t.size]
+	r.data = r.data[t.size:]
+	return t.get(r.order, b), nil
+}
+
+// end is an error where something follows the last element.
+func (r *plyReader) end(n int64) error {
+	if r.order == nil {
+		return r.words.end(n, "elements")
 	}
+	if len(r.data) > 0 {
+		return fmt.Errorf("%d bytes follow %d elements, as many as the header says; correct the header or take the rest away", len(r.data), n)
+	}
+	return nil
 }
 
 // plyHead reads the header of a file: its kinds of elements, and what follows.
@@ -112,17 +100,14 @@ func plyHead(data []byte) (elements []plyElement, r *plyReader, err error) {
 				return wrong()
 			}
 			elements = append(elements, plyElement{name: w[1], count: n})
-		case w[0] == "property" && len(elements) > 0:
-			p := plyProperty{}
-			switch {
-			case len(w) == 3:
-				p.typ, p.name = w[1], w[2]
-			case len(w) == 5 && w[1] == "list":
-				p.length, p.typ, p.name = w[2], w[3], w[4]
-			default:
-				return wrong()
+		case w[0] == "property" && len(w) > 2 && len(elements) > 0:
+			list := len(w) == 5 && w[1] == "list"
+			p := plyProperty{name: w[len(w)-1]}
+			known, long := true, true
+			if list {
+				p.length, long = numberTypes[w[2]]
 			}
-			if plySizes[p.typ] == 0 || p.length != "" && plySizes[p.length] == 0 {
+			if p.number, known = numberTypes[w[len(w)-2]]; !known || !long || len(w) != 3 && !list {
 				return wrong()
 			}
 			e := &elements[len(elements)-1]
@@ -135,13 +120,13 @@ func plyHead(data []byte) (elements []plyElement, r *plyReader, err error) {
 
 // readPLY reads the Polygon File Format of Stanford, as text or bytes: vertices, faces, edges
 // and tetrahedra.
-func readPLY(data []byte) (*Complex, error) {
+func readPLY(data []byte) (*Mesh, error) {
 	elements, r, err := plyHead(data)
 	if err != nil {
 		return nil, err
 	}
-	c := &Complex{}
-	vertices := int64(-1)
+	c := &Mesh{}
+	vertices, total := int64(-1), int64(0)
 	for _, e := range elements {
 		if e.count > r.left() && len(e.properties) > 0 {
 			return nil, fmt.Errorf("%d elements %s are more than the rest of the file can hold", e.count, e.name)
@@ -149,6 +134,7 @@ func readPLY(data []byte) (*Complex, error) {
 		if len(e.properties) == 0 {
 			continue
 		}
+		total += e.count
 		if e.name == "vertex" {
 			vertices = e.count
 			c.Vertices = int(vertices)
@@ -186,15 +172,19 @@ func readPLY(data []byte) (*Complex, error) {
 				case len(ring) > MaxDim+1:
 					err = fmt.Errorf("element %s of %d vertices: want at most %d", e.name, len(ring), MaxDim+1)
 				default:
-					c.Add(ring...)
+					c.add(ring...)
 				}
 				if err != nil {
 					return nil, err
 				}
+			default:
+				if list != nil {
+					return nil, fmt.Errorf("elements %s have vertices: want faces, edges or tetrahedra", e.name)
+				}
 			}
 		}
 	}
-	return c, nil
+	return c, r.end(total)
 }
 
 // element reads an element: its values by name, and the list of its vertices.
@@ -202,8 +192,8 @@ func (r *plyReader) element(e plyElement) (one map[string]float64, vertices []fl
 	wanted := []string{"x", "y", "z", "vertex1", "vertex2"}
 	one = map[string]float64{}
 	for _, p := range e.properties {
-		if p.length == "" {
-			v, err := r.value(p.typ)
+		if p.length.size == 0 {
+			v, err := r.value(p.number)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -221,7 +211,7 @@ func (r *plyReader) element(e plyElement) (one map[string]float64, vertices []fl
 		}
 		keep := strings.HasPrefix(p.name, "vertex_ind") || strings.HasPrefix(p.name, "vertex_idx") || p.name == "indices"
 		for range int64(n) {
-			v, err := r.value(p.typ)
+			v, err := r.value(p.number)
 			if err != nil {
 				return nil, nil, err
 			}

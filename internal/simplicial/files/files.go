@@ -1,0 +1,235 @@
+// Package files reads meshes and simplicial complexes of the formats that people keep them in.
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Formats are the files that can be read.
+func Formats() []string {
+	return []string{"OFF", "PLY", "STL", "OBJ", "VTK legacy, .vtu and .vtp", "Gmsh .msh 2.2 and 4.1 (text)", "TetGen .ele with its .node", "text with the vertices of a simplex a line"}
+}
+
+// ErrFormat is of a file that is none that can be read.
+var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Formats(), ", "))
+
+// Read reads a mesh by the first word of a file. The end of its name, "" for none, decides where that does not.
+func Read(data []byte, ext string) (*Mesh, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	head := data[:min(len(data), 1<<12)]
+	w := &words{data: head, hash: true, wrap: true}
+	first := w.next()
+	_, isOBJ := objStatements[first]
+	switch {
+	case isBinarySTL(data): // whatever its first 80 bytes are
+		return readBinarySTL(data)
+	case first == "" && ext != "" && ext != ".txt":
+		return nil, errors.New("the file is empty")
+	case first == "ply":
+		return readPLY(data)
+	case bytes.HasPrefix(head, []byte(vtkHead)):
+		return readVTK(data)
+	case strings.HasPrefix(first, "<"):
+		return readVTKXML(data)
+	case ext == ".stl" && !strings.EqualFold(first, "solid"):
+		return readBinarySTL(data)
+	case strings.EqualFold(first, "solid"):
+		return readSTL(data)
+	case strings.HasPrefix(first, "$"):
+		return readGmsh(data)
+	case strings.Contains(strings.ToUpper(first), "OFF"):
+		return readOFF(data)
+	case isOBJ || ext == ".obj":
+		return readOBJ(data)
+	case bytes.IndexByte(head, 0) >= 0 || first != "" && !strings.ContainsAny(string(bytes.TrimSpace(head)[:1]), "0123456789-+#"):
+		return nil, ErrFormat
+	}
+	return readText(data)
+}
+
+// offHead is the first word of OFF. Texture, colours and normals may follow the coordinates on their
+// line; points of other dimensions are 4 or n. Some files have the first number in the same word.
+var offHead = regexp.MustCompile(`^(?i:ST)?[Cc]?N?(4?n?)(?i:OFF)(\d*)$`)
+
+// readOFF reads the Object File Format of Geomview as text.
+func readOFF(data []byte) (*Mesh, error) {
+	w := &words{data: data, hash: true}
+	head := w.next()
+	switch kind := offHead.FindStringSubmatch(head); {
+	case kind == nil:
+		return nil, w.errorf("%.40q: want OFF", head)
+	case kind[1] != "":
+		return nil, w.errorf("%s: want points in space", head)
+	default:
+		w.at -= len(kind[2])
+	}
+	if word, more := w.here(); more {
+		if strings.EqualFold(word, "BINARY") {
+			return nil, errors.New("a binary OFF file: want a text one")
+		}
+		w.at -= len(word)
+	}
+	n, err := w.count("vertices", 6)
+	if err != nil {
+		return nil, err
+	}
+	faces, err := w.count("faces", 4)
+	if err != nil {
+		return nil, err
+	}
+	w.newline() // the number of edges may be left out, and means nothing
+	c := &Mesh{Vertices: int(n)}
+	if c.Points, _, err = w.points(n, 3, false); err != nil {
+		return nil, err
+	}
+	var ring []uint32
+	for range faces {
+		k, err := w.count("vertices of a face", 2)
+		if err != nil {
+			return nil, err
+		}
+		if k == 0 {
+			return nil, w.errorf("a face without vertices")
+		}
+		ring = ring[:0]
+		for range k {
+			v, err := w.int("a vertex of a face", 0)
+			if err != nil {
+				return nil, err
+			}
+			if v >= n {
+				return nil, w.errorf("a face has a vertex %d: want 0 to %d", v, n-1)
+			}
+			ring = append(ring, uint32(v))
+		}
+		if err := c.polygon(ring); err != nil {
+			return nil, w.errorf("%w", err)
+		}
+		w.newline() // a colour may follow
+	}
+	return c, w.end(faces, "faces")
+}
+
+// ReadTetGen reads the elements and the nodes of TetGen, or of Triangle.
+func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
+	w := &words{data: nodes, hash: true}
+	n, err := w.count("nodes", 6)
+	if err != nil {
+		return nil, fmt.Errorf(".node: %w", err)
+	}
+	dim, err := w.int("the dimension", 2)
+	if err == nil && dim > 3 {
+		err = w.errorf("dimension %d: want 2 or 3", dim)
+	}
+	if err != nil {
+		return nil, fmt.Errorf(".node: %w", err)
+	}
+	w.newline()
+	c := &Mesh{Vertices: int(n)}
+	points, ids, err := w.points(n, int(dim), true)
+	if err != nil {
+		return nil, fmt.Errorf(".node: %w", err)
+	}
+	c.Points = points
+	if err := w.end(n, "nodes"); err != nil {
+		return nil, fmt.Errorf(".node: %w", err)
+	}
+	base := int64(0)
+	if len(ids) > 0 {
+		base = ids[0]
+	}
+	for i, id := range ids {
+		if id != base+int64(i) || base > 1 {
+			return nil, fmt.Errorf(".node: node %d has the number %d: want them in order, from 0 or 1 on", i, id)
+		}
+	}
+	w = &words{data: elements, hash: true}
+	count, err := w.count("elements", 8)
+	if err != nil {
+		return nil, fmt.Errorf(".ele: %w", err)
+	}
+	each, err := w.int("the number of nodes of an element", 3)
+	if err != nil {
+		return nil, fmt.Errorf(".ele: %w", err)
+	}
+	corners := int64(4) // ten are a tetrahedron with points on its edges, six a triangle
+	if each == 3 || each == 6 {
+		corners = 3
+	} else if each != 4 && each != 10 {
+		return nil, fmt.Errorf(".ele: elements of %d nodes: want tetrahedra or triangles", each)
+	}
+	w.newline()
+	for range count {
+		if _, err := w.int("the number of an element", 0); err != nil {
+			return nil, fmt.Errorf(".ele: %w", err)
+		}
+		var s []uint32
+		for range corners {
+			v, err := w.int("a node of an element", base)
+			if err == nil && v-base >= n {
+				err = w.errorf("an element has a node %d: want %d to %d", v, base, base+n-1)
+			}
+			if err != nil {
+				return nil, fmt.Errorf(".ele: %w", err)
+			}
+			s = append(s, uint32(v-base))
+		}
+		c.add(s...)
+		w.newline()
+	}
+	if err := w.end(count, "elements"); err != nil {
+		return nil, fmt.Errorf(".ele: %w", err)
+	}
+	return c, nil
+}
+
+// readText reads a simplex a line: its vertices, separated by blanks or commas.
+func readText(data []byte) (*Mesh, error) {
+	w := &words{data: data, hash: true}
+	var simplices [][]int64
+	ids := map[int64]uint32{}
+	for {
+		var s []int64
+		for word, ok := w.here(); ok; word, ok = w.here() {
+			v, err := w.number(word, "a vertex", 0)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(s, v) {
+				return nil, w.errorf("vertex %d is given twice", v)
+			}
+			if s = append(s, v); len(s) > MaxDim+1 {
+				return nil, w.errorf("more than %d vertices in a simplex", MaxDim+1)
+			}
+			ids[v] = 0
+		}
+		if len(s) > 0 {
+			simplices = append(simplices, s)
+		}
+		if !w.newline() {
+			break
+		}
+	}
+	order := make([]int64, 0, len(ids))
+	for v := range ids {
+		order = append(order, v)
+	}
+	slices.Sort(order)
+	for i, v := range order {
+		ids[v] = uint32(i)
+	}
+	c := &Mesh{Vertices: len(order)}
+	for _, s := range simplices {
+		t := make([]uint32, len(s))
+		for i, v := range s {
+			t[i] = ids[v]
+		}
+		c.add(t...)
+	}
+	return c, nil
+}
