@@ -190,7 +190,7 @@ func fileFormats() []fileFormat {
 		{"npz", []string{".npz"}, startsWith(npzMagic), openNpz},
 		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
-		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
+		{"MetaImage", []string{".mha", ".mhd"}, matchesMeta, openMeta},
 		{"MRC", []string{".mrc", ".mrcs", ".map", ".rec"}, matchesMrc, openMrc},
 		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
 		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},

@@ -6,7 +6,7 @@ import (
 )
 
 func TestMetaErrors(t *testing.T) {
-	const good = metaMagic + "\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
+	const good = metaMagic + " = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
 	if _, err := openFileBytes("image.mha", []byte(good+"abcdef"), FileOptions{}); err != nil {
 		t.Fatal(err)
 	}
