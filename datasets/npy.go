@@ -46,6 +46,7 @@ func openNpy(in fileInput) (*fileBody, error) {
 	if b.stored, b.big, err = npyType(h.descr); err != nil {
 		return nil, err
 	}
+	b.truth = strings.TrimLeft(h.descr, "<>|=") == "b1"
 	if len(h.shape) == 0 {
 		return nil, errors.New("the array is a single number without axes; save an array of 1 to 3")
 	}
@@ -216,6 +217,7 @@ func (p *npyScanner) tuple() []int64 {
 			break
 		}
 		v, p.at = append(v, n), end
+		p.accept('L') // as Python 2 ended long integers
 		comma = p.accept(',')
 	}
 	if len(v) == 1 && !comma {
