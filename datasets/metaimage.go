@@ -162,7 +162,9 @@ func (b *fileBody) metaPacked(fields headerFields) error {
 	if string(start) == gzipMagic {
 		return b.unpack(gzipped, 0)
 	}
-	return b.unpack(zlibbed, 0)
+	alone := zlibbed
+	alone.open = openZlib
+	return b.unpack(alone, 0)
 }
 
 var metaTypes = map[string]storedType{

@@ -117,7 +117,7 @@ func (b *fileBody) permute(place []int64) error {
 		return err
 	}
 	lengths := []int64{b.shape.W, b.shape.H, b.shape.D} // as in the file, fastest first
-	var turned [3]int64                                // as x, y, z
+	var turned [3]int64                                 // as x, y, z
 	for k, axis := range place {
 		turned[axis-1] = lengths[k]
 	}

@@ -111,7 +111,9 @@ func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 	if len(words) != axes || axes < 3 {
 		return false, false, nil
 	}
-	domain := func(kind string) bool { return slices.Contains([]string{"domain", "space", "time", "none", "???"}, kind) }
+	domain := func(kind string) bool {
+		return slices.Contains([]string{"domain", "space", "time", "none", "???"}, kind)
+	}
 	fastest = !domain(words[0])
 	space := words[:min(3, axes)]
 	if fastest {

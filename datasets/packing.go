@@ -33,7 +33,7 @@ const bzip2Ratio, zstdRatio = 1 << 21, 1 << 16
 
 var (
 	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, openGzip}
-	zlibbed = packing{"zlib", "", "", deflateRatio, openZlib}
+	zlibbed = packing{"zlib", "", "", deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
 	bzipped = packing{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
 	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
 )
@@ -86,7 +86,7 @@ func openGzip(r io.Reader, _ int64) (io.Reader, error) {
 	}}, nil
 }
 
-// openZlib makes a reader of one zlib stream, which nothing follows.
+// openZlib makes a reader of one zlib stream that nothing follows.
 func openZlib(r io.Reader, _ int64) (io.Reader, error) {
 	source := bufio.NewReader(r)
 	z, err := zlib.NewReader(source)
@@ -235,7 +235,16 @@ func (b *fileBody) text() error {
 	}
 	size := max(0, b.in.size-b.offset)
 	most := b.total() / b.stored.size()
-	if size/2 < most-1 { // a digit and white space each, but for the last
+	// A number that is cut off is another number.
+	if end := make([]byte, 1); size > 0 {
+		if _, err := b.in.ReadAt(end, b.in.size-1); err != nil && err != io.EOF {
+			return fmt.Errorf("reading the voxels: %w", pathCause(err))
+		}
+		if !strings.Contains(" \t\r\n", string(end)) {
+			return errors.New("no white space ends the last number of the voxels, which may be cut off; end its line, or copy the file again")
+		}
+	}
+	if size/2 < most { // a digit and white space each
 		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
 	}
 	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
