@@ -147,7 +147,7 @@ func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
 		chain.add(f, skip, size-skip)
 	}
 	data := in
-	data.ReaderAt, data.size = chain, chain.size()
+	data.ReaderAt, data.size, data.held = chain, chain.size(), nil
 	return data, nil
 }
 

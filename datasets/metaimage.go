@@ -118,7 +118,7 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 	if err != nil {
 		return err
 	}
-	if text && (packed || skip > 0) {
+	if text && (packed || skip != 0) {
 		return errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
 	}
 	if packed && skip < 0 {

@@ -54,7 +54,9 @@ func openMrc(in fileInput) (*fileBody, error) {
 	axes := []int64{word(0), word(4), word(8)} // fastest first
 	group, depth := word(88), word(36)
 	switch {
-	case group >= 401 && group <= 630 && depth > 0 && axes[2]%depth == 0:
+	case group >= 401 && group <= 630 && (depth < 1 || axes[2]%depth != 0):
+		return nil, fmt.Errorf("MRC stack of %d slices in volumes of %d; correct the header", axes[2], depth)
+	case group >= 401 && group <= 630:
 		axes = []int64{axes[0], axes[1], depth, axes[2] / depth}
 	case group == 0 && depth == 1 && axes[2] > 1:
 		axes = []int64{axes[0], axes[1], 1, axes[2]}
@@ -126,7 +128,7 @@ func (b *fileBody) permute(place []int64) error {
 	for k, axis := range place {
 		step[k] = strides[axis-1] * b.stored.size()
 	}
-	b.decoded = make([]byte, len(data))
+	b.decoded = grid.NewBuffer(int64(len(data)))
 	b.shape = grid.Shape{D: turned[2], H: turned[1], W: turned[0]}
 	size, from := b.stored.size(), int64(0)
 	for s := range lengths[2] {

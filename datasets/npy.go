@@ -25,9 +25,9 @@ func openNpy(in fileInput) (*fileBody, error) {
 		return nil, errors.New("not an npy file: its first bytes are not \\x93NUMPY")
 	}
 	start, length := int64(10), int64(binary.LittleEndian.Uint16(head[8:]))
-	switch head[6] {
-	case 1:
-	case 2, 3:
+	switch version := binary.BigEndian.Uint16(head[6:]); version {
+	case 0x100:
+	case 0x200, 0x300:
 		if len(head) < 12 {
 			return nil, errors.New("truncated: the header is cut off; copy the file again")
 		}

@@ -43,12 +43,19 @@ type packedStream struct {
 	member io.Reader
 	// next starts the stream that follows; it is io.EOF where none does.
 	next func() error
+	err  error
 }
 
 func (s *packedStream) Read(dst []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
 	n, err := s.member.Read(dst)
 	if err == io.EOF {
 		err = s.next()
+	}
+	if s.err = err; n > 0 {
+		return n, nil
 	}
 	return n, err
 }
@@ -61,7 +68,7 @@ func openGzip(r io.Reader, _ int64) (io.Reader, error) {
 		return nil, err
 	}
 	z.Multistream(false)
-	return &packedStream{z, func() error {
+	return &packedStream{member: z, next: func() error {
 		for {
 			b, err := source.ReadByte()
 			if err != nil {
@@ -93,7 +100,7 @@ func openZlib(r io.Reader, _ int64) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &packedStream{z, func() error {
+	return &packedStream{member: z, next: func() error {
 		if _, err := source.ReadByte(); err != nil {
 			return err
 		}
@@ -247,6 +254,7 @@ func (b *fileBody) text() error {
 	if size/2 < most { // a digit and white space each
 		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
 	}
+	b.decoded = grid.NewBuffer(b.total())[:0]
 	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
 	words.Split(bufio.ScanWords)
 	n := int64(0)
