@@ -84,22 +84,22 @@ func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []strin
 	if b.offset, err = skipLines(b.in, b.offset, lines); err != nil {
 		return err
 	}
+	if skip < 0 && encoding != "raw" {
+		return fmt.Errorf("NRRD field \"byte skip\" is %d of %s data; want 0 or more", skip, encoding)
+	}
 	pack := gzipped
 	switch encoding {
 	case "raw":
 		b.offset, b.atEnd = b.offset+max(0, skip), skip < 0
 		return nil
 	case "ascii", "text", "txt":
-		b.offset += max(0, skip)
+		b.offset += skip
 		return b.text()
 	case "bzip2", "bz2":
 		pack = bzipped
 	case "gzip", "gz":
 	default:
 		return fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields.values["encoding"])
-	}
-	if skip < 0 {
-		return fmt.Errorf("NRRD field \"byte skip\" is %d of compressed data; want 0 or more", skip)
 	}
 	return b.unpack(pack, skip)
 }

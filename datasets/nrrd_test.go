@@ -82,7 +82,7 @@ func TestNrrdErrors(t *testing.T) {
 		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" stands twice`},
 		{"byte skip", "encoding", "byte skip: -2\nencoding", `field "byte skip" is "-2"`},
 		{"skipped", "encoding", "byte skip: 1\nencoding", "truncated: 5 bytes"},
-		{"skipped at the end", "encoding: raw", "byte skip: -1\nencoding: gzip", "is -1 of compressed data"},
+		{"skipped at the end", "encoding: raw", "byte skip: -1\nencoding: gzip", "is -1 of gzip data"},
 		{"line skip", "encoding", "lineskip: 2\nencoding", "in the lines to be skipped"},
 		{"detached", "encoding", "data file: other.raw\nencoding", "in another file"},
 		{"no colon", "encoding", "some text\nencoding", "line 5 is neither"},

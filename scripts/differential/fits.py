@@ -97,6 +97,6 @@ REASONS = {
 
 
 def explain(opened, ours, theirs):
-    if isinstance(theirs, Rejected) and not isinstance(ours, Rejected) and "UFuncTypeError" in str(theirs):
-        return "int8 is read with BZERO of any spelling, which Astropy fails on"
+    if isinstance(theirs, Rejected) and not isinstance(ours, Rejected) and re.search("UFuncTypeError|NaN to integer", str(theirs)):
+        return "int8 is read with a BZERO or BLANK of any spelling, which Astropy fails on"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs) or _common.rounded(ours, theirs)

@@ -18,7 +18,7 @@ def generate(rng, folder):
     two, pair, big = chance(rng, 3), chance(rng, 4), bool(rng.integers(2))
     order = ">" if big else "<"
     axes = [int(n) for n in rng.integers(1, 5, pick(rng, [2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5, 7] if not chance(rng, 40) else [1]))]  # slowest first
-    if len(axes) > 5 or chance(rng, 6):
+    if len(axes) > 5 or len(axes) > 3 and chance(rng, 3):
         axes[: len(axes) - 3] = [1] * (len(axes) - 3)
     code = pick(rng, list(CODES))
     array = _common.voxels(rng, CODES[code], axes).astype(order + CODES[code])

@@ -95,7 +95,7 @@ def read(f):
 REASONS = {
     "says no byte order": "a type of several bytes without a byte order is rejected",
     r"dtype \"(<[cfUM]|\|[SV]|[a-z?]|)": "a type that is no bool, integer or float of up to 64 bits, or is spelled by its name, is rejected",
-    "no whole number at byte": "sizes are decimal digits",
+    r"no whole number at byte|no comma at byte": "sizes are decimal digits",
     "no plain string": "strings have no escapes",
     "key .* twice": "a key that stands twice is rejected",
 }

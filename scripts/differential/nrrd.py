@@ -176,20 +176,20 @@ REASONS = {
     "bad magic value in continuation file": "bytes behind the bzip2 data are rejected",
     "other data follow the gzip data": "bytes behind the gzip data, other than zeros, are rejected",
     "data files of encoding": "several data files are raw, without lines or a negative number of bytes to skip",
-    "of compressed data; want 0 or more": "a byte skip of -1 has no meaning in compressed data",
+    "data; want 0 or more": "a byte skip of -1 has no meaning in compressed data or text",
     "no blank line ends the header": "a blank line ends the header of attached data",
 }
 
 
 def explain(opened, ours, theirs):
-    if not isinstance(ours, Rejected):
+    if not isinstance(ours, Rejected) or "choose one with --volume" in str(ours):
         head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()
         if re.search(rb"(?im)^ *encoding: *(gz|bz)", head) and re.search(rb"(?im)^ *byte ?skip: *[1-9]", head):
             return "the byte skip of compressed data counts bytes behind their decompression, as the format says"
         if re.search(rb"(?m)^( +[a-zA-Z ]+|[a-z ]*[A-Z][a-zA-Z ]*):", head):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
     if isinstance(theirs, Rejected) and not isinstance(ours, Rejected):
-        if "_nrrdFieldCheck" in str(theirs):
+        if re.search("_nrrdFieldCheck|failed to parse .unknown", str(theirs)):
             return "fields that do not bear on the voxels are not checked"
         if "unmatched data" in str(theirs):
             return "commas may stand between numbers of text, as teem reads them"
