@@ -76,7 +76,7 @@ def reference(opened):
 REASONS = {
     "trailing data after the archive": "bytes behind the archive are rejected",
     "unsupported compression algorithm": "members are stored or deflated, as NumPy writes them",
-    "not an npz archive": "a damaged directory is rejected, whatever part of it NumPy uses",
+    "not an npz archive|lie beyond the end of the archive": "a damaged directory is rejected, whatever part of it NumPy uses",
     "is said to be": "lengths that differ between the parts of a directory are rejected",
 }
 

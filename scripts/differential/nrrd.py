@@ -170,6 +170,7 @@ def of_kinds(array, kinds, volume):
 REASONS = {
     "stands twice": "a field that stands twice is rejected",
     "no white space ends": "text without white space at its end may be cut off",
+    "have no checksum at their end": "compressed data that are cut in their checksum are rejected",
     "NRRD endian is": "an endian that is neither little nor big is rejected",
     "neither a field nor a comment": "a line that is no field is rejected",
     "want files of one length": "data files of one image have one length",
