@@ -138,13 +138,16 @@ func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
 		if err == nil && size < skip {
 			err = fmt.Errorf("truncated: %d bytes, of which %d are to be skipped; copy the file again", size, skip)
 		}
+		if err == nil && len(chain.parts) > 0 && size-skip != chain.ends[0] {
+			err = fmt.Errorf("%d bytes after those to be skipped, where the first data file has %d; want files of one length", size-skip, chain.ends[0])
+		}
 		if err != nil {
 			return in, fmt.Errorf("its data file %.200q: %w", name, err)
 		}
 		chain.add(f, skip, size-skip)
 	}
 	data := in
-	data.ReaderAt, data.size = chain, chain.size()
+	data.ReaderAt, data.size, data.held = chain, chain.size(), nil
 	return data, nil
 }
 

@@ -95,7 +95,7 @@ func TestPairDamaged(t *testing.T) {
 				set(whole[:n])
 				open("cut short", fromEnd && len(whole)-n <= 7) // what is left of the end is as long
 			}
-			set(append(bytes.Clone(whole), 0))
+			set(append(bytes.Clone(whole), 1))
 			open("longer", fromEnd)
 			set(whole)
 			good := readFixture(t, f.name)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -190,8 +191,9 @@ func fileFormats() []fileFormat {
 		{"npz", []string{".npz"}, startsWith(npzMagic), openNpz},
 		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
-		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
+		{"MetaImage", []string{".mha", ".mhd"}, matchesMeta, openMeta},
 		{"MRC", []string{".mrc", ".mrcs", ".map", ".rec"}, matchesMrc, openMrc},
+		{"ISQ", []string{".isq"}, startsWith(isqMagic), openIsq},
 		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
 		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
@@ -293,11 +295,14 @@ type wrappedFile struct {
 
 func (w wrappedFile) Error() string { return "compressed by " + w.by.name }
 
+// fileVersion ends the names of files from an OpenVMS system, such as those of Scanco scanners.
+var fileVersion = regexp.MustCompile(`;[0-9]+$`)
+
 // formatOf picks a file's format by its name, else by its first bytes. A file that is
 // compressed as a whole is an error that says so.
 func formatOf(name string, in fileInput) (fileFormat, error) {
 	formats := fileFormats()
-	name = strings.ToLower(filepath.Base(name))
+	name = fileVersion.ReplaceAllString(strings.ToLower(filepath.Base(name)), "")
 	var known []string
 	for _, f := range formats {
 		for _, ext := range f.extensions {
@@ -480,7 +485,11 @@ func (s *fileStream) readSlab(dst []byte, lo int64) error {
 func (s *fileStream) read(dst []byte, first int64) error {
 	b := s.body
 	if b.plain() {
-		return s.readStored(dst, first*b.stored.size())
+		err := s.readStored(dst, first*b.stored.size())
+		if b.truth {
+			oneTruths(dst)
+		}
+		return err
 	}
 	stored := grid.NewBuffer(int64(len(dst)) / s.Type().Size() * b.stored.size())
 	if err := s.readStored(stored, first*b.stored.size()); err != nil {
@@ -505,7 +514,7 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	if err != nil {
 		return fmt.Errorf("reading voxels at byte %d: %w", from, pathCause(err))
 	}
-	return nil
+	return b.sum.add(b, dst, from-b.offset-b.volumes.first*b.stored.size())
 }
 
 // inflate is readStored of compressed voxels, when all before them were read.

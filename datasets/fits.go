@@ -20,9 +20,6 @@ const fitsBlock, fitsCard = 2880, 80
 // stored·BSCALE + BZERO as float32, unless they are those of an integer type with another
 // sign: then they are of that.
 func openFits(in fileInput) (*fileBody, error) {
-	if in.size%fitsBlock != 0 {
-		return nil, fmt.Errorf("%d bytes are no whole number of FITS blocks of %d: the file is truncated, or has trailing data; copy it again", in.size, fitsBlock)
-	}
 	for at := int64(0); at < in.size; {
 		h, data, err := fitsHeader(in, at)
 		if err != nil {
@@ -169,8 +166,12 @@ func (h fitsFields) size(bits int64, axes []int64) (int64, error) {
 
 // body describes an image whose data are at a place.
 func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*fileBody, error) {
-	if _, blank := h["BLANK"]; blank && bits > 0 {
-		return nil, fmt.Errorf("FITS keyword BLANK says that voxels of %s have no value; fill them in and remove it", h["BLANK"])
+	parameters, err := h.integer("PCOUNT", 0)
+	if err != nil {
+		return nil, err
+	}
+	if groups, err := h.integer("GCOUNT", 1); err != nil || groups != 1 || parameters != 0 {
+		return nil, fmt.Errorf("FITS keywords PCOUNT %d and GCOUNT %q of an image; want 0 and 1", parameters, h["GCOUNT"])
 	}
 	b := &fileBody{in: in, big: true, offset: data, slope: 1}
 	b.stored = map[int64]storedType{8: storedUint8, 16: storedInt16, 32: storedInt32, 64: storedInt64, -32: storedFloat32, -64: storedFloat64}[bits]
@@ -180,7 +181,7 @@ func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*f
 			continue
 		}
 		var err error
-		if *v, err = strconv.ParseFloat(strings.Replace(text, "D", "E", 1), 64); err != nil || math.IsInf(*v, 0) || math.IsNaN(*v) {
+		if *v, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(text), "D", "E", 1), 64); err != nil || math.IsInf(*v, 0) || math.IsNaN(*v) {
 			return nil, fmt.Errorf("FITS keyword %s is %.40q; want a finite number", key, text)
 		}
 	}
@@ -200,8 +201,24 @@ func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*f
 		return nil, err
 	}
 	// Other headers and padding may follow.
-	if end := (data + b.total() + fitsBlock - 1) / fitsBlock * fitsBlock; b.total() < math.MaxInt64/2 && end <= in.size {
+	if b.total() <= in.size-data {
 		b.in.size = data + b.total()
 	}
-	return b, nil
+	if _, said := h["BLANK"]; said && bits > 0 {
+		err = b.fitsBlank(h, bits)
+	}
+	return b, err
+}
+
+// fitsBlank is the value of voxels without one, before they are scaled. One that no voxel can have is ignored.
+func (b *fileBody) fitsBlank(h fitsFields, bits int64) error {
+	blank, err := h.integer("BLANK", 0)
+	least, most := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
+	if bits == 8 {
+		least, most = 0, 255
+	}
+	if pattern := uint64(blank); err == nil && least <= blank && blank <= most {
+		b.blank = &pattern
+	}
+	return err
 }

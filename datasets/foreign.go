@@ -36,6 +36,8 @@ func foreignFormats() []foreignFormat {
 		{"VTK", []string{".vtk", ".vti"}, []string{"# vtk DataFile"}, sitk},
 		{"Amira", []string{".am"}, []string{"# AmiraMesh", "# Avizo"}, `tifffile.imwrite("image.tif", skimage.io.imread(FILE)), or save it from Amira as NRRD`},
 		{"PAR/REC", []string{".par"}, nil, "dcm2niix FILE"},
+		{"Scanco AIM", []string{".aim"}, []string{"AIMDATA_V0"}, `itk.imwrite(itk.imread(FILE), "image.nrrd") (pip install itk-ioscanco)`},
+		{"Scanco projections", []string{".rsq", ".rad"}, nil, "reconstruct the volume, and name its ISQ file"},
 		{"AFNI", []string{".brik", ".head"}, nil, "3dAFNItoNIFTI FILE"},
 		{"JPEG", []string{".jpg", ".jpeg"}, []string{"\xff\xd8\xff"}, magick},
 		{"JPEG 2000", []string{".jp2", ".j2k"}, []string{"\x00\x00\x00\x0cjP  "}, magick},

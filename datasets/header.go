@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // headerLines reads the lines of a header in text.
@@ -56,4 +57,19 @@ func (f headerFields) skip(name string, least int64) (int64, error) {
 		return 0, fmt.Errorf("%s field %q is %.40q; want a whole number of at least %d", f.format, name, v, least)
 	}
 	return n, nil
+}
+
+// truth is the value of a field that is true or false, and whether the header has the field.
+func (f headerFields) truth(name string) (is, said bool, err error) {
+	v, said := f.values[name]
+	switch strings.ToLower(v) {
+	case "true", "t", "1":
+		return true, true, nil
+	case "false", "f", "0":
+		return false, true, nil
+	}
+	if said {
+		err = fmt.Errorf("%s field %s is %.40q; want True or False", f.format, name, v)
+	}
+	return false, said, err
 }

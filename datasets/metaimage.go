@@ -9,15 +9,28 @@ import (
 	"strings"
 )
 
-const metaMagic = "ObjectType = Image"
+const metaMagic = "ObjectType"
 
 // metaHeaderLimit is far above any header with local data.
 const metaHeaderLimit = 1 << 16
 
-// openMeta reads the header of a MetaImage file, as ITK writes it
-// (itk.org/Wiki/ITK/MetaIO/Documentation), with its data in it or in files beside it, as they are,
-// in text or compressed. The first size is the fastest axis. Fields that do not bear on the voxels are
-// ignored.
+// matchesMeta reports whether the first field is that the object is an image.
+func matchesMeta(head []byte) bool {
+	rest, ok := strings.CutPrefix(string(head), metaMagic)
+	rest = strings.TrimLeft(rest, " \t=:")
+	return ok && len(rest) >= 5 && strings.EqualFold(rest[:5], "image")
+}
+
+// metaKeys are the fields that bear on the voxels.
+var metaKeys = []string{
+	"ObjectType", "NDims", "DimSize", "ElementType", "ElementNumberOfChannels", "BinaryData", "BinaryDataByteOrderMSB",
+	"ElementByteOrderMSB", "CompressedData", "CompressedDataSize", "HeaderSize", "ElementDataFile",
+	"ElementToIntensityFunctionSlope", "ElementToIntensityFunctionOffset",
+}
+
+// openMeta reads the header of a MetaImage file (itk.org/Wiki/ITK/MetaIO/Documentation) with the
+// latitude of MetaIO, which ITK reads it by. The voxels are in the file or in files beside it: binary,
+// text or compressed. The first size is the fastest axis. Fields that do not bear on the voxels are ignored.
 func openMeta(in fileInput) (*fileBody, error) {
 	fields, list, offset, err := metaFields(in)
 	if err != nil {
@@ -27,69 +40,136 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if b.stored = metaTypes[fields.values["ElementType"]]; b.stored == 0 {
 		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields.values["ElementType"])
 	}
-	b.big = fields.values["BinaryDataByteOrderMSB"] == "True" || fields.values["ElementByteOrderMSB"] == "True"
-	axes, err := wholeNumbers(fields.values["DimSize"])
-	if err != nil {
-		return nil, fmt.Errorf("MetaImage field DimSize: %w", err)
+	if err := fields.metaPlain(); err != nil {
+		return nil, err
 	}
-	if n := fields.values["NDims"]; n != strconv.Itoa(len(axes)) || len(axes) < 2 {
-		return nil, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", n, len(axes))
+	if b.big, err = fields.metaOrder(); err != nil {
+		return nil, err
+	}
+	axes, channels, err := fields.metaAxes()
+	if err != nil {
+		return nil, err
+	}
+	if err = b.frame(axes, in, channels); err != nil {
+		return nil, err
+	}
+	return b, b.metaVoxels(fields, list)
+}
+
+// metaPlain is an error where the values are not those of an image as it is stored.
+func (f headerFields) metaPlain() error {
+	if kind, ok := f.values["ObjectType"]; ok && !strings.EqualFold(kind, "image") {
+		return fmt.Errorf("MetaImage field ObjectType is %.40q; want Image", kind)
+	}
+	for name, plain := range map[string]float64{"ElementToIntensityFunctionSlope": 1, "ElementToIntensityFunctionOffset": 0} {
+		text, ok := f.values[name]
+		if v, err := strconv.ParseFloat(text, 64); ok && (err != nil || v != plain) {
+			return fmt.Errorf("MetaImage field %s is %.40q, which programs apply or ignore; apply it, and save the image without it", name, text)
+		}
+	}
+	return nil
+}
+
+// metaOrder reports whether the voxels are big-endian, which two fields may say.
+func (f headerFields) metaOrder() (big bool, err error) {
+	binary, said, err := f.truth("BinaryDataByteOrderMSB")
+	if err != nil {
+		return false, err
+	}
+	element, also, err := f.truth("ElementByteOrderMSB")
+	if err == nil && said && also && binary != element {
+		err = errors.New("MetaImage fields BinaryDataByteOrderMSB and ElementByteOrderMSB differ; remove the wrong one")
+	}
+	return binary || element, err
+}
+
+// metaAxes are the lengths of the axes, slowest first; channels reports whether the last of them is the values of a voxel.
+func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
+	if axes, err = wholeNumbers(f.values["DimSize"]); err != nil {
+		return nil, false, fmt.Errorf("MetaImage field DimSize: %w", err)
+	}
+	if n, err := wholeNumbers(f.values["NDims"]); err != nil || len(n) != 1 || n[0] != int64(len(axes)) || len(axes) < 2 {
+		return nil, false, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", f.values["NDims"], len(axes))
 	}
 	slices.Reverse(axes)
-	channels := fields.values["ElementNumberOfChannels"]
-	if channels != "" {
-		n, err := wholeNumbers(channels)
+	text, channels := f.values["ElementNumberOfChannels"]
+	if channels {
+		n, err := wholeNumbers(text)
 		if err != nil || len(n) != 1 {
-			return nil, fmt.Errorf("MetaImage field ElementNumberOfChannels is %.20q; want a whole number", channels)
+			return nil, false, fmt.Errorf("MetaImage field ElementNumberOfChannels is %.20q; want a whole number", text)
 		}
 		axes = append(axes, n...)
 	}
-	if err = b.frame(axes, in, channels != ""); err != nil {
-		return nil, err
+	return axes, channels, nil
+}
+
+// metaVoxels finds the voxels of a body whose shape is known.
+func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
+	packed, _, err := fields.truth("CompressedData")
+	if err != nil {
+		return err
 	}
+	binary, said, err := fields.truth("BinaryData")
+	if err != nil {
+		return err
+	}
+	text := said && !binary
 	skip, err := fields.skip("HeaderSize", -1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	packed := fields.values["CompressedData"] == "True"
-	if field := fields.values["ElementDataFile"]; strings.EqualFold(field, "LOCAL") {
-		if skip > 0 {
-			return nil, fmt.Errorf("MetaImage field HeaderSize is %d of a file with its data in it; save the file without it", skip)
-		}
-	} else {
+	if text && (packed || skip != 0) {
+		return errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
+	}
+	if packed && skip < 0 {
+		return errors.New("MetaImage field HeaderSize is -1 of compressed data; save the file without it")
+	}
+	if field := fields.values["ElementDataFile"]; !strings.EqualFold(field, "LOCAL") {
 		names, err := dataFiles(field, list)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(names) > 1 && (packed || skip < 0) {
-			return nil, fmt.Errorf("%d data files that are compressed, or of HeaderSize -1; save them as one .mha file", len(names))
+		if len(names) > 1 && (packed || text || skip < 0) {
+			return fmt.Errorf("%d data files that are text, compressed, or of HeaderSize -1; save them as one .mha file", len(names))
 		}
-		if b.in, err = in.beside(max(0, skip), names...); err != nil {
-			return nil, err
+		if b.in, err = b.in.beside(max(0, skip), names...); err != nil {
+			return err
 		}
 		b.offset = 0
+	} else if skip > 0 {
+		return fmt.Errorf("MetaImage field HeaderSize is %d of a file with its data in it; save the file without it", skip)
 	}
-	if text := fields.values["BinaryData"] == "False"; text && !packed && skip <= 0 {
-		return b, b.text()
-	} else if text {
-		return nil, errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
+	switch {
+	case text:
+		return b.text()
+	case packed:
+		return b.metaPacked(fields)
 	}
-	if !packed {
-		b.atEnd = skip < 0
-		return b, nil
+	b.atEnd = skip < 0
+	return nil
+}
+
+// metaPacked decompresses zlib data, or gzip data as MetaIO does too.
+func (b *fileBody) metaPacked(fields headerFields) error {
+	said, is := fields.values["CompressedDataSize"], b.in.size-b.offset
+	if n, err := strconv.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
+		return fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
 	}
-	if skip < 0 {
-		return nil, errors.New("MetaImage field HeaderSize is -1 of compressed data; save the file without it")
+	start := make([]byte, 2)
+	if _, err := b.in.ReadAt(start, b.offset); err != nil && err != io.EOF {
+		return fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
-	if said, is := fields.values["CompressedDataSize"], b.in.size-b.offset; said != "" && said != strconv.FormatInt(is, 10) {
-		return nil, fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
+	if string(start) == gzipMagic {
+		return b.unpack(gzipped, 0)
 	}
-	return b, b.unpack(zlibbed, 0)
+	alone := zlibbed
+	alone.open = openZlib
+	return b.unpack(alone, 0)
 }
 
 var metaTypes = map[string]storedType{
 	"MET_UCHAR": storedUint8, "MET_CHAR": storedInt8, "MET_SHORT": storedInt16, "MET_USHORT": storedUint16,
-	"MET_INT": storedInt32, "MET_UINT": storedUint32, "MET_LONG_LONG": storedInt64, "MET_ULONG_LONG": storedUint64,
+	"MET_INT": storedInt32, "MET_UINT": storedUint32, "MET_LONG": storedInt32, "MET_ULONG": storedUint32, "MET_LONG_LONG": storedInt64, "MET_ULONG_LONG": storedUint64,
 	"MET_FLOAT": storedFloat32, "MET_DOUBLE": storedFloat64,
 }
 
@@ -103,32 +183,50 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 		if err != nil {
 			return fields, nil, 0, err
 		}
-		key, value, ok := strings.Cut(line, "=")
-		key = strings.TrimSpace(key)
+		line = strings.TrimSpace(line)
+		at := strings.IndexAny(line, "=:")
+		key, value := strings.TrimSpace(line[:max(0, at)]), strings.TrimLeft(line[at+1:], "=: \t")
+		last := key == "ElementDataFile"
 		// The last line may have no end where no data follow it.
-		if value = strings.TrimSpace(value); end && (key != "ElementDataFile" || value == "" || value == "LOCAL") {
+		if end && (!last || value == "" || strings.EqualFold(value, "LOCAL")) {
 			return fields, nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
 		}
-		if !ok {
+		if line == "" {
+			continue
+		}
+		if at < 0 {
 			return fields, nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", h.n)
+		}
+		if known := slices.IndexFunc(metaKeys, func(k string) bool { return strings.EqualFold(k, key) }); known < 0 {
+			continue
+		} else if metaKeys[known] != key {
+			return fields, nil, 0, fmt.Errorf("MetaImage field %s is spelled %.40q, which other programs ignore; correct the header", metaKeys[known], key)
 		}
 		if err := fields.put(key, value); err != nil {
 			return fields, nil, 0, err
 		}
-		if key != "ElementDataFile" {
+		if !last {
 			continue
 		}
-		if strings.HasPrefix(value, "LIST") {
-			rest := make([]byte, min(in.size-h.offset, metaHeaderLimit))
-			if _, err := in.ReadAt(rest, h.offset); err != nil && err != io.EOF {
-				return fields, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
-			}
-			for line := range strings.Lines(string(rest)) {
-				if line = strings.TrimSpace(line); line != "" {
-					list = append(list, line)
-				}
+		if words := strings.Fields(value); len(words) > 0 && words[0] == "LIST" {
+			if list, err = in.metaList(h.offset); err != nil {
+				return fields, nil, 0, err
 			}
 		}
 		return fields, list, h.offset, nil
 	}
+}
+
+// metaList are the names of files, a line each, from an offset on.
+func (in fileInput) metaList(offset int64) (list []string, err error) {
+	rest := make([]byte, min(in.size-offset, metaHeaderLimit))
+	if _, err := in.ReadAt(rest, offset); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading the header: %w", pathCause(err))
+	}
+	for line := range strings.Lines(string(rest)) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list, nil
 }

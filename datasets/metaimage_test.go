@@ -6,7 +6,7 @@ import (
 )
 
 func TestMetaErrors(t *testing.T) {
-	const good = metaMagic + "\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
+	const good = metaMagic + " = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
 	if _, err := openFileBytes("image.mha", []byte(good+"abcdef"), FileOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestMetaErrors(t *testing.T) {
 		{"DimSize = 3 2", "DimSize = 5 1", "trailing data"},
 		{"DimSize = 3 2", "DimSize = 4000000000 4000000000", "more voxels than can be counted"},
 		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one with --volume 0..2"},
-		{"NDims", "BinaryData = False\nNDims", "truncated: 6 bytes of text"},
+		{"NDims", "BinaryData = False\nNDims", "no white space ends the last number"},
 		{"NDims", "HeaderSize = 7\nNDims", "HeaderSize is 7"},
 		{"NDims", "HeaderSize = x\nNDims", "field \"HeaderSize\" is \"x\""},
 		{"NDims", "HeaderSize = -1\nCompressedData = True\nNDims", "HeaderSize is -1"},

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"eccbench/internal/grid"
 )
 
 const mrcHeaderSize = 1024
 
 func matchesMrc(head []byte) bool { return len(head) >= 216 && string(head[208:211]) == "MAP" }
 
-// openMrc reads the header of an MRC2014 or CCP4 map (ccpem.ac.uk/mrc_format/mrc2014.php),
-// with its axes in the order x, y, z. The first is the fastest. Bytes have a sign, save where
-// IMOD says that they have none. A stack of volumes has several.
+// openMrc reads the header of an MRC2014 or CCP4 map (ccpem.ac.uk/mrc_format/mrc2014.php). Voxels whose
+// axes are in another order than x, y, z, of which the first is the fastest, are brought into that order.
+// Bytes have a sign, save where IMOD says that they have none. A stack of images or volumes has several.
 func openMrc(in fileInput) (*fileBody, error) {
 	h, err := in.head(mrcHeaderSize)
 	if err != nil {
@@ -25,13 +27,9 @@ func openMrc(in fileInput) (*fileBody, error) {
 	if !matchesMrc(h) {
 		return nil, errors.New("not an MRC file: the word MAP is not at byte 208 of its header; check the file, or save it as MRC2014")
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	switch stamp := h[212]; stamp {
-	case 0x44:
-	case 0x11:
-		order = binary.BigEndian
-	default:
-		return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again", stamp, h[213])
+	order, err := mrcOrder(h, in.size)
+	if err != nil {
+		return nil, err
 	}
 	word := func(at int) int64 { return int64(int32(order.Uint32(h[at:]))) }
 	b := &fileBody{big: order == binary.BigEndian}
@@ -46,12 +44,22 @@ func openMrc(in fileInput) (*fileBody, error) {
 	default:
 		return nil, fmt.Errorf("MRC mode %d is not 0, 1, 2, 6 or 12 (int8, int16, float32, uint16, float16); save it as one of them", mode)
 	}
-	if c, r, s := word(64), word(68), word(72); c != 1 || r != 2 || s != 3 {
-		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", c, r, s)
+	place := []int64{word(64), word(68), word(72)}
+	switch sorted := slices.Sorted(slices.Values(place)); {
+	case slices.Equal(place, []int64{0, 0, 0}): // not said
+		place = mrcAxes
+	case !slices.Equal(sorted, mrcAxes):
+		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once", place[0], place[1], place[2])
 	}
 	axes := []int64{word(0), word(4), word(8)} // fastest first
-	if group, depth := word(88), word(36); group >= 401 && group <= 630 && depth > 0 && axes[2]%depth == 0 {
+	group, depth := word(88), word(36)
+	switch {
+	case group >= 401 && group <= 630 && (depth < 1 || axes[2]%depth != 0):
+		return nil, fmt.Errorf("MRC stack of %d slices in volumes of %d; correct the header", axes[2], depth)
+	case group >= 401 && group <= 630:
 		axes = []int64{axes[0], axes[1], depth, axes[2] / depth}
+	case group == 0 && depth == 1 && axes[2] > 1:
+		axes = []int64{axes[0], axes[1], 1, axes[2]}
 	}
 	slices.Reverse(axes)
 	if err := b.frame(axes, in, false); err != nil {
@@ -62,5 +70,79 @@ func openMrc(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("MRC extended header of %d bytes; the header is damaged", extended)
 	}
 	b.offset = mrcHeaderSize + extended
-	return b, nil
+	if slices.Equal(place, mrcAxes) {
+		return b, nil
+	}
+	b.in = in
+	return b, b.permute(place)
+}
+
+// mrcAxes are x, y and z as the header numbers them.
+var mrcAxes = []int64{1, 2, 3}
+
+// mrcOrder is the order of bytes that the machine stamp says. Without a stamp it is the one in which the
+// header agrees with the length of the file.
+func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
+	switch h[212] {
+	case 0x44:
+		return binary.LittleEndian, nil
+	case 0x11:
+		return binary.BigEndian, nil
+	case 0:
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			word := func(at int) int64 { return int64(order.Uint32(h[at:])) }
+			n := map[int64]int64{0: 1, 1: 2, 2: 4, 6: 2, 12: 2}[word(12)] // bytes by mode
+			for at := 0; at < 12 && 0 < n && n < size; at += 4 {
+				n *= word(at)
+			}
+			if n > 0 && mrcHeaderSize+word(92)+n == size {
+				return order, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again", h[212], h[213])
+}
+
+// permute reads the voxels, of which the axes are those at some places, into the order x, y, z.
+func (b *fileBody) permute(place []int64) error {
+	if b.volumes.count > 1 {
+		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", place[0], place[1], place[2])
+	}
+	if b.in.Stream {
+		return notStreamed{"its axes are in another order than x, y, z"}
+	}
+	if err := b.room(b.in); err != nil {
+		return err
+	}
+	data, err := b.read()
+	if err != nil {
+		return err
+	}
+	lengths := []int64{b.shape.W, b.shape.H, b.shape.D} // as in the file, fastest first
+	var turned [3]int64                                 // as x, y, z
+	for k, axis := range place {
+		turned[axis-1] = lengths[k]
+	}
+	strides := [3]int64{1, turned[0], turned[0] * turned[1]}
+	var step [3]int64
+	for k, axis := range place {
+		step[k] = strides[axis-1] * b.stored.size()
+	}
+	b.decoded = grid.NewBuffer(int64(len(data)))
+	b.shape = grid.Shape{D: turned[2], H: turned[1], W: turned[0]}
+	size, from := b.stored.size(), int64(0)
+	for s := range lengths[2] {
+		for r := range lengths[1] {
+			to := s*step[2] + r*step[1]
+			for range lengths[0] {
+				copy(b.decoded[to:to+size], data[from:from+size])
+				to, from = to+step[0], from+size
+			}
+		}
+	}
+	if b.big {
+		swapBytes(b.decoded, size)
+		b.big = false
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ func TestMrcErrors(t *testing.T) {
 		want   string
 	}{
 		{"magic", 208, 0, "not an MRC file"},
-		{"stamp", 212, 0, "machine stamp 0x0 0x0"},
+		{"stamp", 212, 0x41, "machine stamp 0x41 0x0"},
 		{"order", 212, 0x1111, "MRC mode 16777216"},
 		{"mode", 12, 3, "MRC mode 3 is not"},
 		{"negative mode", 12, 1<<32 - 1, "MRC mode -1"},
@@ -28,7 +28,7 @@ func TestMrcErrors(t *testing.T) {
 		{"zero", 8, 0, "at least 1"},
 		{"negative", 8, 1<<32 - 2, "at least 1"},
 		{"huge", 8, 1<<31 - 1, "truncated"},
-		{"axes", 68, 1, "in the order 1, 1, 3"},
+		{"axes", 68, 1, "in the order 1, 1, 3; want"},
 		{"extended", 92, 40, "truncated: 8 bytes"},
 		{"negative extended", 92, 1<<32 - 48, "extended header of -48 bytes"},
 	} {

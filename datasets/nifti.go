@@ -1,15 +1,12 @@
 package datasets
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // niftiHeaderSize is the length of a NIfTI-1 header, which is also the value
@@ -90,7 +87,7 @@ func niftiHead(in fileInput) (head []byte, rest io.Reader, err error) {
 		head, err = in.head(nifti2HeaderSize)
 		return head, nil, err
 	}
-	r, err := gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
+	r, err := openGzip(io.NewSectionReader(in, 0, in.size), in.size)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decompressing: %w; copy the file again", err)
 	}

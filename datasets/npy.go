@@ -25,9 +25,9 @@ func openNpy(in fileInput) (*fileBody, error) {
 		return nil, errors.New("not an npy file: its first bytes are not \\x93NUMPY")
 	}
 	start, length := int64(10), int64(binary.LittleEndian.Uint16(head[8:]))
-	switch head[6] {
-	case 1:
-	case 2, 3:
+	switch version := binary.BigEndian.Uint16(head[6:]); version {
+	case 0x100:
+	case 0x200, 0x300:
 		if len(head) < 12 {
 			return nil, errors.New("truncated: the header is cut off; copy the file again")
 		}
@@ -46,6 +46,7 @@ func openNpy(in fileInput) (*fileBody, error) {
 	if b.stored, b.big, err = npyType(h.descr); err != nil {
 		return nil, err
 	}
+	b.truth = strings.TrimLeft(h.descr, "<>|=") == "b1"
 	if len(h.shape) == 0 {
 		return nil, errors.New("the array is a single number without axes; save an array of 1 to 3")
 	}
@@ -216,6 +217,7 @@ func (p *npyScanner) tuple() []int64 {
 			break
 		}
 		v, p.at = append(v, n), end
+		p.accept('L') // as Python 2 ended long integers
 		comma = p.accept(',')
 	}
 	if len(v) == 1 && !comma {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/flate"
@@ -30,15 +29,17 @@ func openNpz(in fileInput) (*fileBody, error) {
 		return nil, errors.New("trailing data after the archive; cut them off")
 	}
 	var names []string
+	known := map[string]bool{}
 	var chosen *zip.File
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
 			continue
 		}
-		if slices.Contains(names, name) {
+		if known[name] {
 			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
 		}
+		known[name] = true
 		if names = append(names, name); name == in.Array || in.Array == "" {
 			chosen = f
 		}
@@ -81,7 +82,10 @@ func openNpz(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b.in = array
-	return b, nil
+	if chosen.Method == zip.Store {
+		err = b.sumMember(array, chosen.CRC32)
+	}
+	return b, err
 }
 
 // member decompresses a file of an archive into memory.

@@ -41,62 +41,89 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	if err = b.frame(axes, in, nrrdList(fields.values["kinds"], len(axes))); err != nil {
-		return nil, err
-	}
-	lines, err := fields.skip("line skip", 0)
+	fastest, planes, err := nrrdKinds(fields.values["kinds"], len(axes))
 	if err != nil {
 		return nil, err
+	}
+	if planes {
+		axes = slices.Insert(axes, 1, 1)
+	}
+	if err = b.frame(axes, in, fastest); err != nil {
+		return nil, err
+	}
+	return b, b.nrrdVoxels(fields, encoding, list)
+}
+
+// nrrdVoxels finds the voxels of a body whose shape is known.
+func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []string) error {
+	lines, err := fields.skip("line skip", 0)
+	if err != nil {
+		return err
 	}
 	skip, err := fields.skip("byte skip", -1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if field, ok := fields.values["data file"]; ok {
 		names, err := dataFiles(field, list)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(names) > 1 && (encoding != "raw" || lines > 0 || skip < 0) {
-			return nil, fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them as one .nrrd file", len(names), encoding)
+			return fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them as one .nrrd file", len(names), encoding)
 		}
 		each := int64(0)
 		if len(names) > 1 {
 			each, skip = skip, 0
 		}
-		if b.in, err = in.beside(each, names...); err != nil {
-			return nil, err
+		if b.in, err = b.in.beside(each, names...); err != nil {
+			return err
 		}
 		b.offset = 0
 	}
 	if b.offset, err = skipLines(b.in, b.offset, lines); err != nil {
-		return nil, err
+		return err
+	}
+	if skip < 0 && encoding != "raw" {
+		return fmt.Errorf("NRRD field \"byte skip\" is %d of %s data; want 0 or more", skip, encoding)
 	}
 	pack := gzipped
 	switch encoding {
 	case "raw":
 		b.offset, b.atEnd = b.offset+max(0, skip), skip < 0
-		return b, nil
+		return nil
 	case "ascii", "text", "txt":
-		b.offset += max(0, skip)
-		return b, b.text()
+		b.offset += skip
+		return b.text()
 	case "bzip2", "bz2":
 		pack = bzipped
 	case "gzip", "gz":
 	default:
-		return nil, fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields.values["encoding"])
+		return fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields.values["encoding"])
 	}
-	if skip < 0 {
-		return nil, fmt.Errorf("NRRD field \"byte skip\" is %d of compressed data; want 0 or more", skip)
-	}
-	return b, b.unpack(pack, skip)
+	return b.unpack(pack, skip)
 }
 
-// nrrdList reports whether the fastest axis is none of space, but of the numbers that each
-// voxel has.
-func nrrdList(kinds string, axes int) bool {
+// nrrdKinds reports whether the fastest axis is none of space, but of the numbers that each voxel has; and
+// whether the slowest of three axes counts images of two.
+func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 	words := strings.Fields(strings.ToLower(kinds))
-	return len(words) == axes && axes > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
+	if len(words) != axes || axes < 3 {
+		return false, false, nil
+	}
+	domain := func(kind string) bool {
+		return slices.Contains([]string{"domain", "space", "time", "none", "???"}, kind)
+	}
+	fastest = !domain(words[0])
+	space := words[:min(3, axes)]
+	if fastest {
+		space = words[1:min(4, axes)]
+	}
+	at := slices.IndexFunc(space, func(kind string) bool { return !domain(kind) })
+	if at >= 0 && (fastest || axes > 3 || at < 2) {
+		return false, false, fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis", kinds, space[at])
+	}
+	return fastest, at == 2, nil
 }
 
 // skipLines is the offset of the byte after n lines.

@@ -32,11 +32,81 @@ type packing struct {
 const bzip2Ratio, zstdRatio = 1 << 21, 1 << 16
 
 var (
-	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return gzip.NewReader(r) }}
+	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, openGzip}
 	zlibbed = packing{"zlib", "", "", deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
 	bzipped = packing{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
 	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
 )
+
+// A packedStream reads one compressed stream, or several in a row, to the end of its source.
+type packedStream struct {
+	member io.Reader
+	// next starts the stream that follows; it is io.EOF where none does.
+	next func() error
+	err  error
+}
+
+func (s *packedStream) Read(dst []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.member.Read(dst)
+	if err == io.EOF {
+		err = s.next()
+	}
+	if s.err = err; n > 0 {
+		return n, nil
+	}
+	return n, err
+}
+
+// openGzip makes a reader of gzip members. Zero bytes may follow each, which tapes and disks pad files with.
+func openGzip(r io.Reader, _ int64) (io.Reader, error) {
+	source := bufio.NewReader(r)
+	z, err := gzip.NewReader(source)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &packedStream{member: z, next: func() error {
+		for {
+			b, err := source.ReadByte()
+			if err != nil {
+				return err
+			}
+			if b != 0 {
+				break
+			}
+		}
+		if err := source.UnreadByte(); err != nil {
+			return err
+		}
+		if start, _ := source.Peek(2); !strings.HasPrefix(gzipMagic, string(start)) {
+			return errors.New("other data follow the gzip data")
+		}
+		err := z.Reset(source)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		z.Multistream(false)
+		return err
+	}}, nil
+}
+
+// openZlib makes a reader of one zlib stream that nothing follows.
+func openZlib(r io.Reader, _ int64) (io.Reader, error) {
+	source := bufio.NewReader(r)
+	z, err := zlib.NewReader(source)
+	if err != nil {
+		return nil, err
+	}
+	return &packedStream{member: z, next: func() error {
+		if _, err := source.ReadByte(); err != nil {
+			return err
+		}
+		return errors.New("other data follow the zlib data")
+	}}, nil
+}
 
 // openZstd makes a decoder whose memory rests on the file's size and not on its header's
 // word: no honest window is larger than what so many bytes can become, nor than what the
@@ -172,18 +242,19 @@ func (b *fileBody) text() error {
 	}
 	size := max(0, b.in.size-b.offset)
 	most := b.total() / b.stored.size()
-	if size/2 < most { // a digit and white space each
-		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
-	}
 	// A number that is cut off is another number.
 	if end := make([]byte, 1); size > 0 {
 		if _, err := b.in.ReadAt(end, b.in.size-1); err != nil && err != io.EOF {
 			return fmt.Errorf("reading the voxels: %w", pathCause(err))
 		}
 		if !strings.Contains(" \t\r\n", string(end)) {
-			return errors.New("truncated: no white space ends the last number of the voxels; copy the file again, or end its last line")
+			return errors.New("no white space ends the last number of the voxels, which may be cut off; end its line, or copy the file again")
 		}
 	}
+	if size/2 < most { // a digit and white space each
+		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
+	}
+	b.decoded = grid.NewBuffer(b.total())[:0]
 	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
 	words.Split(bufio.ScanWords)
 	n := int64(0)

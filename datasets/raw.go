@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -23,7 +24,7 @@ func openRaw(in fileInput) (*fileBody, error) {
 	if err := in.Shape.Check(); err != nil {
 		return nil, err
 	}
-	b := &fileBody{shape: in.Shape, stored: in.stored()}
+	b := &fileBody{shape: in.Shape, stored: in.stored(), truth: in.Other == "bool"}
 	if b.stored == 0 {
 		return nil, fmt.Errorf("unknown element type %v; want one of %s", cmp.Or(in.Other, in.Type.String()), strings.Join(rawTypes(), ", "))
 	}
@@ -125,7 +126,10 @@ type fileBody struct {
 	// otherSign says that the first bit of each integer is the other one, so that the type
 	// has a sign where the file's has none, or the other way round.
 	otherSign bool
-	bits      int // of each integer that count, the lowest; 0 for all
+	truth     bool       // uint8 of which all but 0 are 1
+	blank     *uint64    // the bits of an integer that says that a voxel has no value, which no voxel may
+	sum       *sliceSums // of a file's member whose bytes are the voxels; nil for none
+	bits      int        // of each integer that count, the lowest; 0 for all
 	slope     float64
 	inter     float64
 	scales    []valueScale // of the slices, where they are not alike
@@ -159,7 +163,7 @@ func (b *fileBody) native() grid.Type {
 
 // plain reports whether the stored bytes are those of the image.
 func (b *fileBody) plain() bool {
-	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !b.otherSign && b.bits == 0 && !(b.big && b.stored.size() > 1)
+	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !b.otherSign && b.bits == 0 && b.blank == nil && !(b.big && b.stored.size() > 1)
 }
 
 // ranked reports whether it takes all voxels to say what one of them becomes.
@@ -242,13 +246,14 @@ func (b *fileBody) read() ([]byte, error) {
 	}
 	if first := b.offset + b.volumes.first*b.stored.size(); b.in.held != nil && b.bytes() > b.in.size/2 {
 		// What is in memory already moves to where it is aligned.
-		return b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])], nil
+		data := b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])]
+		return data, b.sum.add(b, data, 0)
 	}
 	data := grid.NewBuffer(b.bytes())
 	if err := readAt(b.in.ReaderAt, data, b.offset+b.volumes.first*b.stored.size()); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
-	return data, nil
+	return data, b.sum.add(b, data, 0)
 }
 
 // skip reads what is compressed before the voxels.
@@ -280,6 +285,12 @@ func (b *fileBody) checkPlain() error {
 func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
+	}
+	if b.truth {
+		oneTruths(data)
+	}
+	if b.blank != nil && hasBits(data, b.stored.size(), *b.blank) {
+		return nil, nil, errors.New("voxels have the value of FITS keyword BLANK, which says that they have none; fill them in and remove it")
 	}
 	if b.bits > 0 {
 		lowBits(data, b.stored, b.bits)
@@ -375,6 +386,35 @@ func swapBytes(data []byte, size int64) {
 			binary.LittleEndian.PutUint64(data[i:], binary.BigEndian.Uint64(data[i:]))
 		}
 	}
+}
+
+// oneTruths makes each byte 1 that is neither 0 nor 1.
+func oneTruths(data []byte) {
+	const ones = 0x0101010101010101
+	fix := func(part []byte) {
+		for i, v := range part {
+			part[i] = min(v, 1)
+		}
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		if binary.LittleEndian.Uint64(data)&^ones != 0 {
+			fix(data[:8])
+		}
+	}
+	fix(data)
+}
+
+// hasBits reports whether an element of so many bytes, little-endian, has these bits.
+func hasBits(data []byte, size int64, pattern uint64) bool {
+	var word [8]byte
+	binary.LittleEndian.PutUint64(word[:], pattern)
+	want := word[:size]
+	for at := int64(0); at < int64(len(data)); at += size {
+		if bytes.Equal(data[at:at+size], want) {
+			return true
+		}
+	}
+	return false
 }
 
 func rescale[T grid.Element](data []byte, slope, inter float64) []byte {
