@@ -253,7 +253,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	if in.Array != "" && format.name != "npz" {
 		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
 	}
-	if in.Channel != "" {
+	if in.Channel != "" && format.name != "TIFF" {
 		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume", format.name)
 	}
 	if in.Volume != nil && body.volumes.count == 0 {
