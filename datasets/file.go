@@ -195,6 +195,7 @@ func fileFormats() []fileFormat {
 		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
 		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
+		{"BMP", []string{".bmp"}, matchesBmp, openBmp},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}
 }

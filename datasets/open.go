@@ -313,7 +313,7 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF file, or in a Zarr folder",
+			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG, BMP or TIFF file, or in a Zarr folder",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{

@@ -87,6 +87,7 @@ type tiffFile struct {
 	// could ask for a great deal of work by pointing many times to one place.
 	directoryBytes, segmentBytes int64
 	tiles                        tileLayer
+	tifffile                     bool       // wrote the file, as a page says
 	directories                  [][2]int64 // where they and their lists begin and end
 }
 
@@ -366,7 +367,8 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	case p.kind&^tiffPageOfSeveral != 0:
 		return nil, 0, fmt.Errorf("subfile type %d, a mask or another image beside the first; save the image by itself", p.kind)
 	}
-	if err := p.pixels(tags); err != nil {
+	t.tifffile = t.tifffile || strings.HasPrefix(tags.texts[tiffSoftware], "tifffile") || isShaped(p.description)
+	if err := p.pixels(tags, t.tifffile); err != nil {
 		return nil, 0, err
 	}
 	if err := p.layout(tags); err != nil {
@@ -407,14 +409,14 @@ func (t *tiffFile) checkSubDirectory(at int64, p *tiffPage) error {
 	return nil
 }
 
-// pixels reads what a pixel is.
-func (p *tiffPage) pixels(tags tiffTags) error {
+// pixels reads what a pixel is. In tifffile's masks True is 1, whatever colour it says that is.
+func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 	const grey = "save it as greyscale: integers of 8 to 64 bits, floats, or bits"
 	bits, format := tags.number(tiffBits, 1), tags.number(tiffSampleFormat, 1)
 	p.bilevel = bits == 1 && format == 1
 	p.colours = 1
 	switch n := tags.number(tiffPhotometric, 1); {
-	case n == 1, n == 0 && p.bilevel && strings.HasPrefix(tags.texts[tiffSoftware], "tifffile"): // where True is 1
+	case n == 1, n == 0 && p.bilevel && tifffile:
 	case n == 2:
 		p.colours = 3
 	case n == 0:

@@ -317,6 +317,14 @@ func TestTiffBits(t *testing.T) {
 			}
 		}
 	}
+	// The first page says that tifffile wrote all.
+	masks := tiffText{stored: storedUint8, bits: true, w: 4, h: 1, segH: 1, compression: tiffPlain, predictor: 1}
+	masks.pages = [][]float64{{1, 0, 0, 1}, {0, 1, 0, 1}}
+	white := map[uint16][]uint64{tiffPhotometric: {0}, tiffSoftware: nil}
+	masks.tags = []map[uint16][]uint64{{tiffPhotometric: {0}, tiffDescription: asciiTag(`{"shape": [2, 1, 4]}`)}, white}
+	checkFileImage(t, mustOpen(t, "image.tif", writeTiff(masks)), "4x1x2", grid.Uint8, func(i int64) float64 { return masks.pages[i/4][i%4] })
+	masks.tags[0] = white
+	checkRefusedCheaply(t, "image.tif", writeTiff(masks), FileOptions{}, "white is zero")
 	// The lowest bit first.
 	x := tiffText{stored: storedUint8, bits: true, w: 8, h: 1, segH: 1, compression: tiffPlain, predictor: 1}
 	x.pages = [][]float64{{1, 1, 0, 1, 0, 0, 0, 0}}
