@@ -31,7 +31,7 @@ func openTiff(in fileInput) (*fileBody, error) {
 	}
 	first := pages[0]
 	b := &fileBody{stored: first.stored, scaled: l.scaled, slope: l.slope, inter: l.inter}
-	planes, err := l.choose(b, in, first)
+	planes, err := l.choose(b, in)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,17 @@ func openTiff(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	for _, i := range planes {
-		p, z := t.plane(pages, l, i)
-		if b.decoded, err = t.appendPlane(b.decoded, p, z, b.bytes()); err != nil {
+		p, z, part := t.plane(pages, l, i)
+		if l.parts == 1 {
+			b.decoded, err = t.appendPlane(b.decoded, p, z, b.bytes())
+		} else {
+			var plane []byte
+			if plane, err = t.appendPlane(nil, p, z, p.height*p.rowBytes(false)); err == nil {
+				size := int64(len(plane)) / l.parts
+				b.decoded = append(b.decoded, plane[part*size:][:size]...)
+			}
+		}
+		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", p.index+1, err)
 		}
 	}
@@ -202,6 +211,12 @@ const (
 	tiffNoData          = 42113
 )
 
+// tiffLists are the tags of several numbers.
+var tiffLists = []uint16{
+	tiffBits, tiffStripOffsets, tiffStripByteCounts, tiffPageNumber, tiffTileOffsets, tiffTileByteCounts,
+	tiffSubDirectories, tiffExtraSamples, tiffSampleFormat,
+}
+
 // tiffVendors are tags that describe pages in ways of their own.
 var tiffVendors = map[uint16]string{
 	33628: "MetaMorph", 33629: "MetaMorph", 33630: "MetaMorph", 33631: "MetaMorph",
@@ -274,8 +289,12 @@ func (t *tiffFile) tag(tags *tiffTags, tag uint16, entry []byte) (err error) {
 		tiffFillOrder, tiffStripOffsets, tiffSamples, tiffRowsPerStrip, tiffStripByteCounts, tiffPlanar,
 		tiffPageNumber, tiffPredictor, tiffTileWidth, tiffTileHeight, tiffTileOffsets, tiffTileByteCounts,
 		tiffSubDirectories, tiffExtraSamples, tiffSampleFormat, tiffImageDepth, tiffTileDepth:
-		if _, ok := tags.numbers[tag]; !ok {
-			tags.numbers[tag], err = t.values(entry)
+		if _, ok := tags.numbers[tag]; ok {
+			break
+		}
+		tags.numbers[tag], err = t.values(entry)
+		if n := len(tags.numbers[tag]); n > 1 && !slices.Contains(tiffLists, tag) {
+			return fmt.Errorf("%d values where one should be; the file is damaged", n)
 		}
 	default:
 		if v := tiffVendors[tag]; v != "" {

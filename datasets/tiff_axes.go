@@ -20,6 +20,8 @@ type tiffLayout struct {
 	axes     []tiffAxis // that count the planes, the slowest first
 	planes   []int64    // the plane at each place along the axes; nil where they are in order
 	channels []string   // their names, if they have any
+	// Planes have this size. Pages of another size hold several parts, a plane each, one after the other.
+	height, width, parts int64
 	// Contiguous says that the only page stands for all planes, which follow its own in the file.
 	contiguous   bool
 	scaled       bool // by ImageJ's calibration
@@ -44,6 +46,7 @@ const (
 // without any are slices, or volumes where a page has depth.
 func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	first, n := pages[0], int64(len(pages))
+	l.height, l.width, l.parts = first.height, first.width, 1
 	for i, p := range pages[1:] {
 		if p.number < pages[i].number {
 			return l, fmt.Errorf("page %d says that it is number %d and comes after number %d; save the pages in order", p.index+1, p.number, pages[i].number)
@@ -53,11 +56,11 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	case first.vendor == "MetaMorph":
 		return l, errors.New("a MetaMorph stack, which describes its planes in tags of its own; convert it first: bfconvert FILE image.ome.tif (Bio-Formats)")
 	case strings.HasPrefix(text, "ImageJ="):
-		l, err = imagejLayout(text, n, first)
+		err = l.imagej(text, n, first)
 	case strings.HasSuffix(strings.TrimSpace(text), "OME>"):
-		l, err = omeLayout(text, pages)
+		err = l.ome(text, pages)
 	case isShaped(text):
-		l, err = shapedLayout(pages)
+		err = l.shaped(pages)
 	case n > 1 && (first.vendor != "" || strings.HasPrefix(text, "scanimage.SI") || strings.HasPrefix(text, "state.config")):
 		return l, fmt.Errorf("pages of %s, which describes them in a way of its own; convert it first: bfconvert FILE image.ome.tif (Bio-Formats)", first.maker())
 	case first.depth > 1:
@@ -68,8 +71,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	if err != nil {
 		return l, err
 	}
-	if have, want := n*first.depth, l.size(); have != want {
-		if l.contiguous = n == 1 && t.contiguous(first, want); !l.contiguous {
+	if have, want := n*first.depth*l.parts, l.size(); have != want {
+		if l.contiguous = n == 1 && t.contiguous(first, float64(want)/float64(l.parts)); !l.contiguous {
 			return l, fmt.Errorf("its description says %s, and the file has %d planes; save it again, as a plain stack", l.text(), have)
 		}
 	}
@@ -84,8 +87,8 @@ func (p *tiffPage) maker() string {
 	return "ScanImage"
 }
 
-// contiguous reports whether so many planes can lie one after the other from a page's pixels on.
-func (t *tiffFile) contiguous(p *tiffPage, planes int64) bool {
+// contiguous reports whether so many pages can lie one after the other from a page's pixels on.
+func (t *tiffFile) contiguous(p *tiffPage, pages float64) bool {
 	if p.compression != tiffPlain || p.tiled || p.depth > 1 || p.bilevel || p.predictor != tiffNoPredictor {
 		return false
 	}
@@ -97,21 +100,22 @@ func (t *tiffFile) contiguous(p *tiffPage, planes int64) bool {
 		}
 		end += uint64(p.packedBytes(int64(i)))
 	}
-	last := float64(start) + float64(end-start)*float64(planes)
+	last := float64(start) + float64(end-start)*pages
 	between := func(d [2]int64) bool { return float64(d[0]) < last && uint64(d[1]) > start }
 	return last <= float64(t.in.size) && !slices.ContainsFunc(t.directories, between)
 }
 
-// plane finds a plane by its number.
-func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage, z int64) {
+// plane finds a plane by its number: its page, place in the page's depth, and part of that.
+func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage, z, part int64) {
+	i, part = i/l.parts, i%l.parts
 	if !l.contiguous {
-		return pages[i/pages[0].depth], i % pages[0].depth
+		return pages[i/pages[0].depth], i % pages[0].depth, part
 	}
 	one := *pages[0]
 	size := one.height * one.rowBytes(true)
 	one.segmentH, one.stripH = one.height, one.height
 	one.offsets, one.counts = []uint64{one.offsets[0] + uint64(i*size)}, []uint64{uint64(size)}
-	return &one, 0
+	return &one, 0, part
 }
 
 // size is the number of planes, at most the largest that there can be.
@@ -136,7 +140,7 @@ func (l tiffLayout) text() string {
 }
 
 // choose sets the shape of the image that the options choose, and returns its planes.
-func (l tiffLayout) choose(b *fileBody, in fileInput, p *tiffPage) ([]int64, error) {
+func (l tiffLayout) choose(b *fileBody, in fileInput) ([]int64, error) {
 	var outer, steps []int64
 	depth, depthStep, channel := int64(1), int64(0), -1
 	step := l.size()
@@ -160,7 +164,7 @@ func (l tiffLayout) choose(b *fileBody, in fileInput, p *tiffPage) ([]int64, err
 	case in.Channel != "":
 		return nil, errors.New("its description names no axis of channels; leave --channel out, or choose by --volume")
 	}
-	if err := b.choose(outer, []int64{depth, p.height, p.width}, 1, in); err != nil {
+	if err := b.choose(outer, []int64{depth, l.height, l.width}, 1, in); err != nil {
 		if len(outer) > 0 && product(outer) > 1 {
 			return nil, fmt.Errorf("axes %s: %w", l.text(), err)
 		}
@@ -182,9 +186,9 @@ func (l tiffLayout) choose(b *fileBody, in fileInput, p *tiffPage) ([]int64, err
 	return planes, nil
 }
 
-// imagejLayout reads ImageJ's description. It writes planes by channel, slice and frame, channels
+// imagej reads ImageJ's description. It writes planes by channel, slice and frame, channels
 // first, unless it says another order.
-func imagejLayout(text string, pages int64, p *tiffPage) (l tiffLayout, err error) {
+func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 	fields := map[string]string{}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -205,7 +209,7 @@ func imagejLayout(text string, pages int64, p *tiffPage) (l tiffLayout, err erro
 		l.scaled, l.slope, l.inter, err = imagejCalibration(fields)
 	}
 	if err != nil {
-		return l, err
+		return err
 	}
 	if p.samples == lengths['c'] {
 		lengths['c'] = 1 // of one page
@@ -219,10 +223,10 @@ func imagejLayout(text string, pages int64, p *tiffPage) (l tiffLayout, err erro
 		if fields["images"] == "" {
 			l.axes[0].length = pages
 		}
-		return l, nil
+		return nil
 	}
 	if planes != images || float64(lengths['c'])*float64(lengths['z'])*float64(lengths['t']) > math.MaxInt32 {
-		return l, fmt.Errorf("ImageJ says %d images of %d channels, %d slices and %d frames; save it from ImageJ again", images, lengths['c'], lengths['z'], lengths['t'])
+		return fmt.Errorf("ImageJ says %d images of %d channels, %d slices and %d frames; save it from ImageJ again", images, lengths['c'], lengths['z'], lengths['t'])
 	}
 	order := strings.ToLower(fields["order"])
 	if order == "" || order == "default" {
@@ -237,9 +241,9 @@ func imagejLayout(text string, pages int64, p *tiffPage) (l tiffLayout, err erro
 		delete(lengths, order[i])
 	}
 	if len(lengths) > 0 || len(order) != 3 {
-		return l, fmt.Errorf("ImageJ says order=%.20s; want one of c, z and t", order)
+		return fmt.Errorf("ImageJ says order=%.20s; want one of c, z and t", order)
 	}
-	return l, nil
+	return nil
 }
 
 // imagejCalibration reads what ImageJ makes of pixels: c0 + c1·pixel, or another function, which
@@ -265,31 +269,31 @@ func isShaped(text string) bool {
 	return strings.HasPrefix(text, `{"shape":`) || strings.HasPrefix(text, "shape=(")
 }
 
-// shapedLayout reads tifffile's descriptions, one a series of pages. Series of one plane are the
+// shaped reads tifffile's descriptions, one a series of pages. Series of one plane are the
 // slices of a volume, longer ones are volumes.
-func shapedLayout(pages []*tiffPage) (l tiffLayout, err error) {
-	var series []tiffLayout
-	for at := int64(0); at < int64(len(pages)); {
-		one := tiffLayout{axes: []tiffAxis{{tiffOtherAxis, pages[at].depth}}}
-		if text := pages[at].description; isShaped(text) {
-			if one.axes, err = shapedAxes(text, pages[at]); err != nil {
-				return l, err
+func (l *tiffLayout) shaped(pages []*tiffPage) error {
+	series := int64(0)
+	for at := int64(0); at < int64(len(pages)); series++ {
+		p := pages[at]
+		one := tiffLayout{axes: []tiffAxis{{tiffOtherAxis, p.depth}}, height: p.height, width: p.width, parts: 1}
+		if isShaped(p.description) {
+			if err := one.shapedAxes(p.description, p); err != nil {
+				return err
 			}
 		}
-		if len(series) > 0 && !slices.Equal(one.axes, series[0].axes) {
-			return l, fmt.Errorf("page %d begins a series of %s, and page 1 one of %s; save one image a file", pages[at].index+1, one.text(), series[0].text())
+		if series > 0 && (!slices.Equal(one.axes, l.axes) || one.height != l.height || one.width != l.width) {
+			return fmt.Errorf("page %d begins a series of %s, and page 1 one of %s; save one image a file", p.index+1, one.text(), l.text())
 		}
-		series = append(series, one)
-		if at += grid.CeilDiv(one.size(), pages[at].depth); at > int64(len(pages)) && len(series) > 1 {
-			return l, fmt.Errorf("its last series of %s is cut off; save one image a file", one.text())
+		if at += grid.CeilDiv(one.size(), p.depth*one.parts); at > int64(len(pages)) && series > 0 {
+			return fmt.Errorf("its last series of %s is cut off; save one image a file", one.text())
 		}
+		*l = one
 	}
-	l = series[0]
-	if n := int64(len(series)); n > 1 {
-		l.axes = slices.Insert(l.axes, 0, tiffAxis{tiffSeriesAxis, n})
+	if series > 1 {
+		l.axes = slices.Insert(l.axes, 0, tiffAxis{tiffSeriesAxis, series})
 	}
 	l.findDepth()
-	return l, nil
+	return nil
 }
 
 // findDepth makes the last axis of no known meaning that of depth, where no other is.
@@ -308,8 +312,8 @@ func (l *tiffLayout) findDepth() {
 	}
 }
 
-// shapedAxes are the axes of planes of a series that begins with a page.
-func shapedAxes(text string, p *tiffPage) ([]tiffAxis, error) {
+// shapedAxes reads the axes of planes of a series that begins with a page, and their size.
+func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 	var d struct {
 		Shape []int64
 		Axes  string
@@ -319,44 +323,55 @@ func shapedAxes(text string, p *tiffPage) ([]tiffAxis, error) {
 		text = `{"shape": [` + strings.TrimSuffix(strings.TrimSpace(old), ",") + "]}"
 	}
 	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Shape) == 0 || d.Axes != "" && len(d.Axes) != len(d.Shape) {
-		return nil, fmt.Errorf("its description %.60q tells no shape; save it again", text)
+		return fmt.Errorf("its description %.60q tells no shape; save it again", text)
 	}
 	bad := fmt.Errorf("its description says shape %v, and its pages are %s; save it again", d.Shape, p.text())
-	axes := make([]tiffAxis, len(d.Shape))
+	axes := make([]tiffAxis, 2, 2+len(d.Shape)) // before a shape of less than two axes
+	axes[0], axes[1] = tiffAxis{tiffOtherAxis, 1}, tiffAxis{tiffOtherAxis, 1}
 	for i, n := range d.Shape {
-		if axes[i] = (tiffAxis{tiffOtherAxis, n}); d.Axes != "" {
-			axes[i].kind = strings.ToUpper(d.Axes)[i]
+		axis := tiffAxis{tiffOtherAxis, n}
+		if d.Axes != "" {
+			axis.kind = strings.ToUpper(d.Axes)[i]
 		}
 		if n < 1 || n > math.MaxInt32 {
-			return nil, bad
+			return bad
+		}
+		axes = append(axes, axis)
+	}
+	last := func(back int) int64 { return axes[max(0, len(axes)-back)].length }
+	// The samples of pixels are an axis of their own, which may be there where there is one.
+	named := d.Axes == "" || axes[len(axes)-1].kind == 'S'
+	if last(1) == p.samples && (p.samples > 1 || named && last(2) == p.width && last(3) == p.height) {
+		axes = axes[:len(axes)-1]
+	} else if p.samples > 1 {
+		return bad
+	}
+	// Pages are the last axes, save for those of length 1.
+	page := longer([]tiffAxis{{'Y', p.height}, {'X', p.width}})
+	if all := longer(axes); len(all) < len(page) || !slices.Equal(all[len(all)-len(page):], page) {
+		return bad
+	}
+	l.height, l.width = last(2), last(1)
+	l.parts = max(1, p.width*p.height/(l.height*l.width))
+	if l.height*l.width*l.parts != p.width*p.height {
+		return bad
+	}
+	l.axes, err = planeAxes(axes[min(2, len(axes)-2):len(axes)-2], p.depth*l.parts)
+	return err
+}
+
+// longer is the lengths of axes but those of length 1.
+func longer(axes []tiffAxis) (lengths []int64) {
+	for _, a := range axes {
+		if a.length > 1 {
+			lengths = append(lengths, a.length)
 		}
 	}
-	last := func(back int) int64 {
-		if back > len(axes) {
-			return 1
-		}
-		return axes[len(axes)-back].length
-	}
-	pop := func() { axes = axes[:max(0, len(axes)-1)] }
-	if p.samples > 1 {
-		if last(1) != p.samples {
-			return nil, bad
-		}
-		pop()
-	}
-	for len(axes) > 0 && last(1) == 1 && (last(1) != p.width || last(2) != p.height) {
-		pop()
-	}
-	if last(1) != p.width || last(2) != p.height {
-		return nil, bad
-	}
-	pop()
-	pop()
-	return planeAxes(axes, p.depth)
+	return lengths
 }
 
 // planeAxes gives those of space the letter of depth, of which there can be one.
-func planeAxes(axes []tiffAxis, depth int64) ([]tiffAxis, error) {
+func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 	deep, channels := 0, 0
 	for i, a := range axes {
 		switch a.kind {
@@ -373,8 +388,8 @@ func planeAxes(axes []tiffAxis, depth int64) ([]tiffAxis, error) {
 	}
 	// Those of length 1 say nothing; a letter stands once.
 	axes = slices.DeleteFunc(axes, func(a tiffAxis) bool { return a.length == 1 && a.kind != tiffChannelAxis })
-	if n := (tiffLayout{axes: axes}).size(); n%depth != 0 {
-		return nil, fmt.Errorf("its description says %d planes, and its pages have %d each; save it again", n, depth)
+	if n := (tiffLayout{axes: axes}).size(); n%planes != 0 {
+		return nil, fmt.Errorf("its description says %d planes, and its pages have %d each; save it again", n, planes)
 	}
 	return axes, nil
 }
@@ -411,30 +426,30 @@ type omeData struct {
 	UUID       string
 }
 
-// omeLayout reads OME-XML.
-func omeLayout(text string, pages []*tiffPage) (l tiffLayout, err error) {
+// ome reads OME-XML.
+func (l *tiffLayout) ome(text string, pages []*tiffPage) error {
 	var x omeXML
 	if err := xml.NewDecoder(bytes.NewReader([]byte(text))).Decode(&x); err != nil {
-		return l, errors.New("its OME-XML cannot be read; save it again")
+		return errors.New("its OME-XML cannot be read; save it again")
 	}
 	switch {
 	case x.BinaryOnly != nil:
-		return l, errors.New("its OME-XML is in another file; convert it to one file first: bfconvert FILE image.ome.tif (Bio-Formats)")
+		return errors.New("its OME-XML is in another file; convert it to one file first: bfconvert FILE image.ome.tif (Bio-Formats)")
 	case len(x.Images) != 1:
-		return l, fmt.Errorf("its OME-XML describes %d images; save one image a file", len(x.Images))
+		return fmt.Errorf("its OME-XML describes %d images; save one image a file", len(x.Images))
 	case strings.Contains(text, "<ModuloAlong"):
-		return l, errors.New("its OME-XML divides an axis (ModuloAlong…), which is not read; save one volume a file")
+		return errors.New("its OME-XML divides an axis (ModuloAlong…), which is not read; save one volume a file")
 	}
 	p, first := x.Images[0].Pixels, pages[0]
 	if p.SizeX != first.width || p.SizeY != first.height {
-		return l, fmt.Errorf("its OME-XML says planes of %dx%d, and its pages are %s; save it again", p.SizeX, p.SizeY, first.text())
+		return fmt.Errorf("its OME-XML says planes of %dx%d, and its pages are %s; save it again", p.SizeX, p.SizeY, first.text())
 	}
 	for _, c := range p.Channels {
 		if c.Name != "" {
 			l.channels = append(l.channels, c.Name)
 		}
 		if n := max(1, c.Samples); n != first.samples {
-			return l, fmt.Errorf("its OME-XML says %d samples in each pixel, and its pages have %d; save it again", n, first.samples)
+			return fmt.Errorf("its OME-XML says %d samples in each pixel, and its pages have %d; save it again", n, first.samples)
 		}
 	}
 	sizes := map[byte]int64{'Z': p.SizeZ, 'C': p.SizeC / first.samples, 'T': p.SizeT}
@@ -448,15 +463,15 @@ func omeLayout(text string, pages []*tiffPage) (l tiffLayout, err error) {
 		delete(sizes, order[i])
 	}
 	if len(sizes) > 0 || len(order) != 3 || p.SizeC%first.samples != 0 {
-		return l, fmt.Errorf("its OME-XML says SizeZ %d, SizeC %d and SizeT %d in the order %.20q; save it again", p.SizeZ, p.SizeC, p.SizeT, p.DimensionOrder)
+		return fmt.Errorf("its OME-XML says SizeZ %d, SizeC %d and SizeT %d in the order %.20q; save it again", p.SizeZ, p.SizeC, p.SizeT, p.DimensionOrder)
 	}
 	if len(l.channels) != len(p.Channels) || int64(len(l.channels)) != p.SizeC/first.samples {
 		l.channels = nil // some of which have no name
 	}
 	if have, want := int64(len(pages))*first.depth, l.size(); have != want {
-		return l, fmt.Errorf("its OME-XML says %s, and the file has %d planes; save all planes in one file", l.text(), have)
+		return fmt.Errorf("its OME-XML says %s, and the file has %d planes; save all planes in one file", l.text(), have)
 	}
-	return l, l.omePlanes(x.UUID, p.TiffData, pages)
+	return l.omePlanes(x.UUID, p.TiffData, pages)
 }
 
 // omePlanes finds the page of each plane.

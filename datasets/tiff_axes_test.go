@@ -166,6 +166,30 @@ func TestTiffSeries(t *testing.T) {
 	checkFileImage(t, got, "5x4x2", grid.Uint16, planesOf(2, 3))
 }
 
+// The shape of a description counts where its last axis has length 1, as tifffile writes it.
+func TestTiffReshaped(t *testing.T) {
+	for _, c := range []struct {
+		description string
+		pages       int64
+		volume      int64
+		shape       string
+		first       int64 // value
+	}{
+		{`{"shape": [2, 4, 5, 1], "axes": "CTYX"}`, 2, 6, "1x5", 110},
+		{`{"shape": [2, 4, 5, 1], "axes": "CZYX"}`, 2, 1, "1x5x4", 100},
+		{`{"shape": [2, 4, 5, 1], "axes": "ZYXS"}`, 2, 0, "5x4x2", 0},
+		{`{"shape": [2, 4, 5, 1]}`, 2, 0, "5x4x2", 0},
+	} {
+		got, err := openFileBytes("image.tif", writeTiff(describedTiff(c.pages, c.description)), FileOptions{Volume: &c.volume})
+		if err != nil {
+			t.Errorf("%s: %v", c.description, err)
+			continue
+		}
+		value := func(i int64) float64 { return float64(100*(i/20) + c.first + i%20) }
+		checkFileImage(t, got, c.shape, grid.Uint16, value)
+	}
+}
+
 // One directory stands for all planes where these follow its own.
 func TestTiffContiguous(t *testing.T) {
 	for _, c := range []struct {
