@@ -338,7 +338,7 @@ func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	var size uint64
 	kind := t.order.Uint16(entry)
 	switch kind {
-	case 1, 2: // BYTE, ASCII
+	case 1: // BYTE
 		size = 1
 	case 3: // SHORT
 		size = 2

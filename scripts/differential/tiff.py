@@ -349,7 +349,7 @@ def explain(opened, ours, theirs):
     options, path = asked(opened)
     if isinstance(theirs, Rejected):
         tag = re.search(r"TiffTag (\d+)", str(theirs))
-        if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal", str(theirs)):
+        if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal|instances of|must be integers", str(theirs)):
             return "tags that do not bear on the pixels, and the types of others, are not looked into"
         if options and re.search("compress|_decode|BAD_DATA|corrupted", str(theirs)):
             return "the other volumes are not decompressed"
