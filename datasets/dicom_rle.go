@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (r *rleReader) next() error {
 		if from < rleHeader || to < from || to > int64(len(packed)) {
 			return errors.New("the segments of a frame of RLE lie beyond it; the file is damaged")
 		}
-		plane, err := readExactly(&packBits{src: packed[from:to]}, r.pixels, to-from)
+		plane, err := readExactly(&packBits{src: bytes.NewReader(packed[from:to])}, r.pixels, to-from)
 		if err != nil {
 			return err
 		}

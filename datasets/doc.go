@@ -12,6 +12,6 @@
 // generator at the voxel's coordinates, closed forms are predicates of the
 // coordinates, and files are read where they lie.
 //
-// OpenFile reads raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG and TIFF files, and
+// OpenFile reads raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP and TIFF files, and
 // Zarr hierarchies, those of OME-NGFF among them.
 package datasets

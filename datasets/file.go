@@ -197,6 +197,7 @@ func fileFormats() []fileFormat {
 		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
 		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
+		{"BMP", []string{".bmp"}, matchesBmp, openBmp},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}
 }
@@ -255,7 +256,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	if in.Array != "" && format.name != "npz" {
 		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
 	}
-	if in.Channel != "" {
+	if in.Channel != "" && format.name != "TIFF" {
 		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume", format.name)
 	}
 	if in.Volume != nil && body.volumes.count == 0 {

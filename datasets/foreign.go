@@ -41,7 +41,6 @@ func foreignFormats() []foreignFormat {
 		{"AFNI", []string{".brik", ".head"}, nil, "3dAFNItoNIFTI FILE"},
 		{"JPEG", []string{".jpg", ".jpeg"}, []string{"\xff\xd8\xff"}, magick},
 		{"JPEG 2000", []string{".jp2", ".j2k"}, []string{"\x00\x00\x00\x0cjP  "}, magick},
-		{"BMP", []string{".bmp"}, nil, magick},
 		{"GIF", []string{".gif"}, []string{"GIF87a", "GIF89a"}, magick},
 		{"WebP", []string{".webp"}, nil, magick},
 		{"PNM", []string{".pgm", ".ppm", ".pnm", ".pbm"}, []string{"P5\n", "P6\n", "P2\n"}, magick},

@@ -313,7 +313,7 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG or TIFF file, or in a Zarr folder",
+			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF file, or in a Zarr folder",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{
@@ -322,7 +322,7 @@ func fileGenerator() generator {
 				{"type", "what the file says", "raw files: one that NumPy has, such as uint16 or float64"},
 				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
 				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
-				{"channel", "the only one", "of an OME-NGFF image with several channels: the name or the number of one"},
+				{"channel", "the only one", "of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
 				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},

@@ -138,8 +138,29 @@ func scanPng(in fileInput) (*pngHeader, error) {
 				return nil, fmt.Errorf("trailing data: %d bytes after the chunk IEND; cut them off", in.size-at)
 			}
 			return h, nil
+		default:
+			if err := pngChunk(kind); err != nil {
+				return nil, err
+			}
 		}
 	}
+}
+
+// pngChunk rejects a chunk that changes the pixels and is not read. Those that bear on how they are
+// shown alone, such as gAMA, leave them as they are; image/png reads tRNS.
+func pngChunk(kind string) error {
+	switch kind {
+	case "acTL", "fcTL", "fdAT":
+		return errors.New("an animated PNG image of several frames; save one frame, or all as a TIFF stack")
+	case "pCAL":
+		return errors.New("a PNG image whose pixels are calibrated (pCAL), which is not read; save it without")
+	case "PLTE", "IHDR": // image/png knows where they may stand
+		return nil
+	}
+	if kind[0]&0x20 == 0 { // upper case
+		return fmt.Errorf("the chunk %q, which must be understood, is unknown; save it as a plain PNG image", kind)
+	}
+	return nil
 }
 
 // checkData decompresses the pixels without keeping them, and reports whether

@@ -85,6 +85,12 @@ func TestPngInterlaced(t *testing.T) {
 	}
 }
 
+// Chunks that say how pixels are shown leave them as they are.
+func TestPngShown(t *testing.T) {
+	data := writePng(3, 2, 8, 0, 0, []byte{0, 1, 2, 3, 0, 4, 5, 6}, "gAMA", "sBIT", "bKGD", "cHRM", "sRGB", "iCCP", "eXIf", "tIME", "tEXt", "prVt")
+	checkFileImage(t, mustOpen(t, "image.png", data), "3x2", grid.Uint8, linear(1, 1))
+}
+
 func TestPngErrors(t *testing.T) {
 	rows := []byte{0, 1, 2, 3, 0, 4, 5, 6}
 	good := writePng(3, 2, 8, 0, 0, rows)
@@ -109,6 +115,9 @@ func TestPngErrors(t *testing.T) {
 		{"alpha", writePng(1, 1, 16, 4, 0, []byte{0, 1, 2, 255, 254}), "with transparency"},
 		{"transparent", writePng(3, 1, 8, 0, 0, []byte{0, 1, 2, 0}, "tRNS"), "first not opaque at pixel 2"},
 		{"colour type", writePng(3, 2, 8, 1, 0, rows), "colour type 1 is unknown"},
+		{"animated", writePng(3, 2, 8, 0, 0, rows, "acTL"), "an animated PNG image of several frames; save one frame"},
+		{"calibrated", writePng(3, 2, 8, 0, 0, rows, "pCAL"), "calibrated (pCAL)"},
+		{"critical", writePng(3, 2, 8, 0, 0, rows, "CgBI"), "the chunk \"CgBI\", which must be understood"},
 		{"depth", writePng(3, 2, 32, 0, 0, rows), "bit depth 32"},
 		{"zero width", writePng(0, 2, 8, 0, 0, rows), "at least 1"},
 		{"short", writePng(3, 3, 8, 0, 0, rows), "truncated: the compressed pixels end after 8 of 12 bytes"},

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,52 +11,79 @@ import (
 	"strings"
 )
 
-// openTiff reads a stack of pages of one size and type (TIFF 6.0, or BigTIFF):
-// one page is a 2D image, several are the slices of a 3D one. It takes one
-// sample per pixel, an integer of 8 to 64 bits or a float of 16 to 64, or colours of 8 or 16
-// bits that are all grey, with alpha only where it is opaque, in strips or tiles, uncompressed
-// or PackBits, LZW or deflate, with or without horizontal differences, of floats also by bytes.
-// White-is-zero images are refused, because tools differ on whether their values are to be
-// inverted. The orientation is ignored.
+// openTiff reads the planes of a TIFF 6.0 or BigTIFF file. Pages of one size and type are the
+// slices of a volume, unless a description says that they are channels, times or volumes
+// (tiff_axes.go): then the options choose one. A pixel has one sample, or is grey and opaque.
+// Segments are strips or tiles, plain or packed by PackBits, LZW or deflate, with any predictor.
+// doc/formats/tiff.md lists what each tag does.
 func openTiff(in fileInput) (*fileBody, error) {
 	if in.Stream {
 		return nil, notStreamed{"a TIFF stack is assembled from its strips"}
 	}
 	t := &tiffFile{in: in, directoryBytes: in.size, segmentBytes: in.size}
-	next, err := t.header()
+	pages, err := t.pages()
 	if err != nil {
 		return nil, err
 	}
-	var pages []*tiffPage
-	for next != 0 {
-		var p *tiffPage
-		if p, next, err = t.page(next); err == nil && len(pages) > 0 {
-			err = p.like(pages[0])
-		}
-		if err != nil {
-			return nil, fmt.Errorf("page %d: %w", len(pages)+1, err)
-		}
-		pages = append(pages, p)
+	l, err := t.arrange(pages)
+	if err != nil {
+		return nil, err
 	}
-	if len(pages) == 0 {
-		return nil, errors.New("the TIFF file has no page; it holds no image")
-	}
-	if n := pages[0].images; n > 1 && n != int64(len(pages)) {
-		return nil, fmt.Errorf("ImageJ says %d slices but the file has %d pages; save it from ImageJ again, as a plain stack", n, len(pages))
-	}
-	b := &fileBody{stored: pages[0].stored}
-	if b.shape, err = fileShape([]int64{int64(len(pages)), pages[0].height, pages[0].width}); err != nil {
+	first := pages[0]
+	b := &fileBody{stored: first.stored, scaled: l.scaled, slope: l.slope, inter: l.inter}
+	planes, err := l.choose(b, in)
+	if err != nil {
 		return nil, err
 	}
 	if err := b.room(in); err != nil {
 		return nil, err
 	}
-	for i, p := range pages {
-		if b.decoded, err = t.appendPage(b.decoded, p, b.bytes()); err != nil {
-			return nil, fmt.Errorf("page %d: %w", i+1, err)
+	for _, i := range planes {
+		p, z, part := t.plane(pages, l, i)
+		if l.parts == 1 {
+			b.decoded, err = t.appendPlane(b.decoded, p, z, b.bytes())
+		} else {
+			var plane []byte
+			if plane, err = t.appendPlane(nil, p, z, p.height*p.rowBytes(false)); err == nil {
+				size := int64(len(plane)) / l.parts
+				b.decoded = append(b.decoded, plane[part*size:][:size]...)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", p.index+1, err)
 		}
 	}
-	return b, nil
+	return b, checkNoData(b.decoded, b.stored, first.noData)
+}
+
+// pages reads the directories of the images of full resolution.
+func (t *tiffFile) pages() ([]*tiffPage, error) {
+	next, err := t.header()
+	if err != nil {
+		return nil, err
+	}
+	var pages []*tiffPage
+	n := int64(0)
+	for ; next != 0; n++ {
+		var p *tiffPage
+		if p, next, err = t.page(next); err == nil && p != nil && len(pages) > 0 {
+			err = p.like(pages[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", n+1, err)
+		}
+		if p != nil {
+			p.index = n
+			pages = append(pages, p)
+		}
+	}
+	switch {
+	case n == 0:
+		return nil, errors.New("the TIFF file has no page; it holds no image")
+	case len(pages) == 0:
+		return nil, errors.New("all pages are reduced images of others; save the image of full resolution as a page")
+	}
+	return pages, nil
 }
 
 // A tiffFile reads the directories of a TIFF file.
@@ -67,20 +95,30 @@ type tiffFile struct {
 	// of an honest file serves twice, and without these limits a small file
 	// could ask for a great deal of work by pointing many times to one place.
 	directoryBytes, segmentBytes int64
+	tiles                        tileLayer
+	tifffile                     bool       // wrote the file, as a page says
+	directories                  [][2]int64 // where they and their lists begin and end
 }
 
-// A tiffPage is one image of the file. Its pixels lie in segments, which are
-// strips or tiles.
+// A tiffPage is one image of the file, of one plane or of several behind each other. Its pixels
+// lie in segments, which are strips or tiles.
 type tiffPage struct {
-	width, height      int64
-	stored             storedType
-	samples, colours   int64 // of a pixel, and how many of them are no alpha
-	compression        uint64
-	predictor          uint64
-	tiled              bool
-	segmentW, segmentH int64
-	offsets, counts    []uint64
-	images             int64 // as ImageJ wrote, or 0
+	index                        int64 // in the file, with the pages that are skipped
+	width, height, depth         int64
+	stored                       storedType
+	bilevel                      bool  // pixels are bits
+	samples, colours             int64 // of a pixel, and how many of them are no alpha
+	compression                  uint64
+	predictor                    uint64
+	reversed                     bool // the lowest bit of a byte comes first
+	tiled                        bool
+	segmentW, segmentH, segmentD int64
+	stripH                       int64 // rows of a strip that is filled up
+	offsets, counts              []uint64
+	kind, number                 uint64 // tags 254 and 297
+	description                  string
+	vendor                       string // whose own tags say more of the pages
+	noData                       string // GDAL's
 }
 
 // header reads the first bytes, and returns the offset of the first directory.
@@ -134,6 +172,7 @@ func (t *tiffFile) directory(at, n int64) ([]byte, error) {
 		return nil, errors.New("the directories overlap or go round in a circle; the file is damaged")
 	}
 	t.directoryBytes -= n
+	t.directories = append(t.directories, [2]int64{at, at + n})
 	b := make([]byte, n)
 	if _, err := t.in.ReadAt(b, at); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading a directory: %w", pathCause(err))
@@ -143,6 +182,8 @@ func (t *tiffFile) directory(at, n int64) ([]byte, error) {
 
 // The tags that bear on the pixels.
 const (
+	tiffSubfileType     = 254
+	tiffOldSubfileType  = 255
 	tiffWidth           = 256
 	tiffHeight          = 257
 	tiffBits            = 258
@@ -155,13 +196,32 @@ const (
 	tiffRowsPerStrip    = 278
 	tiffStripByteCounts = 279
 	tiffPlanar          = 284
+	tiffPageNumber      = 297
+	tiffSoftware        = 305
 	tiffPredictor       = 317
 	tiffTileWidth       = 322
 	tiffTileHeight      = 323
 	tiffTileOffsets     = 324
 	tiffTileByteCounts  = 325
+	tiffSubDirectories  = 330
+	tiffExtraSamples    = 338
 	tiffSampleFormat    = 339
+	tiffImageDepth      = 32997
+	tiffTileDepth       = 32998
+	tiffNoData          = 42113
 )
+
+// tiffLists are the tags of several numbers.
+var tiffLists = []uint16{
+	tiffBits, tiffStripOffsets, tiffStripByteCounts, tiffPageNumber, tiffTileOffsets, tiffTileByteCounts,
+	tiffSubDirectories, tiffExtraSamples, tiffSampleFormat,
+}
+
+// tiffVendors are tags that describe pages in ways of their own.
+var tiffVendors = map[uint16]string{
+	33628: "MetaMorph", 33629: "MetaMorph", 33630: "MetaMorph", 33631: "MetaMorph",
+	33560: "Olympus SIS", 34361: "Olympus FluoView", 34412: "Zeiss LSM", 43314: "NIH Image", 51123: "Micro-Manager",
+}
 
 // What pixels are stored as, beside themselves: tag 317 says it.
 const (
@@ -170,61 +230,82 @@ const (
 	tiffBytesPredictor = 3 // between the bytes of floats, by their weight
 )
 
-// tags reads the directory at an offset: the values of the tags above, and the
-// offset of the next directory or 0.
-func (t *tiffFile) tags(at int64) (map[uint16][]uint64, int64, error) {
+// tiffTags are the tags of a directory that bear on its pixels.
+type tiffTags struct {
+	numbers map[uint16][]uint64
+	texts   map[uint16]string
+	vendor  string
+}
+
+// number is the first value of a tag.
+func (t tiffTags) number(tag uint16, missing uint64) uint64 {
+	if v := t.numbers[tag]; len(v) > 0 {
+		return v[0]
+	}
+	return missing
+}
+
+// tags reads the directory at an offset, and the offset of the next directory or 0. Of a tag
+// that stands twice the first counts.
+func (t *tiffFile) tags(at int64) (tags tiffTags, next int64, err error) {
 	countSize, entrySize, offsetSize := int64(2), int64(12), int64(4)
 	if t.large {
 		countSize, entrySize, offsetSize = 8, 20, 8
 	}
 	head, err := t.directory(at, countSize)
 	if err != nil {
-		return nil, 0, err
+		return tags, 0, err
 	}
 	n := uint64(t.order.Uint16(head))
 	if t.large {
 		n = t.order.Uint64(head)
 	}
 	if n > math.MaxUint16 {
-		return nil, 0, fmt.Errorf("a directory of %d tags; the file is damaged", n)
+		return tags, 0, fmt.Errorf("a directory of %d tags; the file is damaged", n)
 	}
 	body, err := t.directory(at+countSize, int64(n)*entrySize+offsetSize)
 	if err != nil {
-		return nil, 0, err
+		return tags, 0, err
 	}
-	tags := map[uint16][]uint64{}
+	tags = tiffTags{map[uint16][]uint64{}, map[uint16]string{}, ""}
 	for range n {
-		tag := t.order.Uint16(body)
-		switch tag {
-		case tiffWidth, tiffHeight, tiffBits, tiffCompression, tiffPhotometric, tiffFillOrder, tiffDescription,
-			tiffStripOffsets, tiffSamples, tiffRowsPerStrip, tiffStripByteCounts, tiffPlanar, tiffPredictor,
-			tiffTileWidth, tiffTileHeight, tiffTileOffsets, tiffTileByteCounts, tiffSampleFormat:
-			if tags[tag], err = t.values(body[2:entrySize]); err != nil {
-				return nil, 0, fmt.Errorf("tag %d: %w", tag, err)
-			}
+		if err := t.tag(&tags, t.order.Uint16(body), body[2:entrySize]); err != nil {
+			return tags, 0, fmt.Errorf("tag %d: %w", t.order.Uint16(body), err)
 		}
 		body = body[entrySize:]
 	}
-	next, err := t.offset(body)
+	next, err = t.offset(body)
 	return tags, next, err
 }
 
-// values reads the numbers of a tag, whose entry is given from its type on.
-func (t *tiffFile) values(entry []byte) ([]uint64, error) {
-	var size uint64
-	kind := t.order.Uint16(entry)
-	switch kind {
-	case 1, 2: // BYTE, ASCII
-		size = 1
-	case 3: // SHORT
-		size = 2
-	case 4: // LONG
-		size = 4
-	case 16: // LONG8
-		size = 8
+// tag reads the entry of a tag, which is given from its type on.
+func (t *tiffFile) tag(tags *tiffTags, tag uint16, entry []byte) (err error) {
+	switch tag {
+	case tiffDescription, tiffSoftware, tiffNoData:
+		if _, ok := tags.texts[tag]; !ok {
+			tags.texts[tag], err = t.text(entry)
+		}
+	case tiffSubfileType, tiffOldSubfileType, tiffWidth, tiffHeight, tiffBits, tiffCompression, tiffPhotometric,
+		tiffFillOrder, tiffStripOffsets, tiffSamples, tiffRowsPerStrip, tiffStripByteCounts, tiffPlanar,
+		tiffPageNumber, tiffPredictor, tiffTileWidth, tiffTileHeight, tiffTileOffsets, tiffTileByteCounts,
+		tiffSubDirectories, tiffExtraSamples, tiffSampleFormat, tiffImageDepth, tiffTileDepth:
+		if _, ok := tags.numbers[tag]; ok {
+			break
+		}
+		tags.numbers[tag], err = t.values(entry)
+		if n := len(tags.numbers[tag]); n > 1 && !slices.Contains(tiffLists, tag) {
+			return fmt.Errorf("%d values where one should be; the file is damaged", n)
+		}
 	default:
-		return nil, fmt.Errorf("type %d where a whole number should be; the file is damaged", kind)
+		if v := tiffVendors[tag]; v != "" {
+			tags.vendor = v
+		}
 	}
+	return err
+}
+
+// field reads the bytes of an entry's values, of a size each.
+func (t *tiffFile) field(entry []byte, size uint64) ([]byte, error) {
 	n, field := uint64(t.order.Uint32(entry[2:])), entry[6:]
 	if t.large {
 		n, field = t.order.Uint64(entry[2:]), entry[10:]
@@ -232,16 +313,47 @@ func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	if n == 0 || n > uint64(t.in.size) {
 		return nil, fmt.Errorf("%d values in a file of %d bytes; the file is damaged", n, t.in.size)
 	}
-	if n*size > uint64(len(field)) {
-		at, err := t.offset(field)
-		if err != nil {
-			return nil, err
-		}
-		if field, err = t.directory(at, int64(n*size)); err != nil {
-			return nil, err
-		}
+	if n*size <= uint64(len(field)) {
+		return field[:n*size], nil
 	}
-	v := make([]uint64, n)
+	at, err := t.offset(field)
+	if err != nil {
+		return nil, err
+	}
+	return t.directory(at, int64(n*size))
+}
+
+// text reads a tag's text, which ends with its first zero.
+func (t *tiffFile) text(entry []byte) (string, error) {
+	if kind := t.order.Uint16(entry); kind != 1 && kind != 2 && kind != 7 { // BYTE, ASCII, UNDEFINED
+		return "", fmt.Errorf("type %d where a text should be; the file is damaged", kind)
+	}
+	text, err := t.field(entry, 1)
+	before, _, _ := bytes.Cut(text, []byte{0})
+	return string(before), err
+}
+
+// values reads the numbers of a tag, whose entry is given from its type on.
+func (t *tiffFile) values(entry []byte) ([]uint64, error) {
+	var size uint64
+	kind := t.order.Uint16(entry)
+	switch kind {
+	case 1: // BYTE
+		size = 1
+	case 3: // SHORT
+		size = 2
+	case 4, 13: // LONG, IFD
+		size = 4
+	case 16, 18: // LONG8, IFD8
+		size = 8
+	default:
+		return nil, fmt.Errorf("type %d where a whole number should be; the file is damaged", kind)
+	}
+	field, err := t.field(entry, size)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]uint64, uint64(len(field))/size)
 	for i := range v {
 		switch size {
 		case 1:
@@ -257,86 +369,120 @@ func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	return v, nil
 }
 
-// page reads the directory at an offset, and returns the offset of the next.
+// page reads the directory at an offset, and returns the offset of the next. There is no page
+// where the image is one of less resolution of another.
 func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	tags, next, err := t.tags(at)
 	if err != nil {
 		return nil, 0, err
 	}
-	number := func(tag uint16, missing uint64) uint64 {
-		if v := tags[tag]; len(v) > 0 {
-			return v[0]
-		}
-		return missing
+	p := &tiffPage{
+		compression: tags.number(tiffCompression, 1), kind: tags.subfileType(), number: tags.number(tiffPageNumber, 0),
+		description: tags.texts[tiffDescription], vendor: tags.vendor, noData: tags.texts[tiffNoData],
 	}
-	const grey = "save it as greyscale: integers of 8 to 64 bits, or floats"
-	p := &tiffPage{compression: number(tiffCompression, 1), images: imagejImages(tags[tiffDescription]), colours: 1}
-	switch n := number(tiffPhotometric, 1); n {
-	case 1:
-	case 2:
-		p.colours = 3
-	case 0:
-		return nil, 0, errors.New("white is zero, which tools read in two ways; save it with black as zero")
-	default:
-		return nil, 0, fmt.Errorf("photometric interpretation %d is not grey; %s", n, grey)
+	switch {
+	case p.kind&tiffReduced != 0:
+		return nil, next, nil
+	case p.kind&^tiffPageOfSeveral != 0:
+		return nil, 0, fmt.Errorf("subfile type %d, a mask or another image beside the first; save the image by itself", p.kind)
 	}
-	if n := number(tiffFillOrder, 1); n != 1 {
-		return nil, 0, fmt.Errorf("fill order %d; save it with fill order 1", n)
-	}
-	if n := number(tiffSamples, 1); n != uint64(p.colours) && n != uint64(p.colours)+1 {
-		return nil, 0, fmt.Errorf("%d samples in each pixel; %s", n, grey)
-	} else if p.samples = int64(n); n > 1 && number(tiffPlanar, 1) != 1 {
-		return nil, 0, fmt.Errorf("%d samples in planes of their own; %s", n, grey)
-	}
-	if p.predictor = number(tiffPredictor, 1); p.predictor < tiffNoPredictor || p.predictor > tiffBytesPredictor {
-		return nil, 0, fmt.Errorf("predictor %d is not read; save it with predictor 1, 2 or 3", p.predictor)
-	}
-	bits, format := number(tiffBits, 1), number(tiffSampleFormat, 1)
-	if p.stored = tiffTypes[[2]uint64{bits, format}]; p.stored == 0 {
-		return nil, 0, fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
-	}
-	if p.predictor == tiffBytesPredictor && format != 3 {
-		return nil, 0, fmt.Errorf("predictor 3, which is for floats, of %v; save it with predictor 1 or 2", p.stored)
-	}
-	if p.samples > 1 {
-		other := func(want uint64) func(uint64) bool { return func(n uint64) bool { return n != want } }
-		if slices.ContainsFunc(tags[tiffBits], other(bits)) || slices.ContainsFunc(tags[tiffSampleFormat], other(format)) {
-			return nil, 0, fmt.Errorf("samples of several types in each pixel; %s", grey)
-		}
-		if p.stored != storedUint8 && p.stored != storedUint16 {
-			return nil, 0, fmt.Errorf("%d samples of %v in each pixel; %s", p.samples, p.stored, grey)
-		}
-	}
-	if err := p.layout(tags, number); err != nil {
+	t.tifffile = t.tifffile || strings.HasPrefix(tags.texts[tiffSoftware], "tifffile") || isShaped(p.description)
+	if err := p.pixels(tags, t.tifffile); err != nil {
 		return nil, 0, err
+	}
+	if err := p.layout(tags); err != nil {
+		return nil, 0, err
+	}
+	for _, at := range tags.numbers[tiffSubDirectories] {
+		if err := t.checkSubDirectory(int64(at&math.MaxInt64), p); err != nil {
+			return nil, 0, err
+		}
 	}
 	return p, next, t.claim(p)
 }
 
-// tiffTypes are the types by their bits and sample format.
-var tiffTypes = map[[2]uint64]storedType{
-	{8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32, {64, 1}: storedUint64,
-	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32, {64, 2}: storedInt64,
-	{16, 3}: storedFloat16, {32, 3}: storedFloat32, {64, 3}: storedFloat64,
+// The subfile types that are known.
+const (
+	tiffReduced       = 1
+	tiffPageOfSeveral = 2
+)
+
+// subfileType is tag 254, or what the older tag 255 says in its place.
+func (t tiffTags) subfileType() uint64 {
+	old := t.number(tiffOldSubfileType, 1)
+	return t.number(tiffSubfileType, map[uint64]uint64{1: 0, 2: tiffReduced, 3: tiffPageOfSeveral}[old])
 }
 
-// imagejImages is the number of slices that ImageJ's description says, or 0.
-// ImageJ writes stacks beyond 4 GiB with a directory for the first slice alone.
-func imagejImages(description []uint64) int64 {
-	text := make([]byte, len(description))
-	for i, c := range description {
-		text[i] = byte(c)
+// checkSubDirectory rejects an image below a page that is not the page's own with less
+// resolution.
+func (t *tiffFile) checkSubDirectory(at int64, p *tiffPage) error {
+	tags, _, err := t.tags(at)
+	if err != nil {
+		return fmt.Errorf("its subdirectory: %w", err)
 	}
-	if !strings.HasPrefix(string(text), "ImageJ=") {
-		return 0
+	w, h := tags.number(tiffWidth, 0), tags.number(tiffHeight, 0)
+	smaller := w <= uint64(p.width) && h <= uint64(p.height) && (w < uint64(p.width) || h < uint64(p.height))
+	if tags.subfileType()&tiffReduced == 0 && !smaller {
+		return fmt.Errorf("an image of %dx%d in a subdirectory, which is not the page with less resolution; save one image a file", w, h)
 	}
-	var n int64
-	_, rest, _ := strings.Cut(string(text), "\nimages=")
-	for _, c := range []byte(rest) {
-		if c < '0' || c > '9' || n > math.MaxInt32 {
-			break
+	return nil
+}
+
+// pixels reads what a pixel is. In tifffile's masks True is 1, whatever colour it says that is.
+func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
+	const grey = "save it as greyscale: integers of 8 to 64 bits, floats, or bits"
+	bits, format := tags.number(tiffBits, 1), tags.number(tiffSampleFormat, 1)
+	p.bilevel = bits == 1 && format == 1
+	p.colours = 1
+	switch n := tags.number(tiffPhotometric, 1); {
+	case n == 1, n == 0 && p.bilevel && tifffile:
+	case n == 2:
+		p.colours = 3
+	case n == 0:
+		return errors.New("white is zero, which tools read in two ways; save it with black as zero")
+	default:
+		return fmt.Errorf("photometric interpretation %d is not grey; %s", n, grey)
+	}
+	switch n := tags.number(tiffFillOrder, 1); n {
+	case 1, 2:
+		p.reversed = n == 2
+	default:
+		return fmt.Errorf("fill order %d; save it with fill order 1", n)
+	}
+	if n := tags.number(tiffSamples, 1); n != uint64(p.colours) && n != uint64(p.colours)+1 {
+		return fmt.Errorf("%d samples in each pixel; %s", n, grey)
+	} else if p.samples = int64(n); n > 1 && tags.number(tiffPlanar, 1) != 1 {
+		return fmt.Errorf("%d samples in planes of their own; %s", n, grey)
+	}
+	if alpha := tags.number(tiffExtraSamples, 0); p.samples > p.colours && alpha != 1 && alpha != 2 {
+		return fmt.Errorf("%d samples in each pixel, the last of which is not said to be alpha; %s", p.samples, grey)
+	}
+	p.stored = tiffTypes[[2]uint64{bits, format}]
+	switch p.predictor = tags.number(tiffPredictor, 1); {
+	case p.stored == 0:
+		return fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
+	case p.predictor < tiffNoPredictor || p.predictor > tiffBytesPredictor:
+		return fmt.Errorf("predictor %d is not read; save it with predictor 1, 2 or 3", p.predictor)
+	case p.predictor == tiffBytesPredictor && format != 3:
+		return fmt.Errorf("predictor 3, which is for floats, of %v; save it with predictor 1 or 2", p.stored)
+	case p.predictor != tiffNoPredictor && p.bilevel:
+		return fmt.Errorf("predictor %d of bits; save it with predictor 1", p.predictor)
+	}
+	if p.samples > 1 {
+		other := func(want uint64) func(uint64) bool { return func(n uint64) bool { return n != want } }
+		if slices.ContainsFunc(tags.numbers[tiffBits], other(bits)) || slices.ContainsFunc(tags.numbers[tiffSampleFormat], other(format)) {
+			return fmt.Errorf("samples of several types in each pixel; %s", grey)
 		}
-		n = 10*n + int64(c-'0')
+		if p.bilevel || p.stored != storedUint8 && p.stored != storedUint16 {
+			return fmt.Errorf("%d samples of %v in each pixel; %s", p.samples, p.stored, grey)
+		}
 	}
-	return n
+	return nil
+}
+
+// tiffTypes are the types by their bits and sample format.
+var tiffTypes = map[[2]uint64]storedType{
+	{1, 1}: storedUint8, {8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32, {64, 1}: storedUint64,
+	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32, {64, 2}: storedInt64,
+	{16, 3}: storedFloat16, {32, 3}: storedFloat32, {64, 3}: storedFloat64,
 }

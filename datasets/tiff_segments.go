@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/klauspost/compress/zlib"
 	"golang.org/x/image/tiff/lzw"
@@ -41,22 +42,34 @@ func tiffRatio(compression uint64) int64 {
 }
 
 // layout reads where the segments of a page lie and how large they are.
-func (p *tiffPage) layout(tags map[uint16][]uint64, number func(uint16, uint64) uint64) error {
-	width, height := number(tiffWidth, 0), number(tiffHeight, 0)
-	w, h := width, min(number(tiffRowsPerStrip, math.MaxUint32), height)
-	p.offsets, p.counts = tags[tiffStripOffsets], tags[tiffStripByteCounts]
-	if _, p.tiled = tags[tiffTileOffsets]; p.tiled {
-		w, h = number(tiffTileWidth, 0), number(tiffTileHeight, 0)
-		p.offsets, p.counts = tags[tiffTileOffsets], tags[tiffTileByteCounts]
+func (p *tiffPage) layout(tags tiffTags) error {
+	width, height, depth := tags.number(tiffWidth, 0), tags.number(tiffHeight, 0), tags.number(tiffImageDepth, 1)
+	rows := tags.number(tiffRowsPerStrip, math.MaxUint32)
+	w, h, d := width, min(rows, height), uint64(1)
+	p.offsets, p.counts = tags.numbers[tiffStripOffsets], tags.numbers[tiffStripByteCounts]
+	if _, p.tiled = tags.numbers[tiffTileOffsets]; p.tiled {
+		w, h, d = tags.number(tiffTileWidth, 0), tags.number(tiffTileHeight, 0), tags.number(tiffTileDepth, 1)
+		p.offsets, p.counts = tags.numbers[tiffTileOffsets], tags.numbers[tiffTileByteCounts]
 	}
-	const most = math.MaxInt32 // so that no product below overflows
-	if width < 1 || height < 1 || w < 1 || h < 1 || width > most || height > most || w > most || h > most {
-		return fmt.Errorf("%dx%d pixels in strips or tiles of %dx%d; the image is empty or its header is damaged", width, height, w, h)
+	for _, n := range []uint64{width, height, depth, w, h, d} {
+		if n < 1 || n > math.MaxInt32 {
+			return fmt.Errorf("%dx%dx%d pixels in strips or tiles of %dx%dx%d; the image is empty or its header is damaged", width, height, depth, w, h, d)
+		}
 	}
-	p.width, p.height, p.segmentW, p.segmentH = int64(width), int64(height), int64(w), int64(h)
-	want := grid.CeilDiv(p.width, p.segmentW) * grid.CeilDiv(p.height, p.segmentH)
-	if int64(len(p.offsets)) != want || int64(len(p.counts)) != want {
-		return fmt.Errorf("%d offsets and %d byte counts for %d strips or tiles; the file is damaged", len(p.offsets), len(p.counts), want)
+	p.width, p.height, p.depth = int64(width), int64(height), int64(depth)
+	p.segmentW, p.segmentH, p.segmentD = int64(w), int64(h), int64(d)
+	p.stripH = int64(h)
+	if !p.tiled && rows <= math.MaxInt32 {
+		p.stripH = int64(rows)
+	}
+	// So that no product overflows.
+	if float64(w)*float64(max(h, uint64(p.stripH)))*float64(d)*float64(p.samples*p.stored.size()) > 1<<62 || float64(width)*float64(height)*float64(depth) > 1<<59 {
+		return errors.New("more pixels than can be counted; the header is damaged")
+	}
+	across, down := p.segments()
+	layers := grid.CeilDiv(p.depth, p.segmentD)
+	if n := int64(len(p.offsets)); n%layers != 0 || n/layers%down != 0 || n/layers/down != across || len(p.counts) != len(p.offsets) {
+		return fmt.Errorf("%d offsets and %d byte counts for %dx%dx%d strips or tiles; the file is damaged", n, len(p.counts), across, down, layers)
 	}
 	if tiffRatio(p.compression) == 0 {
 		return fmt.Errorf("compression %d is not none, LZW, deflate or PackBits; save it with one of them", p.compression)
@@ -64,11 +77,19 @@ func (p *tiffPage) layout(tags map[uint16][]uint64, number func(uint16, uint64) 
 	return nil
 }
 
+// segments is the number of segments beside and below each other.
+func (p *tiffPage) segments() (across, down int64) {
+	return grid.CeilDiv(p.width, p.segmentW), grid.CeilDiv(p.height, p.segmentH)
+}
+
 // claim refuses segments that the file cannot hold.
 func (t *tiffFile) claim(p *tiffPage) error {
 	size := uint64(t.in.size)
 	for i := range p.offsets {
 		at, n := p.offsets[i], p.counts[i]
+		if n == 0 {
+			return fmt.Errorf("strip or tile %d is sparse: the file has no bytes for it; save the image with all of them", i+1)
+		}
 		if at > size || n > size-at {
 			return fmt.Errorf("truncated: strip or tile %d has %d bytes at byte %d of a file of %d; copy the file again", i+1, n, at, size)
 		}
@@ -76,45 +97,94 @@ func (t *tiffFile) claim(p *tiffPage) error {
 			return errors.New("the strips or tiles overlap; the file is damaged")
 		}
 		t.segmentBytes -= int64(n)
-		if err := checkRatio(p.segmentBytes(int64(i)), int64(n), tiffRatio(p.compression)); err != nil {
+		if err := checkRatio(p.packedBytes(int64(i)), int64(n), tiffRatio(p.compression)); err != nil {
 			return fmt.Errorf("strip or tile %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-// like reports whether a page can be a slice beside the first one.
+// like reports whether a page can be a plane beside the first one.
 func (p *tiffPage) like(first *tiffPage) error {
-	if p.width != first.width || p.height != first.height || p.stored != first.stored {
-		return fmt.Errorf("%dx%d %v differs from page 1, which is %dx%d %v; save pages of one size and type", p.width, p.height, p.stored, first.width, first.height, first.stored)
+	switch {
+	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored || p.bilevel != first.bilevel:
+		return fmt.Errorf("%s differs from page %d, which is %s; save pages of one size and type", p.text(), first.index+1, first.text())
+	case p.kind != first.kind:
+		return fmt.Errorf("subfile type %d differs from that of page %d, which is %d; save pages of one kind", p.kind, first.index+1, first.kind)
+	case p.noData != first.noData:
+		return fmt.Errorf("its no-data value %.20q differs from that of page %d, %.20q; save pages of one kind", p.noData, first.index+1, first.noData)
 	}
 	return nil
+}
+
+// text is a page's size and type.
+func (p *tiffPage) text() string {
+	size, stored := fmt.Sprintf("%dx%d", p.width, p.height), p.stored.String()
+	if p.depth > 1 {
+		size += fmt.Sprintf("x%d", p.depth)
+	}
+	if p.bilevel {
+		stored = "bits"
+	}
+	return size + " " + stored
 }
 
 // segmentRows is the number of rows of segment i that the file holds: the last
 // strip may be short, a tile never is.
 func (p *tiffPage) segmentRows(i int64) int64 {
 	if p.tiled {
-		return p.segmentH
+		return p.segmentD * p.segmentH
 	}
-	return min(p.segmentH, p.height-i*p.segmentH)
+	_, down := p.segments()
+	return min(p.segmentH, p.height-i%down*p.segmentH)
 }
 
-func (p *tiffPage) segmentBytes(i int64) int64 {
-	return p.segmentRows(i) * p.segmentW * p.samples * p.stored.size()
+// rowBytes is the number of bytes of a segment's row, as the file has it or unpacked.
+func (p *tiffPage) rowBytes(packed bool) int64 {
+	if packed && p.bilevel {
+		return grid.CeilDiv(p.segmentW, 8)
+	}
+	return p.segmentW * p.samples * p.stored.size()
 }
 
-// appendPage decodes a page and appends its pixels to data, which grows to at
+func (p *tiffPage) packedBytes(i int64) int64 { return p.segmentRows(i) * p.rowBytes(true) }
+
+// A tileLayer keeps the tiles of several planes, which one plane after the other needs.
+type tileLayer struct {
+	page  *tiffPage
+	layer int64
+	tiles map[int64][]byte
+}
+
+// tile decodes a segment, or returns it again for the next plane.
+func (t *tiffFile) tile(p *tiffPage, k, layer int64) ([]byte, error) {
+	if p.segmentD == 1 {
+		return t.segment(p, k)
+	}
+	if t.tiles.page != p || t.tiles.layer != layer {
+		t.tiles = tileLayer{p, layer, map[int64][]byte{}}
+	}
+	data, ok := t.tiles.tiles[k]
+	if ok {
+		return data, nil
+	}
+	data, err := t.segment(p, k)
+	t.tiles.tiles[k] = data
+	return data, err
+}
+
+// appendPlane decodes plane z of a page and appends its pixels to data, which grows to at
 // most limit bytes.
-func (t *tiffFile) appendPage(data []byte, p *tiffPage, limit int64) ([]byte, error) {
-	across := grid.CeilDiv(p.width, p.segmentW)
+func (t *tiffFile) appendPlane(data []byte, p *tiffPage, z, limit int64) ([]byte, error) {
+	across, down := p.segments()
 	size := p.stored.size()
+	layer, inTile := z/p.segmentD, z%p.segmentD*p.segmentH
 	band := make([][]byte, across)
 	for y := int64(0); y < p.height; y += p.segmentH {
 		for i := range band {
-			k := y/p.segmentH*across + int64(i)
+			k := (layer*down+y/p.segmentH)*across + int64(i)
 			var err error
-			if band[i], err = t.segment(p, k); err != nil {
+			if band[i], err = t.tile(p, k, layer); err != nil {
 				return nil, fmt.Errorf("strip or tile %d: %w", k+1, err)
 			}
 		}
@@ -124,7 +194,7 @@ func (t *tiffFile) appendPage(data []byte, p *tiffPage, limit int64) ([]byte, er
 			for i, s := range band {
 				x := int64(i) * p.segmentW
 				n := min(p.segmentW, p.width-x) // what follows in a tile is padding
-				src := s[row*p.segmentW*p.samples*size:][:n*p.samples*size]
+				src := s[(inTile+row)*p.rowBytes(false):][:n*p.samples*size]
 				if err := opaqueGrey(data[at+x*size:], src, size, p.samples, p.colours); err != nil {
 					return nil, fmt.Errorf("row %d from column %d: %w", y+row, x, err)
 				}
@@ -140,10 +210,22 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	if _, err := t.in.ReadAt(packed, int64(p.offsets[i])); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading: %w", pathCause(err))
 	}
-	want := p.segmentBytes(i)
-	data, err := expand(packed, p.compression, want)
+	if p.reversed {
+		for i, b := range packed {
+			packed[i] = bits.Reverse8(b)
+		}
+	}
+	want := p.packedBytes(i)
+	full := want
+	if _, down := p.segments(); !p.tiled && i%down == down-1 { // some writers fill up the last strip
+		full = p.stripH * p.rowBytes(true)
+	}
+	data, err := expand(packed, p.compression, want, full)
 	if err != nil {
 		return nil, err
+	}
+	if p.bilevel {
+		return p.unpackBits(data), nil
 	}
 	size := p.stored.size()
 	if t.order == binary.BigEndian && p.predictor != tiffBytesPredictor {
@@ -152,7 +234,7 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	if p.predictor == tiffNoPredictor {
 		return data, nil
 	}
-	n := p.segmentW * p.samples * size
+	n := p.rowBytes(false)
 	var planes []byte
 	if p.predictor == tiffBytesPredictor {
 		planes = make([]byte, n)
@@ -169,40 +251,69 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	return data, nil
 }
 
-// expand decompresses n bytes. What follows them is ignored, as other readers
-// do, because some writers fill up the last strip.
-func expand(packed []byte, compression uint64, n int64) ([]byte, error) {
+// unpackBits makes bytes of the bits of rows, which begin with a byte each.
+func (p *tiffPage) unpackBits(rows []byte) []byte {
+	packed := p.rowBytes(true)
+	data := grid.NewBuffer(int64(len(rows)) / packed * p.segmentW)
+	for i := range data {
+		x := int64(i) % p.segmentW
+		data[i] = rows[int64(i)/p.segmentW*packed+x/8] >> (7 - x%8) & 1
+	}
+	return data
+}
+
+// expand decompresses n bytes, after which a segment ends. It may hold the bytes up to full as well.
+func expand(packed []byte, compression uint64, n, full int64) ([]byte, error) {
+	have := int64(len(packed))
+	rest := bytes.NewReader(packed)
 	var r io.Reader
 	switch compression {
 	case tiffPlain:
-		if int64(len(packed)) < n {
-			return nil, fmt.Errorf("truncated: %d of %d bytes; copy the file again", len(packed), n)
+		switch {
+		case have < n:
+			return nil, fmt.Errorf("truncated: %d of %d bytes; copy the file again", have, n)
+		case have > n && have != full:
+			return nil, fmt.Errorf("trailing data: %d bytes where its rows take %d; save the image again", have, n)
 		}
 		return packed[:n], nil
 	case tiffPackBits:
-		r = &packBits{src: packed}
+		r = &packBits{src: rest}
 	case tiffLZW:
-		z := lzw.NewReader(bytes.NewReader(packed), lzw.MSB, 8)
+		z := lzw.NewReader(rest, lzw.MSB, 8)
 		defer z.Close()
-		return readExactly(z, n, int64(len(packed)))
+		r = z
 	default:
-		z, err := zlib.NewReader(bytes.NewReader(packed))
+		z, err := zlib.NewReader(rest)
 		if err != nil {
 			return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
 		}
 		defer z.Close()
-		data, err := readExactly(z, n, int64(len(packed)))
-		if err != nil {
-			return nil, err
-		}
-		return data, checkEnd(z, false)
+		r = z
 	}
-	return readExactly(r, n, int64(len(packed)))
+	data, err := readExactly(r, n, have)
+	if err != nil {
+		return nil, err
+	}
+	more, err := io.CopyN(io.Discard, r, full-n+1)
+	switch {
+	case more > 0 && more != full-n:
+		return nil, fmt.Errorf("trailing data: more bytes than the %d that its rows take; save the image again", n)
+	case errors.Is(err, io.ErrUnexpectedEOF) && compression != tiffLZW: // whose end some writers do not mark
+		return nil, errors.New("truncated: the compressed pixels have no checksum at their end; copy the file again")
+	case err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("decompressing the voxels: %w; copy the file again", err)
+	}
+	for b, err := rest.ReadByte(); err == nil; b, err = rest.ReadByte() {
+		if b != 0 {
+			return nil, errors.New("trailing data: bytes follow the end of the compressed pixels; save the image again")
+		}
+	}
+	return data, nil
 }
 
 // A packBits decompresses the run lengths of TIFF 6.0, section 9.
 type packBits struct {
-	src     []byte
+	src     *bytes.Reader
 	literal int  // bytes still to copy
 	run     int  // times still to repeat
 	value   byte // what to repeat
@@ -219,22 +330,26 @@ func (r *packBits) Read(dst []byte) (int, error) {
 			}
 			r.run -= k
 			n += k
-		case r.literal > 0 && len(r.src) > 0:
-			k := copy(dst[n:], r.src[:min(r.literal, len(r.src))])
-			r.src = r.src[k:]
+		case r.literal > 0:
+			k, err := r.src.Read(dst[n:min(len(dst), n+r.literal)])
 			r.literal -= k
 			n += k
-		case len(r.src) < 2 || r.literal > 0:
-			return n, io.EOF
+			if err != nil {
+				return n, io.ErrUnexpectedEOF
+			}
 		default:
-			c := int(int8(r.src[0]))
-			r.src = r.src[1:]
-			switch {
+			c, err := r.src.ReadByte()
+			if err != nil {
+				return n, err
+			}
+			switch c := int(int8(c)); {
 			case c >= 0:
 				r.literal = c + 1
 			case c != -128:
-				r.run, r.value = 1-c, r.src[0]
-				r.src = r.src[1:]
+				if r.value, err = r.src.ReadByte(); err != nil {
+					return n, io.ErrUnexpectedEOF
+				}
+				r.run = 1 - c
 			}
 		}
 	}

@@ -47,18 +47,20 @@ func TestTiffImages(t *testing.T) {
 	})
 }
 
+// asciiTag is a text as the values of a tag.
+func asciiTag(text string) (v []uint64) {
+	for _, c := range []byte(text) {
+		v = append(v, uint64(c))
+	}
+	return append(v, 0)
+}
+
 func TestTiffErrors(t *testing.T) {
 	base := func() tiffText {
 		return tiffText{stored: storedUint8, w: 4, h: 6, segH: 2, compression: tiffPlain, predictor: 1, pages: tiffPages(storedUint8, 2, 24)}
 	}
 	one := func(tag uint16, v ...uint64) func(*tiffText) {
 		return func(x *tiffText) { x.edit = map[uint16][]uint64{tag: v} }
-	}
-	text := func(s string) (v []uint64) {
-		for _, c := range []byte(s) {
-			v = append(v, uint64(c))
-		}
-		return v
 	}
 	for _, c := range []struct {
 		what string
@@ -81,8 +83,9 @@ func TestTiffErrors(t *testing.T) {
 		}, "header says 24 bytes of voxels"},
 		{"white is zero", one(tiffPhotometric, 0), "white is zero"},
 		{"palette", one(tiffPhotometric, 3), "photometric interpretation 3"},
-		{"fill order", one(tiffFillOrder, 2), "fill order 2"},
-		{"bilevel", one(tiffBits, 1), "1 bits of sample format 1"},
+		{"fill order", one(tiffFillOrder, 3), "fill order 3"},
+		{"bilevel", one(tiffBits, 1), "4x6 bits differs from page 1, which is 4x6 uint8"},
+		{"nibbles", one(tiffBits, 4), "4 bits of sample format 1"},
 		{"uint64", one(tiffBits, 64), "header says 64 bytes of voxels"},
 		{"uint32", one(tiffBits, 32), "compressed bytes can hold"},
 		{"complex", one(tiffSampleFormat, 6), "sample format 6"},
@@ -91,11 +94,11 @@ func TestTiffErrors(t *testing.T) {
 		{"predictor of floats", one(tiffPredictor, 3), "predictor 3, which is for floats, of uint8"},
 		{"other type", one(tiffSampleFormat, 2), "differs from page 1"},
 		{"other size", func(x *tiffText) { x.edit = map[uint16][]uint64{tiffWidth: {2}} }, "2x6 uint8 differs from page 1, which is 4x6 uint8"},
-		{"no width", one(tiffWidth), "0x6 pixels"},
-		{"zero height", one(tiffHeight, 0), "4x0 pixels"},
-		{"zero strips", one(tiffRowsPerStrip, 0), "strips or tiles of 4x0"},
-		{"strips", one(tiffRowsPerStrip, 3), "3 offsets and 3 byte counts for 2 strips"},
-		{"no counts", one(tiffStripByteCounts), "0 byte counts for 3 strips"},
+		{"no width", one(tiffWidth), "0x6x1 pixels"},
+		{"zero height", one(tiffHeight, 0), "4x0x1 pixels"},
+		{"zero strips", one(tiffRowsPerStrip, 0), "strips or tiles of 4x0x1"},
+		{"strips", one(tiffRowsPerStrip, 3), "3 offsets and 3 byte counts for 1x2x1 strips"},
+		{"no counts", one(tiffStripByteCounts), "0 byte counts for 1x3x1 strips"},
 		{"huge", func(x *tiffText) {
 			x.edit = map[uint16][]uint64{tiffWidth: {1 << 30}, tiffHeight: {1 << 10}, tiffRowsPerStrip: {1 << 10}, tiffStripOffsets: {8}, tiffStripByteCounts: {8}}
 		}, "header says 1099511627776 bytes of voxels, more than 8"},
@@ -119,7 +122,7 @@ func TestTiffErrors(t *testing.T) {
 		{"no LZW", func(x *tiffText) { x.edit = map[uint16][]uint64{tiffCompression: {tiffLZW}} }, "strip or tile 1: "},
 		{"loop", func(x *tiffText) { x.loop = true }, "round in a circle"},
 		{"no page", func(x *tiffText) { x.pages = nil }, ""},
-		{"ImageJ", one(tiffDescription, text("ImageJ=1.53t\nimages=7\nslices=7\x00")...), ""},
+		{"ImageJ", one(tiffDescription, asciiTag("ImageJ=1.53t\nimages=7\nslices=7")...), ""},
 		{"NaN", func(x *tiffText) {
 			x.stored, x.pages = storedFloat32, tiffPages(storedFloat32, 2, 24)
 			x.pages[1][5] = math.NaN()
@@ -144,8 +147,8 @@ func TestTiffErrors(t *testing.T) {
 	// ImageJ describes the first page alone.
 	x = base()
 	x.pages = x.pages[:1]
-	x.edit = map[uint16][]uint64{tiffDescription: text("ImageJ=1.53t\nimages=7\nslices=7\x00")}
-	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), FileOptions{}, "ImageJ says 7 slices but the file has 1 pages")
+	x.edit = map[uint16][]uint64{tiffDescription: asciiTag("ImageJ=1.53t\nimages=7\nslices=7")}
+	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), FileOptions{}, "its description says T 1, Z 7, C 1, and the file has 1 planes")
 	// The first segment follows the header of 8 bytes.
 	x = base()
 	x.compression = tiffDeflate
@@ -154,8 +157,8 @@ func TestTiffErrors(t *testing.T) {
 	checkRefusedCheaply(t, "checksum.tif", data, FileOptions{}, "page 1: strip or tile 1: decompressing the voxels: zlib: invalid checksum")
 	checkRefusedCheaply(t, "stream.tif", writeTiff(base()), FileOptions{Stream: true}, "cannot be streamed")
 	checkRefusedCheaply(t, "magic.tif", make([]byte, 99), FileOptions{}, "does not start with II or MM")
-	checkRefusedCheaply(t, "version.tif", append([]byte("II\x2c\x00"), make([]byte, 99)...), FileOptions{}, "its version is 44")
-	checkRefusedCheaply(t, "short.tif", []byte("II*\x00"), FileOptions{}, "shorter than a TIFF header")
+	checkRefusedCheaply(t, "version.tif", append([]byte("II\x2c"), make([]byte, 99)...), FileOptions{}, "its version is 44")
+	checkRefusedCheaply(t, "short.tif", []byte("II*"), FileOptions{}, "shorter than a TIFF header")
 }
 
 // TestTiffPadded takes strips that hold more than their rows, as some writers

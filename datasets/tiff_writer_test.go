@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -11,12 +12,15 @@ type tiffText struct {
 	big         bool // big-endian
 	large       bool // BigTIFF
 	w, h        int64
+	d, segD     int64 // planes of a page and of a tile, 0 for 1
+	bits        bool  // of a byte each that is written
 	segW, segH  int64 // tiles, or for segW 0 strips of segH rows
 	compression uint64
 	predictor   uint64
 	pages       [][]float64
-	edit        map[uint16][]uint64 // tags to replace, of the last page
-	loop        bool                // the last directory points to the first
+	edit        map[uint16][]uint64   // tags to replace, of the last page
+	tags        []map[uint16][]uint64 // tags to replace, by page
+	loop        bool                  // the last directory points to the first
 }
 
 // writeTiff makes a TIFF file: for each page its segments, then its directory.
@@ -43,7 +47,7 @@ func writeTiff(x tiffText) []byte {
 			offsets, counts = append(offsets, uint64(len(b))), append(counts, uint64(len(s)))
 			b = append(b, s...)
 		}
-		format := map[storedType]uint64{storedUint8: 1, storedUint16: 1, storedInt8: 2, storedInt16: 2, storedFloat32: 3}[x.stored]
+		format := map[storedType]uint64{storedUint8: 1, storedUint16: 1, storedInt8: 2, storedInt16: 2, storedFloat32: 3, storedFloat64: 3, storedUint32: 1}[x.stored]
 		tags := map[uint16][]uint64{
 			tiffWidth: {uint64(x.w)}, tiffHeight: {uint64(x.h)}, tiffBits: {uint64(8 * x.stored.size())},
 			tiffCompression: {x.compression}, tiffPhotometric: {1}, tiffSamples: {1}, tiffSampleFormat: {format},
@@ -55,10 +59,20 @@ func writeTiff(x tiffText) []byte {
 			tags[tiffTileOffsets], tags[tiffTileByteCounts] = offsets, counts
 			tags[tiffTileWidth], tags[tiffTileHeight] = []uint64{uint64(x.segW)}, []uint64{uint64(x.segH)}
 		}
+		if x.bits {
+			tags[tiffBits] = []uint64{1}
+		}
+		if x.d > 0 {
+			tags[tiffImageDepth] = []uint64{uint64(x.d)}
+		}
+		if x.segD > 0 {
+			tags[tiffTileDepth] = []uint64{uint64(x.segD)}
+		}
 		if i == len(x.pages)-1 {
-			for tag, v := range x.edit {
-				tags[tag] = v
-			}
+			maps.Copy(tags, x.edit)
+		}
+		if i < len(x.tags) {
+			maps.Copy(tags, x.tags[i])
 		}
 		var dir []byte
 		b, dir = tiffDirectory(x, order, b, tags, offset)
@@ -93,7 +107,7 @@ func tiffDirectory(x tiffText, order binary.AppendByteOrder, b []byte, tags map[
 	field := len(offset(nil, 0))
 	for _, tag := range names {
 		kind := uint16(4)
-		if tag == 305 || tag == tiffDescription {
+		if tag == tiffSoftware || tag == tiffDescription || tag == tiffNoData {
 			kind = 2
 		}
 		var list []byte
@@ -120,32 +134,46 @@ func tiffSegmentsOf(x tiffText, order binary.AppendByteOrder, pixels []float64) 
 	if segW == 0 {
 		segW = x.w
 	}
+	d, segD := max(1, x.d), max(1, x.segD)
 	var out [][]byte
-	for y0 := int64(0); y0 < x.h; y0 += segH {
-		for x0 := int64(0); x0 < x.w; x0 += segW {
-			var data []byte
-			for y := y0; y < y0+segH; y++ {
-				if y >= x.h && x.segW == 0 {
-					break
-				}
-				var row []byte
-				for c := x0; c < x0+segW; c++ {
-					v := 7.0 // padding
-					if y < x.h && c < x.w {
-						v = pixels[y*x.w+c]
+	for z0 := int64(0); z0 < d; z0 += segD {
+		for y0 := int64(0); y0 < x.h; y0 += segH {
+			for x0 := int64(0); x0 < x.w; x0 += segW {
+				var data []byte
+				for z := z0; z < z0+segD; z++ {
+					for y := y0; y < y0+segH && (y < x.h || x.segW > 0); y++ {
+						var row []byte
+						for c := x0; c < x0+segW; c++ {
+							v := 7.0 // padding
+							if z < d && y < x.h && c < x.w {
+								v = pixels[(z*x.h+y)*x.w+c]
+							}
+							row = appendElement(row, x.stored, order, v)
+						}
+						if x.bits {
+							row = packedBits(row)
+						}
+						data = append(data, differences(x, order, row)...)
 					}
-					row = appendElement(row, x.stored, order, v)
 				}
-				data = append(data, differences(x, order, row)...)
+				switch x.compression {
+				case tiffDeflate, tiffOldDeflate:
+					data = deflated(data)
+				case tiffPackBits:
+					data = packed(data)
+				}
+				out = append(out, data)
 			}
-			switch x.compression {
-			case tiffDeflate, tiffOldDeflate:
-				data = deflated(data)
-			case tiffPackBits:
-				data = packed(data)
-			}
-			out = append(out, data)
 		}
+	}
+	return out
+}
+
+// packedBits is the lowest bits of bytes, eight a byte, the first the highest.
+func packedBits(row []byte) []byte {
+	out := make([]byte, (len(row)+7)/8)
+	for i, v := range row {
+		out[i/8] |= v & 1 << (7 - i%8)
 	}
 	return out
 }

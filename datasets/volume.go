@@ -33,20 +33,26 @@ func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	for len(axes) > 3 && axes[len(axes)-1] == 1 {
 		axes = axes[:len(axes)-1]
 	}
-	outer := axes[:max(0, len(axes)-3)]
+	n := max(0, len(axes)-3)
+	return b.choose(axes[:n], axes[n:], inner, in)
+}
+
+// choose takes the axes of a volume, those of the volumes before them, and the number of volumes
+// that lie voxel by voxel.
+func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error {
 	var err error
-	if b.shape, err = fileShape(axes[len(outer):]); err != nil {
+	if b.shape, err = fileShape(axes); err != nil {
 		return err
 	}
 	b.volumes.count = 1
 	for _, n := range append(slices.Clone(outer), inner) {
 		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
-			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", axes)
+			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", slices.Concat(outer, axes))
 		}
 		b.volumes.count *= n
 	}
 	if inner > 1 && len(outer) > 0 {
-		return fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(axes)+1)
+		return fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(outer)+len(axes)+1)
 	}
 	count, volume := b.volumes.count, int64(0)
 	if in.Volume != nil {

@@ -301,7 +301,7 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	in := fileInput{FileOptions: o}
 	if channel >= 0 && channel < space {
 		var err error
-		if in.Volume, err = n.volume(o, channel, product(shape[channel+1:space])); err != nil {
+		if in.Volume, err = channelVolume(o, n.channelNames(), shape[:space], channel); err != nil {
 			return err
 		}
 	} else if o.Channel != "" {
@@ -313,18 +313,22 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	return nil
 }
 
-// volume is the number of the volume that is meant of an array whose axis at a place counts
-// channels, with so many volumes each.
-func (n *zarrNode) volume(o FileOptions, at int, each int64) (*int64, error) {
+// channelNames are those of an OME-NGFF image's channels.
+func (n *zarrNode) channelNames() (names []string) {
 	list := n.attributes.OME.Omero.Channels
 	if len(list) == 0 {
 		list = n.attributes.Omero.Channels
 	}
-	var names []string
 	for _, c := range list {
 		names = append(names, c.Label)
 	}
-	count := n.array.shape[at]
+	return names
+}
+
+// channelVolume is the number of the volume that the options choose by channel or number. The axes
+// count volumes, and the one at a place counts channels, which may have names.
+func channelVolume(o FileOptions, names []string, axes []int64, at int) (*int64, error) {
+	count, each := axes[at], product(axes[at+1:])
 	if o.Channel == "" {
 		if len(names) > 1 && count > 1 && o.Volume == nil {
 			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s", count, listOf(names))
@@ -346,7 +350,7 @@ func (n *zarrNode) volume(o FileOptions, at int, each int64) (*int64, error) {
 		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
 	}
 	// The others, such as points in time, are counted without the channels.
-	others, other := product(n.array.shape[:at])*each, int64(0)
+	others, other := product(axes[:at])*each, int64(0)
 	switch {
 	case o.Volume != nil:
 		other = *o.Volume

@@ -398,7 +398,7 @@ func TestZarrChannels(t *testing.T) {
 		for i, name := range c.names {
 			n.attributes.Omero.Channels[i].Label = name
 		}
-		if got, err := n.volume(FileOptions{Volume: c.volume}, 0, 1); (err == nil) != c.want || got != c.volume {
+		if got, err := channelVolume(FileOptions{Volume: c.volume}, n.channelNames(), n.array.shape, 0); (err == nil) != c.want || got != c.volume {
 			t.Errorf("%d named channels of %d: %v", len(c.names), c.count, err)
 		}
 	}

@@ -43,7 +43,7 @@ func listed(args []string) (images []string, folders bool, err error) {
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, TIFF or Zarr image", arg)
+			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or Zarr image", arg)
 		}
 		slices.SortFunc(within, datasets.Natural)
 		images = append(images, within...)

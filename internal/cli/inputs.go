@@ -94,7 +94,7 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
 	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
 	f.StringVar(&i.array, "array", "", "which array of an .npz archive or a Zarr group that holds several: its name, such as that of a level of resolution (default the finest)")
-	f.StringVar(&i.channel, "channel", "", "which channel of an OME-NGFF image that holds several: its name or its number")
+	f.StringVar(&i.channel, "channel", "", "which channel of an OME-NGFF image or a TIFF hyperstack that holds several: its name or its number")
 }
 
 // Bench is the question that was chosen.

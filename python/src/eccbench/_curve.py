@@ -634,7 +634,7 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     Parameters
     ----------
     input : str or path-like
-        A file of npy, npz, NIfTI (1 and 2), NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG or TIFF,
+        A file of npy, npz, NIfTI (1 and 2), NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF,
         plain or compressed; the folder of a Zarr array or group; a raw file; or an input string of the command, such as
         ``'grf/shape=64x64x64/smooth=3/seed=1'``, whose image is made.
     shape : sequence of int, optional
