@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -163,12 +164,19 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	versions := map[string]FileInfo{}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil { // who reads it says what is wrong
+			versions[f] = versionOf(info)
+		}
+	}
 	if err := inPlace(files, o); err != nil {
 		return nil, err
 	}
 	stream := o.Stream
 	o.Stream = false // slices are read whole
-	first, data, err := readSlice(files[0], o)
+	reader := &sliceReader{files: files, o: o, versions: versions}
+	first, data, err := reader.read(0)
 	if err != nil {
 		return nil, fmt.Errorf("slice %s: %w", files[0], err)
 	}
@@ -180,7 +188,7 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 		return nil, err
 	}
 	if stream {
-		return streamStack(files, first, whole.shape, o)
+		return streamStack(reader, first, whole.shape)
 	}
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
@@ -190,7 +198,7 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	whole.decoded = grid.NewBuffer(whole.bytes())
 	copy(whole.decoded, data)
 	err = eachSlice(int64(len(files)-1), func(k int64) error {
-		s, data, err := readSlice(files[k+1], o)
+		s, data, err := reader.read(k + 1)
 		if err == nil {
 			err = s.like(first)
 		}
@@ -209,7 +217,8 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 }
 
 // streamStack is a source of slices that are like the first.
-func streamStack(files []string, first *fileBody, shape grid.Shape, o FileOptions) (grid.Source, error) {
+func streamStack(reader *sliceReader, first *fileBody, shape grid.Shape) (grid.Source, error) {
+	o := reader.o
 	switch typ := first.native(); {
 	case shape.D == 1:
 		return nil, notStreamed{"it is one slice"}
@@ -220,15 +229,14 @@ func streamStack(files []string, first *fileBody, shape grid.Shape, o FileOption
 	case typ != grid.Float32 && o.Levels > 0:
 		return nil, notStreamed{"a number of levels is for float32 images"} // who reads it says so
 	}
-	return &stackStream{files, first, shape, o}, nil
+	return &stackStream{reader, first, shape}, nil
 }
 
 // A stackStream reads its slices from a file each, when they are asked for.
 type stackStream struct {
-	files []string
+	*sliceReader
 	first *fileBody
 	shape grid.Shape
-	o     FileOptions
 }
 
 // Shape is the volume's extent.
@@ -269,7 +277,7 @@ func eachSlice(n int64, read func(k int64) error) error {
 
 // slice is the voxels of a file.
 func (s *stackStream) slice(i int64) ([]byte, error) {
-	b, data, err := readSlice(s.files[i], s.o)
+	b, data, err := s.read(i)
 	if err == nil {
 		err = b.like(s.first)
 	}
@@ -283,15 +291,40 @@ func (s *stackStream) slice(i int64) ([]byte, error) {
 	return data, err
 }
 
-// readSlice reads a slice's stored voxels, and closes its files.
-func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error) {
+// A sliceReader reads the slices of a stack, whose files stay what they were when it was made.
+type sliceReader struct {
+	files []string
+	o     FileOptions
+
+	mu       sync.Mutex
+	versions map[string]FileInfo // of all files that were seen
+}
+
+// same is an error if one of the files was seen before, and was not what it is.
+func (r *sliceReader) same(files *fileSet) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for f, is := range files.was {
+		if was, seen := r.versions[f.Name()]; seen && was != is {
+			return ErrChanged
+		}
+		r.versions[f.Name()] = is
+	}
+	return nil
+}
+
+// read reads the stored voxels of a slice, and closes its files.
+func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 	files := &fileSet{}
 	defer func() {
+		if err = cmp.Or(r.same(files), files.blame(err)); err != nil {
+			b, data = nil, nil
+		}
 		if cerr := files.Close(); err == nil {
 			err = cerr
 		}
 	}()
-	if b, err = files.describe(path, o); err != nil {
+	if b, err = files.describe(r.files[i], r.o); err != nil {
 		return nil, nil, err
 	}
 	if b.fortran {

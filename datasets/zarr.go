@@ -78,13 +78,13 @@ type metadata struct {
 	files *fileSet
 }
 
-func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, error) {
+func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
 	if isMetadata(key) {
-		file, _, err := m.folder.open(key)
+		file, is, err := m.folder.open(key)
 		if err != nil {
-			return nil, err
+			return nil, is, err
 		}
-		m.files.files = append(m.files.files, file)
+		m.files.add(file, is)
 	}
 	return m.folder.whole(key, most, buf)
 }
@@ -154,7 +154,11 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
 	a.setRows(b.shape, o.Memory)
-	return b, a.room()
+	a.strict = o.Strict
+	if err := a.room(); err != nil {
+		return nil, err
+	}
+	return b, a.forecast()
 }
 
 // mostUnlimited is the most that an array of which nothing need be stored is held in memory as,
@@ -332,11 +336,14 @@ func (n *zarrNode) volume(o FileOptions, at int, each int64) (*int64, error) {
 		return o.Volume, nil
 	}
 	channel := int64(slices.Index(names, o.Channel))
-	if channel < 0 {
-		var err error
-		if channel, err = strconv.ParseInt(o.Channel, 10, 64); err != nil {
-			channel = -1
-		}
+	number, err := strconv.ParseInt(o.Channel, 10, 64)
+	switch isNumber := err == nil && number >= 0 && number < count; {
+	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
+		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
+	case channel >= 0 && isNumber && number != channel:
+		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume", channel, o.Channel)
+	case channel < 0 && isNumber:
+		channel = number
 	}
 	if channel < 0 || channel >= count {
 		which := fmt.Sprintf("want 0..%d", count-1)
@@ -371,7 +378,7 @@ func product(list []int64) int64 {
 // readNode reads the metadata of an array or a group. There is none of a fs.ErrNotExist.
 func readNode(s store, at string) (*zarrNode, error) {
 	n := &zarrNode{at: at}
-	text, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
+	text, _, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
 	if err == nil {
 		if err := n.version3(s, text); err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), err)
@@ -381,7 +388,7 @@ func readNode(s store, at string) (*zarrNode, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), pathCause(err))
 	}
-	text, err = s.whole(path.Join(at, ".zarray"), zarrMetadata, nil)
+	text, _, err = s.whole(path.Join(at, ".zarray"), zarrMetadata, nil)
 	switch {
 	case err == nil:
 		if err := n.version2(s, text); err != nil {
@@ -390,13 +397,13 @@ func readNode(s store, at string) (*zarrNode, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), pathCause(err))
 	default:
-		if _, err := s.whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := s.whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
 			return nil, notZarr{at}
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zgroup"), pathCause(err))
 		}
 	}
-	text, err = s.whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
+	text, _, err = s.whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
@@ -632,8 +639,9 @@ func (a *zarrArray) finish(fill json.RawMessage) error {
 			shard *= a.shards.each[i]
 		}
 	}
-	a.fill = make([]byte, 8)
+	a.fill, a.fillText = make([]byte, 8), "0"
 	if len(fill) > 0 && string(fill) != "null" {
+		a.fillText = fmt.Sprintf("%.40s", strings.Trim(string(fill), `"`))
 		v, err := fillValue(fill, a.stored)
 		if err != nil {
 			return fmt.Errorf("fill value %.40s: %w", fill, err)

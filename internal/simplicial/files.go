@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets"
 )
 
 // Formats are the files that can be read.
@@ -29,11 +30,11 @@ func ReadFile(path string) (*Complex, error) {
 	}
 	if ext := filepath.Ext(path); ext == ".ele" || ext == ".node" {
 		base := path[:len(path)-len(ext)]
-		elements, err := os.ReadFile(base + ".ele")
+		elements, err := datasets.ReadFile(base + ".ele")
 		if err != nil {
 			return wrong(err)
 		}
-		nodes, err := os.ReadFile(base + ".node")
+		nodes, err := datasets.ReadFile(base + ".node")
 		if err != nil {
 			return wrong(err)
 		}
@@ -43,7 +44,7 @@ func ReadFile(path string) (*Complex, error) {
 		}
 		return c, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := datasets.ReadFile(path)
 	if err != nil {
 		return wrong(err)
 	}
