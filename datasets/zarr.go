@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -444,6 +445,28 @@ type version3 struct {
 	Storage    []any           `json:"storage_transformers"`
 }
 
+// version3Fields are the fields of an array's zarr.json.
+var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
+
+// understood is an error if an array's metadata have a field that is not known, and do not say that
+// the array can be read without it.
+func understood(text []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		extension := struct {
+			Must *bool `json:"must_understand"`
+		}{}
+		if slices.Contains(version3Fields, name) || json.Unmarshal(fields[name], &extension) == nil && extension.Must != nil && !*extension.Must {
+			continue
+		}
+		return fmt.Errorf("its field %.40q is not understood, and does not say that it need not be; save it without", name)
+	}
+	return nil
+}
+
 func (n *zarrNode) version3(s store, text []byte) error {
 	var m version3
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -459,6 +482,9 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	}
 	if m.Node == "group" {
 		return nil
+	}
+	if err := understood(text); err != nil {
+		return err
 	}
 	var typ string
 	if err := json.Unmarshal(m.Type, &typ); err != nil || m.Node != "array" {

@@ -261,6 +261,20 @@ func TestShardsThatChange(t *testing.T) {
 	}
 }
 
+// A field of the metadata that is not known may say what the voxels are, unless it says that it does
+// not.
+func TestUnknownZarrFields(t *testing.T) {
+	for field, want := range map[string]string{
+		"": "", `"x":{"must_understand":false},`: "", `"x":{"must_understand":true},`: "not understood", `"x":{},`: "not understood", `"x":5,`: "not understood", `"Shape":[9],`: "not understood",
+	} {
+		s := memoryStore{"zarr.json": []byte(`{` + field + `"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint8","fill_value":0,
+			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`)}
+		if _, err := describeZarr(s, FileOptions{}); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", field, err, want)
+		}
+	}
+}
+
 // A channel is chosen by a label that only one has, or by a number that is nobody else's label.
 func TestChannelsOfOneLabel(t *testing.T) {
 	const labels = `{"multiscales":[{"axes":[{"name":"c","type":"channel"},{"name":"y","type":"space"},{"name":"x","type":"space"}],"datasets":[{"path":"0"}]}],"omero":{"channels":[%s]}}`
