@@ -33,9 +33,15 @@ func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	for len(axes) > 3 && axes[len(axes)-1] == 1 {
 		axes = axes[:len(axes)-1]
 	}
-	outer := axes[:max(0, len(axes)-3)]
-	var err error
-	if b.shape, err = fileShape(axes[len(outer):]); err != nil {
+	outer := max(0, len(axes)-3)
+	return b.frameOf(axes[:outer], axes[outer:], inner, in)
+}
+
+// frameOf is frame of axes that are known to be of volumes, or to be of space. With inner > 1 volumes
+// lie voxel by voxel.
+func (b *fileBody) frameOf(outer, space []int64, inner int64, in fileInput) (err error) {
+	axes := slices.Concat(outer, space)
+	if b.shape, err = fileShape(space); err != nil {
 		return err
 	}
 	b.volumes.count = 1

@@ -290,17 +290,18 @@ func (n *zarrNode) axes() []axis {
 // frame takes the array's axes: those of space are of the image, all others of volumes, of which
 // the options choose one, by its number or by its channel.
 func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
-	shape, axes := slices.Clone(n.array.shape), n.axes()
+	shape, axes := n.array.shape, n.axes()
 	space := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "space" })
 	channel := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "channel" })
+	var within []int64 // the axes of space
 	if space >= 0 {
 		for i, a := range axes[space:] {
-			if a.Type != "space" && shape[space+i] > 1 {
+			switch {
+			case a.Type == "space":
+				within = append(within, shape[space+i])
+			case shape[space+i] > 1:
 				return fmt.Errorf("axes %v, of which %q comes after those of space; want them last", shape, a.Name)
 			}
-		}
-		if len(axes)-space == 2 { // slices by themselves
-			shape = slices.Insert(shape, space, 1)
 		}
 	}
 	in := fileInput{FileOptions: o}
@@ -312,8 +313,14 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	} else if o.Channel != "" {
 		return errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
 	}
-	if err := b.frame(shape, in, false); err != nil {
-		return fmt.Errorf("array of shape %v: %w", n.array.shape, err)
+	var err error
+	if space < 0 {
+		err = b.frame(slices.Clone(shape), in, false)
+	} else { // an axis of space is one whatever its length is
+		err = b.frameOf(shape[:space], within, 1, in)
+	}
+	if err != nil {
+		return fmt.Errorf("array of shape %v: %w", shape, err)
 	}
 	return nil
 }
@@ -495,6 +502,9 @@ func (n *zarrNode) version3(s store, text []byte) error {
 			name = new(string)
 		}
 		n.dimensions = append(n.dimensions, *name)
+	}
+	if len(m.Names) > 0 && len(m.Names) != len(m.Shape) {
+		return fmt.Errorf("it names %d axes of %d; the metadata are damaged", len(m.Names), len(m.Shape))
 	}
 	a := &zarrArray{store: s, at: n.at, shape: m.Shape}
 	err := m.chunks(a)

@@ -275,6 +275,41 @@ func TestUnknownZarrFields(t *testing.T) {
 	}
 }
 
+// Axes of space are the image's also where they have the length 1, and others never are.
+func TestThinZarrAxes(t *testing.T) {
+	for _, c := range []struct {
+		axes, shape string
+		volume      int64
+		want        grid.Shape
+		data        []byte
+	}{
+		{"cyx", "[3,2,1]", 1, grid.Shape{D: 1, H: 2, W: 1}, []byte{3, 4}}, {"czyx", "[2,3,1,1]", 1, grid.Shape{D: 3, H: 1, W: 1}, []byte{4, 5, 6}},
+		{"tyx", "[6,1,1]", 4, grid.Shape{D: 1, H: 1, W: 1}, []byte{5}}, {"zyxc", "[1,2,3,1]", 0, grid.Shape{D: 1, H: 2, W: 3}, []byte{1, 2, 3, 4, 5, 6}},
+		{"zytx", "[1,2,1,3]", 0, grid.Shape{D: 1, H: 2, W: 3}, []byte{1, 2, 3, 4, 5, 6}},
+	} {
+		var names []string
+		for _, a := range c.axes {
+			names = append(names, fmt.Sprintf("%q", string(a)))
+		}
+		s := memoryStore{"c/0": []byte{1, 2, 3, 4, 5, 6}, "zarr.json": fmt.Appendf(nil, `{"zarr_format":3,"node_type":"array","shape":%s,"data_type":"uint8","fill_value":0,"dimension_names":[%s],
+			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":%[1]s}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`, c.shape, strings.Join(names, ","))}
+		s["c"+strings.Repeat("/0", len(c.axes))] = s["c/0"]
+		o := FileOptions{Volume: &c.volume}
+		b, err := describeZarr(s, o)
+		if err != nil || b.shape != c.want {
+			t.Errorf("%s of %s: %v (%v)", c.axes, c.shape, b, err)
+			continue
+		}
+		image, err := b.source()
+		if err != nil || !bytes.Equal(image.(*grid.Field).Data(), c.data) {
+			t.Errorf("%s of %s: %v (%v)", c.axes, c.shape, image, err)
+		}
+		if _, err := describeZarr(s, FileOptions{}); (err != nil) != (c.volume > 0) {
+			t.Errorf("%s of %s without a volume: %v", c.axes, c.shape, err)
+		}
+	}
+}
+
 // A channel is chosen by a label that only one has, or by a number that is nobody else's label.
 func TestChannelsOfOneLabel(t *testing.T) {
 	const labels = `{"multiscales":[{"axes":[{"name":"c","type":"channel"},{"name":"y","type":"space"},{"name":"x","type":"space"}],"datasets":[{"path":"0"}]}],"omero":{"channels":[%s]}}`
