@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"eccbench/internal/grid"
 )
@@ -452,17 +453,27 @@ type version3 struct {
 	Storage    []any           `json:"storage_transformers"`
 }
 
-// version3Fields are the fields of an array's zarr.json.
+// version3Fields are the fields of an array's zarr.json, and version2Fields those of its .zarray.
+var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"}
 var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
 
 // understood is an error if an array's metadata have a field that is not known, and do not say that
-// the array can be read without it.
-func understood(text []byte) error {
+// the array can be read without it. In version 2 others are none of the format's.
+func understood(text []byte, version int) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return err
 	}
+	if !utf8.Valid(text) {
+		return errors.New("it is no UTF-8; the metadata are damaged")
+	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if version == 2 {
+			if slices.ContainsFunc(version2Fields, func(f string) bool { return f != name && strings.EqualFold(f, name) }) {
+				return fmt.Errorf("its field %.40q is not in lower case; the metadata are damaged", name)
+			}
+			continue
+		}
 		extension := struct {
 			Must *bool `json:"must_understand"`
 		}{}
@@ -490,7 +501,7 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	if m.Node == "group" {
 		return nil
 	}
-	if err := understood(text); err != nil {
+	if err := understood(text, 3); err != nil {
 		return err
 	}
 	var typ string
@@ -516,6 +527,12 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	}
 	if a.stored, err = zarrType(typ); err != nil {
 		return err
+	}
+	if a.coding.plain && a.stored.size() > 1 {
+		return errEndian
+	}
+	if string(m.Fill) == "null" {
+		return errors.New("its fill value is null; write the number")
 	}
 	n.array = a
 	return a.finish(m.Fill)
@@ -567,6 +584,9 @@ func (a *zarrArray) codecs(list []named) (err error) {
 	if len(o.Shape) != len(a.chunk) {
 		return fmt.Errorf("chunks of %v in shards of %v; the metadata are damaged", o.Shape, a.chunk)
 	}
+	if o.Location != "" && o.Location != "start" && o.Location != "end" {
+		return fmt.Errorf("the index of its shards is at their %.40q; want start or end", o.Location)
+	}
 	a.shards = &shardGrid{first: o.Location == "start"}
 	for i, n := range o.Shape {
 		if n < 1 || a.chunk[i] < 1 || a.chunk[i]%n != 0 {
@@ -577,6 +597,9 @@ func (a *zarrArray) codecs(list []named) (err error) {
 	a.chunk = o.Shape
 	if a.shards.coding, err = codingOf(o.Index, len(a.shape)+1); err != nil {
 		return fmt.Errorf("the index of its shards: %w", err)
+	}
+	if a.shards.coding.plain {
+		return fmt.Errorf("the index of its shards: %w", errEndian)
 	}
 	if len(o.Codecs) > 0 && o.Codecs[0].Name == sharding {
 		return errors.New("its shards are made of shards; save it with chunks in shards")
@@ -611,7 +634,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		Filters    []struct{ ID string }
 		Separator  string `json:"dimension_separator"`
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := errors.Join(json.Unmarshal(text, &m), understood(text, 2)); err != nil {
 		return err
 	}
 	var typ string
@@ -675,8 +698,11 @@ func (a *zarrArray) finish(fill json.RawMessage) error {
 			shard *= a.shards.each[i]
 		}
 	}
+	if len(fill) == 0 {
+		return errors.New("it has no fill_value; the metadata are damaged")
+	}
 	a.fill, a.fillText = make([]byte, 8), "0"
-	if len(fill) > 0 && string(fill) != "null" {
+	if string(fill) != "null" {
 		a.fillText = fmt.Sprintf("%.40s", strings.Trim(string(fill), `"`))
 		v, err := fillValue(fill, a.stored)
 		if err != nil {

@@ -275,6 +275,29 @@ func TestUnknownZarrFields(t *testing.T) {
 	}
 }
 
+// Metadata without a part that says what the voxels are, or with one that is misspelled, are rejected.
+func TestZarrMetadataWithoutAPart(t *testing.T) {
+	const two = `{"zarr_format":2,"shape":[2,2],"chunks":[2,2],"dtype":"<u2","compressor":null,"filters":null,"fill_value":3,"order":"C"}`
+	const three = `{"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint16","fill_value":3,"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},
+		"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[1,2],"codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
+		"index_codecs":[{"name":"bytes","configuration":{"endian":"big"}}],"index_location":"end"}}]}`
+	for _, c := range []struct{ text, was, is, want string }{
+		{two, "", "", ""}, {three, "", "", ""}, {two, `"fill_value":3,`, "", "no fill_value"}, {two, `"fill_value":3,`, `"Fill_value":3,`, "not in lower case"}, {two, `"compressor"`, `"compRessor"`, "not in lower case"},
+		{two, `"order"`, `"x":"` + "\xff" + `","order"`, "no UTF-8"}, {three, `"array"`, `"array","attributes":{"x":"` + "\xff" + `"}`, "no UTF-8"}, {three, `"fill_value":3,`, "", "no fill_value"}, {three, `"fill_value":3,`, `"fill_value":null,`, "null"},
+		{three, `"configuration":{"endian":"little"}`, `"configuratio":{"endian":"little"}`, `unknown field "configuratio"`}, {three, `,"configuration":{"endian":"little"}`, "", "no endian"}, {three, `,"configuration":{"endian":"big"}`, "", "no endian"},
+		{three, "separator", "separato", `unknown field "separato"`}, {three, `"end"`, `"middle"`, `"middle"`}, {three, "index_location", "index_locatio", `unknown field`}, {three, `{"name":"regular",`, `{"name":"regular","must_understand":true,`, ""},
+	} {
+		text := strings.Replace(c.text, c.was, c.is, 1)
+		s := memoryStore{".zarray": []byte(text)}
+		if c.text == three {
+			s = memoryStore{"zarr.json": []byte(text)}
+		}
+		if _, err := describeZarr(s, FileOptions{}); (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s for %s: %v, want %q", c.is, c.was, err, c.want)
+		}
+	}
+}
+
 // Axes of space are the image's also where they have the length 1, and others never are.
 func TestThinZarrAxes(t *testing.T) {
 	for _, c := range []struct {

@@ -378,5 +378,5 @@ REASONS = [
 
 # What zarr-python rejects and eccbench reads.
 STRICTER = [
-    ("unexpected keyword argument", "parameters of a codec that bear on writing alone are not looked at"),
+    ("unexpected keyword argument|does not have a .configuration. key|Value must be one of|Expected one of", "parameters of a codec that bear on writing alone are not looked at"),
 ]
