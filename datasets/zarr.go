@@ -634,7 +634,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		Filters    []struct{ ID string }
 		Separator  string `json:"dimension_separator"`
 	}
-	if err := errors.Join(json.Unmarshal(text, &m), understood(text, 2)); err != nil {
+	if err := cmp.Or(json.Unmarshal(text, &m), understood(text, 2)); err != nil {
 		return err
 	}
 	var typ string

@@ -282,7 +282,7 @@ func TestZarrMetadataWithoutAPart(t *testing.T) {
 		"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[1,2],"codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
 		"index_codecs":[{"name":"bytes","configuration":{"endian":"big"}}],"index_location":"end"}}]}`
 	for _, c := range []struct{ text, was, is, want string }{
-		{two, "", "", ""}, {three, "", "", ""}, {two, `"fill_value":3,`, "", "no fill_value"}, {two, `"fill_value":3,`, `"Fill_value":3,`, "not in lower case"}, {two, `"compressor"`, `"compRessor"`, "not in lower case"},
+		{two, "", "", ""}, {three, "", "", ""}, {two, `"order":"C"}`, `"order":`, "unexpected end"}, {two, `"fill_value":3,`, "", "no fill_value"}, {two, `"fill_value":3,`, `"Fill_value":3,`, "not in lower case"}, {two, `"compressor"`, `"compRessor"`, "not in lower case"},
 		{two, `"order"`, `"x":"` + "\xff" + `","order"`, "no UTF-8"}, {three, `"array"`, `"array","attributes":{"x":"` + "\xff" + `"}`, "no UTF-8"}, {three, `"fill_value":3,`, "", "no fill_value"}, {three, `"fill_value":3,`, `"fill_value":null,`, "null"},
 		{three, `"configuration":{"endian":"little"}`, `"configuratio":{"endian":"little"}`, `unknown field "configuratio"`}, {three, `,"configuration":{"endian":"little"}`, "", "no endian"}, {three, `,"configuration":{"endian":"big"}`, "", "no endian"},
 		{three, "separator", "separato", `unknown field "separato"`}, {three, `"end"`, `"middle"`, `"middle"`}, {three, "index_location", "index_locatio", `unknown field`}, {three, `{"name":"regular",`, `{"name":"regular","must_understand":true,`, ""},

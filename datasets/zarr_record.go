@@ -3,12 +3,11 @@ package datasets
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-
-	"github.com/zeebo/xxh3"
 )
 
 // A rowRecord is what was found when a row of chunks was read: how many it has, how many of them
@@ -21,9 +20,11 @@ type rowRecord struct {
 // mostRows is more rows of chunks than an image has; there is a record of each.
 const mostRows = 1 << 22
 
+var hashSeed = maphash.MakeSeed()
+
 // hash tells the chunk's object from what it becomes.
 func (c *chunkPlacer) hash() uint64 {
-	return xxh3.HashString(fmt.Sprint(c.key, "\n", c.is.Size, "\n", c.is.Version))
+	return maphash.String(hashSeed, fmt.Sprint(c.key, "\n", c.is.Size, "\n", c.is.Version))
 }
 
 // readChunks reads the chunks of a row and calls use with each, nil for one that is missing. A row

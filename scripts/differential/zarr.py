@@ -370,6 +370,7 @@ REASONS = [
     ("filter .* is not read", "filters are not read"),
     ("its codec is .lzma", "codecs other than those of doc/formats/zarr.md are not read"),
     ("dtype .* is not bool", "complex, structured and text types are not read"),
+    ("not in lower case|no fill_value", "a field that is misspelled"),
     ("fill value .many", "a fill value that is no number"),
     ("Blosc container is damaged", "bytes after a Blosc container"),
     ("no checksum at their end|checksum", "a chunk whose checksum is cut off or is another"),
