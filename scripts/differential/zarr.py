@@ -374,6 +374,7 @@ REASONS = [
     ("fill value .many", "a fill value that is no number"),
     ("Blosc container is damaged", "bytes after a Blosc container"),
     ("no checksum at their end|checksum", "a chunk whose checksum is cut off or is another"),
+    ("continuation file", "bytes after a bzip2 stream"),
     ("bytes, where a chunk has", "a chunk that is longer than its shape says"),
 ]
 
