@@ -13,7 +13,10 @@ import (
 )
 
 // A fileSet is the open files that one image is read from, the one that was named first.
-type fileSet struct{ files []imageFile }
+type fileSet struct {
+	files []imageFile
+	was   map[*os.File]FileInfo // what the local ones were when they were opened
+}
 
 // An imageFile is a *os.File or a *remoteFile.
 type imageFile interface {
@@ -21,6 +24,9 @@ type imageFile interface {
 	io.Closer
 	Name() string
 }
+
+// afterOpen is called with each local file that was opened, in tests.
+var afterOpen = func(path string) {}
 
 // open opens a regular file, or an object.
 func (s *fileSet) open(path string) (imageFile, int64, error) {
@@ -30,7 +36,7 @@ func (s *fileSet) open(path string) (imageFile, int64, error) {
 			return nil, 0, err
 		}
 		s.files = append(s.files, f)
-		return f, f.size, nil
+		return f, f.info.Size, nil
 	}
 	// Stat comes first because opening a named pipe would wait for a writer.
 	info, err := os.Stat(path)
@@ -51,11 +57,21 @@ func (s *fileSet) open(path string) (imageFile, int64, error) {
 	if err != nil {
 		return nil, 0, pathCause(err)
 	}
-	s.files = append(s.files, f)
 	if info, err = f.Stat(); err != nil {
+		f.Close() // nobody reads it
 		return nil, 0, pathCause(err)
 	}
+	s.add(f, versionOf(info))
+	afterOpen(path)
 	return f, info.Size(), nil
+}
+
+// add adds an open local file, and what it is.
+func (s *fileSet) add(f *os.File, is FileInfo) {
+	if s.was == nil {
+		s.was = map[*os.File]FileInfo{}
+	}
+	s.files, s.was[f] = append(s.files, f), is
 }
 
 // names are the paths of the files.
@@ -75,10 +91,10 @@ func (s *fileSet) identity() string {
 	var text strings.Builder
 	for _, f := range s.files {
 		if r, ok := f.(*remoteFile); ok {
-			if r.version == "" {
+			if r.info.Version == "" {
 				return ""
 			}
-			fmt.Fprintf(&text, "%q %d %s\n", r.url, r.size, r.version)
+			fmt.Fprintf(&text, "%q %d %s\n", r.url, r.info.Size, r.info.Version)
 			continue
 		}
 		info, err := f.(*os.File).Stat()

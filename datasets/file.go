@@ -44,6 +44,8 @@ type FileOptions struct {
 	Array string
 	// Channel is the name or the number of one of an image's channels, "" for the only one.
 	Channel string
+	// Strict makes an error of a chunk of a Zarr array that is missing, in place of the fill value.
+	Strict bool
 	// Memory is how many bytes an image that is held whole may take; 0 for no limit.
 	Memory int64
 	// Surveys remember what was found of files that were looked at whole; nil for none.
@@ -82,12 +84,16 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 	if err == nil {
 		s, err = body.source()
 	}
+	err = files.blame(err)
 	if stream, ok := s.(*fileStream); ok && err == nil {
 		stream.files, stream.path = files, path
 		return s, nil
 	}
 	if cerr := files.Close(); err == nil && cerr != nil {
 		return nil, cerr
+	}
+	if f, ok := s.(*grid.Field); ok && err == nil {
+		return body.noted(f)
 	}
 	return s, err
 }
@@ -464,6 +470,9 @@ func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	err := s.readSlab(dst, lo)
+	if !errors.Is(err, io.EOF) { // which has said so
+		err = s.files.blame(err)
+	}
 	if err != nil && s.path != "" {
 		err = &ReadError{s.path, err}
 	}
@@ -574,6 +583,35 @@ func (s *fileStream) Cool() (cold bool, err error) {
 		return false, nil
 	}
 	return s.files.Cool()
+}
+
+// Missing is what there is not of the file, and what its voxels were set to; "" for nothing.
+func (s *fileStream) Missing() string {
+	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
+		return chunks.missing()
+	}
+	return ""
+}
+
+// Unchanged is an error if a file, or a chunk that was read, is not what it was.
+func (s *fileStream) Unchanged() error {
+	err := s.files.blame(nil)
+	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok && err == nil {
+		err = chunks.unchanged()
+	}
+	if err != nil {
+		return &ReadError{s.path, err}
+	}
+	return nil
+}
+
+// noted is a field of all voxels, which keeps what there is not of the file.
+func (b *fileBody) noted(f *grid.Field) (grid.Source, error) {
+	chunks, ok := b.in.ReaderAt.(*zarrArray)
+	if !ok {
+		return f, nil
+	}
+	return f.Lacking(chunks.missing()), chunks.unchanged()
 }
 
 // Close closes the file.

@@ -15,12 +15,16 @@ import (
 type Network interface {
 	// Stat is the size of an object, and what tells it from what it becomes.
 	Stat(url string) (size int64, version string, err error)
-	// Get appends an object of at most so many bytes to buf[:0].
-	Get(url string, most int64, buf []byte) ([]byte, error)
+	// Get appends an object of at most so many bytes to buf[:0], and returns what it is. It fails
+	// with ErrChanged where that is not what it was; the zero FileInfo is any object.
+	Get(url string, most int64, buf []byte, was FileInfo) ([]byte, FileInfo, error)
 	// Range fills dst with what is at a place of an object, from its end where that is negative,
-	// while it has the version; "" for any.
-	Range(url string, dst []byte, at int64, version string) error
+	// and is else as Get.
+	Range(url string, dst []byte, at int64, was FileInfo) (FileInfo, error)
 }
+
+// ErrChanged is the error of a file or an object that is not what it was when it was opened.
+var ErrChanged = errors.New("it changed while it was read; leave it as it is meanwhile, and run the command again")
 
 // An ObjectError is why an object cannot be read, however often one tries.
 type ObjectError struct{ Why string }
@@ -47,8 +51,8 @@ var errNoNetwork = ObjectError{"it is a URL, which this program does not read; t
 // A remoteFile is an object that is read by ranges. Short ones are of blocks, of which the last
 // is kept.
 type remoteFile struct {
-	url, version string
-	size         int64
+	url  string
+	info FileInfo
 
 	mu    sync.Mutex
 	block []byte
@@ -69,7 +73,7 @@ func openRemote(url string) (*remoteFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remoteFile{url: url, version: version, size: size}, nil
+	return &remoteFile{url: url, info: FileInfo{Size: size, Version: version}}, nil
 }
 
 func (r *remoteFile) Name() string { return r.url }
@@ -78,9 +82,9 @@ func (r *remoteFile) Name() string { return r.url }
 func (r *remoteFile) Close() error { return nil }
 
 func (r *remoteFile) ReadAt(dst []byte, at int64) (int, error) {
-	n := int(min(int64(len(dst)), max(0, r.size-at)))
+	n := int(min(int64(len(dst)), max(0, r.info.Size-at)))
 	if n >= remoteBlock/4 {
-		if err := network.Range(r.url, dst[:n], at, r.version); err != nil {
+		if _, err := network.Range(r.url, dst[:n], at, r.info); err != nil {
 			return 0, err
 		}
 	} else if err := r.fromBlocks(dst[:n], at); err != nil {
@@ -97,8 +101,8 @@ func (r *remoteFile) fromBlocks(dst []byte, at int64) error {
 	defer r.mu.Unlock()
 	for len(dst) > 0 {
 		if start := at / remoteBlock * remoteBlock; r.block == nil || r.at != start {
-			block := make([]byte, min(remoteBlock, r.size-start))
-			if err := network.Range(r.url, block, start, r.version); err != nil {
+			block := make([]byte, min(remoteBlock, r.info.Size-start))
+			if _, err := network.Range(r.url, block, start, r.info); err != nil {
 				return err
 			}
 			r.block, r.at = block, start
@@ -117,21 +121,27 @@ type objects struct {
 
 func (o objects) at(key string) string { return strings.TrimRight(o.url, "/") + "/" + key }
 
-func (o objects) whole(key string, most int64, buf []byte) ([]byte, error) {
+func (o objects) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
+	var was FileInfo
 	if isMetadata(key) {
-		if _, _, err := o.files.open(o.at(key)); err != nil {
+		f, _, err := o.files.open(o.at(key))
+		if err != nil {
 			if _, _, again := network.Stat(o.at(key)); errors.Is(again, fs.ErrNotExist) {
-				return nil, fs.ErrNotExist
+				return nil, was, fs.ErrNotExist
 			}
-			return nil, err
+			return nil, was, err
 		}
+		was = f.(*remoteFile).info
 	}
-	return network.Get(o.at(key), most, buf)
+	return network.Get(o.at(key), most, buf, was)
 }
 
-func (o objects) part(key string, dst []byte, at int64) error {
-	return network.Range(o.at(key), dst, at, "")
+func (o objects) part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error) {
+	return network.Range(o.at(key), dst, at, was)
 }
+
+// stat is nothing: a request for each chunk takes as long as reading it.
+func (objects) stat(string) (info FileInfo, known bool) { return info, false }
 
 // list is nothing: servers of HTTP have no lists.
 func (objects) list(string) []string { return nil }

@@ -323,6 +323,7 @@ func fileGenerator() generator {
 				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
 				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
 				{"channel", "the only one", "of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
+				{"strict", "read as the fill value", "true: a missing chunk of a Zarr array is an error"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
 				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
@@ -346,6 +347,7 @@ func readFile(r *reading) maker {
 		o.Channel = unescapes.Replace(v)
 		r.put("channel", v)
 	}
+	o.Strict = r.choice("strict", "true") != ""
 	o.Gaps = r.choice("nan", "mask") != ""
 	stream := r.choice("stream", "true", "once", "false")
 	path := r.place("FILE")

@@ -7,6 +7,15 @@ import (
 	"unsafe"
 )
 
+// inodeTime is when a file's inode changed last, in nanoseconds: also what sets the time of its
+// contents back changes it.
+func inodeTime(info os.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ctim.Nano()
+	}
+	return 0
+}
+
 // dropPages asks the kernel to drop a file's pages from the page cache, and
 // looks at up to 64 pieces of it whether it did: file systems that live in memory
 // do not.

@@ -55,6 +55,12 @@ func (r *rolled) InMemory() bool {
 	return ok && m.InMemory()
 }
 
+// Missing is what there is not of the other source's file.
+func (r *rolled) Missing() string { return grid.Missing(r.Source) }
+
+// Unchanged is that of the other source.
+func (r *rolled) Unchanged() error { return grid.Unchanged(r.Source) }
+
 // Close closes the other source where that can be closed.
 func (r *rolled) Close() error { return grid.Close(r.Source) }
 

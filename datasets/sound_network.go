@@ -44,30 +44,30 @@ func (s *memoryServer) Stat(url string) (int64, string, error) {
 	return int64(len(data)), s.version, err
 }
 
-func (s *memoryServer) Get(url string, most int64, buf []byte) ([]byte, error) {
+func (s *memoryServer) Get(url string, most int64, buf []byte, was FileInfo) ([]byte, FileInfo, error) {
 	data, err := s.at(url)
 	if err == nil && int64(len(data)) > most {
 		err = errServer
 	}
-	return append(buf[:0], data...), err
+	return append(buf[:0], data...), was, err
 }
 
-func (s *memoryServer) Range(url string, dst []byte, at int64, version string) error {
+func (s *memoryServer) Range(url string, dst []byte, at int64, was FileInfo) (FileInfo, error) {
 	data, err := s.at(url)
 	if err != nil {
-		return err
+		return was, err
 	}
 	if at < 0 {
 		at += int64(len(data))
 	}
-	if version != "" && version != s.version || at < 0 || at+int64(len(dst)) > int64(len(data)) {
-		return errServer
+	if was.Version != "" && was.Version != s.version || at < 0 || at+int64(len(dst)) > int64(len(data)) {
+		return was, errServer
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ranges = append(s.ranges, fmt.Sprintf("%d+%d", at, len(dst)))
 	copy(dst, data[at:])
-	return nil
+	return was, nil
 }
 
 // through has a network until what it returns is called.
@@ -227,20 +227,20 @@ func readsRemoteZarr(t sound.T) {
 		t.Errorf("%d at once, of %q", o.atOnce(), o.list(""))
 	}
 	last := make([]byte, 4)
-	whole, err := o.whole(".zarray", 1<<20, nil)
+	whole, _, err := o.whole(".zarray", 1<<20, nil)
 	if err == nil {
-		err = o.part(".zarray", last, -4)
+		_, err = o.part(".zarray", last, -4, FileInfo{})
 	}
 	if err != nil || !bytes.HasSuffix(whole, last) || len(o.files.files) != 1 {
 		t.Errorf("%q ends with %q, of %d files (%v)", whole, last, len(o.files.files), err)
 	}
 	server.broken[url+"u8_raw_v2.zarr/.zgroup"] = true
 	for key, want := range map[string]error{"zarr.json": fs.ErrNotExist, "9.9.9": fs.ErrNotExist, ".zgroup": errServer} {
-		if _, err := o.whole(key, 1<<20, nil); !errors.Is(err, want) || err == nil {
+		if _, _, err := o.whole(key, 1<<20, nil); !errors.Is(err, want) || err == nil {
 			t.Errorf("%s: %v, want %v", key, err, want)
 		}
 	}
-	if err := o.part("9.9.9", last, 0); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := o.part("9.9.9", last, 0, FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("part of nothing: %v", err)
 	}
 }
@@ -282,18 +282,18 @@ func readsFolders(t sound.T) {
 	}
 	for at, want := range map[int64]string{0: "0123", 6: "6789", 7: "", -4: "6789", -3: "", -10: "0123", -11: ""} {
 		got := make([]byte, 4)
-		if err := f.part("a", got, at); (err == nil) != (want != "") || err == nil && string(got) != want {
+		if _, err := f.part("a", got, at, FileInfo{}); (err == nil) != (want != "") || err == nil && string(got) != want {
 			t.Errorf("4 bytes at %d: %q, %v; want %q", at, got, err, want)
 		}
 	}
 	for most := range int64(12) {
-		if got, err := f.whole("a", most, []byte("before")); (err == nil) != (most >= 10) || err == nil && string(got) != "0123456789" {
+		if got, _, err := f.whole("a", most, []byte("before")); (err == nil) != (most >= 10) || err == nil && string(got) != "0123456789" {
 			t.Errorf("of at most %d bytes: %q, %v", most, got, err)
 		}
 	}
 	for key, missing := range map[string]bool{"none": true, "b": false} {
-		_, whole := f.whole(key, 10, nil)
-		part := f.part(key, make([]byte, 0), 0)
+		_, _, whole := f.whole(key, 10, nil)
+		_, part := f.part(key, make([]byte, 0), 0, FileInfo{})
 		if whole == nil || part == nil || errors.Is(whole, fs.ErrNotExist) != missing || errors.Is(part, fs.ErrNotExist) != missing {
 			t.Errorf("%s: %v, %v", key, whole, part)
 		}

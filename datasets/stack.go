@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -199,6 +201,12 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	versions := map[string]FileInfo{}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil { // who reads it says what is wrong
+			versions[f] = versionOf(info)
+		}
+	}
 	bodies, err := describeSlices(files, o)
 	if err == nil {
 		err = sortSlices(files, bodies)
@@ -208,7 +216,8 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	stream := o.Stream
 	o.Stream = false // slices are read whole
-	first, data, err := readSlice(files[0], o)
+	reader := &sliceReader{files: files, o: o, versions: versions}
+	first, data, err := reader.read(0)
 	if err == nil && first.shape.D > 1 {
 		err = fmt.Errorf("a volume of %v; want images of two axes", first.shape)
 	}
@@ -228,14 +237,15 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	whole.setScales(scales)
 	if stream {
-		return streamStack(files, first, &whole, o)
+		return streamStack(reader, first, &whole)
 	}
-	return readSlices(files, first, data, &whole, scales, o)
+	return readSlices(reader, first, data, &whole, scales)
 }
 
 // readSlices reads all slices into memory.
-func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, scales []valueScale, o FileOptions) (
+func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBody, scales []valueScale) (
 	grid.Source, error) {
+	files := reader.files
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
 	if err := whole.room(whole.in); err != nil {
@@ -244,7 +254,7 @@ func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, s
 	whole.decoded = grid.NewBuffer(whole.bytes())
 	copy(whole.decoded, data)
 	err := eachSlice(int64(len(files)-1), func(k int64) error {
-		s, data, err := readSlice(files[k+1], o)
+		s, data, err := reader.read(k + 1)
 		if err == nil {
 			err = s.like(first)
 		}
@@ -266,7 +276,8 @@ func readSlices(files []string, first *fileBody, data []byte, whole *fileBody, s
 }
 
 // streamStack is a source of slices that are like the first.
-func streamStack(files []string, first, whole *fileBody, o FileOptions) (grid.Source, error) {
+func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, error) {
+	o := reader.o
 	switch typ := whole.native(); {
 	case whole.shape.D == 1:
 		return nil, notStreamed{"it is one slice"}
@@ -277,15 +288,14 @@ func streamStack(files []string, first, whole *fileBody, o FileOptions) (grid.So
 	case typ != grid.Float32 && o.Levels > 0:
 		return nil, notStreamed{"a number of levels is for float32 images"} // who reads it says so
 	}
-	return &stackStream{files, first, whole.shape, o}, nil
+	return &stackStream{reader, first, whole.shape}, nil
 }
 
 // A stackStream reads its slices from a file each, when they are asked for.
 type stackStream struct {
-	files []string
+	*sliceReader
 	first *fileBody
 	shape grid.Shape
-	o     FileOptions
 }
 
 // Shape is the volume's extent.
@@ -326,7 +336,7 @@ func eachSlice(n int64, read func(k int64) error) error {
 
 // slice is the voxels of a file.
 func (s *stackStream) slice(i int64) ([]byte, error) {
-	b, data, err := readSlice(s.files[i], s.o)
+	b, data, err := s.read(i)
 	if err == nil {
 		err = b.like(s.first)
 	}
@@ -343,15 +353,40 @@ func (s *stackStream) slice(i int64) ([]byte, error) {
 	return data, err
 }
 
-// readSlice reads a slice's stored voxels, and closes its files.
-func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error) {
+// A sliceReader reads the slices of a stack, whose files stay what they were when it was made.
+type sliceReader struct {
+	files []string
+	o     FileOptions
+
+	mu       sync.Mutex
+	versions map[string]FileInfo // of all files that were seen
+}
+
+// same is an error if one of the files was seen before, and was not what it is.
+func (r *sliceReader) same(files *fileSet) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for f, is := range files.was {
+		if was, seen := r.versions[f.Name()]; seen && was != is {
+			return ErrChanged
+		}
+		r.versions[f.Name()] = is
+	}
+	return nil
+}
+
+// read reads the stored voxels of a slice, and closes its files.
+func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 	files := &fileSet{}
 	defer func() {
+		if err = cmp.Or(r.same(files), files.blame(err)); err != nil {
+			b, data = nil, nil
+		}
 		if cerr := files.Close(); err == nil {
 			err = cerr
 		}
 	}()
-	if b, err = describeSlice(files, path, o); err != nil {
+	if b, err = describeSlice(files, r.files[i], r.o); err != nil {
 		return nil, nil, err
 	}
 	b.in.identity = files.identity()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"eccbench/internal/grid"
 )
@@ -78,13 +80,13 @@ type metadata struct {
 	files *fileSet
 }
 
-func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, error) {
+func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
 	if isMetadata(key) {
-		file, _, err := m.folder.open(key)
+		file, is, err := m.folder.open(key)
 		if err != nil {
-			return nil, err
+			return nil, is, err
 		}
-		m.files.files = append(m.files.files, file)
+		m.files.add(file, is)
 	}
 	return m.folder.whole(key, most, buf)
 }
@@ -154,7 +156,11 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
 	a.setRows(b.shape, o.Memory)
-	return b, a.room()
+	a.strict = o.Strict
+	if err := a.room(); err != nil {
+		return nil, err
+	}
+	return b, a.forecast()
 }
 
 // mostUnlimited is the most that an array of which nothing need be stored is held in memory as,
@@ -285,17 +291,18 @@ func (n *zarrNode) axes() []axis {
 // frame takes the array's axes: those of space are of the image, all others of volumes, of which
 // the options choose one, by its number or by its channel.
 func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
-	shape, axes := slices.Clone(n.array.shape), n.axes()
+	shape, axes := n.array.shape, n.axes()
 	space := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "space" })
 	channel := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "channel" })
+	var within []int64 // the axes of space
 	if space >= 0 {
 		for i, a := range axes[space:] {
-			if a.Type != "space" && shape[space+i] > 1 {
+			switch {
+			case a.Type == "space":
+				within = append(within, shape[space+i])
+			case shape[space+i] > 1:
 				return fmt.Errorf("axes %v, of which %q comes after those of space; want them last", shape, a.Name)
 			}
-		}
-		if len(axes)-space == 2 { // slices by themselves
-			shape = slices.Insert(shape, space, 1)
 		}
 	}
 	in := fileInput{FileOptions: o}
@@ -307,8 +314,14 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	} else if o.Channel != "" {
 		return errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
 	}
-	if err := b.frame(shape, in, false); err != nil {
-		return fmt.Errorf("array of shape %v: %w", n.array.shape, err)
+	var err error
+	if space < 0 {
+		err = b.frame(slices.Clone(shape), in, false)
+	} else { // an axis of space is one whatever its length is
+		err = b.choose(shape[:space], within, 1, in)
+	}
+	if err != nil {
+		return fmt.Errorf("array of shape %v: %w", shape, err)
 	}
 	return nil
 }
@@ -336,11 +349,14 @@ func channelVolume(o FileOptions, names []string, axes []int64, at int) (*int64,
 		return o.Volume, nil
 	}
 	channel := int64(slices.Index(names, o.Channel))
-	if channel < 0 {
-		var err error
-		if channel, err = strconv.ParseInt(o.Channel, 10, 64); err != nil {
-			channel = -1
-		}
+	number, err := strconv.ParseInt(o.Channel, 10, 64)
+	switch isNumber := err == nil && number >= 0 && number < count; {
+	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
+		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
+	case channel >= 0 && isNumber && number != channel:
+		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume", channel, o.Channel)
+	case channel < 0 && isNumber:
+		channel = number
 	}
 	if channel < 0 || channel >= count {
 		which := fmt.Sprintf("want 0..%d", count-1)
@@ -375,7 +391,7 @@ func product(list []int64) int64 {
 // readNode reads the metadata of an array or a group. There is none of a fs.ErrNotExist.
 func readNode(s store, at string) (*zarrNode, error) {
 	n := &zarrNode{at: at}
-	text, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
+	text, _, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
 	if err == nil {
 		if err := n.version3(s, text); err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), err)
@@ -385,7 +401,7 @@ func readNode(s store, at string) (*zarrNode, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), pathCause(err))
 	}
-	text, err = s.whole(path.Join(at, ".zarray"), zarrMetadata, nil)
+	text, _, err = s.whole(path.Join(at, ".zarray"), zarrMetadata, nil)
 	switch {
 	case err == nil:
 		if err := n.version2(s, text); err != nil {
@@ -394,13 +410,13 @@ func readNode(s store, at string) (*zarrNode, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), pathCause(err))
 	default:
-		if _, err := s.whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := s.whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
 			return nil, notZarr{at}
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zgroup"), pathCause(err))
 		}
 	}
-	text, err = s.whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
+	text, _, err = s.whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
@@ -441,6 +457,38 @@ type version3 struct {
 	Storage    []any           `json:"storage_transformers"`
 }
 
+// version3Fields are the fields of an array's zarr.json, and version2Fields those of its .zarray.
+var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"}
+var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
+
+// understood is an error if an array's metadata have a field that is not known, and do not say that
+// the array can be read without it. In version 2 others are none of the format's.
+func understood(text []byte, version int) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	if !utf8.Valid(text) {
+		return errors.New("it is no UTF-8; the metadata are damaged")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if version == 2 {
+			if slices.ContainsFunc(version2Fields, func(f string) bool { return f != name && strings.EqualFold(f, name) }) {
+				return fmt.Errorf("its field %.40q is not in lower case; the metadata are damaged", name)
+			}
+			continue
+		}
+		extension := struct {
+			Must *bool `json:"must_understand"`
+		}{}
+		if slices.Contains(version3Fields, name) || json.Unmarshal(fields[name], &extension) == nil && extension.Must != nil && !*extension.Must {
+			continue
+		}
+		return fmt.Errorf("its field %.40q is not understood, and does not say that it need not be; save it without", name)
+	}
+	return nil
+}
+
 func (n *zarrNode) version3(s store, text []byte) error {
 	var m version3
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -457,6 +505,9 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	if m.Node == "group" {
 		return nil
 	}
+	if err := understood(text, 3); err != nil {
+		return err
+	}
 	var typ string
 	if err := json.Unmarshal(m.Type, &typ); err != nil || m.Node != "array" {
 		return fmt.Errorf("a node %.40q of type %.80s, which is no array of numbers", m.Node, m.Type)
@@ -466,6 +517,9 @@ func (n *zarrNode) version3(s store, text []byte) error {
 			name = new(string)
 		}
 		n.dimensions = append(n.dimensions, *name)
+	}
+	if len(m.Names) > 0 && len(m.Names) != len(m.Shape) {
+		return fmt.Errorf("it names %d axes of %d; the metadata are damaged", len(m.Names), len(m.Shape))
 	}
 	a := &zarrArray{store: s, at: n.at, shape: m.Shape}
 	err := m.chunks(a)
@@ -477,6 +531,12 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	}
 	if a.stored, err = zarrType(typ); err != nil {
 		return err
+	}
+	if a.coding.plain && a.stored.size() > 1 {
+		return errEndian
+	}
+	if string(m.Fill) == "null" {
+		return errors.New("its fill value is null; write the number")
 	}
 	n.array = a
 	return a.finish(m.Fill)
@@ -528,6 +588,9 @@ func (a *zarrArray) codecs(list []named) (err error) {
 	if len(o.Shape) != len(a.chunk) {
 		return fmt.Errorf("chunks of %v in shards of %v; the metadata are damaged", o.Shape, a.chunk)
 	}
+	if o.Location != "" && o.Location != "start" && o.Location != "end" {
+		return fmt.Errorf("the index of its shards is at their %.40q; want start or end", o.Location)
+	}
 	a.shards = &shardGrid{first: o.Location == "start"}
 	for i, n := range o.Shape {
 		if n < 1 || a.chunk[i] < 1 || a.chunk[i]%n != 0 {
@@ -538,6 +601,9 @@ func (a *zarrArray) codecs(list []named) (err error) {
 	a.chunk = o.Shape
 	if a.shards.coding, err = codingOf(o.Index, len(a.shape)+1); err != nil {
 		return fmt.Errorf("the index of its shards: %w", err)
+	}
+	if a.shards.coding.plain {
+		return fmt.Errorf("the index of its shards: %w", errEndian)
 	}
 	if len(o.Codecs) > 0 && o.Codecs[0].Name == sharding {
 		return errors.New("its shards are made of shards; save it with chunks in shards")
@@ -572,7 +638,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		Filters    []struct{ ID string }
 		Separator  string `json:"dimension_separator"`
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := cmp.Or(json.Unmarshal(text, &m), understood(text, 2)); err != nil {
 		return err
 	}
 	var typ string
@@ -636,8 +702,12 @@ func (a *zarrArray) finish(fill json.RawMessage) error {
 			shard *= a.shards.each[i]
 		}
 	}
-	a.fill = make([]byte, 8)
-	if len(fill) > 0 && string(fill) != "null" {
+	if len(fill) == 0 {
+		return errors.New("it has no fill_value; the metadata are damaged")
+	}
+	a.fill, a.fillText = make([]byte, 8), "0"
+	if string(fill) != "null" {
+		a.fillText = fmt.Sprintf("%.40s", strings.Trim(string(fill), `"`))
 		v, err := fillValue(fill, a.stored)
 		if err != nil {
 			return fmt.Errorf("fill value %.40s: %w", fill, err)

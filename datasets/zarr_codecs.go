@@ -150,6 +150,7 @@ func checkCRC32C(dst, src []byte, _ int64) ([]byte, error) {
 type chunkCoding struct {
 	order []int
 	big   bool
+	plain bool // no order of bytes is said
 	steps []chunkCodec
 }
 
@@ -182,10 +183,21 @@ func (n named) configure(to any) error {
 	if len(n.Configuration) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(n.Configuration, to); err != nil {
+	if err := unmarshalKnown(n.Configuration, to); err != nil {
 		return fmt.Errorf("%.40q: %w", n.Name, err)
 	}
 	return nil
+}
+
+// unmarshalKnown is json.Unmarshal of an object that has no fields but those that are asked for.
+func unmarshalKnown(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(to)
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return err
 }
 
 // UnmarshalJSON takes a name alone for one without a configuration.
@@ -193,9 +205,18 @@ func (n *named) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &n.Name)
 	}
-	type plain named
-	return json.Unmarshal(data, (*plain)(n))
+	var all struct {
+		Name          string          `json:"name"`
+		Configuration json.RawMessage `json:"configuration"`
+		Must          *bool           `json:"must_understand"` // all are understood
+	}
+	err := unmarshalKnown(data, &all)
+	n.Name, n.Configuration = all.Name, all.Configuration
+	return err
 }
+
+// errEndian is that of numbers of several bytes whose order is not known.
+var errEndian = errors.New("bytes: its configuration says no endian; the metadata are damaged")
 
 // sharding is the codec whose chunks are shards.
 const sharding = "sharding_indexed"
@@ -229,7 +250,7 @@ func codingOf(list []named, axes int) (c chunkCoding, err error) {
 			if o.Endian != "" && o.Endian != "little" && o.Endian != "big" {
 				return c, fmt.Errorf("bytes: %.40q is no order of bytes", o.Endian)
 			}
-			c.big, flat = o.Endian == "big", true
+			c.big, c.plain, flat = o.Endian == "big", o.Endian == "", true
 		case codec.Name == "bytes" || codec.Name == "transpose" || !flat:
 			return c, fmt.Errorf("its codec %.40q is at a place where it is not read; save it with bytes and one of blosc, zstd and gzip", codec.Name)
 		default:

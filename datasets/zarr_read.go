@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -23,10 +24,14 @@ import (
 // A store has the objects of a Zarr hierarchy, which are named by paths within it. One that there
 // is not is a fs.ErrNotExist.
 type store interface {
-	// whole appends an object to buf[:0]; one of more than most bytes is an error.
-	whole(key string, most int64, buf []byte) ([]byte, error)
-	// part fills dst with what is at a place of an object, from its end where that is negative.
-	part(key string, dst []byte, at int64) error
+	// whole appends an object to buf[:0], and returns what it is; one of more than most bytes is an
+	// error, and so is one that changes meanwhile.
+	whole(key string, most int64, buf []byte) ([]byte, FileInfo, error)
+	// part fills dst with what is at a place of an object, from its end where that is negative. It
+	// fails with ErrChanged where the object is not what it was; the zero FileInfo is any.
+	part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error)
+	// stat is what an object is now, if that is known at little cost: the zero FileInfo for none.
+	stat(key string) (info FileInfo, known bool)
 	// list is the names of the arrays and groups in a group, as far as the store can tell.
 	list(key string) []string
 	// atOnce is how many objects are best read at the same time.
@@ -36,10 +41,12 @@ type store interface {
 // A folder is a store on the local disk.
 type folder string
 
-func (f folder) open(key string) (*os.File, int64, error) {
-	file, err := os.Open(filepath.Join(string(f), filepath.FromSlash(key)))
-	if err != nil {
-		return nil, 0, err
+func (f folder) path(key string) string { return filepath.Join(string(f), filepath.FromSlash(key)) }
+
+// open opens a regular file. It does not wait for who writes to a named pipe.
+func (f folder) open(key string) (file *os.File, is FileInfo, err error) {
+	if file, err = os.OpenFile(f.path(key), os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+		return nil, is, err
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -47,49 +54,67 @@ func (f folder) open(key string) (*os.File, int64, error) {
 	}
 	if err != nil {
 		file.Close() // only looked at
-		return nil, 0, err
+		return nil, is, err
 	}
-	return file, info.Size(), nil
+	return file, versionOf(info), nil
 }
 
-func (f folder) whole(key string, most int64, buf []byte) ([]byte, error) {
-	file, size, err := f.open(key)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // only read from
-	if size > most {
-		return nil, fmt.Errorf("%d bytes, more than the %d that it can have", size, most)
-	}
-	buf = extend(buf[:0], size, size)
-	_, err = io.ReadFull(file, buf)
-	return buf, err
-}
-
-func (f folder) part(key string, dst []byte, at int64) error {
-	file, size, err := f.open(key)
-	if err != nil {
-		return err
-	}
-	defer file.Close() // only read from
-	if at < 0 {
-		at += size
-	}
-	if at < 0 || at > size-int64(len(dst)) {
-		return fmt.Errorf("truncated: %d bytes at %d of %d", len(dst), at, size)
-	}
-	_, err = file.ReadAt(dst, at)
+// closeSame closes a file, and is an error if it is not what it was.
+func closeSame(file *os.File, was FileInfo, err error) error {
+	set := fileSet{was: map[*os.File]FileInfo{file: was}}
+	err = set.blame(err)
+	file.Close() // only read from
 	return err
 }
 
+func (f folder) whole(key string, most int64, buf []byte) (data []byte, is FileInfo, err error) {
+	file, is, err := f.open(key)
+	if err != nil {
+		return nil, is, err
+	}
+	defer func() { err = closeSame(file, is, err) }()
+	if is.Size > most {
+		return nil, is, fmt.Errorf("%d bytes, more than the %d that it can have", is.Size, most)
+	}
+	buf = extend(buf[:0], is.Size, is.Size)
+	_, err = io.ReadFull(file, buf)
+	return buf, is, err
+}
+
+func (f folder) part(key string, dst []byte, at int64, was FileInfo) (is FileInfo, err error) {
+	file, is, err := f.open(key)
+	if err != nil {
+		return is, err
+	}
+	if was == (FileInfo{}) {
+		was = is
+	}
+	defer func() { err = closeSame(file, was, err) }()
+	if at < 0 {
+		at += is.Size
+	}
+	if at < 0 || at > is.Size-int64(len(dst)) {
+		return is, fmt.Errorf("truncated: %d bytes at %d of %d", len(dst), at, is.Size)
+	}
+	_, err = file.ReadAt(dst, at)
+	return is, err
+}
+
+func (f folder) stat(key string) (is FileInfo, known bool) {
+	if info, err := os.Stat(f.path(key)); err == nil {
+		is = versionOf(info)
+	}
+	return is, true
+}
+
 func (f folder) list(key string) []string {
-	entries, err := os.ReadDir(filepath.Join(string(f), filepath.FromSlash(key)))
+	entries, err := os.ReadDir(f.path(key))
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, e := range entries {
-		if IsZarr(filepath.Join(string(f), filepath.FromSlash(key), e.Name())) {
+		if IsZarr(filepath.Join(f.path(key), e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -110,6 +135,8 @@ type zarrArray struct {
 	stored            storedType
 	coding            chunkCoding
 	fill              []byte // an element of a chunk that is not there, in its order of bytes
+	fillText          string // as the metadata have it
+	strict            bool   // a chunk that is not there is an error
 	shards            *shardGrid
 
 	axis   int   // whose chunks make the rows
@@ -123,6 +150,8 @@ type zarrArray struct {
 	placers []*chunkPlacer
 	indices map[string]*shardIndex
 	closed  bool
+	seen    map[int64]rowRecord
+	present int64 // objects of the array before it was read; -1 for not known
 }
 
 // A shardGrid says how chunks lie in shards.
@@ -136,6 +165,7 @@ type shardGrid struct {
 type shardIndex struct {
 	once   sync.Once
 	places []uint64
+	is     FileInfo // the shard
 	err    error
 }
 
@@ -225,10 +255,17 @@ func (a *zarrArray) ReadAt(dst []byte, at int64) (int, error) {
 // rowAt is the row of the byte at a place, from which byte on it is, and to which.
 func (a *zarrArray) rowAt(at int64) (row, from, to int64) {
 	volume := a.shape[a.axis] * a.slice // of which each has the same rows
-	each := (a.shape[a.axis] + a.step() - 1) / a.step()
-	v, r := at/volume, at%volume/(a.step()*a.slice)
+	row = at/volume*a.across(a.axis) + at%volume/(a.step()*a.slice)
+	from, to = a.spanOf(row)
+	return row, from, to
+}
+
+// spanOf is from which byte on a row is, and to which.
+func (a *zarrArray) spanOf(row int64) (from, to int64) {
+	volume := a.shape[a.axis] * a.slice
+	v, r := row/a.across(a.axis), row%a.across(a.axis)
 	from = v*volume + r*a.step()*a.slice
-	return v*each + r, from, min(from+a.step()*a.slice, (v+1)*volume)
+	return from, min(from+a.step()*a.slice, (v+1)*volume)
 }
 
 // fillFrom fills dst with the bytes at a place.
@@ -238,7 +275,7 @@ func (a *zarrArray) fillFrom(dst []byte, at int64) error {
 		n := min(int64(len(dst)), to-at)
 		var err error
 		if at == from && at+n == to && !a.keeps(row) {
-			err = a.readRow(dst[:n], from)
+			err = a.readRow(dst[:n], row, from)
 		} else {
 			err = a.fromRow(dst[:n], row, from, to, at)
 		}
@@ -283,7 +320,7 @@ func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 		r.err = fs.ErrClosed // should reading end otherwise than by returning
 		func() {
 			defer close(r.done)
-			r.chunks, r.err = a.loadRow(from, to-from)
+			r.chunks, r.err = a.loadRow(row, from, to-from)
 		}()
 	}
 	<-r.done
@@ -400,28 +437,20 @@ func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) erro
 }
 
 // readRow reads the row that begins at a byte to dst.
-func (a *zarrArray) readRow(dst []byte, from int64) error {
+func (a *zarrArray) readRow(dst []byte, row, from int64) error {
 	b, _ := a.box(from, int64(len(dst)))
-	return a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
-		data, err := c.load()
-		if err == nil {
-			c.copyTo(dst, b, data)
-		}
-		return err
-	})
+	return a.readChunks(row, b, func(c *chunkPlacer, data []byte) { c.copyTo(dst, b, data) })
 }
 
 // loadRow is the chunks of the row of so many bytes from one on, nil for those that there are not.
-func (a *zarrArray) loadRow(from, n int64) ([][]byte, error) {
+func (a *zarrArray) loadRow(row, from, n int64) ([][]byte, error) {
 	b, _ := a.box(from, n)
 	chunks := make([][]byte, product(b.count))
-	return chunks, a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
-		data, err := c.load()
+	return chunks, a.readChunks(row, b, func(c *chunkPlacer, data []byte) {
 		if data != nil {
 			chunks[a.number(c.place)] = data
 			c.give()
 		}
-		return err
 	})
 }
 
@@ -464,6 +493,8 @@ func stridesOf(shape []int64, size int64) []int64 {
 type chunkPlacer struct {
 	a       *zarrArray
 	place   []int64 // of the chunk, in chunks
+	key     string  // of its object
+	is      FileInfo
 	packed  []byte
 	buffers [2][]byte
 }
@@ -492,16 +523,19 @@ func (a *zarrArray) release(c *chunkPlacer) {
 // load reads and decodes the chunk, nil where there is none. It is the placer's, until the next one
 // or until it is given away.
 func (c *chunkPlacer) load() ([]byte, error) {
-	key, err := c.fetch()
+	err := c.fetch()
+	if errors.Is(err, fs.ErrNotExist) && c.a.strict {
+		return nil, fmt.Errorf("chunk %s is missing; write it again, or leave --strict out to read the fill value %s there", c.key, c.a.fillText)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("chunk %s: %w", key, pathCause(err))
+		return nil, fmt.Errorf("chunk %s: %w", c.key, pathCause(err))
 	}
 	data, err := c.a.coding.decode(c.packed, c.a.chunkBytes(), &c.buffers)
 	if err != nil {
-		return nil, fmt.Errorf("chunk %s: %w; write it again", key, err)
+		return nil, fmt.Errorf("chunk %s: %w; write it again", c.key, err)
 	}
 	return data, nil
 }
@@ -547,41 +581,51 @@ func (c *chunkPlacer) copyTo(dst []byte, b chunkBox, data []byte) {
 }
 
 // fetch reads the encoded bytes of the chunk.
-func (c *chunkPlacer) fetch() (key string, err error) {
+func (c *chunkPlacer) fetch() (err error) {
 	a := c.a
 	most := encodedMost(a.chunkBytes())
+	number := c.find()
 	if a.shards == nil {
-		key = a.key(c.place)
-		c.packed, err = a.store.whole(key, most, c.packed)
-		return key, err
+		c.packed, c.is, err = a.store.whole(c.key, most, c.packed)
+		return err
 	}
-	shard, number := make([]int64, len(c.place)), int64(0)
+	index := a.index(c.key)
+	if c.is = index.is; index.err != nil {
+		return index.err
+	}
+	at, n := index.places[2*number], index.places[2*number+1]
+	if at == math.MaxUint64 && n == math.MaxUint64 {
+		return fs.ErrNotExist
+	}
+	if at > math.MaxInt64/2 || n > uint64(most) {
+		return fmt.Errorf("its index says %d bytes at %d of one of its chunks; it is damaged", n, at)
+	}
+	c.packed = extend(c.packed[:0], int64(n), int64(n))
+	_, err = a.store.part(c.key, c.packed, int64(at), c.is)
+	return err
+}
+
+// find sets the key of the chunk's object, and returns the chunk's number in that, of a shard.
+func (c *chunkPlacer) find() (number int64) {
+	if c.a.shards == nil {
+		c.key = c.a.key(c.place)
+		return 0
+	}
+	shard := make([]int64, len(c.place))
 	for i, p := range c.place {
-		each := a.shards.each[i]
+		each := c.a.shards.each[i]
 		shard[i] = p / each
 		number = number*each + p%each
 	}
-	key = a.key(shard)
-	places, err := a.index(key)
-	if err != nil {
-		return key, err
-	}
-	at, n := places[2*number], places[2*number+1]
-	if at == math.MaxUint64 && n == math.MaxUint64 {
-		return key, fs.ErrNotExist
-	}
-	if at > math.MaxInt64/2 || n > uint64(most) {
-		return key, fmt.Errorf("its index says %d bytes at %d of one of its chunks; it is damaged", n, at)
-	}
-	c.packed = extend(c.packed[:0], int64(n), int64(n))
-	return key, a.store.part(key, c.packed, int64(at))
+	c.key = c.a.key(shard)
+	return number
 }
 
 // indexBytes is how many bytes of indices of shards are kept.
 const indexBytes = 64 << 20
 
 // index reads the index of a shard, once.
-func (a *zarrArray) index(key string) ([]uint64, error) {
+func (a *zarrArray) index(key string) *shardIndex {
 	chunks := product(a.shards.each)
 	a.mu.Lock()
 	if a.indices == nil || int64(len(a.indices)) > max(1024, indexBytes/(16*chunks)) {
@@ -593,33 +637,33 @@ func (a *zarrArray) index(key string) ([]uint64, error) {
 		a.indices[key] = x
 	}
 	a.mu.Unlock()
-	x.once.Do(func() { x.places, x.err = a.readIndex(key, chunks) })
-	return x.places, x.err
+	x.once.Do(func() { x.places, x.is, x.err = a.readIndex(key, chunks) })
+	return x
 }
 
-func (a *zarrArray) readIndex(key string, chunks int64) ([]uint64, error) {
+func (a *zarrArray) readIndex(key string, chunks int64) (places []uint64, is FileInfo, err error) {
 	n := 16 * chunks
 	size := n + 4*int64(len(a.shards.coding.steps)) // codecs of an index have one length
 	packed, at := make([]byte, size), -size
 	if a.shards.first {
 		at = 0
 	}
-	if err := a.store.part(key, packed, at); err != nil {
-		return nil, err
+	if is, err = a.store.part(key, packed, at, is); err != nil {
+		return nil, is, err
 	}
 	data, err := a.shards.coding.decode(packed, n, new([2][]byte))
 	if err != nil {
-		return nil, fmt.Errorf("its index: %w", err)
+		return nil, is, fmt.Errorf("its index: %w", err)
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	if a.shards.coding.big {
 		order = binary.BigEndian
 	}
-	places := make([]uint64, 2*chunks)
+	places = make([]uint64, 2*chunks)
 	for i := range places {
 		places[i] = order.Uint64(data[8*i:])
 	}
-	return places, nil
+	return places, is, nil
 }
 
 // key is the name of a chunk's object.

@@ -175,30 +175,35 @@ func readStore(t fileT, s store) error {
 // A memoryStore has its objects in memory.
 type memoryStore map[string][]byte
 
-func (s memoryStore) whole(key string, most int64, buf []byte) ([]byte, error) {
+func (s memoryStore) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
 	data, ok := s[key]
 	if !ok {
-		return nil, fs.ErrNotExist
+		return nil, FileInfo{}, fs.ErrNotExist
 	}
 	if int64(len(data)) > most {
-		return nil, errors.New("too long")
+		return nil, FileInfo{}, errors.New("too long")
 	}
-	return append(buf[:0], data...), nil
+	return append(buf[:0], data...), FileInfo{Size: int64(len(data))}, nil
 }
 
-func (s memoryStore) part(key string, dst []byte, at int64) error {
+func (s memoryStore) stat(key string) (FileInfo, bool) {
+	return FileInfo{Size: int64(len(s[key]))}, true
+}
+
+func (s memoryStore) part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error) {
 	data, ok := s[key]
 	if !ok {
-		return fs.ErrNotExist
+		return was, fs.ErrNotExist
 	}
+	was.Size = int64(len(data))
 	if at < 0 {
 		at += int64(len(data))
 	}
 	if at < 0 || at+int64(len(dst)) > int64(len(data)) {
-		return errors.New("truncated")
+		return was, errors.New("truncated")
 	}
 	copy(dst, data[at:])
-	return nil
+	return was, nil
 }
 
 func (s memoryStore) list(string) []string { return nil }
@@ -217,14 +222,14 @@ func (s *countingStore) count(key string) {
 	s.reads[key]++
 }
 
-func (s *countingStore) whole(key string, most int64, buf []byte) ([]byte, error) {
+func (s *countingStore) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
 	s.count(key)
 	return s.store.whole(key, most, buf)
 }
 
-func (s *countingStore) part(key string, dst []byte, at int64) error {
+func (s *countingStore) part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error) {
 	s.count(fmt.Sprint(key, " ", at))
-	return s.store.part(key, dst, at)
+	return s.store.part(key, dst, at, was)
 }
 
 // An image that is read in order is read and decoded once, each chunk of it, whatever slabs it

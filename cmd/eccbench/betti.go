@@ -152,6 +152,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
+	c.Missing(report.VisibleText(shown), src, j.quiet)
 	convention := j.convention()
 	p := ecc.Describe(j.named(name), src, convention)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
@@ -187,6 +188,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	if p.Digest, err = digest(); err != nil {
 		return err
 	}
+	p.Missing = c.Missing(report.VisibleText(shown), src, j.quiet)
 	p.Program, p.Verdict = version(), "VERIFIED"
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",

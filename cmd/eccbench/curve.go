@@ -172,6 +172,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
+	c.Missing(report.VisibleText(shown), src, j.quiet)
 	if err := j.rings.Of(src.Shape()); err != nil {
 		return cli.Usagef("--periodic %s: %s: %w", j.rings, input, err)
 	}
@@ -222,6 +223,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if p.Digest, err = digest(); err != nil {
 		return err
 	}
+	p.Missing = c.Missing(report.VisibleText(shown), src, j.quiet)
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.every())
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {

@@ -154,7 +154,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by %s", what, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(image.name))
+	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.noted(image))
 	found := eigenmap.Voxelwise(problem, problem.Nodewise(a.Out))
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {

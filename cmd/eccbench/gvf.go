@@ -110,6 +110,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 		if err != nil {
 			return fmt.Errorf("--mask: %w", err)
 		}
+		c.Missing("--mask", within, j.quiet)
 		if problem, err = problem.Within(within); err != nil {
 			return cli.Usagef("--mask %s: %w", j.mask, err)
 		}
@@ -120,7 +121,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by %s", what, float32(j.mu), j.boundary, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(image.name))
+	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.noted(image))
 	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), image.Shape(), a.Out, note) }); err != nil {
 		return err
 	}

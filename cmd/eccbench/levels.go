@@ -16,6 +16,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
@@ -78,9 +79,13 @@ func doLevels(c *cli.Program, args []string) error {
 			return cli.Usagef("input %s: its values of %s become ranks, which have no evenly spaced levels; save it as float32, int16 or uint16", image, labels.Type())
 		}
 		v, table, err := j.surveyed(src, grid.Whole(src))
+		if err == nil {
+			err = grid.Unchanged(src)
+		}
 		if err != nil {
 			return cli.Usagef("input %s: %w", image, err)
 		}
+		c.Missing(report.VisibleText(image), src, j.quiet)
 		return writeValues(c, j.out, v, table)
 	})
 }

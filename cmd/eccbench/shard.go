@@ -190,6 +190,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
+	opened := src
 	if err := j.shareable(src, input, name); err != nil {
 		return cli.Usage(err)
 	}
@@ -281,9 +282,10 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 			p.Hashes = append(p.Hashes, h)
 		}
 	}
-	if after, err := stamp(files); err != nil || after != before {
-		return cli.Usagef("input %s: it changed while it was read; make the part again, and those made before", input)
+	if err := grid.Unchanged(opened); err != nil {
+		return cli.Usagef("input %s: %w; make the part again, and those made before", input, err)
 	}
+	p.Missing = c.Missing(report.VisibleText(input), opened, j.quiet)
 	if err := cli.WriteFile(path, func(w *os.File) error { return cmp.Or(p.Write(w, counted.Ladder().Len()), hold()) }); err != nil {
 		return err
 	}

@@ -58,7 +58,11 @@ func (a *answering) whole(c *cli.Program, input string, targets []cli.Target, ot
 	}
 	w.start, w.shown = time.Now(), report.VisibleText(a.spooled.Shown(input))
 	opened := c.Waiting("reading "+w.shown, a.quiet)
-	defer opened()
+	defer func() {
+		if opened(); err == nil {
+			c.Missing(w.shown, w.Field, a.quiet)
+		}
+	}()
 	w.Field, err = loadWhole(w.name)
 	if a.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
 		a.in.Every = false // who lists the values counts all that are not
@@ -80,7 +84,22 @@ func loadWhole(name string) (*grid.Field, error) {
 	if need, free := grid.TotalBytes(src), runner.AvailableMemory(); free > 0 && need > free {
 		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image", src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
 	}
-	return grid.Load(src)
+	f, err := grid.Load(src)
+	if err == nil {
+		err = grid.Unchanged(src)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Lacking(grid.Missing(src)), nil
+}
+
+// noted is the name of an image, and what its file lacks, as a line of what is written shows it.
+func (a answering) noted(image wholeImage) string {
+	if lacks := image.Missing(); lacks != "" {
+		return a.named(image.name) + "; " + lacks
+	}
+	return a.named(image.name)
 }
 
 // chosen is the implementation that was asked for, or the first of some that takes an input,

@@ -33,6 +33,7 @@ type Inputs struct {
 	shape   string
 	array   string
 	channel string
+	strict  bool
 	// Stack says that an input is a folder of slices, or a pattern of their names.
 	Stack bool
 	// Volume is the number of one image in a file that holds several, "" for the only one.
@@ -94,6 +95,7 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
 	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
 	f.StringVar(&i.array, "array", "", "which array of an .npz archive or a Zarr group that holds several: its name, such as that of a level of resolution (default the finest)")
+	f.BoolVar(&i.strict, "strict", false, "a missing chunk of a Zarr array is an error (default the array's fill value, and a line about it)")
 	f.StringVar(&i.channel, "channel", "", "which channel of an OME-NGFF image or a TIFF hyperstack that holds several: its name or its number")
 }
 
@@ -184,7 +186,7 @@ func (i *Inputs) Names() ([]string, error) {
 // namedBy lists the inputs of a question that is not of images: those of --input, or the few
 // that programs are compared on.
 func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
-	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array"}, slices.Sorted(maps.Keys(i.keys))) {
+	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array", "channel", "strict"}, slices.Sorted(maps.Keys(i.keys))) {
 		if i.Set.Lookup(key) != nil && i.Set.Changed(key) {
 			return nil, Usagef("--%s says nothing of the workload %s, whose inputs are named: eccbench list --workload %s", key, b.Name(), b.Name())
 		}
@@ -300,7 +302,7 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 // string, or the path of an image file.
 func (i *Inputs) Named(s string) (string, error) {
 	if datasets.IsName(s) {
-		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack"} {
+		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack", "strict"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
 			}
@@ -313,8 +315,8 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	name := "file"
 	if i.Stack {
-		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" {
-			return "", Usagef("input %s: --volume, --array and --channel are of one file: leave them or --stack out", s)
+		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" || i.strict {
+			return "", Usagef("input %s: --volume, --array, --channel and --strict are of one file: leave them or --stack out", s)
 		}
 	} else if info, err := datasets.Stat(s); err != nil {
 		return "", Usagef("input %s: %w", s, err)
@@ -338,6 +340,9 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	if i.Volume != "" {
 		name += "/volume=" + i.Volume
+	}
+	if i.strict {
+		name += "/strict=true"
 	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])

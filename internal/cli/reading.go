@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
@@ -8,16 +10,32 @@ import (
 )
 
 // Digested is a source that is hashed as it is read, and what gives the hash then: none of
-// an image that repeats itself, whose name says all and of which little is read.
+// an image that repeats itself, whose name says all and of which little is read. That fails if a
+// file changed while it was read.
 func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
 	if grid.Period(s) > 0 {
 		return s, func() (string, error) { return "", nil }
 	}
 	d := grid.NewDigester(s)
-	if _, whole := s.(*grid.Field); whole {
-		return s, d.Sum
+	sum = func() (string, error) {
+		if err := grid.Unchanged(s); err != nil {
+			return "", err
+		}
+		return d.Sum()
 	}
-	return d, d.Sum
+	if _, whole := s.(*grid.Field); whole {
+		return s, sum
+	}
+	return d, sum
+}
+
+// Missing prints what the file of an image lacks, and returns it for the image's provenance.
+func (c *Program) Missing(shown string, s grid.Source, quiet bool) string {
+	lacks := grid.Missing(s)
+	if lacks != "" && !quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s\n", shown, lacks)
+	}
+	return lacks
 }
 
 // Reading is a source that shows on a terminal how far it is read, so many times; end takes

@@ -18,6 +18,7 @@ type Field struct {
 	labels  *Labels         // of what the values stand for; nil for themselves
 	until   context.Context // see Until; nil for no end
 	watcher Watcher         // nil for none
+	missing string          // see Missing
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte
@@ -70,6 +71,16 @@ func Load(s Source) (*Field, error) {
 	}
 	return Trusted(s.Shape(), s.Type(), data, s.Ladder())
 }
+
+// Lacking is the field of a file that lacks something, as Missing has it.
+func (f *Field) Lacking(missing string) *Field {
+	lacking := *f
+	lacking.missing = missing
+	return &lacking
+}
+
+// Missing is what the field's file lacks.
+func (f *Field) Missing() string { return f.missing }
 
 // Shape is the field's extent.
 func (f *Field) Shape() Shape { return f.shape }

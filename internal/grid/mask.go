@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -43,6 +44,17 @@ func (m masked) Ladder() Ladder { return m.ladder }
 
 // Labels are those of the image.
 func (m masked) Labels() *Labels { return LabelsOf(m.Source) }
+
+// Missing is what the image's file lacks, or else the mask's.
+func (m masked) Missing() string {
+	if lacks := Missing(m.mask); lacks != "" && Missing(m.Source) == "" {
+		return "mask: " + lacks
+	}
+	return Missing(m.Source)
+}
+
+// Unchanged is that of both sources.
+func (m masked) Unchanged() error { return cmp.Or(Unchanged(m.Source), Unchanged(m.mask)) }
 
 // Close closes both sources.
 func (m masked) Close() error {

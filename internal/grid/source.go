@@ -29,6 +29,24 @@ func Close(s Source) error {
 	return nil
 }
 
+// Missing is what a file lacks of its image and what these voxels were set to, such as "1 of 8
+// chunks missing: fill value 0", as far as it was read; "" for nothing.
+func Missing(s Source) string {
+	if m, ok := s.(interface{ Missing() string }); ok {
+		return m.Missing()
+	}
+	return ""
+}
+
+// Unchanged is an error if a file that the source was read from is not what it was. Each read is
+// checked by itself; this is for an answer that is made of several files.
+func Unchanged(s Source) error {
+	if u, ok := s.(interface{ Unchanged() error }); ok {
+		return u.Unchanged()
+	}
+	return nil
+}
+
 // SliceBytes is the number of bytes of one slice of the source.
 func SliceBytes(s Source) int64 { return s.Shape().SliceVoxels() * s.Type().Size() }
 

@@ -4,6 +4,7 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,9 +36,92 @@ type network struct {
 type client interface {
 	// stat is the size of an object and what tells it from what it becomes, "" for nothing.
 	stat(ctx context.Context, at *url.URL) (size int64, version string, err error)
-	// get reads n bytes from a place on, all of them where n < 0, and its last ones where from < 0,
-	// of the version.
-	get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error)
+	// get reads n bytes from a place on, all of them where n < 0, and the last n where from < 0.
+	// It asks for the version, and returns what the answer's header says. The caller checks it.
+	get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error)
+}
+
+// unknown is the length of an object of which the server does not say how long it is.
+const unknown = -1
+
+// read gets a part of an object, or all of it, and checks that it is of the object that was seen
+// before: every server's every answer passes here. The zero FileInfo is any object.
+func read(ctx context.Context, c client, at *url.URL, from, n int64, was datasets.FileInfo) (io.ReadCloser, datasets.FileInfo, error) {
+	body, h, err := c.get(ctx, at, from, n, was.Version)
+	if err != nil {
+		return nil, was, err
+	}
+	is := datasets.FileInfo{Version: versionOf(h)}
+	if is.Size, err = lengthOf(h, from, n); err == nil {
+		err = sameObject(was, is)
+	}
+	if err != nil {
+		body.Close() // nobody reads it
+		return nil, was, err
+	}
+	return body, is, nil
+}
+
+// versionOf is the ETag and the time of the last change that a header has, "" for neither. Some
+// servers ignore If-Match, so versions are compared here.
+func versionOf(h http.Header) string {
+	if h.Get("ETag") == "" && h.Get("Last-Modified") == "" {
+		return ""
+	}
+	return h.Get("ETag") + "\n" + h.Get("Last-Modified")
+}
+
+// sameObject is an error where an object is not the one that it was, as far as the two tell.
+func sameObject(was, is datasets.FileInfo) error {
+	if was.Version != "" {
+		tag, time, _ := strings.Cut(was.Version, "\n")
+		newTag, newTime, _ := strings.Cut(is.Version, "\n")
+		switch {
+		case is.Version == "":
+			return datasets.ObjectError{Why: "the server does not say which version of it the answer is of (no ETag, no Last-Modified); download it"}
+		case tag != "" && newTag != "" && strings.TrimPrefix(tag, "W/") != strings.TrimPrefix(newTag, "W/"), time != "" && newTime != "" && time != newTime:
+			return datasets.ErrChanged
+		}
+	}
+	if was.Size > 0 && is.Size != unknown && was.Size != is.Size {
+		return datasets.ErrChanged
+	}
+	return nil
+}
+
+// lengthOf is the length of the whole object by the header of an answer, which must be of the
+// range that was asked for: n bytes from a place on, the last n where from < 0, all where n < 0.
+func lengthOf(h http.Header, from, n int64) (int64, error) {
+	said := h.Get("Content-Range")
+	length, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
+	if err != nil {
+		length = unknown
+	}
+	switch {
+	case n < 0 && said != "":
+		return 0, datasets.ObjectError{Why: fmt.Sprintf("the server sends a part of it (Content-Range: %.80q) where the whole was asked for; download it", said)}
+	case n < 0:
+		return length, nil
+	case said == "":
+		return 0, datasets.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); download it"}
+	}
+	var first, last, total int64 = 0, 0, unknown
+	place, size, _ := strings.Cut(said, "/")
+	if _, err := fmt.Sscanf(place, "bytes %d-%d", &first, &last); err != nil {
+		first = unknown
+	}
+	if size != "*" {
+		if total, err = strconv.ParseInt(size, 10, 64); err != nil || total < 0 {
+			first = unknown
+		}
+	}
+	if from < 0 && total != unknown {
+		from = total - n
+	}
+	if first != from || last != from+n-1 || length != unknown && length != n {
+		return 0, datasets.ObjectError{Why: fmt.Sprintf("the server sends another part of it than was asked for (%d bytes at %d; Content-Range: %.80q, Content-Length: %.20q); download it", n, from, said, h.Get("Content-Length"))}
+	}
+	return total, nil
 }
 
 // A statusError is what a server answers, which may be another thing a while later.
@@ -56,9 +141,6 @@ func (e statusError) Is(err error) bool {
 	return err == fs.ErrNotExist && e.code == http.StatusNotFound
 }
 
-// errChanged is of an object that is not what it was.
-var errChanged = errors.New("it changed while it was read; read it again")
-
 // attempts is how often a read is made before it has failed, and silence how long a server may
 // say nothing.
 const (
@@ -75,7 +157,7 @@ func lasting(err error) bool {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound {
 		return true
 	}
-	return errors.Is(err, errChanged) || errors.As(err, new(datasets.ObjectError))
+	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) || errors.As(err, new(*tls.CertificateVerificationError))
 }
 
 // again does something until it succeeds, or fails for good.
@@ -142,7 +224,7 @@ func (n *network) at(address string) (client, *url.URL, error) {
 	if c := n.clients[u.Scheme]; c != nil {
 		return c, u, nil
 	}
-	var c client = web{&http.Client{Transport: transport()}}
+	var c client = web{&http.Client{Transport: transport(), CheckRedirect: redirect}}
 	if u.Scheme == "s3" {
 		if c, err = newS3(); err != nil {
 			return nil, nil, err
@@ -153,6 +235,22 @@ func (n *network) at(address string) (client, *url.URL, error) {
 	}
 	n.clients[u.Scheme] = c
 	return c, u, nil
+}
+
+// mostRedirects is how often a server may say that an object is elsewhere.
+const mostRedirects = 10
+
+// redirect follows a server to another place. That does not learn where it was asked for first: a
+// query may be a secret.
+func redirect(r *http.Request, via []*http.Request) error {
+	r.Header.Del("Referer")
+	switch {
+	case r.URL.Scheme != "http" && r.URL.Scheme != "https":
+		return datasets.ObjectError{Why: fmt.Sprintf("the server says that it is at %.80q; want http or https", r.URL.Scheme+"://…")}
+	case len(via) >= mostRedirects:
+		return datasets.ObjectError{Why: fmt.Sprintf("the server redirects more than %d times", mostRedirects)}
+	}
+	return nil
 }
 
 // transport keeps as many connections as there are reads at a time.
@@ -174,23 +272,24 @@ func (n *network) Stat(address string) (size int64, version string, err error) {
 	return size, version, err
 }
 
-func (n *network) Get(address string, most int64, buf []byte) ([]byte, error) {
+func (n *network) Get(address string, most int64, buf []byte, was datasets.FileInfo) (data []byte, is datasets.FileInfo, err error) {
 	c, u, err := n.at(address)
 	if err != nil {
-		return nil, err
+		return nil, was, err
 	}
 	err = n.again(func(ctx context.Context) error {
-		r, err := c.get(ctx, u, 0, -1, "")
+		r, now, err := read(ctx, c, u, 0, -1, was)
 		if err != nil {
 			return err
 		}
 		defer r.Close() // only read from
+		is = now
 		into := writer{buf[:0], most}
 		_, err = io.Copy(&into, body(ctx, r))
 		buf = into.data
 		return err
 	})
-	return buf, err
+	return buf, is, err
 }
 
 // A writer appends to memory that grows as bytes arrive, up to so many.
@@ -207,16 +306,16 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (n *network) Range(address string, dst []byte, at int64, version string) error {
+func (n *network) Range(address string, dst []byte, at int64, was datasets.FileInfo) (datasets.FileInfo, error) {
 	if len(dst) == 0 {
-		return nil
+		return was, nil
 	}
 	c, u, err := n.at(address)
 	if err != nil {
-		return err
+		return was, err
 	}
 	done := 0 // what came is not asked for again
-	return n.again(func(ctx context.Context) error {
+	err = n.again(func(ctx context.Context) error {
 		if at < 0 {
 			done = 0
 		}
@@ -224,15 +323,17 @@ func (n *network) Range(address string, dst []byte, at int64, version string) er
 		if at >= 0 {
 			from += int64(done)
 		}
-		r, err := c.get(ctx, u, from, int64(len(dst)-done), version)
+		r, is, err := read(ctx, c, u, from, int64(len(dst)-done), was)
 		if err != nil {
 			return err
 		}
 		defer r.Close() // only read from
+		was = is        // also of what is asked for again
 		k, err := io.ReadFull(body(ctx, r), dst[done:])
 		done += k
 		return err
 	})
+	return was, err
 }
 
 // web reads from HTTP servers.
@@ -254,7 +355,7 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	}
 	a.Body.Close() // nobody reads it
 	if a.StatusCode == http.StatusPreconditionFailed {
-		return nil, errChanged
+		return nil, datasets.ErrChanged
 	}
 	return nil, statusError{code: a.StatusCode}
 }
@@ -268,14 +369,10 @@ func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	if a.ContentLength < 0 {
 		return 0, "", datasets.ObjectError{Why: "the server does not say how long it is; download it"}
 	}
-	version := a.Header.Get("ETag")
-	if strings.HasPrefix(version, "W/") || version == "" { // which says nothing of bytes
-		version = a.Header.Get("Last-Modified")
-	}
-	return a.ContentLength, version, nil
+	return a.ContentLength, versionOf(a.Header), nil
 }
 
-func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error) {
+func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error) {
 	a, err := w.do(ctx, http.MethodGet, at, func(h http.Header) {
 		switch {
 		case from < 0:
@@ -283,18 +380,19 @@ func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string
 		case n >= 0:
 			h.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+n-1))
 		}
-		if strings.HasPrefix(version, `"`) {
-			h.Set("If-Match", version)
-		} else if version != "" {
-			h.Set("If-Unmodified-Since", version)
+		tag, time, _ := strings.Cut(version, "\n")
+		if strings.HasPrefix(tag, `"`) { // and is no weak one, which says nothing of bytes
+			h.Set("If-Match", tag)
+		} else if time != "" {
+			h.Set("If-Unmodified-Since", time)
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n >= 0 && a.StatusCode != http.StatusPartialContent {
 		a.Body.Close() // nobody reads it
-		return nil, datasets.ObjectError{Why: "the server reads no parts of it, only the whole; download it"}
+		return nil, nil, datasets.ObjectError{Why: "the server reads no parts of it, only the whole; download it"}
 	}
-	return a.Body, nil
+	return a.Body, a.Header, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,9 +158,15 @@ func TestImages(t *testing.T) {
 				if n%3 != 1 || r.Method != http.MethodGet {
 					return false
 				}
-				w.Header().Set("Content-Length", "100000")
-				w.Header().Set("Content-Range", "bytes 0-99999/960000")
-				w.WriteHeader(http.StatusPartialContent)
+				var first, last int
+				status := http.StatusOK
+				if fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); last > 0 {
+					status = http.StatusPartialContent
+					w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/*", first, last))
+				}
+				w.Header().Set("ETag", r.Header.Get("If-Match"))
+				w.Header().Set("Content-Length", strconv.Itoa(last-first+1))
+				w.WriteHeader(status)
 				io.WriteString(w, "") // of which nothing comes
 				return true
 			},
@@ -251,7 +258,7 @@ func TestErrors(t *testing.T) {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return true
 	}
-	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); !errors.Is(err, errChanged) {
+	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); !errors.Is(err, datasets.ErrChanged) {
 		t.Errorf("a changed object: %v", err)
 	}
 	g.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
@@ -265,10 +272,10 @@ func TestErrors(t *testing.T) {
 	// No object takes more memory than it may.
 	n := &network{wait: time.Millisecond}
 	g.fail = nil
-	if _, err := n.Get(address+"/scan.raw", 1000, nil); err == nil || !strings.Contains(err.Error(), "more than the 1000 bytes") {
+	if _, _, err := n.Get(address+"/scan.raw", 1000, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), "more than the 1000 bytes") {
 		t.Errorf("a long object: %v", err)
 	}
-	if _, err := n.Get(address+"/none", 1000, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := n.Get(address+"/none", 1000, nil, datasets.FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no object: %v", err)
 	}
 	datasets.SetNetwork(nil)

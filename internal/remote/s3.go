@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
@@ -54,7 +55,7 @@ func said(err error) error {
 	case 0:
 		return err
 	case http.StatusPreconditionFailed:
-		return errChanged
+		return datasets.ErrChanged
 	}
 	return statusError{r.StatusCode, r.Message}
 }
@@ -62,10 +63,17 @@ func said(err error) error {
 func (s s3) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	bucket, key := object(at)
 	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
-	return info.Size, info.ETag, said(err)
+	if err != nil {
+		return 0, "", said(err)
+	}
+	h := http.Header{}
+	if info.ETag != "" {
+		h.Set("ETag", strconv.Quote(info.ETag)) // as an answer's header has it
+	}
+	return info.Size, versionOf(h), nil
 }
 
-func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error) {
+func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error) {
 	var o minio.GetObjectOptions
 	var err error
 	switch {
@@ -74,13 +82,14 @@ func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string)
 	case n >= 0:
 		err = o.SetRange(from, from+n-1)
 	}
-	if version != "" && err == nil {
-		err = o.SetMatchETag(version)
+	tag, _, _ := strings.Cut(version, "\n")
+	if strings.HasPrefix(tag, `"`) && err == nil {
+		err = o.SetMatchETag(strings.Trim(tag, `"`))
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bucket, key := object(at)
-	r, _, _, err := s.core.GetObject(ctx, bucket, key, o)
-	return r, said(err)
+	r, _, h, err := s.core.GetObject(ctx, bucket, key, o)
+	return r, h, said(err)
 }

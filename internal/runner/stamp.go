@@ -3,6 +3,8 @@ package runner
 import (
 	"crypto/sha256"
 	"os"
+
+	"eccbench/datasets"
 )
 
 // A stamp tells a file from what it is when it has been changed or replaced.
@@ -45,8 +47,7 @@ func changed(was []stamp) string {
 		s := was[i]
 		switch {
 		case s.info == nil && is.info == nil:
-		case s.info == nil || is.info == nil, !os.SameFile(s.info, is.info), s.info.Size() != is.info.Size(),
-			!s.info.ModTime().Equal(is.info.ModTime()), s.sum != is.sum:
+		case s.info == nil || is.info == nil, !datasets.SameFile(s.info, is.info), s.sum != is.sum:
 			return s.path
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"eccbench/datasets"
 	"eccbench/internal/simplicial/files"
 )
 
@@ -24,11 +24,11 @@ func ReadFile(path string) (*Complex, error) {
 	}
 	if ext := filepath.Ext(path); ext == ".ele" || ext == ".node" {
 		base := path[:len(path)-len(ext)]
-		elements, err := os.ReadFile(base + ".ele")
+		elements, err := datasets.ReadFile(base + ".ele")
 		if err != nil {
 			return wrong(err)
 		}
-		nodes, err := os.ReadFile(base + ".node")
+		nodes, err := datasets.ReadFile(base + ".node")
 		if err != nil {
 			return wrong(err)
 		}
@@ -38,7 +38,7 @@ func ReadFile(path string) (*Complex, error) {
 		}
 		return c, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := datasets.ReadFile(path)
 	if err != nil {
 		return wrong(err)
 	}

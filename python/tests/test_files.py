@@ -118,3 +118,35 @@ def test_zarr(tmp_path):
     assert opened.curve().chi.tolist() == eccbench.curve(tmp_path).chi.tolist() == want.chi.tolist()
     with pytest.raises(ValueError, match="URL, which this program does not read"):
         eccbench.open("s3://bucket/scan.zarr").curve()
+
+
+def test_missing_chunks(tmp_path):
+    """A missing chunk is the fill value with a warning, or an error."""
+    path = tmp_path / "image.zarr"
+    path.mkdir()
+    (path / ".zarray").write_text(json.dumps({
+        "zarr_format": 2, "shape": [8, 8, 8], "chunks": [4, 4, 4], "dtype": "|u1", "compressor": None, "filters": None, "fill_value": 9, "order": "C"}))
+    image = np.full((8, 8, 8), 9, np.uint8)
+    for k in range(7):
+        z, y, x = k >> 2, k >> 1 & 1, k & 1
+        (path / f"{z}.{y}.{x}").write_bytes(bytes([k + 1]) * 64)
+        image[4 * z : 4 * z + 4, 4 * y : 4 * y + 4, 4 * x : 4 * x + 4] = k + 1
+    missing = "1 of 8 chunks missing: fill value 9"
+    with pytest.warns(UserWarning, match=missing) as warned:
+        c = eccbench.curve(path)
+    assert str(path) in str(warned[0].message)
+    assert c.missing == missing and c.chi.tolist() == eccbench.curve(image).chi.tolist()
+    with pytest.warns(UserWarning, match=missing):
+        assert np.asarray(eccbench.open(path)).tolist() == image.tolist()
+    with pytest.warns(UserWarning, match=missing):
+        assert eccbench.betti_curves(path).missing == missing
+    with pytest.warns(UserWarning, match=missing):
+        eccbench.betti(path, at=3)
+    strict = eccbench.open(path, strict=True)
+    for ask in (strict.curve, lambda: np.asarray(strict), lambda: eccbench.betti_curves(strict)):
+        with pytest.raises(ValueError, match="chunk 1.1.1 is missing"):
+            ask()
+    (path / "1.1.1").write_bytes(bytes([8]) * 64)
+    assert strict.curve().missing == ""
+    with pytest.raises(TypeError, match="strict 'yes'"):
+        eccbench.open(path, strict="yes")

@@ -47,6 +47,7 @@ type Provenance struct {
 	Filtration     string `json:"filtration"`
 	Periodic       string `json:"periodic,omitempty"` // axes
 	Mask           string `json:"mask,omitempty"`     // the image that says which voxels count
+	Missing        string `json:"missing,omitempty"`  // grid.Missing
 	Slices         int    `json:"slices,omitempty"`   // each of which has a curve by itself
 	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
 	Implementation string `json:"implementation"`
@@ -370,6 +371,9 @@ func (p Provenance) Comment() string {
 	}
 	if p.Mask != "" {
 		more += "; voxels of mask " + p.Mask
+	}
+	if p.Missing != "" {
+		more += "; " + p.Missing
 	}
 	if p.Slices > 0 {
 		more += fmt.Sprintf("; %d slices, each by itself", p.Slices)

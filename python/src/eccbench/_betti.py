@@ -53,6 +53,9 @@ class BettiCurves(_ByLevel):
     superlevel : bool
     shape : tuple of int
         The shape of the image.
+    missing : str
+        The chunks that a Zarr array lacks, which are read as its fill value: '1 of 8 chunks
+        missing: fill value 0'; '' for none.
 
     Notes
     -----
@@ -70,6 +73,7 @@ class BettiCurves(_ByLevel):
     construction: str
     superlevel: bool
     shape: tuple[int, ...]
+    missing: str = ""
     _columns: ClassVar[tuple[str, ...]] = ("b0", "b1", "b2")
 
     def __repr__(self) -> str:
@@ -222,7 +226,8 @@ def betti_curves(
     levels, numbers, answer, dtype, shape = _asked(image, request)
     levels = levels.astype(_level_type(dtype), copy=False)
     b0, b1, b2 = np.ascontiguousarray(numbers.T)
-    return BettiCurves(levels, b0, b1, b2, answer["verdict"], answer["witness"], answer["implementation"], construction, bool(superlevel), shape)
+    return BettiCurves(levels, b0, b1, b2, answer["verdict"], answer["witness"], answer["implementation"], construction, bool(superlevel), shape,
+                       answer.get("missing", ""))
 
 
 def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any], np.dtype[Any], tuple[int, ...]]:

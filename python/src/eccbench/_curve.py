@@ -93,6 +93,9 @@ class Curve(_ByLevel):
     sampled : bool
         Whether the rows are of levels that were asked for. Otherwise they are of all levels
         at which the Euler characteristic changes, which say what it is at any value.
+    missing : str
+        The chunks that a Zarr array lacks, which are read as its fill value: '1 of 8 chunks
+        missing: fill value 0'; '' for none.
 
     Notes
     -----
@@ -110,6 +113,7 @@ class Curve(_ByLevel):
     periodic: tuple[int, ...]
     shape: tuple[int, ...]
     sampled: bool
+    missing: str = ""
     _columns: ClassVar[tuple[str, ...]] = ("chi",)
 
     @property
@@ -478,7 +482,8 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
                 levels = levels.astype(_level_type(dtype), copy=False)
             curves.append(Curve(
                 levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
-                request["construction"], request["superlevel"], rings, shape, sampled))
+                request["construction"], request["superlevel"], rings, shape, sampled,
+                answer.get("missing", "")))
     return curves
 
 
@@ -628,7 +633,7 @@ class Image:
         return one
 
 
-def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None) -> Image:
+def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None, strict: bool = False) -> Image:
     """Open an image file.
 
     Parameters
@@ -641,6 +646,9 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
         The shape of a raw file, the slowest axis first.
     dtype : dtype, optional
         The type of a raw file, little-endian: uint8, int16, uint16 or float32.
+    strict : bool, default False
+        Whether a missing chunk of a Zarr array is an error. Otherwise it is read as the array's
+        fill value, with a warning.
 
     Returns
     -------
@@ -667,4 +675,8 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
         request["shape"] = [_whole("shape", n) for n in shape]
     if dtype is not None:
         request["type"] = np.dtype(dtype).name
+    if not isinstance(strict, (bool, np.bool_)):
+        raise TypeError(f"strict {strict!r}: want True or False")
+    if strict:
+        request["strict"] = True
     return Image(request["input"], request)

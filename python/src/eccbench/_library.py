@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -178,6 +179,9 @@ class Job:
             if "error" in known:
                 _raise(known)
             self.answers = known.get("answers", [])
+            for answer in self.answers:
+                if "missing" in answer:
+                    warnings.warn(f"{request['input']}: {answer['missing']}", stacklevel=4)
         except BaseException:
             self._leave(keep)
             raise

@@ -276,8 +276,18 @@ func (s *Set) Digest() string {
 	return grid.SumOf(h.shape, typ, hashes)
 }
 
-// Head is that of the first part.
-func (s *Set) Head() Head { return s.parts[0].Head }
+// Head is that of the first part, with what the image's file lacks in any of them.
+func (s *Set) Head() Head {
+	h := s.parts[0].Head
+	var lacking []string
+	for _, p := range s.parts {
+		if p.Missing != "" {
+			lacking = append(lacking, fmt.Sprintf("shard %d/%d: %s", p.Shard, p.Shards, p.Missing))
+		}
+	}
+	h.Missing = strings.Join(lacking, ", ")
+	return h
+}
 
 // Len is how many parts there are.
 func (s *Set) Len() int { return len(s.parts) }

@@ -1,0 +1,49 @@
+package datasets
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// versionOf is a local file's size and what tells it from what it becomes: the times of its last
+// change in nanoseconds, of its contents and, where the system has that, of its inode.
+func versionOf(info fs.FileInfo) FileInfo {
+	return FileInfo{Size: info.Size(), Version: fmt.Sprint(info.ModTime().UnixNano(), " ", inodeTime(info))}
+}
+
+// SameFile reports whether two looks at a path saw one file that did not change between them.
+func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) && versionOf(a) == versionOf(b) }
+
+// blame is ErrChanged if one of the files changed since it was opened, which explains any other
+// error. Otherwise it is err. Every read of a file's voxels ends with it. Objects on servers are
+// compared by who reads them.
+func (s *fileSet) blame(err error) error {
+	if s == nil {
+		return err
+	}
+	for f, was := range s.was {
+		if info, serr := f.Stat(); serr == nil && versionOf(info) != was {
+			return ErrChanged
+		}
+	}
+	return err
+}
+
+// ReadFile is os.ReadFile of a regular file that does not change meanwhile.
+func ReadFile(path string) ([]byte, error) {
+	files := &fileSet{}
+	defer files.Close() // only read from
+	f, size, err := files.open(path)
+	var data []byte
+	if err == nil {
+		data = make([]byte, size)
+		_, err = io.ReadFull(io.NewSectionReader(f, 0, size), data)
+		err = files.blame(err)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data, nil
+}

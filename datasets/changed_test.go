@@ -1,0 +1,207 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/grid"
+)
+
+// old is a time before any test.
+var old = time.Unix(1e9, 123456789)
+
+// writeOld writes a file that changed last long ago.
+func writeOld(t testing.TB, path string, data []byte) {
+	t.Helper()
+	writeObject(t, path, data)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite writes other bytes of the same length into a file, in place.
+func rewrite(t testing.TB, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[4] ^= 1 // of gzip, its time
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbered are n bytes that differ.
+func numbered(n int) []byte {
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	return data
+}
+
+// changingFiles writes images of 4 slices of 3×2 and returns what is opened, and the file that will
+// change.
+func changingFiles(t testing.TB) map[string]string {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		writeOld(t, filepath.Join(dir, name), data)
+		return filepath.Join(dir, name)
+	}
+	raw := "file/shape=2x3x4/type=uint8/path=" + dir
+	write("a.mhd", []byte("ObjectType = Image\nNDims = 3\nDimSize = 2 3 4\nElementType = MET_UCHAR\nElementDataFile = LIST\nx.raw\ny.raw\nz.raw\nw.raw\n"))
+	for _, n := range []string{"x", "y", "z"} {
+		write(n+".raw", numbered(6))
+	}
+	return map[string]string{
+		raw + "/a.raw": write("a.raw", numbered(24)),
+		// The mask of an answer, or the second half of it.
+		"file/roll=1/shape=2x3x4/type=uint8/path=" + dir + "/b.raw":         write("b.raw", numbered(24)),
+		"file/stream=once/shape=2x3x4/type=uint8/path=" + dir + "/c.raw.gz": write("c.raw.gz", zipped(numbered(24))),
+		"file/path=" + dir + "/a.mhd":                                       write("w.raw", numbered(6)),
+	}
+}
+
+// A file that is written to in place while it is read is an error of each read after that, and at
+// the end, also where its size and its time are as before.
+func TestFilesThatChangeWhileRead(t *testing.T) {
+	for name, path := range changingFiles(t) {
+		for _, restored := range []bool{false, true} {
+			if restored && inodeTime(stat(t, path)) == 0 {
+				continue // the system does not tell
+			}
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(name)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			before := versionOf(stat(t, path))
+			if err := s.ReadSlab(make([]byte, 12), 0, 2); err != nil || grid.Unchanged(s) != nil {
+				t.Errorf("%s: unchanged: %v, %v", name, err, grid.Unchanged(s))
+			}
+			for rewrite(t, path); restored && versionOf(stat(t, path)) == before; { // until the clock ticks
+				if err := os.Chtimes(path, old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			told := (*ReadError)(nil)
+			if err := s.ReadSlab(make([]byte, 12), 2, 4); !errors.Is(err, ErrChanged) || !errors.As(err, &told) {
+				t.Errorf("%s, times set back %v: a changed file is read: %v", name, restored, err)
+			}
+			if err := grid.Unchanged(s); !errors.Is(err, ErrChanged) {
+				t.Errorf("%s, times set back %v: unchanged at the end: %v", name, restored, err)
+			}
+			grid.Close(s)
+		}
+	}
+}
+
+func stat(t testing.TB, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// whileReading changes something when a file is opened for the nth time.
+func whileReading(t testing.TB, nth int, change func()) {
+	was := afterOpen
+	t.Cleanup(func() { afterOpen = was })
+	afterOpen = func(string) {
+		if nth--; nth == 0 {
+			change()
+		}
+	}
+}
+
+// An image that is read whole is of files that did not change before they were read.
+func TestFilesThatChangeBeforeTheyAreReadWhole(t *testing.T) {
+	for name, path := range changingFiles(t) {
+		nth := 1
+		if strings.HasSuffix(name, ".mhd") {
+			nth = 5 // w.raw
+		}
+		whileReading(t, nth, func() { rewrite(t, path) })
+		name = strings.Replace(strings.Replace(name, "stream=once/", "", 1), "file/", "file/stream=false/", 1)
+		if _, err := Open(name); !errors.Is(err, ErrChanged) || strings.Count(err.Error(), "\n") > 0 {
+			t.Errorf("%s: a changed file is read whole: %v", name, err)
+		}
+		if _, err := Open(name); err != nil {
+			t.Errorf("%s: a file that does not change is not read: %v", name, err)
+		}
+	}
+}
+
+// The slices of a stack are those that there were when it was opened, in one reading of it and in
+// two.
+func TestStacksThatChangeWhileRead(t *testing.T) {
+	dir := t.TempDir()
+	slice := func(i int) string { return filepath.Join(dir, fmt.Sprintf("%d.raw", i)) }
+	for i := range 3 {
+		writeOld(t, slice(i), numbered(6))
+	}
+	name := "stack/shape=2x3/type=uint8/path=" + dir
+	whileReading(t, 1, func() { rewrite(t, slice(2)) }) // which is opened later, after a change
+	if _, err := Open(name); !errors.Is(err, ErrChanged) {
+		t.Errorf("a slice that changed before it was read: %v", err)
+	}
+	s, err := Open("stack/stream=true/shape=2x3/type=uint8/path=" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() error { return s.ReadSlab(make([]byte, 18), 0, 3) }
+	if err := read(); err != nil {
+		t.Error(err)
+	}
+	rewrite(t, slice(0))
+	if err := os.Chtimes(slice(0), old.Add(1), old); err != nil { // in any case another time
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(slice(1), old, old.Add(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); !errors.Is(err, ErrChanged) {
+		t.Errorf("a slice that changed between two readings: %v", err)
+	}
+}
+
+// ReadFile reads a regular file that does not change meanwhile.
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	writeOld(t, path, numbered(9))
+	if data, err := ReadFile(path); err != nil || string(data) != string(numbered(9)) {
+		t.Errorf("%q, %v", data, err)
+	}
+	before := stat(t, path)
+	rewrite(t, path)
+	if SameFile(before, stat(t, path)) || !SameFile(before, before) {
+		t.Error("a file that changed is the same")
+	}
+	whileReading(t, 1, func() { rewrite(t, path) })
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(path); !errors.Is(err, ErrChanged) {
+		t.Errorf("a file that changed: %v", err)
+	}
+	if _, err := ReadFile(path + "none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a device: %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// A rowRecord is what was found when a row of chunks was read: how many it has, how many of them
+// are missing, and the sum of hashes of the others' names and versions.
+type rowRecord struct {
+	chunks, missing int64
+	versions        uint64
+}
+
+// mostRows is more rows of chunks than an image has; there is a record of each.
+const mostRows = 1 << 22
+
+var hashSeed = maphash.MakeSeed()
+
+// hash tells the chunk's object from what it becomes.
+func (c *chunkPlacer) hash() uint64 {
+	return maphash.String(hashSeed, fmt.Sprint(c.key, "\n", c.is.Size, "\n", c.is.Version))
+}
+
+// readChunks reads the chunks of a row and calls use with each, nil for one that is missing. A row
+// that was read before must be what it was.
+func (a *zarrArray) readChunks(row int64, b chunkBox, use func(c *chunkPlacer, data []byte)) error {
+	var missing atomic.Int64
+	var versions atomic.Uint64
+	err := a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
+		data, err := c.load()
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			missing.Add(1)
+		}
+		if c.is != (FileInfo{}) {
+			versions.Add(c.hash())
+		}
+		use(c, data)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	record := rowRecord{product(b.count), missing.Load(), versions.Load()}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if was, again := a.seen[row]; again && was != record {
+		return ErrChanged
+	}
+	if a.seen == nil {
+		a.seen = map[int64]rowRecord{}
+	}
+	a.seen[row] = record
+	return nil
+}
+
+// unchanged is an error if a chunk of the rows that were read is not what it was.
+func (a *zarrArray) unchanged() error {
+	a.mu.Lock()
+	rows := a.seen
+	a.mu.Unlock()
+	for row, was := range rows { // nobody reads any more
+		from, to := a.spanOf(row)
+		b, _ := a.box(from, to-from)
+		var versions atomic.Uint64
+		err := a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
+			c.find()
+			is, known := a.store.stat(c.key)
+			if !known {
+				return errUnknown
+			}
+			if c.is = is; is != (FileInfo{}) {
+				versions.Add(c.hash())
+			}
+			return nil
+		})
+		if errors.Is(err, errUnknown) {
+			return nil
+		}
+		if err != nil || versions.Load() != was.versions {
+			return ErrChanged
+		}
+	}
+	return nil
+}
+
+// errUnknown ends a look at objects that takes too long.
+var errUnknown = errors.New("not known")
+
+// missing says how many of the chunks that were read are missing, or before any was read that many
+// will be; "" for none.
+func (a *zarrArray) missing() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var sum rowRecord
+	for _, r := range a.seen {
+		sum.chunks, sum.missing = sum.chunks+r.chunks, sum.missing+r.missing
+	}
+	switch expected := a.objects(); {
+	case sum.missing > 0:
+		return fmt.Sprintf("%d of %d chunks missing: fill value %s", sum.missing, sum.chunks, a.fillText)
+	case sum.chunks == 0 && a.present >= 0 && a.present < expected/2:
+		return a.scarce(expected)
+	}
+	return ""
+}
+
+func (a *zarrArray) scarce(expected int64) string {
+	what := "chunks"
+	if a.shards != nil {
+		what = "shards"
+	}
+	return fmt.Sprintf("%d of %d %s present: the others are read as the fill value %s", a.present, expected, what, a.fillText)
+}
+
+// objects is how many objects the array has if none is missing, at most mostRow.
+func (a *zarrArray) objects() int64 {
+	n := int64(1)
+	for i := range a.shape {
+		across := a.across(i)
+		if a.shards != nil {
+			across = (across + a.shards.each[i] - 1) / a.shards.each[i]
+		}
+		if n > mostRow/across {
+			return mostRow
+		}
+		n *= across
+	}
+	return n
+}
+
+// manyObjects are so many that to look whether each is there takes a while. Up to as many entries of
+// folders are listed before.
+const manyObjects = 1 << 16
+
+// forecast counts the objects of an array that should have many, where few names tell that.
+func (a *zarrArray) forecast() error {
+	rows := int64(1)
+	for i := range a.axis + 1 {
+		if rows *= a.across(i); rows > mostRows || rows < 0 {
+			return fmt.Errorf("shape %v in chunks of %v has more than %d rows of chunks; save it in larger chunks", a.shape, a.chunk, int64(mostRows))
+		}
+	}
+	a.present = -1
+	expected := a.objects()
+	lister, ok := a.store.(interface{ path(key string) string })
+	if !ok || expected < manyObjects {
+		return nil
+	}
+	present, entries := int64(0), 0
+	err := filepath.WalkDir(lister.path(a.at), func(_ string, e fs.DirEntry, err error) error {
+		if entries++; err != nil || entries > manyObjects {
+			return errUnknown
+		}
+		if name := strings.TrimPrefix(e.Name(), "c."); !e.IsDir() && strings.Trim(name, "0123456789.") == "" {
+			present++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	if a.present = present; a.strict && present < expected {
+		return errors.New(a.scarce(expected) + "; write them again, or leave --strict out")
+	}
+	return nil
+}
