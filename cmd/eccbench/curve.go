@@ -160,7 +160,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 		files = append(files, datasets.Files(mask)...)
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}, {Flag: "--provenance", Path: j.provenance}}, files...); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -206,8 +206,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	var answered cli.Answered[ecc.VCEC]
 	var slices []ecc.Lines
 	if j.slices {
-		answered.By = impl
-		slices, answered.Witness, err = j.answerSlices(c, asked, impl, name, conditions)
+		slices, answered, err = j.answerSlices(c, asked, impl, name, conditions)
 	} else {
 		answered, err = cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
 	}
@@ -223,7 +222,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.every())
-	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
+	p.Implementation, p.Program, p.Verdict, p.Witness, p.Evidence = answered.By, version(), "VERIFIED", answered.Witness, answered.Evidence
 	if !j.quiet {
 		if j.in.Volume != "" {
 			shown += ", volume " + j.in.Volume
@@ -233,9 +232,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			what = fmt.Sprintf("curves of %d slices", len(slices))
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
-			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+			shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 	}
 	if j.slices {
+		if err := writeProvenance(j.provenance, p); err != nil {
+			return err
+		}
 		return writeTo(c, j.out, "curve", func(w io.Writer) error {
 			for i := range slices {
 				slices[i] = j.ranged(slices[i])

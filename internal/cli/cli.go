@@ -47,7 +47,9 @@ type Subcommand struct {
 	Name, Args, Brief string
 	Examples          []string
 	Hidden            bool
-	Run               func(c *Program, args []string) error
+	// Conducts says that the command runs workers, and ends in its own way when a signal asks it to.
+	Conducts bool
+	Run      func(c *Program, args []string) error
 }
 
 // A UsageError is what was wrong with the arguments or the input.
@@ -114,9 +116,9 @@ func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 		return err
 	}
 	if err != nil {
-		return Usagef("%w; see eccbench %s --help", err, s.Name)
+		return flagError(s, f, err)
 	}
-	return nil
+	return strayNumber(f)
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -12,8 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"sync/atomic"
 
 	"eccbench/datasets"
@@ -50,8 +48,8 @@ type Request struct {
 	Threads int   `json:"threads"`
 	// Betti asks for the Betti numbers in place of χ: at every level at which one changes, or
 	// at these values alone.
-	Betti bool      `json:"betti"`
-	At    []float64 `json:"at"`
+	Betti bool          `json:"betti"`
+	At    []grid.Number `json:"at"`
 	// Part asks for what some slices tell of the sets at these values, and Join for what several
 	// tell together; nil where they are not asked for.
 	Part *Part `json:"part"`
@@ -155,9 +153,6 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		if mask != nil {
 			return nil, errors.New("a mask: a graph has all voxels; leave it out")
 		}
-	}
-	if slices.ContainsFunc(r.At, math.IsNaN) {
-		return nil, errors.New("one of the values is NaN")
 	}
 	if r.Join != nil {
 		a, err := r.joined()

@@ -40,21 +40,21 @@ type Witness[Out any] struct {
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 	var all []Evidence
 	confirmed := false
-	add := func(witness, note string, independent bool, d *Diff, m []Measure) bool {
-		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d, Measures: m, Note: note})
+	add := func(witness, note string, drawn, independent bool, d *Diff, m []Measure) bool {
+		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d, Measures: m, Note: note, Drawn: drawn})
 		confirmed = confirmed || independent && d == nil
 		return d == nil
 	}
 	if p.Known != nil {
 		if want, ok := p.Known(q.Name, q.In); ok {
-			if d, m := p.Compare(q.In, want, q.Out); !add("closed form", "", true, d, m) {
+			if d, m := p.Compare(q.In, want, q.Out); !add("closed form", "", false, true, d, m) {
 				return all
 			}
 		}
 	}
 	agreed := ""
 	for _, o := range q.Others {
-		if d, m := p.Compare(q.In, o.Out, q.Out); !add("agrees with "+o.By, "", true, d, m) {
+		if d, m := p.Compare(q.In, o.Out, q.Out); !add("agrees with "+o.By, "", false, true, d, m) {
 			return all
 		}
 		if o.Checked {
@@ -100,7 +100,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: %v", err)
 			continue
 		}
-		if !add(law.Name, law.Note, law.Independent, d, m) {
+		if !add(law.Name, law.Note, law.Drawn, law.Independent, d, m) {
 			return all
 		}
 	}
