@@ -94,7 +94,7 @@ func Code(err error) int {
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, new(bench.Limit)):
 		return ExitUsage
 	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
 		return ExitUsage

@@ -296,6 +296,17 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 	return "", Usagef("--gen %s: no such generator; eccbench list names them", gen)
 }
 
+// TakeLevels takes the number of evenly spaced levels out of what is said of a file, for a caller that
+// makes them itself.
+func (i *Inputs) TakeLevels() (int64, error) {
+	if len(i.levels) != 1 {
+		return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
+	}
+	n := i.levels[0]
+	i.levels = nil
+	return n, nil
+}
+
 // Named is the canonical name of what --input or an argument says: an input
 // string, or the path of an image file.
 func (i *Inputs) Named(s string) (string, error) {

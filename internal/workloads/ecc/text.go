@@ -204,14 +204,17 @@ func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 // At is χ of the set at a value, which need not be a level, or of lines that come After
 // others, what they add to it.
 func (l Lines) At(value grid.Number) (chi int64) {
-	n := sort.Search(len(l.Curve), func(i int) bool {
-		c := l.Labels.Compare(l.Ladder.Value(l.step(i).Level), value)
-		return c > 0 && !l.In.Superlevel || c < 0 && l.In.Superlevel
-	})
+	n := sort.Search(len(l.Curve), func(i int) bool { return l.beyond(i, value) })
 	for i := range n {
 		chi += l.step(i).Change
 	}
 	return chi
+}
+
+// beyond reports whether step i is not yet part of the set at a value.
+func (l Lines) beyond(i int, value grid.Number) bool {
+	c := l.Labels.Compare(l.Ladder.Value(l.step(i).Level), value)
+	return c > 0 && !l.In.Superlevel || c < 0 && l.In.Superlevel
 }
 
 // value writes what a level stands for in the fewest digits that read back as the same.
