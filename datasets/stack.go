@@ -240,7 +240,7 @@ func (s *stackStream) Type() grid.Type { return s.first.native() }
 // Ladder is the list of levels that answers about the volume are reported on.
 func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
 
-// ReadSlab reads slices lo ≤ i < hi from their files to dst.
+// ReadSlab reads slices lo ≤ i < hi from their files to dst. What is wrong with a file is a *ReadError.
 func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	return eachSlice(hi-lo, func(k int64) error {
 		slice, err := s.slice(lo + k)
 		if err != nil {
-			return fmt.Errorf("slice %s: %w", s.files[lo+k], err)
+			return fmt.Errorf("slice %w", &ReadError{s.files[lo+k], err})
 		}
 		copy(dst[k*size:(k+1)*size], slice)
 		return nil

@@ -109,9 +109,10 @@ def test_order_of_axes(tmp_path):
     cube = rng.integers(0, 3, (5, 4, 5)).astype(np.uint8)
     np.save(tmp_path / "cube.npy", cube)
     within = np.asfortranarray(rng.random(cube.shape) < 0.7)
-    with pytest.warns(UserWarning, match=r"\(x, y, z\)") as seen:
-        eccbench.curve(tmp_path / "cube.npy", mask=within)
-    assert seen[0].filename == __file__
+    for ask in (lambda: eccbench.curve(tmp_path / "cube.npy", mask=within), lambda: eccbench.gvf(tmp_path / "cube.npy", steps=1, mask=within)):
+        with pytest.warns(UserWarning, match=r"\(x, y, z\)") as seen:
+            ask()
+        assert seen[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         eccbench.curve(tmp_path / "cube.npy", mask=np.ascontiguousarray(within))
@@ -149,7 +150,10 @@ def test_unpacked():
     levels, chi = curve
     assert levels is curve.levels and chi is curve.chi
     table = np.asarray(curve)
-    assert table.dtype.names == ("levels", "chi") and table["levels"].tolist() == levels.tolist() and table["chi"].tolist() == chi.tolist()
+    assert table.dtype == np.int64 and table.tolist() == [list(row) for row in zip(levels.tolist(), chi.tolist())]
+    assert np.asarray(eccbench.curve(IMAGE.astype(np.uint64))).tolist() == table.tolist() and np.asarray(curve, float).dtype == float
+    with pytest.raises(ValueError, match="beyond int64"):
+        np.asarray(eccbench.curve(np.array([[2**64 - 1]], np.uint64)))
     assert dict(curve).keys() == {"levels", "chi"} == {*curve.keys()}
     levels, b0, b1, b2 = eccbench.betti_curves(IMAGE)
     assert (b0 - b1 + b2)[-1] == chi[-1]
@@ -157,8 +161,10 @@ def test_unpacked():
 
 def test_frame():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(eccbench.curve(IMAGE))
-    assert list(frame) == ["levels", "chi"] and frame["chi"].tolist() == eccbench.curve(IMAGE).chi.tolist()
+    curve = eccbench.curve(IMAGE)
+    assert pandas.DataFrame(curve).to_numpy().tolist() == np.asarray(curve).tolist()
+    frame = pandas.DataFrame(dict(curve))
+    assert list(frame) == ["levels", "chi"] and frame["chi"].tolist() == curve.chi.tolist()
 
 
 def test_colours():
@@ -236,3 +242,13 @@ def test_flat_file(tmp_path):
         eccbench.curve(opened, periodic=(2,))
     with pytest.raises(ValueError, match=r"index 8 \(y 1, x 2\)"):
         eccbench.curve(np.where(np.arange(30).reshape(5, 6) == 8, np.nan, 0))
+
+
+def test_levels_of_files(tmp_path):
+    """Evenly spaced levels of a file are those of its array, also where float32 does not hold them."""
+    near = np.array([[1, np.nextafter(np.float32(1), np.float32(2))]], np.float32)
+    for i, image in enumerate((near, IMAGE, IMAGE.astype(np.float32), IMAGE.astype(np.int64) + 2**60)):
+        np.save(tmp_path / f"{i}.npy", image)
+        for superlevel in (False, True):
+            of_file, of_array = (eccbench.curve(of, levels=4, superlevel=superlevel) for of in (tmp_path / f"{i}.npy", image))
+            assert rows(of_file) == rows(of_array) and len(of_file) == 4

@@ -57,8 +57,8 @@ class BettiCurves(_ByLevel):
     Notes
     -----
     ``levels, b0, b1, b2 = curves`` unpacks them. They are a mapping of ``'levels'``, ``'b0'``,
-    ``'b1'`` and ``'b2'``, so that ``np.savez(file, **curves)`` keeps them, and
-    ``numpy.asarray(curves)`` is a structured array of the columns.
+    ``'b1'`` and ``'b2'``, so that ``np.savez(file, **curves)`` keeps them and
+    ``pandas.DataFrame(dict(curves))`` has the columns; ``numpy.asarray(curves)`` is of shape (n, 4).
     """
 
     levels: NDArray[Any]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _library, cuda
-from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, number, warn_of_colour, warn_of_order, whole
+from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
 
 _Request = Dict[str, Any]
@@ -23,7 +23,7 @@ _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactl
 
 class _ByLevel:
     """What is known of the sets of an image, in columns with a row for each level: a mapping that
-    unpacks as its columns, and a structured array to NumPy."""
+    unpacks as its columns, and an array of a row for each level to NumPy."""
 
     levels: NDArray[Any]
     verdict: str
@@ -51,9 +51,12 @@ class _ByLevel:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("the columns are arrays of their own: one of all of them is a copy")
-        rows = np.empty(len(self), [(key, self[key].dtype) for key in self.keys()])
-        for key in self.keys():
-            rows[key] = self[key]
+        columns = [self[key] for key in self.keys()]
+        if self.levels.dtype == np.uint64:  # NumPy would take both through float64
+            if (self.levels > np.iinfo(np.int64).max).any():
+                raise ValueError("the levels are beyond int64, which the other columns are of: take the columns apart")
+            columns[0] = self.levels.astype(np.int64)
+        rows = np.stack(columns, axis=-1)
         return rows if dtype is None else rows.astype(dtype)
 
     @property
@@ -107,8 +110,8 @@ class Curve(_ByLevel):
     Notes
     -----
     ``levels, chi = curve`` unpacks a curve. It is a mapping of ``'levels'`` and ``'chi'``, so that
-    ``np.savez(file, **curve)`` keeps it, and ``numpy.asarray(curve)`` is a structured array of the
-    two, of which ``pandas.DataFrame(curve)`` makes columns.
+    ``np.savez(file, **curve)`` keeps it and ``pandas.DataFrame(dict(curve))`` has the columns;
+    ``numpy.asarray(curve)`` is an array of shape (n, 2), a level and its χ in each row.
     """
 
     levels: NDArray[Any]
@@ -344,11 +347,16 @@ def curve(
         image = cuda.to_host(image)
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
+    curves = None
     try:
         if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
             request["gaps"] = nan == "mask" and image.dtype == np.float32 and not image._made
-            curves = _of_file(image, rows, periodic, request)
-        else:
+            try:
+                curves = _of_file(image, rows, periodic, request)
+            except _library.Error as e:
+                if e.kind != "levels":  # float32 does not hold them, float64 may
+                    raise
+        if curves is None:
             array = _array(image)
             if batch_axis is not None:
                 batch_axis = axis("batch_axis", batch_axis, array.ndim)

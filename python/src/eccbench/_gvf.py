@@ -92,6 +92,7 @@ def gvf(
         image = open(image)
     try:
         if isinstance(image, Image):
+            warn_of_order(mask, image.shape)
             labels = _labels(mask, image.shape)
             return _field({**request, **image._request, "levels": 0}, None, labels, image.shape)
         if np.ma.getmask(image) is not np.ma.nomask and np.ma.getmaskarray(image).any():
@@ -100,6 +101,8 @@ def gvf(
             mask, image = ~np.ma.getmaskarray(image), image.filled(0)
         voxels = _one(image)
         shape = voxels.shape
+        if not isinstance(image, np.ndarray):
+            warn_of_order(mask, shape)
         request = {**request, "type": voxels.dtype.name, "images": 1, "shape": shape}
         return _field(request, voxels, _labels(mask, shape), shape)
     except _library.Error as e:
