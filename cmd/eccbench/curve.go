@@ -234,19 +234,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.every())
 	if j.even > 0 {
-		values, err := j.evenly(name, mask)
-		if err != nil {
+		if p.Ladder, err = j.sample(name, mask, &lines, slices); err != nil {
 			return err
 		}
-		if lines, err = lines.Sampled(values); err != nil {
-			return err
-		}
-		for i := range slices {
-			if slices[i], err = slices[i].Sampled(values); err != nil {
-				return err
-			}
-		}
-		p.Ladder = fmt.Sprintf("%d evenly spaced values of float64", len(values))
 	}
 	p.Implementation, p.Program, p.Verdict, p.Witness, p.Evidence = answered.By, version(), "VERIFIED", answered.Witness, answered.Evidence
 	if !j.quiet {

@@ -1,14 +1,34 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // mostEven bounds the evenly spaced levels of images that are counted at every value.
 const mostEven = 1 << 24
+
+// sample takes a curve, and those of slices, at evenly spaced values, and returns the name of their
+// ladder.
+func (j curveJob) sample(name, mask string, lines *ecc.Lines, slices []ecc.Lines) (ladder string, err error) {
+	values, err := j.evenly(name, mask)
+	if err != nil {
+		return "", err
+	}
+	if *lines, err = lines.Sampled(values); err != nil {
+		return "", err
+	}
+	for i := range slices {
+		if slices[i], err = slices[i].Sampled(values); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d evenly spaced values of float64", len(values)), nil
+}
 
 // evenly are as many evenly spaced values as were asked for, ascending, from the least value of an
 // image to the greatest, which float64 may not hold. It reads the image once more.

@@ -66,7 +66,8 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 				continue
 			}
 			if _, e := os.Stat(arg); e != nil {
-				err = Usagef("%s is no file; the values of --%s are separated by commas: --%s %s,%s", arg, flag.Name, flag.Name, flag.Value, arg)
+				err = Usagef("%s is no file; the values of --%s are separated by commas: --%s %s,%s",
+					arg, flag.Name, flag.Name, flag.Value, arg)
 				return
 			}
 		}
@@ -108,13 +109,18 @@ var synonyms = []struct {
 	flag  string // that the command has
 	hint  string
 }{
-	{[]string{"threshold", "thresholds", "thr", "value", "values", "isovalue", "iso"}, "at", "the values of sets are --at 100,200"},
-	{[]string{"connectivity", "adjacency", "neighbours", "neighbors"}, "construction", "--construction T is connectivity 26 (8 in 2D), --construction V is 6 (4)"},
+	{[]string{"threshold", "thresholds", "thr", "value", "values", "isovalue", "iso"}, "at",
+		"the values of sets are --at 100,200"},
+	{[]string{"connectivity", "adjacency", "neighbours", "neighbors"}, "construction",
+		"--construction T is connectivity 26 (8 in 2D), --construction V is 6 (4)"},
 	{[]string{"gpu", "cuda", "device"}, "impl", "--impl chooses an implementation on a GPU; eccbench list names them"},
 	{[]string{"output", "output-file", "outfile", "save"}, "out", "the file to write is --out FILE"},
-	{[]string{"n-jobs", "jobs", "cores", "nproc", "num-threads", "workers"}, "threads", "the number of cores is --threads N"},
-	{[]string{"upper", "reverse", "descending", "super"}, "superlevel", "sets of the values at or above a level are --superlevel"},
-	{[]string{"wrap", "torus", "circular", "boundary"}, "periodic", "axes that are closed to a ring are --periodic x,y,z"},
+	{[]string{"n-jobs", "jobs", "cores", "nproc", "num-threads", "workers"}, "threads",
+		"the number of cores is --threads N"},
+	{[]string{"upper", "reverse", "descending", "super"}, "superlevel",
+		"sets of the values at or above a level are --superlevel"},
+	{[]string{"wrap", "torus", "circular", "boundary"}, "periodic",
+		"axes that are closed to a ring are --periodic x,y,z"},
 	{[]string{"dtype", "datatype"}, "type", "the element type of a raw file is --type"},
 	{[]string{"bins", "num-levels", "nbins"}, "levels", "evenly spaced levels are --levels N"},
 	{[]string{"timeout"}, "time-limit", "the time limit is --time-limit, such as 5m"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Union
+from typing import Any, ClassVar, NamedTuple, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +76,11 @@ class BettiCurves(_ByLevel):
     def __repr__(self) -> str:
         return self._shown("changes")
 
-    def __call__(self, values: ArrayLike) -> Any:
+    @overload
+    def __call__(self, values: Union[float, np.number[Any]]) -> Betti: ...
+    @overload
+    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> NDArray[np.int64]: ...
+    def __call__(self, values: ArrayLike) -> Union[Betti, NDArray[np.int64]]:
         """Betti numbers of the sets at some values.
 
         Parameters

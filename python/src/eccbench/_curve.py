@@ -135,7 +135,11 @@ class Curve(_ByLevel):
     def __repr__(self) -> str:
         return self._shown("levels" if self.sampled else "changes")
 
-    def __call__(self, values: ArrayLike) -> Any:
+    @overload
+    def __call__(self, values: Union[float, np.number[Any]]) -> int: ...
+    @overload
+    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> NDArray[np.int64]: ...
+    def __call__(self, values: ArrayLike) -> Union[int, NDArray[np.int64]]:
         """Euler characteristic of the sets at some values.
 
         Parameters
