@@ -353,6 +353,9 @@ func (i *Inputs) Named(s string) (string, error) {
 	if i.Volume != "" {
 		name += "/volume=" + i.Volume
 	}
+	if len(i.levels) > 1 {
+		return "", Usagef("input %s: --levels %v: an image has one number of levels", s, i.levels)
+	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])
 	} else if i.Every {
