@@ -89,6 +89,8 @@ def is_path(image: Any) -> bool:
 
 def array_of(name: str, image: Any) -> NDArray[Any]:
     """What an argument holds, as an array with its axes in the order (z, y, x)."""
+    if type(image) is np.ndarray:
+        return image
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
         array = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:
