@@ -225,7 +225,7 @@ windows:
 # what there is of other libraries on this machine; and with the oldest NumPy that it takes, which shows
 # arrays in other words than the examples have.
 OLDEST_NUMPY := numpy==1.23.5
-PLAIN_TESTS  := tests/test_curve.py tests/test_betti.py tests/test_files.py tests/test_gvf.py tests/test_eigenmap.py
+PLAIN_TESTS  := tests/test_arguments.py tests/test_curve.py tests/test_betti.py tests/test_files.py tests/test_gvf.py tests/test_eigenmap.py
 python: wheel
 	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest

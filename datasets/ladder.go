@@ -49,7 +49,7 @@ func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader)
 	}
 	l, err := RangeLadder(s.lo, s.hi, levels)
 	if err != nil {
-		return l, fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for the table of distinct values", levels, s.lo, s.hi, err)
+		return l, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for the table of distinct values", levels, s.lo, s.hi, err)}
 	}
 	return l, nil
 }

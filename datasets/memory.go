@@ -228,7 +228,7 @@ func (g *Guess) Err() error {
 // all.
 func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
 
-// A LevelsError is that an image's values are too near each other, or too far, for as many
+// A LevelsError is that an image is not of float32, or its values are too near each other, or too far, for as many
 // evenly spaced levels of float32 as were asked for.
 type LevelsError struct{ error }
 

@@ -104,7 +104,7 @@ func TestNpyErrors(t *testing.T) {
 		{"open end", "{'descr': '|u1', 'fortran_order': False, 'shape': (6,)", six, "no comma"},
 		{"nothing", "", six, "no '{'"},
 		{"newline", "{'a\nb': 1}", six, "no plain string"},
-		{"NaN", npyHeaderText("<f4", "False", "(2, 3)"), nan, "1 value is NaN or infinite, the first at index 5 (z 0, y 1, x 2)"},
+		{"NaN", npyHeaderText("<f4", "False", "(2, 3)"), nan, "1 value is NaN or infinite, the first at index 5 (y 1, x 2)"},
 		{"Inf", npyHeaderText("<f4", "False", "(7,)"), inf, "2 values are NaN or infinite, the first at index 0"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -118,6 +118,7 @@ func (s storedType) size() int64 {
 type fileBody struct {
 	in      fileInput // of the voxels; left out where it is that of the header
 	shape   grid.Shape
+	axes    int // that the file has of the image, where its header counts them
 	volumes volumes
 	stored  storedType
 	big     bool // big-endian
@@ -176,7 +177,7 @@ func (b *fileBody) source() (grid.Source, error) {
 	in := b.in
 	typ := b.native()
 	if in.Levels > 0 && typ != grid.Float32 {
-		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)
+		return nil, LevelsError{fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)}
 	}
 	if in.Stream {
 		return b.stream()
@@ -193,7 +194,7 @@ func (b *fileBody) source() (grid.Source, error) {
 		return nil, err
 	}
 	if labels != nil && in.Levels > 0 {
-		return nil, fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.stored)
+		return nil, LevelsError{fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.stored)}
 	}
 	if typ != grid.Float32 {
 		return grid.NewField(b.shape, typ, data, grid.Identity(typ))

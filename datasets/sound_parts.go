@@ -242,7 +242,7 @@ func filesThatChange(t sound.T) {
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	checkFileError(t, "slab", s.ReadSlab(grid.NewBuffer(16), 1, 3), "the first at index 5 (z 0, y 2, x 1)")
+	checkFileError(t, "slab", s.ReadSlab(grid.NewBuffer(16), 1, 3), "the first at index 5 (y 2, x 1)")
 }
 
 // A file is looked at whole once, however often it is opened and turned; another file of

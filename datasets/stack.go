@@ -307,7 +307,7 @@ func (s *stackStream) Type() grid.Type { return s.first.native() }
 // Ladder is the list of levels that answers about the volume are reported on.
 func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
 
-// ReadSlab reads slices lo ≤ i < hi from their files to dst.
+// ReadSlab reads slices lo ≤ i < hi from their files to dst. What is wrong with a file is a *ReadError.
 func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 	if b.shape, err = fileShape(axes); err != nil {
 		return err
 	}
-	b.volumes.count = 1
+	b.axes, b.volumes.count = len(axes)-len(outer), 1
 	for _, n := range append(slices.Clone(outer), inner) {
 		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
 			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", slices.Concat(outer, axes))
@@ -99,13 +99,8 @@ func (e volumeError) Error() string {
 
 // Volumes counts the images of one shape in a file.
 func Volumes(path string, o FileOptions) (int64, error) {
-	files := &fileSet{}
-	defer files.Close()            // only looked at
-	o.Volume, o.Stream = nil, true // what need not be decompressed is not
-	_, err := files.describe(path, o)
-	if o.Stream = false; errors.As(err, &notStreamed{}) {
-		_, err = files.describe(path, o)
-	}
+	o.Volume = nil
+	_, err := describeHeader(path, o)
 	if several := (volumeError{}); errors.As(err, &several) {
 		return several.count, nil
 	}
@@ -113,6 +108,28 @@ func Volumes(path string, o FileOptions) (int64, error) {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	return 1, nil
+}
+
+// Axes counts the axes of the image in a file: 3 also for a volume of one slice; 0 where the file does
+// not say.
+func Axes(path string, o FileOptions) (int, error) {
+	b, err := describeHeader(path, o)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return b.axes, nil
+}
+
+// describeHeader describes a file, of which it decompresses no more than it has to.
+func describeHeader(path string, o FileOptions) (*fileBody, error) {
+	files := &fileSet{}
+	defer files.Close() // only looked at
+	o.Stream = true
+	b, err := files.describe(path, o)
+	if o.Stream = false; errors.As(err, &notStreamed{}) {
+		b, err = files.describe(path, o)
+	}
+	return b, err
 }
 
 // pick reads a volume's voxels from all of them, which r gives in the file's order and which

@@ -86,6 +86,19 @@ func (a answering) named(name string) string {
 	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
 }
 
+// addProvenance adds the flag of the file for what a result rests on.
+func addProvenance(f *pflag.FlagSet, path *string) {
+	f.StringVar(path, "provenance", "", "write where the result is from and who confirmed it to this file too, as JSON, with the key of the fingerprint; of several images, to this folder")
+}
+
+// writeProvenance writes a provenance to a file, where there is one.
+func writeProvenance(path string, p ecc.Provenance) error {
+	if path == "" {
+		return nil
+	}
+	return cli.WriteFile(path, func(w *os.File) error { return p.WriteEvidence(w) })
+}
+
 // creatable refuses files that cannot be written, before the work whose result they would hold.
 func creatable(paths ...string) error {
 	for _, path := range paths {

@@ -50,7 +50,8 @@ type bettiJob struct {
 	bare bool // without a header
 	answering
 	format, plot string
-	at           []float64
+	provenance   string
+	at           []grid.Number
 	share        shareJob
 }
 
@@ -60,10 +61,11 @@ var bettiImpls = []string{"duality", "labels"}
 func doBetti(c *cli.Program, args []string) error {
 	var j bettiJob
 	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
-	f.Float64SliceVar(&j.at, "at", nil, "the sets of the voxels at or below these values alone (default every level at which a number changes)")
+	cli.NumbersVar(f, &j.at, "at", "the sets of the voxels at or below these values alone (default every level at which a number changes)")
 	f.StringVar(&j.format, "format", "csv", "csv, json, or without --at npy (for NumPy)")
 	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	addProvenance(f, &j.provenance)
 	f.StringVar(&j.plot, "plot", "", "draw the numbers at every level to this file too, .svg or .png")
 	if err := j.addImage(f); err != nil {
 		return err
@@ -77,19 +79,17 @@ func doBetti(c *cli.Program, args []string) error {
 	switch {
 	case !slices.Contains(betti.Formats(), ecc.Format(j.format)):
 		return cli.Usagef("--format %s: want csv, json or npy", j.format)
-	case f.Changed("at") && len(j.at) == 0:
-		return cli.Usagef("--at has no value: want those of the sets, such as --at 127, or leave it out")
 	case len(j.at) > 0 && j.format == string(ecc.NPY):
 		return cli.Usagef("--format npy is of every level: leave --at out, or take csv or json")
 	case len(j.at) > 0 && j.plot != "":
 		return cli.Usagef("--plot draws the numbers at every level: leave --at or --plot out")
 	case j.plot != "" && !plotted(j.plot):
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
-	case slices.ContainsFunc(j.at, math.IsNaN):
-		return cli.Usagef("--at NaN: want numbers")
+	case j.format == string(ecc.JSON) && slices.ContainsFunc(j.at, infinite):
+		return cli.Usagef("--at Inf: JSON has no infinite numbers: want finite ones, or csv")
 	case j.share.asked() && len(j.at) == 0:
 		return cli.Usagef("--shard is of sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
-	case j.share.asked() && slices.ContainsFunc(j.at, func(v float64) bool { return math.IsInf(v, 0) }):
+	case j.share.asked() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
 	}
 	if err := cmp.Or(j.checkImage(f, "sets are of the values themselves"), j.checkConvention(), j.check()); err != nil {
@@ -100,6 +100,8 @@ func doBetti(c *cli.Program, args []string) error {
 	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
+
+func infinite(n grid.Number) bool { return math.IsInf(n.Float64(), 0) }
 
 func (j bettiJob) convention() ecc.Convention {
 	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
@@ -117,7 +119,7 @@ func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 		if names = append(names, name); j.impl == "" || j.impl == name {
 			j.in.Every = true
 			return sharing{answering: j.answering, shareJob: j.share, of: betti.Name, convention: j.convention(), at: j.at, by: by}.
-				do(c, f, []string{"format", "no-header", "plot"}, name)
+				do(c, f, []string{"format", "no-header", "plot", "provenance"}, name)
 		}
 	}
 	return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, strings.Join(names, ", "))
@@ -125,10 +127,10 @@ func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 
 // A bettiRow is the numbers of the set at a value.
 type bettiRow struct {
-	Level float64 `json:"level"`
-	B0    int64   `json:"b0"`
-	B1    int64   `json:"b1"`
-	B2    int64   `json:"b2"`
+	Level grid.Number `json:"level"`
+	B0    int64       `json:"b0"`
+	B1    int64       `json:"b1"`
+	B2    int64       `json:"b2"`
 }
 
 // run answers for one image, and writes what was confirmed.
@@ -137,10 +139,10 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	if err := creatable(j.plot, j.out); err != nil {
+	if err := creatable(j.plot, j.provenance, j.out); err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}, {Flag: "--provenance", Path: j.provenance}}, datasets.Files(name)...); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -170,7 +172,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	asked, end := c.Reading(asked, reads, j.quiet)
 	var rows []bettiRow
 	var lines betti.Lines
-	what := "Betti numbers at " + strings.Trim(strings.ReplaceAll(fmt.Sprint(j.at), " ", ", "), "[]")
+	what := "Betti numbers at " + strings.ReplaceAll(cli.Listed(j.at), ",", ", ")
 	if len(j.at) > 0 {
 		rows, err = j.answer(betti.InConvention(c.Betti, convention), name, src, asked, keeping, conditions, &p)
 	} else {
@@ -192,12 +194,15 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	p.Program, p.Verdict = version(), "VERIFIED"
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
-			shown, p.Shape, p.Type, what, p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+			shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
 		if err := cli.WriteFile(j.plot, func(w *os.File) error { return j.draw(w, j.spooled.Shown(name), p, convention, lines) }); err != nil {
 			return err
 		}
+	}
+	if err := writeProvenance(j.provenance, p); err != nil {
+		return err
 	}
 	return writeTo(c, j.out, "Betti numbers", func(w io.Writer) error {
 		if len(j.at) == 0 {
@@ -220,7 +225,7 @@ func (j bettiJob) curves(w bench.Workload[grid.Source, betti.Curves], name strin
 	if err != nil {
 		return l, err
 	}
-	p.Implementation, p.Witness = a.By, a.Witness
+	p.Implementation, p.Witness, p.Evidence = a.By, a.Witness, a.Evidence
 	return betti.LinesOf(src, a.Out, convention), nil
 }
 
@@ -242,7 +247,7 @@ func (j bettiJob) keeps(src grid.Source) bool {
 
 // answer gives the rows of all values, and says who answered and who confirmed it.
 func (j bettiJob) answer(w bench.Workload[*betti.Image, betti.Numbers], name string, src, asked grid.Source, keeping bool, conditions bench.Conditions, p *ecc.Provenance) (rows []bettiRow, err error) {
-	var witnesses []string
+	var witnesses, evidence []string
 	for _, value := range j.at {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(src, value, j.superlevel)}
 		if keeping {
@@ -260,9 +265,12 @@ func (j bettiJob) answer(w bench.Workload[*betti.Image, betti.Numbers], name str
 		if !slices.Contains(witnesses, a.Witness) {
 			witnesses = append(witnesses, a.Witness)
 		}
+		if !slices.Contains(evidence, a.Evidence) {
+			evidence = append(evidence, a.Evidence)
+		}
 		rows = append(rows, bettiRow{value, a.Out.B0, a.Out.B1, a.Out.B2})
 	}
-	p.Witness = strings.Join(witnesses, ", ")
+	p.Witness, p.Evidence = strings.Join(witnesses, ", "), strings.Join(evidence, ", ")
 	return rows, nil
 }
 

@@ -49,6 +49,7 @@ type curveJob struct {
 	rings     grid.Axes // of periodic
 	mask, nan string
 	slices    bool
+	even      int64 // levels that the curve of all values is taken at; 0 for those of an image that is put on them
 	share     shareJob
 	between   string
 	table     string
@@ -60,7 +61,7 @@ func doCurve(c *cli.Program, args []string) error {
 	j.rows.add(f)
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, or of a part, to this folder")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
-	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
+	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels, evenly from the least value of the image to the greatest (default every value)")
 	f.BoolVar(&j.slices, "each-slice", false, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
 	j.addConvention(f)
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
@@ -80,8 +81,12 @@ func doCurve(c *cli.Program, args []string) error {
 	if j.rings, err = grid.ParseAxes(j.periodic); err != nil {
 		return cli.Usagef("--periodic: %w", err)
 	}
-	if (j.construction == "V" || j.superlevel) && f.Changed("levels") {
-		return cli.Usagef("--levels puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
+	if f.Changed("levels") && (j.construction == "V" || j.superlevel || j.mask != "" || j.nan == "mask") && !j.share.asked() {
+		if j.even, err = j.in.TakeLevels(); err != nil {
+			return err
+		}
+	} else if f.Changed("levels") && (j.construction == "V" || j.superlevel) {
+		return cli.Usagef("--levels of shards puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
 	}
 	if j.slices && (j.plot != "" || len(j.at) > 0 || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
 		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot, --at and other formats out")
@@ -91,9 +96,9 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Once = j.impl == "" || j.impl == everyImpl
-	j.in.Every = j.in.Once && !j.every()
-	if j.in.Gaps = j.nan == "mask"; j.in.Gaps && !(j.in.Every && !f.Changed("levels")) {
-		return cli.Usagef("--nan mask counts on every float32, of which --all, --format euler and --levels make too many rows or none, by %s alone", everyImpl)
+	j.in.Every = j.in.Once && (j.even > 0 || !j.every())
+	if j.in.Gaps = j.nan == "mask"; j.in.Gaps && (!j.in.Every || j.share.asked() && f.Changed("levels")) {
+		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone", everyImpl)
 	}
 	if j.share.asked() {
 		return j.doShare(c, f)
@@ -160,7 +165,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 		files = append(files, datasets.Files(mask)...)
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}, {Flag: "--provenance", Path: j.provenance}}, files...); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -168,6 +173,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	opened := c.Waiting("reading "+report.VisibleText(shown), j.quiet)
 	src, err := openMasked(name, mask)
 	opened()
+	if errors.As(err, new(datasets.LevelsError)) {
+		j.in.Every = j.in.Once
+		if j.even, err = j.in.TakeLevels(); err == nil {
+			return j.run(c, input)
+		}
+	}
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -207,8 +218,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	var answered cli.Answered[ecc.VCEC]
 	var slices []ecc.Lines
 	if j.slices {
-		answered.By = impl
-		slices, answered.Witness, err = j.answerSlices(c, asked, impl, name, conditions)
+		slices, answered, err = j.answerSlices(c, asked, impl, name, conditions)
 	} else {
 		answered, err = cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
 	}
@@ -225,7 +235,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	p.Missing = c.Missing(report.VisibleText(shown), src, j.quiet)
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.every())
-	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
+	if j.even > 0 {
+		if p.Ladder, err = j.sample(name, mask, &lines, slices); err != nil {
+			return err
+		}
+	}
+	p.Implementation, p.Program, p.Verdict, p.Witness, p.Evidence = answered.By, version(), "VERIFIED", answered.Witness, answered.Evidence
 	if !j.quiet {
 		if j.in.Volume != "" {
 			shown += ", volume " + j.in.Volume
@@ -235,9 +250,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			what = fmt.Sprintf("curves of %d slices", len(slices))
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
-			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+			shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 	}
 	if j.slices {
+		if err := writeProvenance(j.provenance, p); err != nil {
+			return err
+		}
 		return writeTo(c, j.out, "curve", func(w io.Writer) error {
 			for i := range slices {
 				slices[i] = j.ranged(slices[i])

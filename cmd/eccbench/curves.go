@@ -160,8 +160,11 @@ func (j curveJob) several(c *cli.Program, images []curveImage) error {
 		if j.plot != "" {
 			targets[i].plot = filepath.Join(j.plot, base+".svg")
 		}
+		if j.provenance != "" {
+			targets[i].provenance = filepath.Join(j.provenance, base+".json")
+		}
 	}
-	for _, dir := range []string{j.out, j.plot} {
+	for _, dir := range []string{j.out, j.plot, j.provenance} {
 		if dir == "" {
 			continue
 		}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 
+	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
 	"eccbench/internal/remote"
@@ -24,13 +27,15 @@ func eccbench(c *cli.Program, args []string) int {
 	remote.Register()
 	c.Stdout, c.Stderr = report.Visible(c.Stdout), report.Visible(c.Stderr)
 	name := "run"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
-	} else if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-		name, args = "help", nil
-	} else if len(args) > 0 && args[0] == "--version" {
+	switch {
+	case len(args) == 0:
+	case args[0] == "--version" || args[0] == "version":
 		fmt.Fprintln(c.Stdout, version())
 		return cli.ExitOK
+	case args[0] == "--help" || args[0] == "-h":
+		name, args = "help", nil
+	case !strings.HasPrefix(args[0], "-"):
+		name, args = args[0], args[1:]
 	}
 	if name == "help" && len(args) == 0 {
 		help(c)
@@ -42,9 +47,35 @@ func eccbench(c *cli.Program, args []string) int {
 	list := subcommands()
 	i := slices.IndexFunc(list, func(s cli.Subcommand) bool { return s.Name == name })
 	if i < 0 {
-		return c.Fail(cli.Usagef("unknown command %q; eccbench --help lists them", name))
+		return c.Fail(unknownCommand(name, list))
+	}
+	if !list[i].Conducts {
+		defer cli.EndOnInterrupt(c.Stderr)()
 	}
 	return c.Fail(list[i].Run(c, args))
+}
+
+// otherCommands are words that people try for commands.
+var otherCommands = map[string]string{
+	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify", "check": "verify",
+	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list", "plot": "report",
+}
+
+// unknownCommand is the error of a name that no command has.
+func unknownCommand(name string, list []cli.Subcommand) error {
+	if _, err := os.Stat(name); err == nil || datasets.IsName(name) || datasets.IsImage(name) {
+		return cli.Usagef("%s is an image and no command; for its curve: eccbench curve %s", name, name)
+	}
+	var names []string
+	for _, s := range list {
+		if !s.Hidden {
+			names = append(names, s.Name)
+		}
+	}
+	if like := cmp.Or(otherCommands[name], cli.Closest(name, names)); like != "" {
+		return cli.Usagef("unknown command %q; did you mean eccbench %s?", name, like)
+	}
+	return cli.Usagef("unknown command %q; eccbench --help lists them", name)
 }
 
 // version says which program this is: its release, or the revision of its source, and

@@ -153,8 +153,8 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by %s", what, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.noted(image))
+	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", what, a.By)
+	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(image))
 	found := eigenmap.Voxelwise(problem, problem.Nodewise(a.Out))
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
@@ -191,7 +191,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if j.k > 1 {
 		more = ", " + segmented(found)
 	}
-	tell(c, image, confirmed, a, more)
+	tell(c, image, confirmed+a.Evidence, a, more)
 	if truth == nil {
 		return nil
 	}

@@ -120,8 +120,8 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by %s", what, float32(j.mu), j.boundary, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.noted(image))
+	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ", what, float32(j.mu), j.boundary, a.By)
+	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(image))
 	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), image.Shape(), a.Out, note) }); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 		}
 	}
 	if !j.quiet {
-		tell(c, image, confirmed, a, "")
+		tell(c, image, confirmed+a.Evidence, a, "")
 	}
 	return nil
 }

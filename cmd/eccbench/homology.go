@@ -138,7 +138,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	}
 	done()
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown, simplicesInWords(out.Simplices), ringInWords(p.Over), a.By, a.Witness, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown, simplicesInWords(out.Simplices), ringInWords(p.Over), a.By, a.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return writeTo(c, j.out, "homology", func(w io.Writer) error { return j.write(w, out) })
 }

@@ -72,7 +72,7 @@ func doMerge(c *cli.Program, args []string) error {
 	if err := j.writable(j.out); err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, paths...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}, {Flag: "--provenance", Path: j.provenance}}, paths...); err != nil {
 		return err
 	}
 	set, err := parts.Load(paths, j.threads)
@@ -146,10 +146,10 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	if j.every() { // of which it makes no difference
 		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
 	}
-	p.Verdict, p.Witness, p.Digest = "VERIFIED", answered.Witness, set.Digest()
+	p.Verdict, p.Witness, p.Evidence, p.Digest = "VERIFIED", answered.Witness, answered.Evidence, set.Digest()
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes of %d parts by %s, VERIFIED by %s, %v\n",
-			report.VisibleText(p.Input), p.Shape, p.Type, answered.Out.Steps, set.Len(), p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+			report.VisibleText(p.Input), p.Shape, p.Type, answered.Out.Steps, set.Len(), p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return j.write(c, j.out, p.Input, p, lines, func(yield func(ecc.Lines, error) bool) {
 		var chi int64
@@ -170,7 +170,7 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	start := time.Now()
 	head := set.Head()
 	for _, name := range rowFlags {
-		if name != "format" && name != "no-header" && f.Changed(name) {
+		if name != "format" && name != "no-header" && name != "provenance" && f.Changed(name) {
 			return cli.Usagef("--%s: these are parts of Betti numbers at some values, of which there is a row each: leave it out", name)
 		}
 	}
@@ -201,9 +201,13 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	}
 	p := head.Provenance
 	p.Verdict, p.Witness, p.Digest = "VERIFIED", betti.FloodName+" and "+answered.Witness, set.Digest()
+	p.Evidence = betti.FloodName + " and " + answered.Evidence
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: Betti numbers of %d parts by %s, VERIFIED by %s, %v\n",
-			report.VisibleText(p.Input), p.Shape, p.Type, set.Len(), p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+			report.VisibleText(p.Input), p.Shape, p.Type, set.Len(), p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
+	}
+	if err := writeProvenance(j.provenance, p); err != nil {
+		return err
 	}
 	return writeTo(c, j.out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
 }

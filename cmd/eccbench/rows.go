@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/cli"
+	"eccbench/internal/grid"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc"
 )
@@ -16,20 +17,22 @@ import (
 // rows say which lines of a curve are written, and how.
 type rows struct {
 	format, plot string
+	provenance   string
 	all, bare    bool
-	at, within   []float64
+	at, within   []grid.Number
 }
 
 // rowFlags are the names of the flags.
-var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot"}
+var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot", "provenance"}
 
 // add adds the flags, but for that of a plot, of which not everybody says the same.
 func (r *rows) add(f *pflag.FlagSet) {
 	f.BoolVar(&r.all, "all", false, "a row for every level, not only those where χ changes")
 	f.StringVar(&r.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
 	f.BoolVar(&r.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
-	f.Float64SliceVar(&r.at, "at", nil, "χ at these values alone, as CSV")
-	f.Float64SliceVar(&r.within, "range", nil, "rows of the levels from LO to HI alone: LO,HI")
+	addProvenance(f, &r.provenance)
+	cli.NumbersVar(f, &r.at, "at", "χ at these values alone, as CSV")
+	cli.NumbersVar(f, &r.within, "range", "rows of the levels from LO to HI alone: LO,HI")
 }
 
 // check refuses what cannot be.
@@ -39,8 +42,8 @@ func (r *rows) check(f *pflag.FlagSet) error {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", r.format)
 	case len(r.at) > 0 && (r.all || f.Changed("format") && r.format != string(ecc.CSV)):
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
-	case f.Changed("range") && (len(r.within) != 2 || !(r.within[0] <= r.within[1])):
-		return cli.Usagef("--range: want two values LO,HI, the lower one first")
+	case f.Changed("range") && (len(r.within) != 2 || r.within[0].Compare(r.within[1]) > 0):
+		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(r.within))
 	case f.Changed("range") && len(r.at) > 0:
 		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
 	}
@@ -52,7 +55,7 @@ func (r rows) writable(out string) error {
 	if r.plot != "" && !plotted(r.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
 	}
-	return creatable(r.plot, out)
+	return creatable(r.plot, r.provenance, out)
 }
 
 // every is whether there is a row for every level.
@@ -65,6 +68,9 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 		if err := cli.WriteFile(r.plot, func(w *os.File) error { return r.drawCurve(w, name, p, chunks) }); err != nil {
 			return err
 		}
+	}
+	if err := writeProvenance(r.provenance, p); err != nil {
+		return err
 	}
 	return writeTo(c, out, "curve", func(w io.Writer) error {
 		if len(r.at) > 0 {

@@ -18,7 +18,7 @@ import (
 
 func runCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "run", Brief: "measure implementations and print a table of verified throughputs (default)",
+		Name: "run", Conducts: true, Brief: "measure implementations and print a table of verified throughputs (default)",
 		Examples: []string{
 			"eccbench --sizes 64..256 --dim 3",
 			"eccbench --sizes 1024..8192 --dim 2 --gen noise,grf --type uint8,float32",

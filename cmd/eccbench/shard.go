@@ -59,7 +59,7 @@ type sharing struct {
 	convention ecc.Convention
 	ladder     *grid.Ladder // that all shards know, nil for the image's own
 	// at are the values of the sets, of betti, whose components somebody tells.
-	at []float64
+	at []grid.Number
 	by betti.Slabber
 }
 
@@ -217,7 +217,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	p := parts.Part{Head: parts.Head{
 		Provenance: ecc.Describe(j.named(shown), grid.Unmasked(src), j.convention),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
-		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, j.of, input, j.at),
+		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, j.of, input),
 		At: j.at, Above: len(j.at) > 0 && j.convention.Superlevel,
 	}}
 	if step > 1 {
@@ -309,7 +309,7 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 	if err != nil {
 		return "", nil, err
 	}
-	said, hold = fmt.Sprintf(" by %s, VERIFIED by %s", p.Implementation, answered.Witness), func() error { return nil }
+	said, hold = fmt.Sprintf(" by %s, VERIFIED by %s", p.Implementation, answered.Evidence), func() error { return nil }
 	p.Steps, p.Fingerprint = answered.Out, sum().String()
 	if runs.Any() {
 		if err := runs.Add(answered.Out); err != nil {
@@ -444,7 +444,7 @@ func partPath(out string, s shard.Shard) (string, error) {
 
 // command is what was typed of an input, but for the flags that say which part and where it goes, and
 // those that are of this machine.
-func command(f *pflag.FlagSet, of, input string, at []float64) string {
+func command(f *pflag.FlagSet, of, input string) string {
 	words := []string{"eccbench", of, parts.Quote(input)}
 	f.Visit(func(flag *pflag.Flag) {
 		if slices.Contains([]string{"shard", "out", "dry-run", "disk-rate", "quiet", "threads", "time-limit"}, flag.Name) {
@@ -453,9 +453,6 @@ func command(f *pflag.FlagSet, of, input string, at []float64) string {
 		value := flag.Value.String()
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			value = strings.Join(list.GetSlice(), ",")
-		}
-		if flag.Name == "at" { // of which pflag shows six digits
-			value = strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ","), "[]")
 		}
 		if flag.Value.Type() == "bool" {
 			words = append(words, "--"+flag.Name+"="+value)

@@ -13,13 +13,13 @@ import (
 )
 
 // answerSlices answers for each slice of a 3D image by itself, several at a time, as they
-// come; each is verified by itself. It says who confirmed them.
-func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name string, conditions bench.Conditions) (slices []ecc.Lines, witness string, err error) {
+// come; each is verified by itself. It returns the answer for the first one too.
+func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name string, conditions bench.Conditions) (slices []ecc.Lines, first cli.Answered[ecc.VCEC], err error) {
 	if src.Shape().D == 1 {
-		return nil, "", cli.Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", name, src.Shape())
+		return nil, first, cli.Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", name, src.Shape())
 	}
 	if j.rings.Z {
-		return nil, "", cli.Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")
+		return nil, first, cli.Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")
 	}
 	w := ecc.InConvention(c.Curve, j.convention(), c.Eyes...)
 	conditions.Threads = 1
@@ -40,7 +40,7 @@ func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name strin
 					a, errs[i] = cli.Answer(w, impl, fmt.Sprintf("slice %d of %s", lo+i, name), grid.Source(plane), conditions, j.budget, "curve")
 					slices[lo+i] = ecc.LinesOf(src, a.Out, j.convention(), j.all)
 					if lo+i == 0 {
-						witness = a.Witness
+						first = a
 					}
 				}
 			})
@@ -48,5 +48,5 @@ func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name strin
 		wg.Wait()
 		return errors.Join(errs...)
 	})
-	return slices, witness, err
+	return slices, first, err
 }

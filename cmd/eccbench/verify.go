@@ -20,7 +20,7 @@ import (
 
 func verifyCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "verify", Brief: "check implementations on the adversarial inputs, or on given ones, without timing",
+		Name: "verify", Conducts: true, Brief: "check implementations on the adversarial inputs, or on given ones, without timing",
 		Examples: []string{
 			"eccbench verify",
 			"eccbench verify --impl cpu --long --time-limit 10m",

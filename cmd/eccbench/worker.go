@@ -9,7 +9,7 @@ import (
 
 func workerCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "worker", Brief: "run one cell for another eccbench", Hidden: true,
+		Name: "worker", Conducts: true, Brief: "run one cell for another eccbench", Hidden: true,
 		Run: func(c *cli.Program, _ []string) error {
 			err := runner.Work(c.Benches, c.Stdin, c.Clock)
 			if errors.Is(err, runner.ErrNoTask) {

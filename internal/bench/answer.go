@@ -1,6 +1,9 @@
 package bench
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Refusal is why an implementation does not answer (CanDo).
 type Refusal struct{ error }
@@ -10,6 +13,13 @@ func Refuse(reason error) Refusal { return Refusal{reason} }
 
 // Unwrap is the reason.
 func (r Refusal) Unwrap() error { return r.error }
+
+// A Limit is why an implementation has no answer to a question that its arithmetic does not reach, such
+// as a tolerance below what float32 holds. The question is at fault, not the machine.
+type Limit struct{ error }
+
+// Limitf is a new Limit.
+func Limitf(format string, args ...any) Limit { return Limit{fmt.Errorf(format, args...)} }
 
 // A Pieced input is asked about piece by piece: what is answered about the pieces, so many times
 // each, adds up to the answer. A piece is overwritten after f returns.

@@ -13,7 +13,10 @@ import (
 type Answered[Out any] struct {
 	Out     Out
 	By      string // the implementation
-	Witness string // the independent witness, with its note
+	Witness string // the independent witness
+	// Evidence is the witness with numbers that were drawn, such as a key: the same command twice has
+	// two, which are no part of what it writes.
+	Evidence string
 	// Measures are what was measured, where an answer may differ within limits.
 	Measures []verify.Measure
 }
@@ -61,9 +64,12 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 		})
 		for _, e := range evidence {
 			if e.Independent && e.Passed {
-				a.Witness = e.Witness
+				a.Witness, a.Evidence = e.Witness, e.Witness
 				if e.Note != "" {
-					a.Witness += " (" + e.Note + ")"
+					a.Evidence += " (" + e.Note + ")"
+				}
+				if !e.Drawn {
+					a.Witness = a.Evidence
 				}
 			}
 		}

@@ -47,7 +47,9 @@ type Subcommand struct {
 	Name, Args, Brief string
 	Examples          []string
 	Hidden            bool
-	Run               func(c *Program, args []string) error
+	// Conducts says that the command runs workers, and ends in its own way when a signal asks it to.
+	Conducts bool
+	Run      func(c *Program, args []string) error
 }
 
 // A UsageError is what was wrong with the arguments or the input.
@@ -92,7 +94,7 @@ func Code(err error) int {
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
-	case errors.As(err, &usage), errors.Is(err, datasets.ErrChanged):
+	case errors.As(err, &usage), errors.As(err, new(bench.Limit)), errors.Is(err, datasets.ErrChanged):
 		return ExitUsage
 	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
 		return ExitUsage
@@ -114,9 +116,9 @@ func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 		return err
 	}
 	if err != nil {
-		return Usagef("%w; see eccbench %s --help", err, s.Name)
+		return flagError(s, f, err)
 	}
-	return nil
+	return strayNumber(f)
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -83,31 +84,17 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 		return errors.Join(write(f), f.Close())
 	}
 	real := resolve(path)
-	f, err := os.CreateTemp(filepath.Dir(real), "."+filepath.Base(real)+".*")
+	f, err := unwritten.create(real)
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
+	defer unwritten.drop(f.Name())
 	defer func() {
 		if err != nil {
 			os.Remove(f.Name()) // the first error is the one to report
 		}
 	}()
-	ctx, stop := Interruptible()
-	defer stop()
-	written := make(chan struct{})
-	defer close(written)
-	go func() {
-		select {
-		case <-written:
-		case <-ctx.Done():
-			select {
-			case <-written: // and nobody waits for a signal any more
-			default:
-				os.Remove(f.Name())
-				os.Exit(ExitInconclusive)
-			}
-		}
-	}()
+	defer EndOnInterrupt(os.Stderr)()
 	err = write(f)
 	if err == nil {
 		err = f.Chmod(0o644)
@@ -122,9 +109,22 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 		err = os.Rename(f.Name(), real)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// cause is what an operating system says of a file, without the file's name.
+func cause(err error) error {
+	var of *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		return of.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }
 
 // Writable reports whether WriteFile could write a file, before the work whose
@@ -135,10 +135,10 @@ func Writable(path string) error {
 	} else if err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	path = resolve(path)
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := unwritten.create(resolve(path))
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
+	defer unwritten.drop(f.Name())
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -298,6 +298,17 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 	return "", Usagef("--gen %s: no such generator; eccbench list names them", gen)
 }
 
+// TakeLevels takes the number of evenly spaced levels out of what is said of a file, for a caller that
+// makes them itself.
+func (i *Inputs) TakeLevels() (int64, error) {
+	if len(i.levels) != 1 {
+		return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
+	}
+	n := i.levels[0]
+	i.levels = nil
+	return n, nil
+}
+
 // Named is the canonical name of what --input or an argument says: an input
 // string, or the path of an image file.
 func (i *Inputs) Named(s string) (string, error) {
@@ -312,6 +323,9 @@ func (i *Inputs) Named(s string) (string, error) {
 			return "", UsageError{err}
 		}
 		return name, nil
+	}
+	if _, err := strconv.ParseUint(i.Volume, 10, 63); err != nil && i.Volume != "" {
+		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve takes all, too", i.Volume)
 	}
 	name := "file"
 	if i.Stack {
@@ -343,6 +357,9 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	if i.strict {
 		name += "/strict=true"
+	}
+	if len(i.levels) > 1 {
+		return "", Usagef("input %s: --levels %v: an image has one number of levels", s, i.levels)
 	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])

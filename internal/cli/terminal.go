@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
@@ -36,4 +39,58 @@ func Interruptible() (context.Context, context.CancelFunc) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signal.NotifyContext(context.Background(), signals...)
+}
+
+// unwritten are the files that WriteFile has begun and not ended.
+var unwritten files
+
+// files are names of files.
+type files struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// create makes a hidden file beside a path.
+func (u *files) create(path string) (*os.File, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, cause(err)
+	}
+	if u.names == nil {
+		u.names = map[string]bool{}
+	}
+	u.names[f.Name()] = true
+	return f, nil
+}
+
+func (u *files) drop(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.names, name)
+}
+
+// EndOnInterrupt ends the program with ExitInconclusive when a signal asks it to, and removes
+// unwritten files before, until the caller stops that.
+func EndOnInterrupt(stderr io.Writer) (stop func()) {
+	ctx, cancel := Interruptible()
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			select {
+			case <-over: // and nobody waits for a signal any more
+			default:
+				unwritten.mu.Lock() // nobody begins a file any more
+				for name := range unwritten.names {
+					os.Remove(name) // all that can be done
+				}
+				fmt.Fprintln(stderr, "eccbench: interrupted")
+				os.Exit(ExitInconclusive)
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(over); cancel() })
 }

@@ -28,7 +28,7 @@ import (
 // Command is gate.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "gate", Brief: "judge a candidate program against a base, by fresh processes of both",
+		Name: "gate", Conducts: true, Brief: "judge a candidate program against a base, by fresh processes of both",
 		Examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",

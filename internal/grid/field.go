@@ -154,7 +154,7 @@ func normalise(values []float32, base int64, shape Shape, gaps, write bool) erro
 		return nil
 	}
 	z, y, x := shape.Coordinates(first)
-	return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x}
+	return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x, Flat: shape.D == 1}
 }
 
 // plainGroup is how many values plain looks at together.
@@ -192,14 +192,21 @@ func plain(values []float32) int {
 
 // A NotFiniteError says how many values of an image are NaN or infinite, and
 // where the first one stands: its row-major index and its coordinates.
-type NotFiniteError struct{ Count, First, Z, Y, X int64 }
+type NotFiniteError struct {
+	Count, First, Z, Y, X int64
+	Flat                  bool // of an image of 2 axes
+}
 
 func (e *NotFiniteError) Error() string {
 	noun := "values are"
 	if e.Count == 1 {
 		noun = "value is"
 	}
-	return fmt.Sprintf("%d %s NaN or infinite, the first at index %d (z %d, y %d, x %d)", e.Count, noun, e.First, e.Z, e.Y, e.X)
+	place := fmt.Sprintf("y %d, x %d", e.Y, e.X)
+	if !e.Flat {
+		place = fmt.Sprintf("z %d, %s", e.Z, place)
+	}
+	return fmt.Sprintf("%d %s NaN or infinite, the first at index %d (%s)", e.Count, noun, e.First, place)
 }
 
 func (f *Field) checkTop() error {

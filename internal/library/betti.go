@@ -64,7 +64,7 @@ func (r Request) bettiAt(a Answer, s, in grid.Source, c ecc.Convention) (Answer,
 }
 
 type bettiRows struct {
-	at      []float64
+	at      []grid.Number
 	numbers []betti.Numbers
 }
 
@@ -72,6 +72,6 @@ func (bettiRows) columns() int64 { return 3 }
 
 func (l bettiRows) fill(t *table) {
 	for i, n := range l.numbers {
-		t.put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(l.at[i])), n.B0, n.B1, n.B2)
+		t.put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(l.at[i].Float64())), n.B0, n.B1, n.B2)
 	}
 }

@@ -47,6 +47,9 @@ func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
 	}
 	p := gvf.NewProblem(in, float32(r.Flow.Mu), r.Flow.Steps, r.Flow.Tol, boundary)
 	if r.within != nil {
+		if shape := in.Shape(); int64(len(r.within)) != grid.Float32.Size()*shape.Voxels() {
+			return a, fmt.Errorf("a mask of %d bytes: want float32 of %v", len(r.within), shape)
+		}
 		var err error
 		if p, err = p.WithinParts(grid.Values[float32](r.within)); err != nil {
 			return a, err

@@ -99,3 +99,49 @@ func TestFlow(t *testing.T) {
 		t.Errorf("a flow and Betti numbers: %v", err)
 	}
 }
+
+// A mask counts for an input as for voxels in memory.
+func TestFlowOfInputWithin(t *testing.T) {
+	r := request()
+	r.Input, r.Shape, r.Type, r.Images = "ramp/shape=4x3/type=uint8", nil, "", 0
+	r.Flow = &Flow{Steps: 2, Mu: 0.1, Boundary: "replicate"}
+	mask := make([]float32, 12)
+	for i := range mask {
+		mask[i] = float32(i % 2)
+	}
+	answers, err := Answers(t.Context(), r, nil, grid.Bytes(mask))
+	if err != nil {
+		t.Fatal(err)
+	}
+	field := grid.NewBuffer(4 * answers[0].Rows)
+	if err := answers[0].Fill(field, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range grid.Values[float32](field) {
+		if i%2 == 0 && v != 0 {
+			t.Errorf("where the mask is 0 the field is %v", v)
+		}
+	}
+	if _, err := Answers(t.Context(), r, nil, make([]byte, 6)); err == nil || !strings.Contains(err.Error(), "want float32 of") {
+		t.Errorf("a mask of 6 bytes: %v", err)
+	}
+	r.Flow = nil
+	if _, err := Answers(t.Context(), r, nil, make([]byte, 12)); err == nil || !strings.Contains(err.Error(), "give the voxels in memory") {
+		t.Errorf("the mask of a curve of an input: %v", err)
+	}
+}
+
+// A volume of one slice has an axis z.
+func TestOneSlice(t *testing.T) {
+	for _, shape := range [][]int64{{1, 3, 2}, {1, 1, 6}} {
+		r := request()
+		r.Shape, r.Periodic = shape, []string{"z"}
+		answers, err := Answers(t.Context(), r, []byte{1, 2, 3, 3, 2, 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := answers[0]; a.Rows != 0 || len(a.Shape) != 3 || a.Verdict != "VERIFIED" {
+			t.Errorf("%v closed along z, of which χ is 0: %+v", shape, a)
+		}
+	}
+}

@@ -12,8 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"sync/atomic"
 
 	"eccbench/datasets"
@@ -52,8 +50,8 @@ type Request struct {
 	Threads int   `json:"threads"`
 	// Betti asks for the Betti numbers in place of χ: at every level at which one changes, or
 	// at these values alone.
-	Betti bool      `json:"betti"`
-	At    []float64 `json:"at"`
+	Betti bool          `json:"betti"`
+	At    []grid.Number `json:"at"`
 	// Part asks for what some slices tell of the sets at these values, and Join for what several
 	// tell together; nil where they are not asked for.
 	Part *Part `json:"part"`
@@ -159,9 +157,6 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 			return nil, errors.New("a mask: a graph has all voxels; leave it out")
 		}
 	}
-	if slices.ContainsFunc(r.At, math.IsNaN) {
-		return nil, errors.New("one of the values is NaN")
-	}
 	if r.Join != nil {
 		a, err := r.joined()
 		return []Answer{a}, err
@@ -169,7 +164,16 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	if r.Part != nil && (!r.Betti || len(r.At) == 0 || r.Input != "" || r.Images != 1) {
 		return nil, errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	}
+	if r.Flow != nil && mask != nil {
+		if r.within = mask; len(mask) == 0 {
+			return nil, errors.New("a mask of 0 bytes: want float32 of the shape of the image")
+		}
+		mask = nil
+	}
 	if r.Input != "" {
+		if mask != nil {
+			return nil, errors.New("a mask of an input: give the voxels in memory")
+		}
 		if r.Read {
 			a, err := r.readInto(ctx, voxels)
 			return []Answer{a}, err
@@ -183,12 +187,6 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	}
 	if r.Images < 1 || len(voxels)%r.Images != 0 {
 		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
-	}
-	if r.Flow != nil && mask != nil {
-		if int64(len(mask)) != grid.Float32.Size()*shape.Voxels() {
-			return nil, fmt.Errorf("a mask of %d bytes: want float32 of %v", len(mask), shape)
-		}
-		r.within, mask = mask, nil
 	}
 	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
 		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
@@ -452,10 +450,22 @@ func (r Request) name(every bool) (string, error) {
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
 }
 
+// oneSlice reports whether an image that has the shape of one of 2 axes is a volume of one slice.
+func (r Request) oneSlice(s grid.Source) bool {
+	if r.Input == "" || len(r.Shape) > 0 {
+		return s.Shape().D == 1 && len(r.Shape) == 3
+	}
+	if s.Shape().D > 1 || datasets.IsName(r.Input) {
+		return false
+	}
+	axes, err := datasets.Axes(r.Input, datasets.FileOptions{})
+	return err == nil && axes == 3
+}
+
 // of is the answer for an image.
 func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
-	if s.Shape().Dim() == 3 {
+	if s.Shape().Dim() == 3 || r.oneSlice(s) {
 		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
 	}
 	labels := grid.LabelsOf(s)
@@ -466,6 +476,12 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 		return a, nil
 	}
 	c := r.convention()
+	if len(a.Shape) == 3 {
+		var err error
+		if s, c.Periodic, err = grid.Upright(s, c.Periodic); err != nil {
+			return a, err
+		}
+	}
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}

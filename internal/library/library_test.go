@@ -188,7 +188,6 @@ func TestRefused(t *testing.T) {
 		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
 		"are of none of them":    func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
-		"values is NaN":          func(r *Request) { r.Betti, r.At = true, []float64{math.NaN()} },
 		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
@@ -264,7 +263,7 @@ func TestBetti(t *testing.T) {
 				}
 				values := grid.Values[float32](levels)
 				for k := range min(3, len(values)) {
-					r.At = append(r.At, float64(values[k*len(values)/3]))
+					r.At = append(r.At, grid.Numbers(float64(values[k*len(values)/3]))...)
 				}
 				at, err := Answers(t.Context(), r, f.Data(), nil)
 				if err != nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"eccbench/internal/grid"
 )
 
 // Parts of images of 2 and 3 axes, put together two and two or all at once, have the numbers of the whole.
@@ -22,7 +24,7 @@ func TestParts(t *testing.T) {
 		for _, construction := range []string{"T", "V"} {
 			for _, superlevel := range []bool{false, true} {
 				r := request()
-				r.Shape, r.Construction, r.Superlevel, r.Betti, r.At = shape, construction, superlevel, true, []float64{5, 2, 6.5}
+				r.Shape, r.Construction, r.Superlevel, r.Betti, r.At = shape, construction, superlevel, true, grid.Numbers(5, 2, 6.5)
 				want := answer(t, r, voxels)
 				var parts, halves [][][]byte
 				chi := make([]int64, len(r.At))
@@ -76,7 +78,7 @@ func filled(t *testing.T, a Answer) []int64 {
 func TestPartsRefused(t *testing.T) {
 	voxels := make([]byte, 24)
 	r := request()
-	r.Shape, r.Betti, r.At = []int64{2, 3, 4}, true, []float64{1}
+	r.Shape, r.Betti, r.At = []int64{2, 3, 4}, true, grid.Numbers(1)
 	for want, change := range map[string]func(*Request){
 		"slices 1 to 3 of 4x3x5":   func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 1, Hi: 4} },
 		"slices 4 to 5 of 4x3x5":   func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 4, Hi: 6} },

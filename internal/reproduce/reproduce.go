@@ -29,7 +29,7 @@ import (
 // Command is paper.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "paper", Args: "ID|list", Brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
+		Name: "paper", Conducts: true, Args: "ID|list", Brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
 		Examples: []string{
 			"eccbench paper list",
 			"eccbench paper wang2022 --table 1 --dry-run",

@@ -158,7 +158,7 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
 	c.confirmed = c.confirmed || w.Independent && d == nil
 	c.stopped = d != nil
-	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note}
+	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note, Drawn: w.Drawn}
 }
 
 // cost is what a law takes, about.

@@ -59,6 +59,8 @@ type Law[In, Out any] struct {
 	// Note is what the evidence says of the law when it was tried, such as the seed
 	// of what it draws.
 	Note string
+	// Drawn says that the note has a number that is drawn anew each time, which is no part of a result.
+	Drawn bool
 	// Independent says that the law ties the answer to its input by means of
 	// its own, so that it may stand as the witness of an answer. A law that a
 	// constant would keep is not.
@@ -150,6 +152,7 @@ type Evidence struct {
 	Diff        *Diff `json:"diff,omitempty"`
 	// Measures are what was measured, where the witness allows a distance.
 	Measures []Measure `json:"measures,omitempty"`
+	Drawn    bool      `json:"-"`              // Law.Drawn
 	Note     string    `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil; else the law's own
 }
 

@@ -53,7 +53,7 @@ def test_file(tmp_path):
     image = np.random.default_rng(3).integers(0, 9, (11, 12, 13)).astype(np.int16)
     np.save(tmp_path / "image.npy", image)
     of_file, of_array = eccbench.betti_curves(tmp_path / "image.npy"), eccbench.betti_curves(image, threads=1)
-    for key in of_array:
+    for key in of_array.keys():
         assert of_file[key].tolist() == of_array[key].tolist()
     assert eccbench.betti(str(tmp_path / "image.npy"), 4) == of_array(4.5)
     assert eccbench.betti_curves("links/shape=32x32x32/type=uint8")(0) == (2, 2, 0)
@@ -72,7 +72,8 @@ def test_refused(tmp_path):
         ("construction 'U'", ValueError, lambda: eccbench.betti(image, 0, construction="U")),
         ("a value is NaN", ValueError, lambda: eccbench.betti(image, float("nan"))),
         ("want numbers", TypeError, lambda: eccbench.betti(image, "high")),
-        ("float64 does not hold", ValueError, lambda: eccbench.betti(image, 2**53 + 1)),
+        ("beside fractions", ValueError, lambda: eccbench.betti(image, [2**53 + 1, 0.5])),
+        ("infinite", ValueError, lambda: eccbench.betti(image, float("inf"))),
         ("1 to 3 axes", ValueError, lambda: eccbench.betti_curves(np.zeros((2, 2, 2, 2)))),
         ("masked array", ValueError, lambda: eccbench.betti_curves(np.ma.masked_array(image, image == 0))),
         ("complex", TypeError, lambda: eccbench.betti_curves(image.astype(complex))),

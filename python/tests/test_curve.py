@@ -106,11 +106,12 @@ def test_mask(dtype, shape):
 
 def test_mask_of_all_and_of_none():
     image = drawn((5, 6), "uint8")
-    assert eccbench.curve(image, mask=True).chi.tolist() == eccbench.curve(image).chi.tolist()
-    c = eccbench.curve(image, mask=False)
+    every = np.ones(image.shape, bool)
+    assert eccbench.curve(image, mask=every).chi.tolist() == eccbench.curve(image).chi.tolist()
+    c = eccbench.curve(image, mask=~every)
     assert len(c) == 0 and c(255) == 0
     with pytest.raises(ValueError, match="no voxel is part"):
-        eccbench.curve(image, mask=False, levels=3)
+        eccbench.curve(image, mask=~every, levels=3)
     with pytest.raises(ValueError):
         eccbench.curve(image, mask=np.ones((2, 2)))
     some = eccbench.curve(image, mask=image > 1, levels=4)

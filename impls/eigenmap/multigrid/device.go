@@ -824,7 +824,7 @@ func (j *deviceJob) pairs(found int) error {
 			err = j.iterate(0, found, j.most, enough)
 		}
 		if errors.Is(err, errUnfinished) {
-			return fmt.Errorf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", j.iterations, largest(l.residuals[:found]), j.p.Tol)
+			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", j.iterations, largest(l.residuals[:found]), j.p.Tol)
 		}
 		if err != nil {
 			return err
@@ -838,5 +838,5 @@ func (j *deviceJob) pairs(found int) error {
 		}
 		tol /= 2
 	}
-	return fmt.Errorf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(l.residuals[:found]), j.p.Tol)
+	return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(l.residuals[:found]), j.p.Tol)
 }

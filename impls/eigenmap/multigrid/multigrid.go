@@ -6,7 +6,6 @@ package multigrid
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -141,7 +140,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			err = s.iterate(found, mostIterations, enough)
 		}
 		if err != nil {
-			return fmt.Errorf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", s.iterations, largest(s.residuals[:found]), j.p.Tol)
+			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", s.iterations, largest(s.residuals[:found]), j.p.Tol)
 		}
 		// What A makes of the vectors was kept, and is found once more.
 		if err := s.begin(); err != nil {
@@ -151,7 +150,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			break
 		}
 		if tol /= 2; tol < j.p.Tol/4 {
-			return fmt.Errorf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(s.residuals[:found]), j.p.Tol)
+			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(s.residuals[:found]), j.p.Tol)
 		}
 	}
 	j.iterations = s.iterations

@@ -2,11 +2,11 @@ package multigrid
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -140,7 +140,7 @@ func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) 
 		}
 	}
 	if len(kept) < want {
-		return nil, nil, fmt.Errorf("%d vectors of a basis of %d are independent, of %d wanted", len(kept), n, want)
+		return nil, nil, bench.Limitf("%d vectors of a basis of %d are independent, of %d wanted: ask for a larger tolerance", len(kept), n, want)
 	}
 	t := mat.NewDense(n, len(kept), nil)
 	for c, i := range kept {

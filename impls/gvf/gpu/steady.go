@@ -3,12 +3,12 @@ package gpu
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/gvf"
@@ -470,7 +470,7 @@ func (s *solver) ended(st device.Stream) error {
 	report := grid.Values[float64](s.report.Data())
 	for c := range s.components {
 		if left, of := math.Sqrt(report[1+c]), math.Sqrt(report[4+c]); s.most > 0 && !(left <= s.tol*of) {
-			return fmt.Errorf("component %s: in float32 %v steps leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", "xyz"[c:c+1], report[0], left/of, s.tol)
+			return bench.Limitf("component %s: in float32 %v steps leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", "xyz"[c:c+1], report[0], left/of, s.tol)
 		}
 	}
 	return nil

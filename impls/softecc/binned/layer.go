@@ -171,7 +171,7 @@ func (l Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 }
 
 func (l Layer[T]) notFinite() error {
-	e := &grid.NotFiniteError{}
+	e := &grid.NotFiniteError{Flat: l.Problem.Shape().D == 1}
 	for i, v := range l.Image {
 		if v-v == 0 {
 			continue

@@ -68,8 +68,8 @@ func gapsAndTops(t sound.T) {
 		t.Errorf("with gaps %v (%v)", gaps, err)
 	}
 	for want, err := range map[string]error{
-		"1 value is NaN or infinite, the first at index 3 (z 0, y 1, x 1)":   grid.NormaliseGaps([]float32{inf, 1}, 3, shape),
-		"2 values are NaN or infinite, the first at index 2 (z 0, y 1, x 0)": grid.Finite([]float32{1, nan, inf}, 1, shape),
+		"1 value is NaN or infinite, the first at index 3 (y 1, x 1)":   grid.NormaliseGaps([]float32{inf, 1}, 3, shape),
+		"2 values are NaN or infinite, the first at index 2 (y 1, x 0)": grid.Finite([]float32{1, nan, inf}, 1, shape),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %q", err, want)

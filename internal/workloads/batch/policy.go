@@ -44,7 +44,7 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
 				{Name: "changes of each image sum to 1", Check: each},
 				{Name: "no two images have one answer", Check: different},
-				{Name: "fingerprint of each image", Note: "key " + key.String(), Independent: true, Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
+				{Name: "fingerprint of each image", Note: "key " + key.String(), Drawn: true, Independent: true, Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
 				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
 			},
 		},

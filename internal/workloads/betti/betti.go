@@ -205,11 +205,12 @@ func agree(_ *Image, want, got Numbers) *verify.Diff {
 // Threshold is that of the set of an image's values that are not above a value, or not below
 // it: the float32 next to it, or what stands for the value next to it where the image's
 // values stand for others.
-func Threshold(s grid.Source, value float64, superlevel bool) float32 {
-	if labels := grid.LabelsOf(s); labels != nil {
+func Threshold(s grid.Source, value grid.Number, superlevel bool) float32 {
+	labels := grid.LabelsOf(s)
+	if labels != nil {
 		rank := sort.Search(labels.Len(), func(rank int) bool {
-			at := labels.Float64(grid.Ranked(rank))
-			return at > value || superlevel && at == value
+			c := labels.Compare(grid.Ranked(rank), value)
+			return c > 0 || superlevel && c == 0
 		})
 		switch {
 		case superlevel && rank == labels.Len():
@@ -221,11 +222,11 @@ func Threshold(s grid.Source, value float64, superlevel bool) float32 {
 		}
 		return grid.Ranked(rank - 1)
 	}
-	t := float32(value)
-	switch {
-	case !superlevel && float64(t) > value:
+	t := float32(value.Float64())
+	switch c := labels.Compare(t, value); {
+	case !superlevel && c > 0:
 		t = math.Nextafter32(t, float32(math.Inf(-1)))
-	case superlevel && float64(t) < value:
+	case superlevel && c < 0:
 		t = math.Nextafter32(t, float32(math.Inf(1)))
 	}
 	return t

@@ -99,7 +99,7 @@ func conventional(c ecc.Convention) []curvesLaw {
 func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).In(c)
 	return curvesLaw{
-		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Independent: true,
+		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true, Independent: true,
 		Work:  func(s grid.Source) time.Duration { return on(unionNS)(&Image{Source: s}) },
 		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}

@@ -18,7 +18,7 @@ import (
 const MostSets = math.MaxUint8
 
 // Growing are the places of some values in the order in which their sets grow.
-func Growing(at []float64, superlevel bool) []int {
+func Growing(at []grid.Number, superlevel bool) []int {
 	order := make([]int, len(at))
 	for i := range order {
 		order[i] = i
@@ -27,20 +27,14 @@ func Growing(at []float64, superlevel bool) []int {
 		if superlevel {
 			i, k = k, i
 		}
-		switch {
-		case at[i] < at[k]:
-			return -1
-		case at[i] > at[k]:
-			return 1
-		}
-		return 0
+		return at[i].Compare(at[k])
 	})
 	return order
 }
 
 // Sets shows an image as how many of its sets at some values, in the order in which they
 // grow, do not have a voxel: uint8, of which the sublevel set at level k is set k.
-func Sets(s grid.Source, at []float64, superlevel bool) (grid.Source, error) {
+func Sets(s grid.Source, at []grid.Number, superlevel bool) (grid.Source, error) {
 	if len(at) > MostSets {
 		return nil, fmt.Errorf("%d sets: at most %d at a time", len(at), MostSets)
 	}

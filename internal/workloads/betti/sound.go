@@ -303,7 +303,7 @@ func shareOf(t sound.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Sp
 
 // What is said of the components of a share is held to flood fill, in every list.
 func sharesAreHeld(t sound.T) {
-	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), []float64{170, 130}, false)
+	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), grid.Numbers(170, 130), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func sharesAreMerged(t sound.T) {
 		f := spots(t, shape)
 		n := shape.Slices()
 		for _, c := range []ecc.Convention{{}, {Vertices: true}} {
-			in, err := Sets(f, []float64{170, 60, 130}, false)
+			in, err := Sets(f, grid.Numbers(170, 60, 130), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -391,7 +391,7 @@ func sharesAreMerged(t sound.T) {
 // another, has said so, and who says that pieces have other components in the slice that they share is told.
 func sharesAreChained(t sound.T) {
 	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
-		in, err := Sets(spots(t, shape), []float64{170, 60}, false)
+		in, err := Sets(spots(t, shape), grid.Numbers(170, 60), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -516,7 +516,7 @@ func setsShow(t sound.T) {
 					grid.Values[float32](data)[i] = float32(i) - 4.5
 				}
 			}
-			s, err := Sets(f, at, superlevel)
+			s, err := Sets(f, grid.Numbers(at...), superlevel)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -543,17 +543,17 @@ func setsShow(t sound.T) {
 			}
 		}
 	}
-	if got := Growing([]float64{3, -1, 3, 8}, false); !slices.Equal(got, []int{1, 0, 2, 3}) {
+	if got := Growing(grid.Numbers(3, -1, 3, 8), false); !slices.Equal(got, []int{1, 0, 2, 3}) {
 		t.Errorf("sublevel sets grow in the order %v", got)
 	}
-	if got := Growing([]float64{3, -1, 7, 8}, true); !slices.Equal(got, []int{3, 2, 0, 1}) {
+	if got := Growing(grid.Numbers(3, -1, 7, 8), true); !slices.Equal(got, []int{3, 2, 0, 1}) {
 		t.Errorf("superlevel sets grow in the order %v", got)
 	}
 	bad, err := grid.Trusted(grid.Shape{D: 2, H: 1, W: 1}, grid.Float32, []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}, grid.Identity(grid.Float32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Sets(bad, at, false)
+	s, err := Sets(bad, grid.Numbers(at...), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -561,15 +561,15 @@ func setsShow(t sound.T) {
 	if err := s.ReadSlab(grid.NewBuffer(2), 0, 2); !errors.As(err, &infinite) || infinite.Count != 1 || infinite.First != 1 {
 		t.Error(err)
 	}
-	if _, err := Sets(bad, make([]float64, MostSets), false); err != nil {
+	if _, err := Sets(bad, make([]grid.Number, MostSets), false); err != nil {
 		t.Error(err)
 	}
-	if _, err := Sets(bad, make([]float64, MostSets+1), false); err == nil {
+	if _, err := Sets(bad, make([]grid.Number, MostSets+1), false); err == nil {
 		t.Error("256 sets")
 	}
 	// A slice of more than is read at a time is read at once.
 	f := grids.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
-	s, err = Sets(f, []float64{0.5}, false)
+	s, err = Sets(f, grid.Numbers(0.5), false)
 	if err != nil {
 		t.Fatal(err)
 	}

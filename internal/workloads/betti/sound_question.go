@@ -109,7 +109,7 @@ func thresholdsAre(t sound.T) {
 		{f.Labelled(labels), 1e200, 3, 1}, {f.Labelled(labels), 1e300, 3, 0},
 	} {
 		for superlevel, want := range map[bool]int{false: c.below, true: c.andAbove} {
-			m, err := maskOf(&Image{c.s, Threshold(c.s, c.value, superlevel)}, superlevel)
+			m, err := maskOf(&Image{c.s, Threshold(c.s, grid.Numbers(c.value)[0], superlevel)}, superlevel)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,10 +125,10 @@ func thresholdsAre(t sound.T) {
 		}
 	}
 	for _, value := range []float64{0.1, -0.1, 1e300, -1e300, 3} {
-		if at := Threshold(f, value, false); float64(at) > value {
+		if at := Threshold(f, grid.Numbers(value)[0], false); float64(at) > value {
 			t.Errorf("not above %v is not above %v", value, at)
 		}
-		if at := Threshold(f, value, true); float64(at) < value {
+		if at := Threshold(f, grid.Numbers(value)[0], true); float64(at) < value {
 			t.Errorf("not below %v is not below %v", value, at)
 		}
 	}
@@ -360,7 +360,7 @@ func partsAreRead(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Sets(unread.Source, []float64{30, 100}, false)
+		s, err := Sets(unread.Source, grid.Numbers(30, 100), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +444,7 @@ func unreadIsTold(t sound.T) {
 		"without": without{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
 	}
 	for _, typ := range grid.Types() {
-		s, err := Sets(grids.Unread{Source: grids.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, []float64{1}, false)
+		s, err := Sets(grids.Unread{Source: grids.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, grid.Numbers(1), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ type Eye interface {
 // an eye that is quicker.
 func Fingerprinted(k fingerprint.Key, threads int, eyes ...Eye) law {
 	return law{
-		Name: FingerprintLaw, Note: "key " + k.String(), Independent: true,
+		Name: FingerprintLaw, Note: "key " + k.String(), Drawn: true, Independent: true,
 		Work: func(s grid.Source) time.Duration {
 			_, work := quickest(s, k.For(s.Ladder().Len()), threads, eyes)
 			return work

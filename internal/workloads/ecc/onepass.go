@@ -96,7 +96,7 @@ func (p *pass) span(in grid.Source) grid.Span {
 // law is that an answer has the fingerprint of what was read.
 func (p *pass) law() law {
 	return law{
-		Name: FingerprintLaw, Note: "key " + p.key.String(), Independent: true,
+		Name: FingerprintLaw, Note: "key " + p.key.String(), Drawn: true, Independent: true,
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) { return p.hold(in, out) },
 	}
 }

@@ -90,8 +90,8 @@ func (r reader) whole() error {
 		if chi += x.Change; x.Chi != chi {
 			return fmt.Errorf("the line of the value %v has χ = %d, the changes up to it sum to %d", x.Level, x.Chi, chi)
 		}
-		if i%(1+len(lines)/16) == 0 && r.At(float64(x.Level)) != chi {
-			return fmt.Errorf("χ = %d at the value %v, and %d as it is written", r.At(float64(x.Level)), x.Level, chi)
+		if i%(1+len(lines)/16) == 0 && r.At(grid.Numbers(float64(x.Level))[0]) != chi {
+			return fmt.Errorf("χ = %d at the value %v, and %d as it is written", r.At(grid.Numbers(float64(x.Level))[0]), x.Level, chi)
 		}
 		if x.Change != 0 {
 			back = append(back, Step{level, x.Change})
@@ -134,7 +134,7 @@ func (r reader) within() error {
 	all := slices.Collect(r.values())
 	from, to := n/3, n-n/3
 	lo, hi := all[from], all[to-1]
-	return r.same(from, to, r.Within(min(lo, hi), max(lo, hi)))
+	return r.same(from, to, r.Within(grid.Numbers(min(lo, hi))[0], grid.Numbers(max(lo, hi))[0]))
 }
 
 // values are those of the lines, in order.

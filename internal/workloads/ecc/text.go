@@ -54,6 +54,20 @@ type Provenance struct {
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`
 	Witness        string `json:"witness"`
+	// Evidence is the witness with numbers that were drawn for it, such as a key. It is no part of a
+	// result, so that the same command writes the same bytes.
+	Evidence string `json:"-"`
+}
+
+// WriteEvidence writes the provenance by itself, with its evidence, as JSON.
+func (p Provenance) WriteEvidence(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(struct {
+		Provenance
+		Evidence string `json:"evidence"`
+	}{p, p.Evidence})
 }
 
 // Describe is the provenance of a curve in a convention, but for who says so.
@@ -137,19 +151,20 @@ func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before, chi:
 func (l Lines) Len() int64 { return l.end() - l.before }
 
 // Within is those of the lines whose values are from lo to hi, with χ as it is.
-func (l Lines) Within(lo, hi float64) Lines {
+func (l Lines) Within(lo, hi grid.Number) Lines {
 	n := int(l.end())
-	value := func(i int) float64 {
-		if l.All {
-			return l.Value(Line{Level: l.Ladder.Value(l.place(int64(i)))})
+	compare := func(i int, to grid.Number) int {
+		level := l.place(int64(i))
+		if !l.All {
+			level = l.step(i).Level
 		}
-		return l.Value(Line{Level: l.Ladder.Value(l.step(i).Level)})
+		return l.Labels.Compare(l.Ladder.Value(level), to)
 	}
-	first := sort.Search(n, func(i int) bool { return value(i) >= lo })
-	end := sort.Search(n, func(i int) bool { return value(i) > hi })
+	first := sort.Search(n, func(i int) bool { return compare(i, lo) >= 0 })
+	end := sort.Search(n, func(i int) bool { return compare(i, hi) > 0 })
 	if l.In.Superlevel { // values descend
-		first = sort.Search(n, func(i int) bool { return value(i) <= hi })
-		end = sort.Search(n, func(i int) bool { return value(i) < lo })
+		first = sort.Search(n, func(i int) bool { return compare(i, hi) <= 0 })
+		end = sort.Search(n, func(i int) bool { return compare(i, lo) < 0 })
 	}
 	l.before, l.after = int64(first), int64(n-end)
 	return l
@@ -189,16 +204,18 @@ func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 
 // At is χ of the set at a value, which need not be a level, or of lines that come After
 // others, what they add to it.
-func (l Lines) At(value float64) (chi int64) {
-	for i := range l.Curve {
-		s := l.step(i)
-		at := l.Value(Line{Level: l.Ladder.Value(s.Level)})
-		if at > value && !l.In.Superlevel || at < value && l.In.Superlevel {
-			break
-		}
-		chi += s.Change
+func (l Lines) At(value grid.Number) (chi int64) {
+	n := sort.Search(len(l.Curve), func(i int) bool { return l.beyond(i, value) })
+	for i := range n {
+		chi += l.step(i).Change
 	}
 	return chi
+}
+
+// beyond reports whether step i is not yet part of the set at a value.
+func (l Lines) beyond(i int, value grid.Number) bool {
+	c := l.Labels.Compare(l.Ladder.Value(l.step(i).Level), value)
+	return c > 0 && !l.In.Superlevel || c < 0 && l.In.Superlevel
 }
 
 // value writes what a level stands for in the fewest digits that read back as the same.

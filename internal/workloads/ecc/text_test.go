@@ -139,13 +139,13 @@ func TestLinesOfSuperlevelSets(t *testing.T) {
 func TestAt(t *testing.T) {
 	l := Lines{Curve: VCEC{{10, 2}, {20, -1}, {30, 5}}, Ladder: grid.Identity(grid.Uint8)}
 	for value, want := range map[float64]int64{-1e9: 0, 9.9: 0, 10: 2, 15: 2, 20: 1, 29.99: 1, 30: 6, 1e9: 6} {
-		if got := l.At(value); got != want {
+		if got := l.At(grid.Numbers(value)[0]); got != want {
 			t.Errorf("χ at %v is %d, want %d", value, got, want)
 		}
 	}
 	l.In.Superlevel = true
 	for value, want := range map[float64]int64{1e9: 0, 30.1: 0, 30: 5, 20.1: 5, 20: 4, 15: 4, 10: 6, -1e9: 6} {
-		if got := l.At(value); got != want {
+		if got := l.At(grid.Numbers(value)[0]); got != want {
 			t.Errorf("χ of the superlevel set at %v is %d, want %d", value, got, want)
 		}
 	}
@@ -221,7 +221,7 @@ func TestWithin(t *testing.T) {
 						want = append(want, x)
 					}
 				})
-				within := l.Within(r[0], r[1])
+				within := l.Within(grid.Numbers(r[0])[0], grid.Numbers(r[1])[0])
 				within.Each(func(x Line) { got = append(got, x) })
 				if !slices.Equal(got, want) {
 					t.Errorf("superlevel %v, all %v, %v: %v, want %v", superlevel, all, r, got, want)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Union
+from typing import Any, ClassVar, NamedTuple, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
+from ._arguments import Construction, is_path, warn_of_colour
 from ._curve import Image, _array, _ByLevel, _conventions, _in_place, _job, _layout, _level_type, _numbers, _Request, _translated, _WIDENED, open
 
 
@@ -59,8 +59,9 @@ class BettiCurves(_ByLevel):
 
     Notes
     -----
-    Curves are a mapping of ``'levels'``, ``'b0'``, ``'b1'`` and ``'b2'``, so that
-    ``np.savez(file, **curves)`` keeps them.
+    ``levels, b0, b1, b2 = curves`` unpacks them. They are a mapping of ``'levels'``, ``'b0'``,
+    ``'b1'`` and ``'b2'``, so that ``np.savez(file, **curves)`` keeps them and
+    ``pandas.DataFrame(dict(curves))`` has the columns; ``numpy.asarray(curves)`` is of shape (n, 4).
     """
 
     levels: NDArray[Any]
@@ -79,7 +80,11 @@ class BettiCurves(_ByLevel):
     def __repr__(self) -> str:
         return self._shown("changes")
 
-    def __call__(self, values: ArrayLike) -> Any:
+    @overload
+    def __call__(self, values: Union[float, np.number[Any]]) -> Betti: ...
+    @overload
+    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> NDArray[np.int64]: ...
+    def __call__(self, values: ArrayLike) -> Union[Betti, NDArray[np.int64]]:
         """Betti numbers of the sets at some values.
 
         Parameters
@@ -107,7 +112,7 @@ def betti(
     image: Any,
     at: ArrayLike | None = None,
     *,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
     verify: bool = True,
     threads: int | None = None,
@@ -119,7 +124,7 @@ def betti(
     image : array_like, str or path-like
         What `curve` takes, without a mask. It is not written to.
     at : array_like, optional
-        The values of the sets: of the voxels at or below each of them. Of an image of bool
+        The values of the sets: of the voxels at or below each of them, compared exactly. Of an image of bool
         it may be left out: the set is then that of the voxels that are True.
     construction : {'T', 'V'}
         'T': voxels are the top cells of a complex; in 3D the connectivity of the set is 26
@@ -165,30 +170,30 @@ def betti(
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     if at is None:
-        image = _array(image) if not isinstance(image, (str, os.PathLike, Image)) else image
+        image = _array(image) if not (is_path(image) or isinstance(image, Image)) else image
         if not isinstance(image, np.ndarray) or image.dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, request["superlevel"] = 1, True
     values, exact = _sets(at)
-    if exact.size == 0:
+    if not exact:
         return np.zeros((*values.shape, 3), np.int64)
-    _, numbers, _, _, _ = _asked(image, {**request, "at": exact.ravel().tolist()})
+    _, numbers, _, _, _ = _asked(image, {**request, "at": exact})
     return Betti(*map(int, numbers[0])) if values.ndim == 0 else numbers.reshape(*values.shape, 3)
 
 
-def _sets(at: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The values of sets, and the same as float64."""
-    values = _numbers(at)
-    exact = values.astype(np.float64)
-    if values.dtype.kind in "iu" and any(int(e) != v for e, v in zip(exact.ravel().tolist(), values.ravel().tolist())):
-        raise ValueError("at: float64 does not hold one of the values")
-    return values, exact
+def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
+    """The values of sets, and the same as a request has them."""
+    values = _numbers(at, "at")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError("at: a value is infinite")
+    exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
+    return values, [int(v) if v == int(v) else float(v) for v in exact]
 
 
 def betti_curves(
     image: Any,
     *,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
     verify: bool = True,
     threads: int | None = None,
@@ -232,7 +237,7 @@ def betti_curves(
 
 def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any], np.dtype[Any], tuple[int, ...]]:
     """The levels, the numbers of each in a row, what is known of them, and the image's type and shape."""
-    if isinstance(image, (str, os.PathLike)):
+    if is_path(image):
         image = open(image)
     try:
         if isinstance(image, Image):
@@ -243,6 +248,7 @@ def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int6
         if not 1 <= array.ndim <= 3:
             raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
         dtype, shape = array.dtype, array.shape
+        warn_of_colour(shape)
         images = array.astype(_WIDENED.get(dtype.name, dtype), copy=False)[np.newaxis]
         return (*_in_place(images, lambda voxels, _: _rows({**request, **_layout(voxels)}, voxels)), dtype, shape)
     except _library.Error as e:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import os
 from dataclasses import dataclass, replace
 from typing import Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
@@ -12,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _library, cuda
+from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
+from ._arguments import rings as rings_of
 
 _Request = Dict[str, Any]
 _Answer = TypeVar("_Answer")
@@ -21,7 +22,8 @@ _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactl
 
 
 class _ByLevel:
-    """What is known of the sets of an image, in columns with a row for each level: a mapping."""
+    """What is known of the sets of an image, in columns with a row for each level: a mapping that
+    unpacks as its columns, and an array of a row for each level to NumPy."""
 
     levels: NDArray[Any]
     verdict: str
@@ -43,8 +45,19 @@ class _ByLevel:
         column: NDArray[Any] = getattr(self, key)
         return column
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (self[key] for key in self.keys())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the columns are arrays of their own: one of all of them is a copy")
+        columns = [self[key] for key in self.keys()]
+        if self.levels.dtype == np.uint64:  # NumPy would take both through float64
+            if (self.levels > np.iinfo(np.int64).max).any():
+                raise ValueError("the levels are beyond int64, which the other columns are of: take the columns apart")
+            columns[0] = self.levels.astype(np.int64)
+        rows = np.stack(columns, axis=-1)
+        return rows if dtype is None else rows.astype(dtype)
 
     @property
     def convention(self) -> str:
@@ -99,8 +112,9 @@ class Curve(_ByLevel):
 
     Notes
     -----
-    A curve is a mapping of ``'levels'`` and ``'chi'``, so that ``np.savez(file, **curve)``
-    keeps it.
+    ``levels, chi = curve`` unpacks a curve. It is a mapping of ``'levels'`` and ``'chi'``, so that
+    ``np.savez(file, **curve)`` keeps it and ``pandas.DataFrame(dict(curve))`` has the columns;
+    ``numpy.asarray(curve)`` is an array of shape (n, 2), a level and its χ in each row.
     """
 
     levels: NDArray[Any]
@@ -125,7 +139,11 @@ class Curve(_ByLevel):
     def __repr__(self) -> str:
         return self._shown("levels" if self.sampled else "changes")
 
-    def __call__(self, values: ArrayLike) -> Any:
+    @overload
+    def __call__(self, values: Union[float, np.number[Any]]) -> int: ...
+    @overload
+    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> NDArray[np.int64]: ...
+    def __call__(self, values: ArrayLike) -> Union[int, NDArray[np.int64]]:
         """Euler characteristic of the sets at some values.
 
         Parameters
@@ -158,30 +176,34 @@ class Curve(_ByLevel):
         values = _numbers(values)
         if self.sampled:
             order = np.argsort(self.levels, kind="stable")
-            place = order[np.minimum(np.searchsorted(self.levels, values, sorter=order), len(self) - 1)]
-            if (self.levels[place] != values).any():
+            first = _below(self.levels[order], values)
+            if (first == _below(self.levels[order], values, or_at=True)).any():
                 raise ValueError("the curve was taken at some levels alone, and a value is none of them: ask for it by at=, or for the whole curve")
-            found = self.chi[place]
+            found = self.chi[order[first]]
         else:
             found = self._of_sets(values)[..., 0]
         return int(found) if values.ndim == 0 else found
 
 
-def _numbers(values: ArrayLike) -> NDArray[Any]:
+def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
     """Values that levels can be compared with."""
-    values = np.asarray(values)
-    if values.dtype.kind not in "biuf":
-        raise TypeError(f"values of {values.dtype}: want numbers")
-    if np.isnan(values).any():
-        raise ValueError("a value is NaN")
-    return values
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} of {array.dtype}: want numbers")
+    if np.isnan(array).any():
+        raise ValueError(f"{name}: a value is NaN")
+    if array.dtype.kind == "f" and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
+        for given, held in zip(np.asarray(values, object).ravel(), array.ravel().tolist()):
+            if isinstance(given, (int, np.integer)) and held != int(given):
+                raise ValueError(f"{name}: {given} beside fractions, which float64 does not hold; ask for it by itself")
+    return array
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
     """How many levels are below each value, or at it."""
     side: Literal["left", "right"] = "right" if or_at else "left"
     if ascending.dtype.kind == "f":
-        return np.searchsorted(ascending, values, side)
+        return np.searchsorted(ascending, _rounded(values, down=or_at), side)
     bounds = np.iinfo(ascending.dtype)
     if values.dtype.kind == "f":  # whole numbers compare the same
         values = np.floor(values) if or_at else np.ceil(values)
@@ -193,20 +215,31 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
     return np.where(low, 0, np.where(high, len(ascending), np.searchsorted(ascending, inside, side)))
 
 
+def _rounded(values: NDArray[Any], down: bool) -> NDArray[Any]:
+    """Integers as float64 that are not above them, or not below them; floats as they are."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return values
+    near = values.astype(np.float64).reshape(-1)
+    for i, (float_, exact) in enumerate(zip(near.tolist(), values.ravel().tolist())):
+        if abs(exact) > 2**53 and (float_ > exact if down else float_ < exact):
+            near[i] = np.nextafter(float_, -np.inf if down else np.inf)
+    return near.reshape(values.shape)
+
+
 @overload
-def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: ArrayLike | None = ..., nan: str = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
 @overload
-def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: ArrayLike | None = ..., nan: str = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
     *,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
     periodic: bool | Sequence[int] = (),
-    mask: ArrayLike | None = None,
-    nan: str = "refuse",
+    mask: Any = None,
+    nan: Nan = "refuse",
     levels: int | None = None,
     at: ArrayLike | None = None,
     batch_axis: int | None = None,
@@ -224,7 +257,10 @@ def curve(
     ----------
     image : array_like, str or path-like
         An image of 1, 2 or 3 axes, of bool, integers of 8 to 64 bits, float16, float32 or
-        float64, finite; or what `open` takes. It is not written to. Arrays of uint8, int16,
+        float64, finite; or what `open` takes. Axes are (z, y, x), the slowest first, of a file
+        too. An image of nibabel, whose axes are (x, y, z), is turned; its arrays are taken as
+        they are. An array of shape (h, w, 3) is a volume: of a colour image take a channel, or
+        grey values. The image is not written to. Arrays of uint8, int16,
         uint16 and float32 are read where they are, whatever the order of their axes, and
         must not change meanwhile; others are copied. An array that other libraries share on
         the CPU (DLPack, ``__array_interface__``) is one, too. Tensors of PyTorch and arrays
@@ -240,14 +276,15 @@ def curve(
         the least.
     periodic : bool or sequence of int
         The axes of the image along which its last voxels and its first are neighbours; True
-        for all.
-    mask : array_like of bool, optional
-        The voxels that are part of the image, where True; of its shape, or one that NumPy
-        broadcasts to it. Others are as what is outside of it. That of a masked array counts
-        too.
+        for all. A volume of one slice has the axis 0, too.
+    mask : array_like, str, path-like or image, optional
+        The voxels that are part of the image, where True or not 0: an array of the shape of the
+        image, with its axes in the same order; of a batch also of one of its images; a file,
+        or an image of `open` or of nibabel. Other voxels are as what is outside of the image.
+        That of a masked array counts too.
     nan : {'refuse', 'mask'}
         Whether NaN is an error, or a voxel that is no part of the image; of files, of those
-        of float32.
+        of float32. With `mask` both count.
     levels : int, optional
         Take the curve at so many evenly spaced levels from the least value of each image to
         its greatest. By default it has a row for each level at which it changes.
@@ -310,24 +347,32 @@ def curve(
     request = {**_conventions(construction, superlevel, verify, threads), "levels": 0}
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
-    if nan not in ("refuse", "mask"):
-        raise ValueError(f"nan {nan!r}: want 'refuse' or 'mask'")
-    rows = _Rows(None if levels is None else _whole("levels", levels), None if at is None else np.asarray(at))
-    if isinstance(image, (str, os.PathLike)):
+    choice("nan", nan, "refuse", "mask")
+    rows = _Rows(None if levels is None else whole("levels", levels), None if at is None else _numbers(at, "at"))
+    if is_path(image):
         image = open(image)
     if cuda.is_device_array(image):
         image = cuda.to_host(image)
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
+    curves = None
     try:
         if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
             request["gaps"] = nan == "mask" and image.dtype == np.float32 and not image._made
-            curves = _of_file(image, rows, periodic, request)
-        else:
+            try:
+                curves = _of_file(image, rows, periodic, request)
+            except _library.Error as e:
+                if e.kind != "levels":  # float32 does not hold them, float64 may
+                    raise
+        if curves is None:
             array = _array(image)
-            images, within = _masked(array, np.ma.getmask(image), mask, nan)
+            if batch_axis is not None:
+                batch_axis = axis("batch_axis", batch_axis, array.ndim)
+            images, within = _masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray))
             curves = _of_array(images, within, batch_axis, rows, periodic, request)
     except _library.Error as e:
+        if e.kind == "finite" and nan == "refuse":
+            raise ValueError(f"{e}; nan='mask' leaves NaN out of the image") from None
         raise _translated(e) from None
     if out is not None:
         chi = [c.chi for c in curves] if batch_axis is not None else curves[0].chi
@@ -341,13 +386,11 @@ def curve(
 
 def _conventions(construction: str, superlevel: bool, verify: bool, threads: int | None) -> _Request:
     """What all requests have that are of sets."""
-    if construction not in ("T", "V"):
-        raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
     return {
-        "construction": construction,
-        "superlevel": bool(superlevel),
-        "threads": _cores() if threads is None else _whole("threads", threads),
-        "verify": bool(verify),
+        "construction": choice("construction", construction, "T", "V"),
+        "superlevel": flag("superlevel", superlevel),
+        "threads": _cores() if threads is None else whole("threads", threads),
+        "verify": flag("verify", verify),
     }
 
 
@@ -370,19 +413,9 @@ class _Rows:
 
 
 def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
-    rings = _rings(periodic, len(image.shape))
+    rings = rings_of(periodic, len(image.shape))
     request = {**request, **image._request, "levels": rows.levels or 0, "periodic": _letters(rings, range(len(image.shape)))}
     return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape, rings)]
-
-
-def _rings(periodic: bool | Sequence[int], axes: int) -> tuple[int, ...]:
-    """The numbers of the periodic axes of an image, ascending."""
-    if isinstance(periodic, (bool, np.bool_)):
-        return tuple(range(axes)) if periodic else ()
-    rings = sorted({operator.index(a) + axes * (operator.index(a) < 0) for a in periodic})
-    if not all(0 <= a < axes for a in rings):
-        raise ValueError(f"periodic {tuple(periodic)}: want axes of an image that has {axes}")
-    return tuple(rings)
 
 
 def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
@@ -390,11 +423,17 @@ def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
     return tuple(letter for letter, axis in zip("xyz", reversed(order)) if axis in rings) if rings else ()
 
 
-def _masked(image: NDArray[Any], hidden: Any, mask: ArrayLike | None, nan: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """An image with 0 where it is masked, and a mask of its shape; none where all is part of it."""
     if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
         return image, None
-    within = np.ones(image.shape, bool) if mask is None else np.broadcast_to(np.asarray(mask, bool), image.shape)
+    within = np.ones(image.shape, bool)
+    if mask is not None:
+        if of_file:
+            warn_of_order(mask, image.shape)
+        one = () if batch_axis is None else (image.shape[:batch_axis] + image.shape[batch_axis + 1 :],)
+        given = mask_of(mask, image.shape, *one)
+        within = np.broadcast_to((given if given.ndim == image.ndim else np.expand_dims(given, batch_axis or 0)) != 0, image.shape)
     if hidden is not np.ma.nomask:
         within = within & ~hidden
     if nan == "mask" and image.dtype.kind == "f":
@@ -412,11 +451,12 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
         raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
     if len(images) == 0:
         return []
+    warn_of_colour(shape)
     dtype = images.dtype
     wider = _WIDENED.get(_name(dtype))
     if wider is not None:
         images = images.astype(wider)
-    rings = _rings(periodic, len(shape))
+    rings = rings_of(periodic, len(shape))
     mask: NDArray[np.uint8] | None = None
     if within is not None:
         within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
@@ -492,16 +532,6 @@ def _layout(voxels: NDArray[Any]) -> _Request:
     return {"type": _name(voxels.dtype), "images": len(voxels), "shape": voxels.shape[1:]}
 
 
-def _whole(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} {value!r}: want a whole number") from None
-    if not 1 <= number < 2**31:
-        raise ValueError(f"{name} {number}: want at least 1")
-    return number
-
-
 def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -527,15 +557,7 @@ def _level_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _array(image: Any) -> NDArray[Any]:
     """An array of numbers, in the memory of the image where that is possible."""
-    if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
-        device = image.__dlpack_device__()[0]
-        if device != 1:  # kDLCPU
-            raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
-        try:
-            image = np.from_dlpack(image)
-        except (BufferError, RuntimeError) as e:
-            raise TypeError(f"an array that is not shared: {e}") from None
-    array = np.asarray(image)  # of a masked array all values
+    array = array_of("image", image)
     if not _taken(array.dtype):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
         raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")
@@ -549,6 +571,7 @@ def _one(image: Any) -> NDArray[Any]:
         raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
     if array.size == 0:
         raise ValueError(f"an image of shape {array.shape} has no voxels")
+    warn_of_colour(array.shape)
     array = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)
     return np.require(array, array.dtype.newbyteorder("="), ["C", "ALIGNED"])
 
@@ -593,7 +616,7 @@ class Image:
     input : str
         The path or the input string.
     shape : tuple of int
-        The slowest axis first.
+        The slowest axis first: (z, y, x). The shape of nibabel's images is (x, y, z).
     dtype : numpy.dtype
         The type of the voxels, after their scaling where the file has one.
     """
@@ -670,9 +693,11 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     >>> image.curve(levels=5).verdict
     'VERIFIED'
     """
+    if not is_path(input) or isinstance(os.fspath(input), bytes):
+        raise TypeError(f"input of {type(input).__name__}: want a path or an input string, as str or PathLike of str")
     request: dict[str, Any] = {"input": os.fspath(input)}
     if shape is not None:
-        request["shape"] = [_whole("shape", n) for n in shape]
+        request["shape"] = [whole("shape", n) for n in shape]
     if dtype is not None:
         request["type"] = np.dtype(dtype).name
     if not isinstance(strict, (bool, np.bool_)):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
-from ._curve import Image, _cores, _job, _one, _Request, _translated, _whole, open
+from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
+from ._curve import Image, _cores, _job, _one, _Request, _translated, open
 
 _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
 
@@ -113,13 +113,13 @@ class Eigenmap:
         self,
         n_pairs: int | None = None,
         *,
-        graph: str = "grid",
+        graph: Graph = "grid",
         tol: float | None = None,
         sigma: float = 0.1,
         floor: float = 0.001,
         corners: bool = False,
         radius: int = 1,
-        laplacian: str = "normalized",
+        laplacian: Laplacian = "normalized",
         alpha: float = 40.0,
         beta: float = 5.0,
         side: int = 4,
@@ -171,7 +171,7 @@ class Eigenmap:
         self : Eigenmap
         """
         request = self._request()
-        if isinstance(X, (str, os.PathLike)):
+        if is_path(X):
             X = open(X)
         try:
             if isinstance(X, Image):
@@ -194,39 +194,36 @@ class Eigenmap:
         return self.fit(X).embedding_
 
     def _request(self) -> _Request:
-        patch = self.graph == "patch"
-        if not patch and self.graph != "grid":
-            raise ValueError(f"graph {self.graph!r}: want 'grid' or 'patch'")
-        if self.laplacian not in ("normalized", "plain"):
-            raise ValueError(f"laplacian {self.laplacian!r}: want 'normalized' or 'plain'")
+        patch = choice("graph", self.graph, "grid", "patch") == "patch"
+        choice("laplacian", self.laplacian, "normalized", "plain")
         fresh = Eigenmap()
         for name in ("sigma", "floor", "corners", "radius", "laplacian") if patch else ("alpha", "beta", "side"):
             if getattr(self, name) != getattr(fresh, name):
                 raise ValueError(f"{name} {getattr(self, name)!r}: is not of graph {self.graph!r}; leave it out")
         for name in ("sigma", "floor", "alpha", "beta", "tol"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value < float("inf"):
+            if value is not None and not 0 <= number(name, value) < float("inf"):
                 raise ValueError(f"{name} {value!r}: want a finite number, 0 or more")
         pairs, tol = (2, 1e-8) if patch else (4, 1e-6)
         return {
             "eigenmap": {
                 "graph": self.graph,
-                "pairs": pairs if self.n_pairs is None else _whole("n_pairs", self.n_pairs),
+                "pairs": pairs if self.n_pairs is None else whole("n_pairs", self.n_pairs),
                 "tol": float(tol if self.tol is None else self.tol),
-                "sigma": float(self.sigma), "floor": float(self.floor), "corners": bool(self.corners),
-                "radius": _whole("radius", self.radius), "plain": self.laplacian == "plain",
-                "alpha": float(self.alpha), "beta": float(self.beta), "side": _whole("side", self.side),
+                "sigma": float(self.sigma), "floor": float(self.floor), "corners": flag("corners", self.corners),
+                "radius": whole("radius", self.radius), "plain": self.laplacian == "plain",
+                "alpha": float(self.alpha), "beta": float(self.beta), "side": whole("side", self.side),
             },
             "construction": "T",
-            "threads": _cores() if self.n_jobs in (None, -1) else _whole("n_jobs", self.n_jobs),
-            "verify": bool(self.verify),
+            "threads": _cores() if self.n_jobs in (None, -1) else whole("n_jobs", self.n_jobs),
+            "verify": flag("verify", self.verify),
         }
 
     def _find(self, request: _Request, voxels: NDArray[Any] | None, shape: tuple[int, ...]) -> None:
         pairs, side = request["eigenmap"]["pairs"], request["eigenmap"]["side"]
         nodes = shape if self.graph == "grid" else tuple(n // side for n in shape)
-
-
+        if shape[0] == 1 and len(shape) == 3:  # one slice, of which patches are squares
+            nodes = (1, *nodes[1:])
         with _job(request, voxels) as job:
             answer: dict[str, Any] = job.answers[0]
             rows, none = np.empty(answer["rows"]), np.empty(0, np.int64)

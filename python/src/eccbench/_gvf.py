@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from . import _library
-from ._curve import Image, _cores, _job, _one, _Request, _translated, _whole, open
+from ._arguments import Boundary, choice, flag, is_path, mask_of, number, warn_of_order, whole
+from ._curve import Image, _cores, _job, _one, _Request, _translated, open
 
 
 def gvf(
@@ -18,8 +18,8 @@ def gvf(
     steps: int | None = None,
     tol: float | None = None,
     mu: float = 0.05,
-    boundary: str = "replicate",
-    mask: ArrayLike | None = None,
+    boundary: Boundary = "replicate",
+    mask: Any = None,
     verify: bool = True,
     threads: int | None = None,
 ) -> NDArray[np.float32]:
@@ -42,9 +42,10 @@ def gvf(
     boundary : {'replicate', 'third'}
         The neighbour of a voxel at the border: the voxel itself, so that nothing flows out,
         or the one on its other side.
-    mask : array_like, optional
-        Labels of the shape of the image: nothing flows between voxels whose labels differ,
-        and where they are 0 or False the field is 0. With `steps` alone.
+    mask : array_like, str, path-like or image, optional
+        Labels of the shape of the image, in the forms that `curve` takes a mask in: nothing flows
+        between voxels whose labels differ, and where they are 0 or False the field is 0. With
+        `steps` alone.
     verify : bool
         Hold the field to the plain loop, bit for bit, which takes longer than the field, or at
         rest to its residual in float64.
@@ -54,8 +55,8 @@ def gvf(
     Returns
     -------
     field : ndarray of float32
-        Of the shape of the image with an axis before its own: ``field[k]`` is the component
-        along axis k, as those of `numpy.gradient` are, in units of the image's range to a voxel.
+        Of the shape of the image with an axis before its own, such as (3, z, y, x): ``field[k]`` is
+        the component along axis k, as those of `numpy.gradient` are, in units of the image's range to a voxel.
 
     Raises
     ------
@@ -87,10 +88,11 @@ def gvf(
     array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
     request = _requested(steps, tol, mu, boundary, verify, threads)
-    if isinstance(image, (str, os.PathLike)):
+    if is_path(image):
         image = open(image)
     try:
         if isinstance(image, Image):
+            warn_of_order(mask, image.shape)
             labels = _labels(mask, image.shape)
             return _field({**request, **image._request, "levels": 0}, None, labels, image.shape)
         if np.ma.getmask(image) is not np.ma.nomask and np.ma.getmaskarray(image).any():
@@ -99,6 +101,8 @@ def gvf(
             mask, image = ~np.ma.getmaskarray(image), image.filled(0)
         voxels = _one(image)
         shape = voxels.shape
+        if not isinstance(image, np.ndarray):
+            warn_of_order(mask, shape)
         request = {**request, "type": voxels.dtype.name, "images": 1, "shape": shape}
         return _field(request, voxels, _labels(mask, shape), shape)
     except _library.Error as e:
@@ -109,13 +113,12 @@ def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dic
     """What is asked of a flow."""
     if (steps is None) == (tol is None):
         raise ValueError("want one of steps, the field after so many, and tol, the field at rest")
-    if boundary not in ("replicate", "third"):
-        raise ValueError(f"boundary {boundary!r}: want 'replicate' or 'third'")
-    if tol is not None and not 0 < tol < 1:
+    choice("boundary", boundary, "replicate", "third")
+    if tol is not None and not 0 < number("tol", tol) < 1:
         raise ValueError(f"tol {tol!r}: want more than 0 and less than 1, such as 1e-4")
-    if not 0 < mu < float("inf"):
+    if not 0 < number("mu", mu) < float("inf"):
         raise ValueError(f"mu {mu!r}: want a number above 0, such as 0.05")
-    if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
+    if steps is not None and (number("steps", steps) != steps // 1 or steps < 0):
         raise ValueError(f"steps {steps!r}: want a whole number, 0 or more")
     return {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary}
 
@@ -124,20 +127,16 @@ def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, v
     return {
         "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",
-        "threads": _cores() if threads is None else _whole("threads", threads),
-        "verify": bool(verify),
+        "threads": _cores() if threads is None else whole("threads", threads),
+        "verify": flag("verify", verify),
     }
 
 
-def _labels(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
+def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
     """Labels as float32 that differ where those of the mask do."""
     if mask is None:
         return None
-    given = np.asarray(mask)
-    if given.shape != shape:
-        raise ValueError(f"mask: its shape is {given.shape}, that of the image {shape}")
-    if given.dtype.kind not in "buif":
-        raise TypeError(f"mask: an array of {given.dtype}; want bool or numbers")
+    given = mask_of(mask, shape)
     labels = given.astype(np.float32)
     if not np.array_equal(labels, given):  # too large or too fine for float32
         _, ranks = np.unique(given, return_inverse=True)
@@ -152,5 +151,8 @@ def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.fl
         field = np.empty((answer["rows"] // size, *shape), np.float32)
         numbers = np.empty(0, np.int64)
         job.rows(0, field.ctypes.data, field.nbytes, numbers.ctypes.data)
-        # The library has x, y and z; of an image of one axis it has a y, which is 0.
+        # The library has x, y and z; of an image of one axis it has a y, which is 0, and of a volume of
+        # one slice no z, which is 0.
+        if len(field) < len(shape):
+            field = np.concatenate([field, np.zeros((1, *shape), np.float32)])
         return np.ascontiguousarray(field[: len(shape)][::-1])

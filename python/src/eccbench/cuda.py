@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
+from ._arguments import Boundary
 
 __all__ = ["curve", "gvf", "is_device_array"]
 
@@ -501,7 +502,7 @@ def gvf(
     *,
     steps: int,
     mu: float = 0.05,
-    boundary: str = "replicate",
+    boundary: Boundary = "replicate",
     dims: int | None = None,
     out: Any = None,
 ) -> Any:

@@ -17,7 +17,8 @@ import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-from . import _betti, _curve
+from . import _arguments, _betti, _curve
+from ._arguments import Construction, Nan
 from ._betti import Betti
 from ._curve import Curve
 
@@ -40,11 +41,11 @@ class _Part(NamedTuple):
 def curve(
     image: Any,
     *,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
     periodic: Union[bool, Sequence[int]] = (),
     mask: Any = None,
-    nan: str = "refuse",
+    nan: Nan = "refuse",
     verify: bool = True,
     slices: int | None = None,
     threads: int = 1,
@@ -92,7 +93,7 @@ def curve(
     clusters of ``dask-jobqueue``. A worker needs the memory of a slab for each of its threads.
     """
     _check(image, "curve")
-    rings = _curve._rings(periodic, image.ndim)
+    rings = _arguments.rings(periodic, image.ndim)
     depth = image.shape[0]
     if 0 in rings and depth < 3:
         raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take eccbench.curve")
@@ -102,7 +103,7 @@ def curve(
             raise ValueError(f"a mask of shape {mask.shape} of an image of {image.shape}: want one of its shape")
     options = {
         "construction": construction, "superlevel": superlevel, "nan": nan, "verify": verify,
-        "periodic": tuple(axis for axis in rings if axis > 0), "threads": _curve._whole("threads", threads),
+        "periodic": tuple(axis for axis in rings if axis > 0), "threads": _arguments.whole("threads", threads),
     }
 
     def of(lo: int, hi: int) -> tuple[Any, Any]:
@@ -125,7 +126,7 @@ def betti(
     image: Any,
     at: Any = None,
     *,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
     slices: int | None = None,
     threads: int = 1,
@@ -187,18 +188,16 @@ def betti(
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, superlevel = 1, True
     values, exact = _betti._sets(at)
-    if not np.isfinite(exact).all():
-        raise ValueError("at: want finite numbers")
-    if exact.size > _MOST_SETS:
-        raise ValueError(f"at: {exact.size} values, want at most {_MOST_SETS} at a time")
-    if exact.size == 0:
+    if len(exact) > _MOST_SETS:
+        raise ValueError(f"at: {len(exact)} values, want at most {_MOST_SETS} at a time")
+    if not exact:
         raise ValueError("at: no values")
     if image.ndim == 1:
         image = image[:, np.newaxis]
     elif image.ndim == 3 and image.shape[0] == 1:
         image = image[0]
     flat = image.ndim == 2
-    request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact.ravel().tolist()}
+    request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact}
     count, parts = dask.delayed(_betti.slabs_of, pure=False), []
     for lo, hi in _cuts(image, slices):
         parts.append(count(_one(image[max(0, lo - 1):hi]), image.shape, lo, hi, request))
@@ -227,7 +226,7 @@ def _check(image: Any, name: str) -> None:
 def _cuts(image: Any, slices: int | None) -> list[tuple[int, int]]:
     """The first slice of each slab, and the one after its last."""
     if slices is not None:
-        slices = _curve._whole("slices", slices)
+        slices = _arguments.whole("slices", slices)
     across = {axis: -1 for axis in range(1, image.ndim)}
     ends = np.cumsum(image.rechunk({0: "auto" if slices is None else slices, **across}).chunks[0]).tolist()
     return list(zip([0, *ends], ends))

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from . import _library, cuda
+from ._arguments import Construction
 from ._curve import _translated, curve
 
 if not hasattr(torch.library, "custom_op"):
@@ -32,7 +33,7 @@ __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
 
 
-def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: str = "T", superlevel: bool = False, verify: bool = True) -> Tensor:
+def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T", superlevel: bool = False, verify: bool = True) -> Tensor:
     """Exact Euler characteristic curves of images, without a gradient.
 
     Parameters
@@ -85,7 +86,7 @@ def soft_ecc(
     dims: int,
     direction: Union[Tensor, Sequence[float], None] = None,
     alpha: Union[Tensor, float] = 0.0,
-    construction: str = "T",
+    construction: Construction = "T",
     superlevel: bool = False,
 ) -> Tensor:
     """Differentiable Euler characteristic curves of images.
@@ -183,7 +184,7 @@ class ECC(torch.nn.Module):
 
     thresholds: Tensor
 
-    def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: str = "T", superlevel: bool = False, verify: bool = True):
+    def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T", superlevel: bool = False, verify: bool = True):
         super().__init__()
         given = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
         self.register_buffer("thresholds", given.detach().clone().double())
@@ -239,7 +240,7 @@ class SoftECC(torch.nn.Module):
         direction: Union[Tensor, Sequence[float], None] = None,
         alpha: float = 0.0,
         learn: Collection[str] = (),
-        construction: str = "T",
+        construction: Construction = "T",
         superlevel: bool = False,
     ):
         super().__init__()

@@ -33,7 +33,7 @@ func Merging(s *Set, see func(ecc.VCEC)) bench.Workload[*Set, Totals] {
 				},
 			},
 			{
-				Name: ecc.FingerprintLaw, Note: "key " + s.Key().String(), Independent: true,
+				Name: ecc.FingerprintLaw, Note: "key " + s.Key().String(), Drawn: true, Independent: true,
 				Check: func(s *Set, out Totals, _ verify.Ask[*Set, Totals]) (*verify.Diff, error) {
 					return ecc.UnlikeSums(s.Sum(), out.Sum, s.Key()), nil
 				},

@@ -69,9 +69,9 @@ type Head struct {
 	// counted is how many sets do not have a voxel, in the order in which they grow; Above, that
 	// they are those of the values at or above.
 	// Components are how many bytes those of each set take, in that order, none of no slices.
-	At         []float64 `json:"at,omitempty"`
-	Above      bool      `json:"above,omitempty"`
-	Components []int64   `json:"components,omitempty"`
+	At         []grid.Number `json:"at,omitempty"`
+	Above      bool          `json:"above,omitempty"`
+	Components []int64       `json:"components,omitempty"`
 	// Command makes the part, but for its last flags: which shard, and the file.
 	Command string `json:"command"`
 }

@@ -224,7 +224,7 @@ func (s *Set) EachComponents(f func(sets [][]byte) error) error {
 }
 
 // list is values beside each other.
-func list(values []float64) string { return strings.Trim(fmt.Sprint(values), "[]") }
+func list(values []grid.Number) string { return strings.Trim(fmt.Sprint(values), "[]") }
 
 // named is a value, or that there is none.
 func named(s string) string {

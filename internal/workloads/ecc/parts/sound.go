@@ -411,7 +411,7 @@ func strangersAreRefused(t sound.T) {
 		"periodic along x, and .*none":          odd(func(p *Part) { p.Periodic = "x" }),
 		"with the mask brain, and .*none":       odd(func(p *Part) { p.Mask = "brain" }),
 		"of the sets at 4, and .*none": odd(func(p *Part) {
-			p.At, p.Slabs, p.Counted.Ladder, p.Steps = []float64{4}, [][]byte{{1}}, "affine:0:1:2", nil
+			p.At, p.Slabs, p.Counted.Ladder, p.Steps = grid.Numbers(4), [][]byte{{1}}, "affine:0:1:2", nil
 		}),
 		"with the key ":                                    odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
 		"parts of different curves":                        odd(func(p *Part) { p.Superlevel = true }),
@@ -471,7 +471,7 @@ func missingAreNamed(t sound.T) {
 	}
 	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
 		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:3", p.Steps[:1] // of another type than what was counted
-		p.At, p.Slabs, p.Fingerprint = []float64{1, 2}, [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
+		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1, 2), [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
 	})
 	set, err := Load(bettis, 1)
 	if err != nil {
@@ -486,7 +486,7 @@ func missingAreNamed(t sound.T) {
 	}
 	one, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
 		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:2", p.Steps[:1]
-		p.At, p.Slabs, p.Fingerprint = []float64{1}, [][]byte{{1}}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(2).Functions())).String()
+		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1), [][]byte{{1}}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(2).Functions())).String()
 	})
 	if alone, err := Load(one, 1); err != nil {
 		t.Error(err)
@@ -676,7 +676,7 @@ func runsAddUp(t sound.T, n int) {
 func headsThatLie(t sound.T) {
 	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	components := func(p *Part) {
-		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, []float64{1, 2}, [][]byte{{1, 2, 3}, nil}
+		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, grid.Numbers(1, 2), [][]byte{{1, 2, 3}, nil}
 		p.Fingerprint = fingerprint.Sum{0}.String()
 		if p.Span().Len() == 0 {
 			p.Slabs = nil
@@ -798,7 +798,7 @@ func writesAreWhole(t sound.T) {
 	if p.Command += "x"; p.Write(&b, 256) == nil {
 		t.Error("a head of any length is written")
 	}
-	if p.Command, p.At = "", []float64{math.NaN()}; p.Write(&b, 256) == nil {
+	if p.Command, p.At = "", grid.Numbers(math.NaN()); p.Write(&b, 256) == nil {
 		t.Error("a head that is no text is written")
 	}
 }
@@ -818,7 +818,7 @@ func wordsOfParts(t sound.T) {
 	for want, h := range map[string]Head{
 		"no values": {Values: &Values{}}, "values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4}},
 		"3 distinct values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4, Most: 1}, Table: 3},
-		"7 changes":                     {Changes: 7}, "components of the sets at 1, 2.5": {At: []float64{1, 2.5}},
+		"7 changes":                     {Changes: 7}, "components of the sets at 1, 2.5": {At: grid.Numbers(1, 2.5)},
 	} {
 		if got := h.Has(); got != want {
 			t.Errorf("%q, want %q", got, want)

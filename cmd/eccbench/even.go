@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/cli"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+)
+
+// mostEven bounds the evenly spaced levels of images that are counted at every value.
+const mostEven = 1 << 24
+
+// sample takes a curve, and those of slices, at evenly spaced values, and returns the name of their
+// ladder.
+func (j curveJob) sample(name, mask string, lines *ecc.Lines, slices []ecc.Lines) (ladder string, err error) {
+	values, err := j.evenly(name, mask)
+	if err != nil {
+		return "", err
+	}
+	if *lines, err = lines.Sampled(values); err != nil {
+		return "", err
+	}
+	for i := range slices {
+		if slices[i], err = slices[i].Sampled(values); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d evenly spaced values of float64", len(values)), nil
+}
+
+// evenly are as many evenly spaced values as were asked for, ascending, from the least value of an
+// image to the greatest, which float64 may not hold. It reads the image once more.
+func (j curveJob) evenly(name, mask string) ([]float64, error) {
+	n := j.even
+	if n < 1 || n > mostEven {
+		return nil, cli.Usagef("--levels %d: want 1 to %d", n, mostEven)
+	}
+	src, err := openMasked(name, mask)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	defer grid.Close(src)
+	least, greatest, err := rangeWithin(src)
+	if err != nil {
+		return nil, err
+	}
+	labels := grid.LabelsOf(src)
+	lo, hi := labels.Float64(least), labels.Float64(greatest)
+	if labels.Compare(least, grid.Numbers(lo)[0]) < 0 {
+		lo = math.Nextafter(lo, math.Inf(-1))
+	}
+	if labels.Compare(greatest, grid.Numbers(hi)[0]) > 0 {
+		hi = math.Nextafter(hi, math.Inf(1))
+	}
+	if n == 1 || lo == hi {
+		return []float64{hi}, nil
+	}
+	values := make([]float64, 0, n)
+	for i := range n {
+		part := float64(i) / float64(n-1)
+		v := float64((1-part)*lo) + float64(part*hi)
+		if len(values) == 0 || v > values[len(values)-1] {
+			values = append(values, v)
+		}
+	}
+	return values, nil
+}
+
+// rangeWithin is the least and the greatest value of the voxels that are part of an image.
+func rangeWithin(src grid.Source) (least, greatest float32, err error) {
+	if src.Type() != grid.Float32 {
+		return grid.Range(src, grid.Whole(src))
+	}
+	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
+	err = grid.EachSlab(src, func(slab []byte, _, _ int64) error {
+		for _, v := range grid.Values[float32](slab) {
+			if v <= math.MaxFloat32 { // others are no part of the image
+				least, greatest = min(least, v), max(greatest, v)
+			}
+		}
+		return nil
+	})
+	if err == nil && least > greatest {
+		err = cli.Usagef("--levels: no voxel is part of the image, which has no levels then")
+	}
+	return least, greatest, err
+}

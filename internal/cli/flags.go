@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/grid"
+)
+
+// numbers is the value of a flag that takes a comma list of numbers.
+type numbers struct{ list *[]grid.Number }
+
+// NumbersVar adds a flag of numbers that are compared exactly.
+func NumbersVar(f *pflag.FlagSet, list *[]grid.Number, name, usage string) {
+	f.Var(numbers{list}, name, usage)
+}
+
+// Set appends the numbers of a list.
+func (n numbers) Set(text string) error {
+	var some []grid.Number
+	for _, item := range strings.Split(text, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			return errors.New("a value is missing; want numbers such as 40,100")
+		}
+		v, err := grid.ParseNumber(item)
+		if err != nil {
+			return fmt.Errorf("%w; want numbers such as 40,100", err)
+		}
+		some = append(some, v)
+	}
+	*n.list = append(*n.list, some...)
+	return nil
+}
+
+func (n numbers) String() string {
+	if n.list == nil {
+		return ""
+	}
+	return Listed(*n.list)
+}
+
+// Type is what the help calls the value.
+func (n numbers) Type() string { return "numbers" }
+
+// Listed is numbers as text, as a flag takes them.
+func Listed(list []grid.Number) string {
+	var text []string
+	for _, n := range list {
+		text = append(text, n.String())
+	}
+	return strings.Join(text, ",")
+}
+
+// strayNumber is an error where an argument is a number that a list of a flag was meant to have.
+func strayNumber(f *pflag.FlagSet) (err error) {
+	f.Visit(func(flag *pflag.Flag) {
+		if _, list := flag.Value.(numbers); !list || err != nil {
+			return
+		}
+		for _, arg := range f.Args() {
+			if _, e := grid.ParseNumber(arg); e != nil {
+				continue
+			}
+			if _, e := os.Stat(arg); e != nil {
+				err = Usagef("%s is no file; the values of --%s are separated by commas: --%s %s,%s",
+					arg, flag.Name, flag.Name, flag.Value, arg)
+				return
+			}
+		}
+	})
+	return err
+}
+
+// wanted describes the values of a type of flags.
+var wanted = map[string]string{
+	"bool": "true or false", "duration": "a time with its unit, such as 30s or 5m",
+	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
+	"int64Slice": "whole numbers such as 16,64", "stringSlice": "a comma list",
+}
+
+// flagError is an error of the flags of a command in our words.
+func flagError(s Subcommand, f *pflag.FlagSet, err error) error {
+	var invalid *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &invalid):
+		flag := invalid.GetFlag()
+		reason := invalid.Unwrap().Error()
+		if want, ok := wanted[flag.Value.Type()]; ok {
+			reason = "want " + want
+		}
+		return Usagef("--%s %s: %s", flag.Name, invalid.GetValue(), reason)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := unknown.GetSpecifiedName()
+		if hint := flagHint(f, name); hint != "" {
+			return Usagef("unknown flag: --%s; %s", name, hint)
+		}
+	}
+	return Usagef("%w; see eccbench %s --help", err, s.Name)
+}
+
+// synonyms are flags that people know from other programs, and the ones that do that here.
+var synonyms = []struct {
+	words []string
+	flag  string // that the command has
+	hint  string
+}{
+	{[]string{"threshold", "thresholds", "thr", "value", "values", "isovalue", "iso"}, "at",
+		"the values of sets are --at 100,200"},
+	{[]string{"connectivity", "adjacency", "neighbours", "neighbors"}, "construction",
+		"--construction T is connectivity 26 (8 in 2D), --construction V is 6 (4)"},
+	{[]string{"gpu", "cuda", "device"}, "impl", "--impl chooses an implementation on a GPU; eccbench list names them"},
+	{[]string{"output", "output-file", "outfile", "save"}, "out", "the file to write is --out FILE"},
+	{[]string{"n-jobs", "jobs", "cores", "nproc", "num-threads", "workers"}, "threads",
+		"the number of cores is --threads N"},
+	{[]string{"upper", "reverse", "descending", "super"}, "superlevel",
+		"sets of the values at or above a level are --superlevel"},
+	{[]string{"wrap", "torus", "circular", "boundary"}, "periodic",
+		"axes that are closed to a ring are --periodic x,y,z"},
+	{[]string{"dtype", "datatype"}, "type", "the element type of a raw file is --type"},
+	{[]string{"bins", "num-levels", "nbins"}, "levels", "evenly spaced levels are --levels N"},
+	{[]string{"timeout"}, "time-limit", "the time limit is --time-limit, such as 5m"},
+	{[]string{"silent"}, "quiet", "nothing on standard error is --quiet"},
+	{[]string{"series", "slices", "folder"}, "stack", "a volume of 2D images is --stack"},
+	{[]string{"version"}, "", "the version is eccbench --version"},
+}
+
+// flagHint names the flag that a person may have meant.
+func flagHint(f *pflag.FlagSet, name string) string {
+	for _, s := range synonyms {
+		for _, word := range s.words {
+			if word == strings.ToLower(name) && (s.flag == "" || f.Lookup(s.flag) != nil) {
+				return s.hint
+			}
+		}
+	}
+	var names []string
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			names = append(names, flag.Name)
+		}
+	})
+	if like := Closest(name, names); like != "" {
+		return fmt.Sprintf("did you mean --%s?", like)
+	}
+	return ""
+}
+
+// Closest is the one of some names that a word was probably meant to be, or "".
+func Closest(word string, names []string) string {
+	best, least := "", 1+min(2, len(word)/3)
+	for _, name := range names {
+		if d := distance(strings.ToLower(word), name); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters are to be inserted, deleted, replaced or swapped with the next one to
+// make one word of another (optimal string alignment).
+func distance(a, b string) int {
+	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for k := range now {
+		now[k] = k
+	}
+	for i := range len(a) {
+		before, last, now = last, now, before
+		now[0] = i + 1
+		for k := range len(b) {
+			cost := 1
+			if a[i] == b[k] {
+				cost = 0
+			}
+			now[k+1] = min(last[k]+cost, last[k+1]+1, now[k]+1)
+			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
+				now[k+1] = min(now[k+1], before[k-1]+1)
+			}
+		}
+	}
+	return now[len(b)]
+}

@@ -1,0 +1,110 @@
+package grid
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+func number(t *testing.T, text string) Number {
+	t.Helper()
+	n, err := ParseNumber(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A number is compared with values of every type as it was written, and reads back as itself.
+func TestNumber(t *testing.T) {
+	const wide = 1<<53 + 1
+	signed, err := NewLabels("int64", []int64{math.MinInt64, -wide, 0, wide, math.MaxInt64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsigned, err := NewLabels("uint64", []uint64{0, wide, math.MaxUint64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats, err := NewLabels("float64", []float64{0.1, 1 << 53})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		labels *Labels
+		value  float32
+		text   string
+		want   int
+	}{
+		{signed, Ranked(3), "9007199254740992", 1}, {signed, Ranked(3), "9007199254740993", 0}, {signed, Ranked(3), "9007199254740993.5", -1},
+		{signed, Ranked(3), "9007199254740992.5", 1}, {signed, Ranked(1), "-9007199254740993", 0}, {signed, Ranked(1), "-9007199254740992.5", -1},
+		{signed, Ranked(4), "9223372036854775807", 0}, {signed, Ranked(4), "9223372036854775808", -1}, {signed, Ranked(0), "-9.3e18", 1},
+		{signed, Ranked(0), "-inf", 1}, {signed, Ranked(4), "inf", -1}, {signed, Ranked(2), "-0", 0}, {signed, Ranked(2), "0.3", -1},
+		{unsigned, Ranked(2), "18446744073709551615", 0}, {unsigned, Ranked(2), "18446744073709551614", 1},
+		{floats, Ranked(0), "0.1", 0}, {floats, Ranked(1), "9007199254740993", -1}, {floats, Ranked(1), "9007199254740991", 1},
+		{nil, 1 << 53, "9007199254740993", -1}, {nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
+	} {
+		n, err := ParseNumber(c.text)
+		if (err != nil) != (c.want == 2) {
+			t.Errorf("%s: %v", c.text, err)
+		} else if err == nil {
+			if got := c.labels.Compare(c.value, n); got != c.want {
+				t.Errorf("%v beside %s is %d, want %d", c.labels, c.text, got, c.want)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"9007199254740993": "9007199254740993", "1e6": "1000000", "1152921504606847232": "1152921504606847232", "0.10": "0.1", "-2.50": "-2.5", "+3": "3",
+		"9007199254740993.50": "9007199254740993.5", "1e300": "1e+300", "1e-7": "1e-07", "18446744073709551617": "18446744073709551617",
+	} {
+		n := number(t, text)
+		if got := n.String(); got != want || number(t, got).Compare(n) != 0 {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+		var back Number
+		if b, err := json.Marshal(n); err != nil || json.Unmarshal(b, &back) != nil || back.Compare(n) != 0 {
+			t.Errorf("%s is %s in JSON, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"nan", "NaN", "", "x", "1,2", "1/2", "1 2", "40-100"} {
+		if n, err := ParseNumber(text); err == nil {
+			t.Errorf("%q is read as %v", text, n)
+		}
+	}
+	if number(t, "9007199254740993").Compare(number(t, "9007199254740992")) != 1 || number(t, "1").Compare(number(t, "2")) != -1 {
+		t.Error("numbers beyond float64 are compared as it")
+	}
+}
+
+// The slices of a volume of one slice are its rows, whatever holds it.
+func TestUpright(t *testing.T) {
+	for _, c := range []struct {
+		shape, want  Shape
+		axes, turned Axes
+	}{
+		{Shape{1, 3, 2}, Shape{3, 2, 1}, Axes{Z: true}, Axes{X: true}}, {Shape{1, 3, 2}, Shape{3, 2, 1}, Axes{X: true, Z: true}, Axes{X: true, Y: true}},
+		{Shape{1, 1, 4}, Shape{4, 1, 1}, Axes{X: true, Z: true}, Axes{X: true, Z: true}}, {Shape{1, 3, 2}, Shape{1, 3, 2}, Axes{X: true}, Axes{X: true}},
+		{Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{Z: true}, Axes{X: true}}, {Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{X: true, Y: true, Z: true}, Axes{X: true, Y: true}},
+		{Shape{2, 3, 2}, Shape{2, 3, 2}, Axes{Z: true}, Axes{Z: true}},
+	} {
+		data := make([]byte, c.shape.Voxels())
+		for i := range data {
+			data[i] = byte(i)
+		}
+		f, err := NewField(c.shape, Uint8, data, Identity(Uint8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []Source{f, Crop(f, 0, f.Shape().Slices())} {
+			up, axes, err := Upright(s, c.axes)
+			if err != nil || up.Shape() != c.want || axes != c.turned {
+				t.Errorf("%v along %v is %v along %v, %v", c.shape, c.axes, up.Shape(), axes, err)
+				continue
+			}
+			got, err := Load(up)
+			if err != nil || string(got.Data()) != string(data) {
+				t.Errorf("%v: %v, %v", c.shape, got, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+"""Arguments: their types, and images and masks in all forms that people have them in."""
+
+from __future__ import annotations
+
+import operator
+import os
+import warnings
+from typing import Any, Literal, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Construction = Literal["T", "V"]
+Nan = Literal["refuse", "mask"]
+Boundary = Literal["replicate", "third"]
+Graph = Literal["grid", "patch"]
+Laplacian = Literal["normalized", "plain"]
+
+_ADVICE = "an array, a path (str or PathLike), an image of eccbench.open or of nibabel"
+
+
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} {value!r}: want True or False")
+    return bool(value)
+
+
+def choice(name: str, value: Any, *choices: str) -> str:
+    want = " or ".join(map(repr, choices))
+    if not isinstance(value, str):
+        raise TypeError(f"{name} {value!r}: want {want}")
+    if value not in choices:
+        raise ValueError(f"{name} {value!r}: want {want}")
+    return value
+
+
+def number(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
+        raise TypeError(f"{name} {value!r}: want a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} {value!r}: want a number") from None
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} {value!r}: want a whole number") from None
+    if not least <= n < 2**31:
+        raise ValueError(f"{name} {n}: want at least {least}")
+    return n
+
+
+def axis(name: str, value: Any, axes: int) -> int:
+    """The number of an axis, from 0 on."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} {value!r}: want the number of one axis") from None
+    if not -axes <= n < axes:
+        raise ValueError(f"{name} {n}: want an axis of an array that has {axes}")
+    return n % axes
+
+
+def rings(periodic: Any, axes: int) -> tuple[int, ...]:
+    """The numbers of the periodic axes of an image, ascending."""
+    if isinstance(periodic, (bool, np.bool_)):
+        return tuple(range(axes)) if periodic else ()
+    try:
+        if isinstance(periodic, (str, bytes)):
+            raise TypeError
+        given = [operator.index(a) for a in periodic]
+    except TypeError:
+        raise TypeError(f"periodic {periodic!r}: want True, or the numbers of axes, such as (0, 2)") from None
+    if not all(-axes <= a < axes for a in given):
+        raise ValueError(f"periodic {tuple(given)}: want axes of an image that has {axes}")
+    return tuple(sorted({a % axes for a in given}))
+
+
+def is_path(image: Any) -> bool:
+    return isinstance(image, (str, os.PathLike))
+
+
+def array_of(name: str, image: Any) -> NDArray[Any]:
+    """What an argument holds, as an array with its axes in the order (z, y, x)."""
+    if type(image) is np.ndarray:
+        return image
+    if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
+        array = np.asanyarray(image.dataobj).T
+        while array.ndim > 3 and array.shape[0] == 1:
+            array = array[0]
+        return array
+    if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
+        device = image.__dlpack_device__()[0]
+        if device != 1:  # kDLCPU
+            raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
+        try:
+            return np.from_dlpack(image)
+        except (BufferError, RuntimeError) as e:
+            raise TypeError(f"an array that is not shared: {e}") from None
+    if isinstance(image, (bytes, bytearray)):
+        raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}; os.fsdecode makes a path of one of bytes")
+    array = np.asarray(image)  # of a masked array all values
+    if array.dtype.kind == "O" and array.ndim == 0:
+        hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
+        raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")
+    return array
+
+
+def warn_of_colour(shape: Sequence[int]) -> None:
+    """Warn of an image of 3 axes that looks like one of 2 with colours."""
+    if len(shape) == 3 and shape[2] in (3, 4) and min(shape[:2]) >= 16:
+        warnings.warn(
+            f"an image of shape {tuple(shape)} is taken for a volume of {shape[0]} slices, not for one of {shape[2]} colours; "
+            "of colours take a channel, such as image[..., 0], or grey values", stacklevel=_outside())
+
+
+def warn_of_order(mask: Any, shape: Sequence[int]) -> None:
+    """Warn of a mask in the order (x, y, z) that fits an image of (z, y, x) by its shape alone."""
+    if isinstance(mask, np.ndarray) and mask.ndim == 3 and mask.flags.f_contiguous and not mask.flags.c_contiguous and tuple(shape) == tuple(shape)[::-1]:
+        warnings.warn(
+            "mask is an array in Fortran order, as those of nibabel are, whose axes are (x, y, z); the axes of the image are (z, y, x): "
+            "give the image of nibabel itself or the path as mask, mask.T, or a mask in C order", stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How many frames the caller of the package is above the one that warns."""
+    import sys
+
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("eccbench"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
+    """A mask as an array of bool or numbers, of one of some shapes."""
+    from . import _curve, cuda
+
+    if is_path(mask):
+        mask = _curve.open(mask)
+    if isinstance(mask, _curve.Image):
+        array = np.asarray(mask)
+    elif cuda.is_device_array(mask):
+        array = np.asarray(cuda.to_host(mask))
+    else:
+        array = array_of("mask", mask.filled(0) if isinstance(mask, np.ma.MaskedArray) else mask)
+    if array.ndim == 0:
+        raise TypeError(f"mask {mask!r}: want an array of the shape of the image, a path, or an image of eccbench.open or of nibabel")
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"mask of {array.dtype}: want bool or numbers")
+    if array.shape not in shapes:
+        raise ValueError(f"mask of shape {array.shape}, and the image is {shapes[0]}: want one shape; axes are (z, y, x), those of nibabel's arrays are (x, y, z)")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"mask: {int(np.isnan(array).sum())} of its values are NaN, which is neither in nor out; replace them by 0 or 1")
+    return array

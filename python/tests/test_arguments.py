@@ -1,0 +1,254 @@
+"""What is asked: each keyword is used or rejected, with one line of ours."""
+
+import io
+import warnings
+from pathlib import Path
+
+import definition
+import numpy as np
+import pytest
+
+import eccbench
+
+rng = np.random.default_rng(7)
+IMAGE = rng.integers(0, 5, (4, 5, 6)).astype(np.int16)
+WITHIN = rng.random(IMAGE.shape) < 0.7
+WANT = definition.curve(IMAGE, within=WITHIN)
+
+
+def rows(c):
+    return c.levels.tolist(), c.chi.tolist()
+
+
+class Nibabel:
+    """The face of an image of nibabel: axes (x, y, z)."""
+
+    affine = np.eye(4)
+
+    def __init__(self, array):
+        self.dataobj = np.asarray(array).T
+
+
+@pytest.fixture
+def files(tmp_path):
+    np.save(tmp_path / "image.npy", IMAGE)
+    np.save(tmp_path / "mask.npy", WITHIN.astype(np.uint8) * 3)
+    return tmp_path
+
+
+def test_masks(files):
+    """All forms of a mask give the curve of the definition, of an array and of a file."""
+    for image in (IMAGE, files / "image.npy", eccbench.open(files / "image.npy"), Nibabel(IMAGE)):
+        for mask in (WITHIN, WITHIN * 2.5, WITHIN.tolist(), files / "mask.npy", str(files / "mask.npy"), eccbench.open(files / "mask.npy"),
+                     Nibabel(WITHIN.astype(np.uint8)), np.ma.masked_array(np.ones_like(WITHIN), ~WITHIN)):
+            assert rows(eccbench.curve(image, mask=mask)) == WANT, (image, mask)
+    labels = WITHIN.astype(np.uint8) * 3
+    field = eccbench.gvf(IMAGE, steps=3, mask=labels)
+    for mask in (files / "mask.npy", str(files / "mask.npy"), eccbench.open(files / "mask.npy"), Nibabel(labels)):
+        for image in (IMAGE, files / "image.npy", Nibabel(IMAGE)):
+            assert np.array_equal(eccbench.gvf(image, steps=3, mask=mask), field)
+
+
+def test_masks_of_nibabel(tmp_path):
+    nibabel = pytest.importorskip("nibabel")
+    for name, array in (("image", IMAGE), ("mask", WITHIN.astype(np.uint8))):
+        nibabel.save(nibabel.Nifti1Image(array.T, np.eye(4)), tmp_path / f"{name}.nii.gz")
+    image, mask = nibabel.load(tmp_path / "image.nii.gz"), nibabel.load(tmp_path / "mask.nii.gz")
+    for i in (image, tmp_path / "image.nii.gz", IMAGE):
+        for m in (mask, tmp_path / "mask.nii.gz", WITHIN):
+            assert rows(eccbench.curve(i, mask=m)) == WANT
+    assert eccbench.curve(image).shape == eccbench.open(tmp_path / "image.nii.gz").shape == IMAGE.shape
+    assert eccbench.betti(image, 2) == eccbench.betti(IMAGE, 2)
+    assert np.array_equal(eccbench.gvf(image, steps=2), eccbench.gvf(IMAGE, steps=2))
+    assert np.allclose(eccbench.eigenmap(image, 2).eigenvalues_, eccbench.eigenmap(IMAGE, 2).eigenvalues_)
+    series = nibabel.Nifti1Image(np.stack([IMAGE.T, IMAGE.T + 1], -1), np.eye(4))
+    assert [c.shape for c in eccbench.curve(series, batch_axis=0)] == [IMAGE.shape] * 2
+    assert rows(eccbench.curve(nibabel.Nifti1Image(IMAGE.T[..., None], np.eye(4)))) == definition.curve(IMAGE)
+
+
+def test_wrong_masks(files):
+    image = files / "image.npy"
+    for mask, error, text in [
+        (True, TypeError, "mask True"), (np.float32(1), TypeError, "mask"), (3, TypeError, "mask 3"),
+        ("nowhere.nii.gz", FileNotFoundError, "nowhere"), (Path("mask"), FileNotFoundError, "mask"), (object(), TypeError, "mask of object"),
+        (b"mask.npy", TypeError, "os.fsdecode"), (io.BytesIO(), TypeError, "BytesIO"), (np.full(IMAGE.shape, "x"), TypeError, "want bool or numbers"),
+        (np.full(IMAGE.shape, np.nan), ValueError, "120 of its values are NaN"), (np.where(WITHIN, 1, np.nan), ValueError, "NaN"),
+        (WITHIN[0], ValueError, r"mask of shape \(5, 6\), and the image is \(4, 5, 6\)"), (WITHIN.T, ValueError, r"mask of shape \(6, 5, 4\).*nibabel"),
+        (np.ones((1, 1, 1), bool), ValueError, r"\(1, 1, 1\)"), (Nibabel(WITHIN.T), ValueError, r"\(6, 5, 4\)"),
+    ]:
+        for ask in (lambda i: eccbench.curve(i, mask=mask), lambda i: eccbench.gvf(i, steps=1, mask=mask)):
+            for i in (IMAGE, image):
+                with pytest.raises(error, match=text) as e:
+                    ask(i)
+                assert "\n" not in str(e.value)
+
+
+def test_mask_and_nan():
+    """mask= and nan='mask' both count, and so does the mask of a masked array."""
+    image = IMAGE.astype(np.float32)
+    image[rng.random(IMAGE.shape) < 0.1] = np.nan
+    both = WITHIN & ~np.isnan(image)
+    filled = np.where(np.isnan(image), 0, image)
+    assert (WITHIN != both).any() and (~np.isnan(image) != both).any()
+    want = definition.curve(filled, within=both)
+    assert rows(eccbench.curve(image, mask=WITHIN, nan="mask")) == want
+    hidden = rng.random(IMAGE.shape) < 0.2
+    assert rows(eccbench.curve(np.ma.masked_array(image, hidden), mask=WITHIN, nan="mask")) == definition.curve(filled, within=both & ~hidden)
+    with pytest.raises(ValueError, match="nan='mask' leaves NaN out"):
+        eccbench.curve(image)
+
+
+def test_mask_of_a_batch():
+    two = np.stack([IMAGE, IMAGE + 1], 2)
+    for mask in (WITHIN, np.stack([WITHIN, WITHIN], 2)):
+        assert [rows(c) for c in eccbench.curve(two, batch_axis=2, mask=mask)] == [WANT, definition.curve(IMAGE + 1, within=WITHIN)]
+
+
+def test_order_of_axes(tmp_path):
+    """An array of nibabel's order beside a file is warned of, where only its shape fits."""
+    cube = rng.integers(0, 3, (5, 4, 5)).astype(np.uint8)
+    np.save(tmp_path / "cube.npy", cube)
+    within = np.asfortranarray(rng.random(cube.shape) < 0.7)
+    for ask in (lambda: eccbench.curve(tmp_path / "cube.npy", mask=within), lambda: eccbench.gvf(tmp_path / "cube.npy", steps=1, mask=within)):
+        with pytest.warns(UserWarning, match=r"\(x, y, z\)") as seen:
+            ask()
+        assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        eccbench.curve(tmp_path / "cube.npy", mask=np.ascontiguousarray(within))
+        eccbench.curve(cube, mask=within)
+
+
+@pytest.mark.parametrize("arguments", [
+    {"superlevel": "false"}, {"superlevel": 1}, {"verify": "no"}, {"periodic": "x"}, {"periodic": 0}, {"periodic": (0.5,)}, {"batch_axis": (0, 1)}, {"batch_axis": True},
+    {"batch_axis": "0"}, {"levels": "3"}, {"levels": True}, {"at": "5"}, {"at": ["5"]}, {"threads": 1.5}, {"construction": 1}, {"nan": None},
+])
+def test_types(arguments):
+    (name, value), = arguments.items()
+    with pytest.raises(TypeError, match=name) as e:
+        eccbench.curve(IMAGE, **arguments)
+    assert "\n" not in str(e.value) and len(str(e.value)) < 120
+
+
+def test_types_of_others():
+    for ask, text in [
+        (lambda: eccbench.betti(IMAGE, 2, superlevel="yes"), "superlevel"), (lambda: eccbench.betti(IMAGE, "2"), "at of"), (lambda: eccbench.betti_curves(IMAGE, verify=0), "verify 0"),
+        (lambda: eccbench.gvf(IMAGE, tol="1e-4"), "tol '1e-4'"), (lambda: eccbench.gvf(IMAGE, steps="3"), "steps '3'"), (lambda: eccbench.gvf(IMAGE, steps=True), "steps True"),
+        (lambda: eccbench.gvf(IMAGE, steps=1, mu=[1]), r"mu \[1\]"), (lambda: eccbench.gvf(IMAGE, steps=1, boundary=3), "boundary 3"), (lambda: eccbench.gvf(IMAGE, steps=1, verify="x"), "verify"),
+        (lambda: eccbench.eigenmap(IMAGE, "2"), "n_pairs '2'"), (lambda: eccbench.eigenmap(IMAGE, sigma="1"), "sigma '1'"), (lambda: eccbench.eigenmap(IMAGE, corners="no"), "corners"),
+        (lambda: eccbench.eigenmap(IMAGE, graph=1), "graph 1"), (lambda: eccbench.open(b"x.npy"), "bytes"), (lambda: eccbench.open(3), "int"),
+        (lambda: eccbench.curve(io.BytesIO(b"")), "image of BytesIO: want an array, a path"), (lambda: eccbench.curve(b"x.npy"), "os.fsdecode"),
+        (lambda: eccbench.gvf(io.StringIO(), steps=1), "image of StringIO"), (lambda: eccbench.betti(object(), 1), "image of object"),
+    ]:
+        with pytest.raises(TypeError, match=text) as e:
+            ask()
+        assert "\n" not in str(e.value) and "astype" not in str(e.value)
+
+
+def test_unpacked():
+    curve = eccbench.curve(IMAGE)
+    levels, chi = curve
+    assert levels is curve.levels and chi is curve.chi
+    table = np.asarray(curve)
+    assert table.dtype == np.int64 and table.tolist() == [list(row) for row in zip(levels.tolist(), chi.tolist())]
+    assert np.asarray(eccbench.curve(IMAGE.astype(np.uint64))).tolist() == table.tolist() and np.asarray(curve, float).dtype == float
+    with pytest.raises(ValueError, match="beyond int64"):
+        np.asarray(eccbench.curve(np.array([[2**64 - 1]], np.uint64)))
+    assert dict(curve).keys() == {"levels", "chi"} == {*curve.keys()}
+    levels, b0, b1, b2 = eccbench.betti_curves(IMAGE)
+    assert (b0 - b1 + b2)[-1] == chi[-1]
+
+
+def test_frame():
+    pandas = pytest.importorskip("pandas")
+    curve = eccbench.curve(IMAGE)
+    assert pandas.DataFrame(curve).to_numpy().tolist() == np.asarray(curve).tolist()
+    frame = pandas.DataFrame(dict(curve))
+    assert list(frame) == ["levels", "chi"] and frame["chi"].tolist() == curve.chi.tolist()
+
+
+def test_colours():
+    rgb = rng.integers(0, 9, (20, 21, 3)).astype(np.uint8)
+    for ask in (eccbench.curve, eccbench.betti_curves, lambda i: eccbench.gvf(i, steps=1), lambda i: eccbench.curve(i[None], batch_axis=0)):
+        with pytest.warns(UserWarning, match="volume of 20 slices, not for one of 3 colours.*image") as seen:
+            ask(rgb)
+        assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        eccbench.curve(rgb[..., 0])
+        eccbench.curve(rgb.transpose(2, 0, 1))
+        eccbench.curve(rgb[:5])
+
+
+BIG = 2**53
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_beyond_float64(dtype):
+    """Values are compared with levels exactly."""
+    image = np.array([[0, BIG + 1, 0]], dtype)
+    assert eccbench.betti(image, at=BIG).b0 == 2 and eccbench.betti(image, at=BIG + 1).b0 == 1
+    assert eccbench.betti(image, at=float(BIG)).b0 == 2 and eccbench.betti(image, at=[BIG, BIG + 2]).tolist() == [[2, 0, 0], [1, 0, 0]]
+    assert eccbench.curve(image, at=[BIG, BIG + 1]).chi.tolist() == [2, 1]
+    upper = np.array([[BIG + 3, 0, BIG + 3]], dtype)
+    assert eccbench.betti(upper, at=BIG + 4, superlevel=True).b0 == 0 and eccbench.betti(upper, at=BIG + 3, superlevel=True).b0 == 2
+    assert eccbench.curve(upper, superlevel=True)([BIG + 4, BIG + 3]).tolist() == [0, 2]
+    some = eccbench.curve(image, at=np.array([BIG, BIG + 1], dtype))
+    assert some(BIG + 1) == 1 and some(BIG) == 2
+    with pytest.raises(ValueError, match="none of them"):
+        some(BIG + 2)
+    with pytest.raises(ValueError, match="beside fractions"):
+        eccbench.curve(image, at=[BIG + 1, 0.5])
+    with pytest.raises(ValueError, match="NaN"):
+        eccbench.curve(image, at=[np.nan])
+
+
+def test_floats_beside_large_integers():
+    image = np.array([[0.0, BIG, 0.0]])
+    curve = eccbench.curve(image, superlevel=True)
+    assert curve(BIG + 1) == 0 and curve(BIG) == 1
+    assert eccbench.betti(image, at=BIG + 1, superlevel=True).b0 == 0
+    assert eccbench.curve(image)(BIG - 1) == 2
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 6), (1, 1, 6), (1, 1, 1), (1, 5, 1)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "int64"])
+def test_one_slice(tmp_path, shape, dtype):
+    """A volume of one slice has three axes, of an array and of a file."""
+    image = rng.integers(0, 4, shape).astype(dtype)
+    np.save(tmp_path / "one.npy", image)
+    opened = eccbench.open(tmp_path / "one.npy")
+    assert opened.shape == np.asarray(opened).shape == shape
+    within = rng.random(shape) < 0.8
+    for construction in "TV":
+        for rings in ((), (0,), (0, 2), (1, 2), (0, 1, 2)):
+            for of in (image, opened):
+                curve = eccbench.curve(of, construction=construction, periodic=rings)
+                assert rows(curve) == definition.curve(image, construction, periodic=rings) and curve.shape == shape and curve.periodic == rings
+                assert curve.verdict == "VERIFIED"
+            masked = eccbench.curve(image, construction=construction, periodic=rings, mask=within)
+            assert rows(masked) == definition.curve(image, construction, periodic=rings, within=within)
+    for of in (image, opened):
+        field = eccbench.gvf(of, steps=2)
+        assert field.shape == (3, *shape) and not field[0].any() and np.array_equal(field[1:], eccbench.gvf(image[0], steps=2)[:, None])
+        assert eccbench.betti_curves(of).shape == shape
+
+
+def test_flat_file(tmp_path):
+    np.save(tmp_path / "flat.npy", IMAGE[0])
+    opened = eccbench.open(tmp_path / "flat.npy")
+    assert opened.shape == (5, 6)
+    with pytest.raises(ValueError, match="want axes"):
+        eccbench.curve(opened, periodic=(2,))
+    with pytest.raises(ValueError, match=r"index 8 \(y 1, x 2\)"):
+        eccbench.curve(np.where(np.arange(30).reshape(5, 6) == 8, np.nan, 0))
+
+
+def test_levels_of_files(tmp_path):
+    """Evenly spaced levels of a file are those of its array, also where float32 does not hold them."""
+    near = np.array([[1, np.nextafter(np.float32(1), np.float32(2))]], np.float32)
+    for i, image in enumerate((near, IMAGE, IMAGE.astype(np.float32), IMAGE.astype(np.int64) + 2**60)):
+        np.save(tmp_path / f"{i}.npy", image)
+        for superlevel in (False, True):
+            of_file, of_array = (eccbench.curve(of, levels=4, superlevel=superlevel) for of in (tmp_path / f"{i}.npy", image))
+            assert rows(of_file) == rows(of_array) and len(of_file) == 4
