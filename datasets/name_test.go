@@ -151,7 +151,7 @@ func TestGenerators(t *testing.T) {
 			}
 			// Every parameter that has no value by default is one whose default
 			// the canonical name may leave out.
-			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "nan", "volume", "array", "channel"}
+			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "nan", "volume", "array", "channel", "strict"}
 			if !g.FromFiles {
 				optional = append(optional, "path")
 			}
