@@ -24,15 +24,15 @@ import (
 // CurvesChecks are of what joins all voxels, of what carries curves and turns them, and of the laws that they are
 // held to.
 func CurvesChecks() []sound.Check {
-	return append(unions.Checks(),
-		sound.Check{Name: "unions at every level", Of: unionsAreFilled},
-		sound.Check{Name: "curves that differ", Of: curvesAgree},
-		sound.Check{Name: "curves in bytes", Of: curvesAreWritten},
-		sound.Check{Name: "curves in conventions", Of: curvesAreTurned},
-		sound.Check{Name: "laws of wrong curves", Of: curvesLawsTell},
-		sound.Check{Name: "changes of a number", Of: unlikeIsTold},
-		sound.Check{Name: "lines of curves", Of: linesAre},
-	)
+	return []sound.Check{
+		{Name: "unions at every level", Of: unionsAreFilled},
+		{Name: "curves that differ", Of: curvesAgree},
+		{Name: "curves in bytes", Of: curvesAreWritten},
+		{Name: "curves in conventions", Of: curvesAreTurned},
+		{Name: "laws of wrong curves", Of: curvesLawsTell},
+		{Name: "changes of a number", Of: unlikeIsTold},
+		{Name: "lines of curves", Of: linesAre},
+	}
 }
 
 // everyConvention has the project's and those that others are.

@@ -23,13 +23,12 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/gvf/rows"
 )
 
 // Checks are of what fields are judged by and carried in: the definition and what implementations
 // start from, laws and boxes that see what is wrong, storage, names, encoding and files.
 func Checks() []sound.Check {
-	return append(rows.Checks(), []sound.Check{
+	return []sound.Check{
 		{Name: "a row by hand", Of: rowByHand},
 		{Name: "what fields start from", Of: startIsDefined},
 		{Name: "values that stand for others", Of: labelsFlow},
@@ -58,7 +57,7 @@ func Checks() []sound.Check {
 		{Name: "estimates of laws", Of: estimates},
 		{Name: "questions", Of: questionsAsk},
 		{Name: "differences in words", Of: differencesAreTold},
-	}...)
+	}
 }
 
 func open(t sound.T, name string) *Problem {

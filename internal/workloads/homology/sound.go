@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ranks"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
@@ -25,7 +24,7 @@ import (
 // Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
 // torsion, laws that see what is wrong, names, encoding and sharing.
 func Checks() []sound.Check {
-	return append(append(simplicial.Checks(), ranks.Checks()...), []sound.Check{
+	return []sound.Check{
 		{Name: "rings", Of: ringsAreRead},
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
@@ -49,7 +48,7 @@ func Checks() []sound.Check {
 		{Name: "what laws ask for", Of: lawsAskForComplexes},
 		{Name: "what laws take", Of: lawsSayWhatTheyTake},
 		{Name: "what is said of problems", Of: problemsAreCounted},
-	}...)
+	}
 }
 
 func problem(t sound.T, name string) *Problem {
