@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // Checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
@@ -24,7 +25,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "parts of a call", Of: partsOfACall},
 		{Name: "images that are read in slabs", Of: slabsAddUp},
 		{Name: "planted faults", Of: func(t sound.T) {
-			ecc.FaultsAreWrong(t, drawn(t, grid.Shape{D: 13, H: 5, W: 7}), bench.Setting{Threads: 1}, Faulty, Faults()...)
+			ecctest.FaultsAreWrong(t, drawn(t, grid.Shape{D: 13, H: 5, W: 7}), bench.Setting{Threads: 1}, Faulty, Faults()...)
 		}},
 		{Name: "images that end", Of: endsAreTold},
 	}
@@ -210,6 +211,6 @@ func refusals(t sound.T) {
 // A call names its parts.
 func partsOfACall(t sound.T) {
 	f := empty(t, grid.Shape{D: 7, H: 6, W: 5}, grid.Uint8, grid.Identity(grid.Uint8))
-	ecc.CallHasParts(t, Implementation{}, f, "convert", "count", "reduce")
-	ecc.CallHasParts(t, Implementation{}, streamed(f), "convert", "count", "read", "reduce")
+	ecctest.CallHasParts(t, Implementation{}, f, "convert", "count", "reduce")
+	ecctest.CallHasParts(t, Implementation{}, streamed(f), "convert", "count", "read", "reduce")
 }

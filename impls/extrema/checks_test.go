@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // Checks are of lanes, of the instruction set's conversions, and of jobs that add up images, join
@@ -135,7 +136,7 @@ func slabsAddUp(t sound.T) {
 // Who has a planted fault says so, and answers wrongly.
 func faultsAreWrong(t sound.T, isa string) {
 	f := grids.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
-	ecc.FaultsAreWrong(t, f, bench.Setting{Threads: 2, ISA: isa}, Faulty, Faults()...)
+	ecctest.FaultsAreWrong(t, f, bench.Setting{Threads: 2, ISA: isa}, Faulty, Faults()...)
 }
 
 // A table has an entry for each level and one for what is outside, and a line of the cache more than
@@ -570,10 +571,10 @@ func partsOfACall(t sound.T) {
 	}
 	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 5}, {D: 1, H: 6, W: 5}} {
 		few, wide := empty(t, shape, grid.Float32, grid.Identity(grid.Float32)), empty(t, shape, grid.Float32, many)
-		ecc.CallHasParts(t, Implementation{}, empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), "convert", "count", "reduce")
-		ecc.CallHasParts(t, Implementation{}, streamed(few), "convert", "count", "read", "reduce")
-		ecc.CallHasParts(t, Implementation{}, few, "convert", "count", "reduce")
-		ecc.CallHasParts(t, Implementation{}, wide, "convert", "count")
+		ecctest.CallHasParts(t, Implementation{}, empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), "convert", "count", "reduce")
+		ecctest.CallHasParts(t, Implementation{}, streamed(few), "convert", "count", "read", "reduce")
+		ecctest.CallHasParts(t, Implementation{}, few, "convert", "count", "reduce")
+		ecctest.CallHasParts(t, Implementation{}, wide, "convert", "count")
 	}
 }
 

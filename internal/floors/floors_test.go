@@ -39,7 +39,8 @@ var floor = map[string]int{
 
 	"internal/report/svg": 0,
 
-	"internal/sound/grids": 1,
+	"internal/sound/grids":   1,
+	"internal/name/nametest": 1,
 
 	"internal/shard":  1,
 	"internal/verify": 1,
@@ -53,6 +54,9 @@ var floor = map[string]int{
 	"kernels/pack":               2,
 	"internal/device/devicetest": 2,
 	"internal/remote":            2,
+
+	"internal/verify/verifytest": 2,
+	"internal/bench/benchtest":   3,
 
 	"internal/verify/judged":             3,
 	"kernels/hosttest":                   3,
@@ -79,6 +83,7 @@ var floor = map[string]int{
 	"internal/workloads/eigenmap":                    4,
 	"internal/workloads/homology":                    4,
 
+	"internal/workloads/gvf/gvftest":           5,
 	"internal/workloads/eigenmap/eigentest":    5,
 	"internal/workloads/eigenmap/ondevice":     5,
 	"internal/workloads/homology/homologytest": 6,

@@ -8,13 +8,14 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
 // Checks are of calls, of answers and their faults, and of where steps end.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		eigenmap.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors"),
-		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
+		eigentest.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors"),
+		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap-lanczos/steps=8/alpha=40/beta=5/side=4/start=1/of=noise/shape=24x24/type=uint8/seed=5",
 			"eigenmap-lanczos/steps=20/alpha=60/beta=2/side=2/start=3/of=noise/shape=6x5x9/type=int16/levels=1000/seed=1",
 			"eigenmap-lanczos/steps=12/alpha=100/beta=2/side=1/start=2/of=noise/shape=12x1/type=uint8/seed=2",
@@ -22,7 +23,7 @@ func (i Implementation) Checks(string) []sound.Check {
 			// Of which little more than the first two vectors is left by a product.
 			"eigenmap-lanczos/steps=3/alpha=40/beta=10000/side=1/start=1/of=constant/shape=3x3/type=uint8"),
 		// 80 patches of 1,280 voxels: 20 ns of each pair, and 1 in each step.
-		eigenmap.Needs(i, map[string]eigenmap.Need{
+		eigentest.Needs(i, map[string]eigentest.Need{
 			"eigenmap-lanczos/steps=12/alpha=40/beta=5/side=4/start=1/of=noise/shape=40x32/type=uint8/seed=5": {NS: 80 * 80 * (20 + 12), Bytes: 8*80*(80+12) + 24*1280},
 		}),
 		{Name: "steps that end", Of: stepsEnd},

@@ -14,13 +14,14 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
 // Checks are of vector instructions, and of levels and what goes from one to the next.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		eigenmap.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
-		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
+		eigentest.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
+		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
 			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // of voxels that touch
@@ -28,7 +29,7 @@ func (i Implementation) Checks(string) []sound.Check {
 			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two parts
 			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // as good as parts
 			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // of weights of 1e-225
-		eigenmap.Needs(i, map[string]eigenmap.Need{
+		eigentest.Needs(i, map[string]eigentest.Need{
 			// 132 voxels and two fours of vectors; then three, twice.
 			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2 + 80 + 8*5 + 8*4) * 4 / 3)},
 			"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 9 * 1500, Bytes: 132 * ((6*8*4*3 + 80 + 8*18 + 8*5) * 4 / 3)},

@@ -14,13 +14,14 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
 // Checks are of vector instructions.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		eigenmap.Calls(i, eigenmap.Patch, "correct", "degrees", "groups", "pairs", "weights"),
-		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
+		eigentest.Calls(i, eigenmap.Patch, "correct", "degrees", "groups", "pairs", "weights"),
+		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap-patch/k=3/tol=12/alpha=40/beta=3/side=2/of=grf/shape=19x16/type=float32/levels=1024/smooth=2/seed=1",
 			"eigenmap-patch/k=2/tol=9/alpha=60/beta=2/side=2/of=noise/shape=6x5x9/type=int16/levels=1000/seed=1",
 			"eigenmap-patch/k=2/tol=9/alpha=100/beta=50/side=1/of=noise/shape=4x4x4/type=uint8/seed=3",
@@ -29,7 +30,7 @@ func (i Implementation) Checks(string) []sound.Check {
 			"eigenmap-patch/k=5/tol=8/alpha=40/beta=5/side=1/of=constant/shape=8x5/type=uint8", // of few groups
 			"eigenmap-patch/k=2/tol=8/alpha=1/beta=5/side=1/of=ramp/shape=12x1/type=float32"),  // of weights up to 1e-230
 		// 600 patches, the weights of which are those up to 7 patches away along an axis.
-		eigenmap.Needs(i, map[string]eigenmap.Need{
+		eigentest.Needs(i, map[string]eigentest.Need{
 			"eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=2/of=noise/shape=60x40/type=uint8/seed=1":   {NS: 600 * 15 * 15 * 300, Bytes: 4*600*15*15 + 8*600*(300+8*2) + 24*2400},
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=40x20x6/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=6x20x40/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},

@@ -10,13 +10,14 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/gvftest"
 	"eccbench/internal/workloads/gvf/rows"
 )
 
 // Checks are of fields that are cut in ways which small ones are not, and of how they are cut.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		gvf.Calls(i, gvf.Name, "gradient", "steps"),
+		gvftest.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields in tiles of any size", Of: bits},
 		{Name: "tiles", Of: tilesCover},
 		{Name: "refusals", Of: refusals},

@@ -10,12 +10,13 @@ import (
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/gvftest"
 )
 
 // Checks are of fields within masks, which no input of a name has, and of what is refused.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		gvf.Calls(i, gvf.Name, "gradient", "steps"),
+		gvftest.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields within masks", Of: maskBits},
 		{Name: "parts of a mask", Of: maskParts},
 		{Name: "masks that are refused", Of: maskRefusals},

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/race"
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/gvftest"
 	"eccbench/internal/workloads/gvf/rows"
 )
 
@@ -20,7 +21,7 @@ import (
 // them, and of what is refused.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
-		gvf.Calls(i, gvf.Steady, "gradient", "levels", "solve"),
+		gvftest.Calls(i, gvf.Steady, "gradient", "levels", "solve"),
 		{Name: "cycles", Of: cyclesAreFew},
 		{Name: "restrictions", Of: restrictionIsTheTranspose},
 		{Name: "levels", Of: levelsAreOfOneField},

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
 )
 
 // Checks are of what the groups of most complexes do not come to: ranks of any signs over any field.
@@ -15,8 +16,8 @@ func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "ranks by minors", Of: ranksByMinors},
 		{Name: "orders of more than 64 bits", Of: longOrders},
-		homology.Limited(Implementation{}, homology.Limit{Of: "rp2/over=2", NS: 4080, Bytes: 1200}, homology.Limit{Of: "rp2/over=Z", NS: 122_400, Bytes: 9600}, homology.Limit{Of: "rp2/over=Q", Threads: 3, NS: 122_400, Bytes: 9600}, homology.Limit{Of: "moore/n=2/over=3", NS: 22_896, Bytes: 3888}),
-		homology.Answered(Implementation{}, []string{"elimination", "faces"}, "rp2/over=2", "moore/n=6/over=3", "klein/shape=4x4/over=Q", "wedge/with=moore,n=4/over=Z/of=rp2", "sphere/dim=0/over=5", "sphere/dim=4/over=Z", "join/with=sphere,dim=1/over=Z/of=rp2"),
+		homologytest.Limited(Implementation{}, homologytest.Limit{Of: "rp2/over=2", NS: 4080, Bytes: 1200}, homologytest.Limit{Of: "rp2/over=Z", NS: 122_400, Bytes: 9600}, homologytest.Limit{Of: "rp2/over=Q", Threads: 3, NS: 122_400, Bytes: 9600}, homologytest.Limit{Of: "moore/n=2/over=3", NS: 22_896, Bytes: 3888}),
+		homologytest.Answered(Implementation{}, []string{"elimination", "faces"}, "rp2/over=2", "moore/n=6/over=3", "klein/shape=4x4/over=Q", "wedge/with=moore,n=4/over=Z/of=rp2", "sphere/dim=0/over=5", "sphere/dim=4/over=Z", "join/with=sphere,dim=1/over=Z/of=rp2"),
 	}
 }
 

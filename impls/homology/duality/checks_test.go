@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
 )
 
 // Checks are of what small complexes and those of grids do not come to: buckets of more than a
@@ -27,8 +28,8 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "triangles that are looked for in the same places", Of: triangleTables},
 		{Name: "refused complexes", Of: refused},
 		{Name: "boundaries that are no surfaces", Of: noSurfaces},
-		homology.Limited(Implementation{}, homology.Limit{Of: "kuhn/shape=3x3x3/over=Z", NS: 14_400, Bytes: 2400}, homology.Limit{Of: "kuhn/shape=3x3x3/over=2", Threads: 3, NS: 4800, Bytes: 2400}, homology.Limit{Of: "rp2", Never: "tetrahedra with coordinates"}),
-		homology.Answered(Implementation{}, []string{"boundary", "surfaces and components", "triangles"}, "kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5/over=Z", "five/shape=10x10x10/drills=4/cavities=12/over=3", "kuhn/shape=2x2x2/over=2", "kuhn/shape=3x9x19/over=2", "kuhn/shape=3x9x19/order=random/over=2"), // the last two with a vertex of a bit more than others have
+		homologytest.Limited(Implementation{}, homologytest.Limit{Of: "kuhn/shape=3x3x3/over=Z", NS: 14_400, Bytes: 2400}, homologytest.Limit{Of: "kuhn/shape=3x3x3/over=2", Threads: 3, NS: 4800, Bytes: 2400}, homologytest.Limit{Of: "rp2", Never: "tetrahedra with coordinates"}),
+		homologytest.Answered(Implementation{}, []string{"boundary", "surfaces and components", "triangles"}, "kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5/over=Z", "five/shape=10x10x10/drills=4/cavities=12/over=3", "kuhn/shape=2x2x2/over=2", "kuhn/shape=3x9x19/over=2", "kuhn/shape=3x9x19/order=random/over=2"), // the last two with a vertex of a bit more than others have
 	}
 }
 

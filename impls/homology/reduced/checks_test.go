@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
 )
 
 // Checks are of what the few critical simplices of a complex do not come to: large numbers, and
@@ -23,9 +24,9 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "ranks and torsion by minors", Of: rankedByMinors},
 		{Name: "orders of more than 64 bits", Of: ordersFit},
 		{Name: "critical simplices", Of: fewAreCritical},
-		homology.Planted(1, []string{"wedge/with=moore,n=4/over=Z/of=moore/n=6"}, Faulty(SignsForgotten), Faulty(UnitsOnly), Faulty(NotDividing)),
-		homology.Limited(Implementation{}, homology.Limit{Of: "rp2/over=2", NS: 18_600, Bytes: 3720}, homology.Limit{Of: "rp2/over=Z", Threads: 3, NS: 18_600, Bytes: 3720}),
-		homology.Answered(Implementation{}, []string{"core", "coreductions", "faces"}, "rp2/over=2", "klein/order=random/seed=2/over=Z", "moore/n=12/order=random/over=Z", "wedge/with=moore,n=4/order=random/over=Z/of=moore/n=6", "join/with=moore,n=4/over=3/of=moore/n=3", "lens/p=5/q=2/over=5", "sphere/dim=0/over=Q", "sphere/dim=5/over=Z", "five/shape=6x7x6/drills=2/cavities=3/order=random/over=Q"),
+		homologytest.Planted(1, []string{"wedge/with=moore,n=4/over=Z/of=moore/n=6"}, Faulty(SignsForgotten), Faulty(UnitsOnly), Faulty(NotDividing)),
+		homologytest.Limited(Implementation{}, homologytest.Limit{Of: "rp2/over=2", NS: 18_600, Bytes: 3720}, homologytest.Limit{Of: "rp2/over=Z", Threads: 3, NS: 18_600, Bytes: 3720}),
+		homologytest.Answered(Implementation{}, []string{"core", "coreductions", "faces"}, "rp2/over=2", "klein/order=random/seed=2/over=Z", "moore/n=12/order=random/over=Z", "wedge/with=moore,n=4/order=random/over=Z/of=moore/n=6", "join/with=moore,n=4/over=3/of=moore/n=3", "lens/p=5/q=2/over=5", "sphere/dim=0/over=Q", "sphere/dim=5/over=Z", "five/shape=6x7x6/drills=2/cavities=3/order=random/over=Q"),
 	}
 }
 
@@ -185,7 +186,7 @@ func ordersFit(t sound.T) {
 		t.Errorf("an order of 2⁶⁴ is %v", got)
 	}
 	for over, want := range map[homology.Ring]bool{homology.Integers: true, homology.Rationals: false} {
-		j := &job{in: homology.LongTorsion(t, over), cores: 1}
+		j := &job{in: homologytest.LongTorsion(t, over), cores: 1}
 		if err := j.Do(nil); (err != nil) != want {
 			t.Errorf("over %v: %v", over, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
 )
 
 // Checks are of what the numbers of a small complex do not show: lists that outgrow their places,
@@ -21,10 +22,10 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "renumbered complexes", Of: renumbered},
 		{Name: "what is far from each other", Of: farIsScattered},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
-		homology.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
+		homologytest.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
 		limited(Implementation{}),
-		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
-		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
+		homologytest.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
+		homologytest.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
 	}
 }
 
@@ -33,20 +34,20 @@ func (Partitions) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "parts of a complex", Of: partsAreEqual},
 		{Name: "what lies between parts", Of: ownersAreDefined},
-		homology.Planted(3, answered, FaultyPartitions(SharedInside)),
+		homologytest.Planted(3, answered, FaultyPartitions(SharedInside)),
 		limited(Partitions{}),
-		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
-		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
+		homologytest.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
+		homologytest.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
 	}
 }
 
 // Checks are of races on any number of cores.
 func (Race) Checks(string) []sound.Check {
-	return []sound.Check{homology.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)), limited(Race{}), homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
+	return []sound.Check{homologytest.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)), limited(Race{}), homologytest.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
 }
 
 func limited(i bench.Implementation[*homology.Problem, homology.Groups]) sound.Check {
-	return homology.Limited(i, homology.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homology.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homology.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homology.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
+	return homologytest.Limited(i, homologytest.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homologytest.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homologytest.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homologytest.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
 }
 
 // Complexes whose groups follow from their names, and those whose vertices are far from each other by

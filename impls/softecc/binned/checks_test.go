@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
 )
 
 // Checks are of the instruction set's functions by themselves, of bins and the table at their edges,
@@ -343,7 +344,7 @@ func reachIsFull(t sound.T) {
 
 // Jobs answer on the instruction sets that there are.
 func jobsAnswer(t sound.T, i Implementation) {
-	softecc.Answers(t, i, "backward", "curve", "forward", "table")
+	softtest.Answers(t, i, "backward", "curve", "forward", "table")
 	p := open(t, "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/seed=5")
 	if _, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "none"}}); err == nil {
 		t.Error("answers on an instruction set that there is not")

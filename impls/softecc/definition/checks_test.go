@@ -2,10 +2,10 @@ package definition
 
 import (
 	"eccbench/internal/sound"
-	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
 )
 
 // Checks are of its jobs.
 func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "jobs", Of: func(t sound.T) { softecc.Answers(t, i) }}}
+	return []sound.Check{{Name: "jobs", Of: func(t sound.T) { softtest.Answers(t, i) }}}
 }

@@ -5,11 +5,12 @@ import (
 
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
 )
 
 // Checks are of the sigmoid, far from where images have values too, and of jobs.
 func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softecc.Answers(t, i, "backward", "changes", "forward") }}}
+	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softtest.Answers(t, i, "backward", "changes", "forward") }}}
 }
 
 // The sigmoid and its slope are those of the definition, as near as the first eight terms of the

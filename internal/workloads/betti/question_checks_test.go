@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
+	"eccbench/internal/verify/verifytest"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -487,8 +488,8 @@ func estimatesGrow(t sound.T) {
 	of := func(voxels int64) grid.Source {
 		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}
-	verify.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
-	verify.EstimatesGrow(t, curvesLaws, of)
+	verifytest.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
+	verifytest.EstimatesGrow(t, curvesLaws, of)
 }
 
 // A set of every type is the values that are not above a threshold, or not below it.

@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
+	"eccbench/internal/verify/verifytest"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -342,7 +343,7 @@ func lawsContradict(t sound.T) {
 
 // Enumeration is of small images, by one core, and reading back is of levels.
 func estimatesGrow(t sound.T) {
-	verify.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
+	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
 		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}, "enumeration of all cells", readBack.Name)
 }

@@ -773,24 +773,6 @@ func viewsAreAsked(t sound.T) {
 	}
 }
 
-// CallHasParts holds that a call about an image names these parts.
-func CallHasParts(t sound.T, i bench.Implementation[grid.Source, VCEC], in grid.Source, parts ...string) {
-	t.Helper()
-	bench.Calls(i, func(sound.T) (grid.Source, map[string]grid.Source) { return in, nil }, parts...).Of(t)
-}
-
-// FaultsAreWrong holds that who has a planted fault says so, and answers wrongly, and who has none neither.
-func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, VCEC]](t sound.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
-	want := Enumerate(f)
-	for _, fault := range append(faults, "") {
-		i := bench.Implementation[grid.Source, VCEC](faulty(fault))
-		got, err := bench.Answer(i, grid.Source(f), bench.Conditions{Setting: s})
-		if wrong := err != nil || !slices.Equal(got, want); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
-			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
-		}
-	}
-}
-
 // Of bytes that are levels whoever is alone with an image finds a wrong answer by a key of its own, and the
 // parts of several have the fingerprint of the key that they have been given.
 func bytesReadOnce(t sound.T) {

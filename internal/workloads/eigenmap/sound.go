@@ -14,14 +14,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
-	"eccbench/internal/name"
+	"eccbench/internal/name/nametest"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
@@ -78,131 +77,6 @@ func open(t sound.T, name string) *Problem {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// Calls is a check of calls of an implementation, which are to name these parts. They fail where the image
-// cannot be read, and where a node has no neighbour.
-func Calls(i implementation, kind string, parts ...string) sound.Check {
-	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
-		// One value is so far from the others that its weights are 0.
-		s := grid.Shape{D: 1, H: 5, W: 5}
-		apart, alike := make([]byte, s.Voxels()), make([]byte, s.Voxels())
-		apart[14] = 255
-		for k := range alike {
-			alike[k] = byte(k * k % 7)
-		}
-		of := func(values []byte) (p *Problem) {
-			switch f := grids.OfBytes(t, s, values...); kind {
-			case Grid:
-				p = OfVoxels(f, 2, 1e-6, 0.01, 0, false, false)
-			case Patch:
-				p = OfPatches(f, 2, 1e-6, 2, 5, 1)
-			default:
-				p = OfSteps(f, 2, 2, 1, 2, 5, 1)
-			}
-			return p
-		}
-		in := of(alike)
-		if kind == Grid { // of which no two are apart
-			in.Floor = 0.5
-		}
-		return in, map[string]*Problem{grids.ErrUnread.Error(): in.Of(grids.Unread{Source: in.Source}), "no neighbour": of(apart)}
-	}, parts...)
-}
-
-type implementation = bench.Implementation[*Problem, Map]
-
-// Planted are the implementations with each of some faults, by these.
-func Planted[F ~string, I implementation](faulty func(F) I, faults ...F) map[string]implementation {
-	planted := map[string]implementation{}
-	for _, f := range faults {
-		planted[string(f)] = faulty(f)
-	}
-	return planted
-}
-
-// Answers is a check of answers to small problems, on one core and on more than there are nodes: laws find none
-// wrong, and all of them apart, but of each implementation with a fault an answer to one of them.
-func Answers(i implementation, faulty map[string]implementation, names ...string) sound.Check {
-	return sound.Check{Name: "small answers", Of: func(t sound.T) {
-		judge := func(i implementation, p *Problem, name string, threads int) verify.Verdict {
-			ask := func(p *Problem) (Map, error) {
-				return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
-			}
-			m, err := ask(p)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			policy := certifiedPolicy()
-			if p.Kind == Lanczos {
-				policy = stepsPolicy()
-			}
-			return verify.Judge([]string{name}, policy.Check(verify.Question[*Problem, Map]{
-				Name: name, In: p, Out: m, Ask: ask, PerCall: 1, Budget: 1 << 50, Thorough: true, Now: func() time.Time { return time.Time{} },
-			}))
-		}
-		seen := map[string]bool{}
-		for _, name := range names {
-			p := open(t, name)
-			if m, err := bench.Answer(i, p, bench.Conditions{}); err != nil || !slices.IsSorted(m.Values) {
-				t.Errorf("%s: values %v, %v", name, m.Values, err)
-			}
-			for _, threads := range []int{1, 99} {
-				if v := judge(i, p, name, threads); v.Status != verify.Verified {
-					t.Errorf("%s, %d cores: %s: %s", name, threads, v.Status, v.Reason)
-				}
-			}
-			for fault, i := range faulty {
-				if !seen[fault] {
-					seen[fault] = judge(i, p, name, 2).Status == verify.Wrong
-				}
-			}
-		}
-		for fault := range faulty {
-			if !seen[fault] {
-				t.Errorf("%s is not seen", fault)
-			}
-		}
-	}}
-}
-
-// A Need is what an answer takes by hand: nanoseconds of a core, however many there are or of those alone that
-// it is given, and bytes.
-type Need struct {
-	NS, Bytes int64
-	OneCore   bool
-}
-
-// Needs is a check of what is refused: problems that are given less than they take, on some cores, and those of
-// other kinds.
-func Needs(i implementation, needs map[string]Need) sound.Check {
-	return sound.Check{Name: "needs", Of: func(t sound.T) {
-		kinds := map[string]bool{}
-		for name, need := range needs {
-			p := open(t, name)
-			kinds[p.Kind] = true
-			for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
-				given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
-				if need.OneCore {
-					cores = 1
-				}
-				for _, c := range []struct {
-					ns, bytes int64
-					want      string // what is said
-				}{{0, 0, ""}, {need.NS/cores + 1, need.Bytes, ""}, {need.NS/cores - 1, need.Bytes, "is left"}, {need.NS/cores + 1, need.Bytes - 1, "the limit is"}} {
-					given.Time, given.Memory = time.Duration(c.ns), c.bytes
-					if err := i.CanDo(p, given); (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
-						t.Errorf("%s, %d cores, of %+v given %d ns and %d bytes: %v", name, threads, need, c.ns, c.bytes, err)
-					}
-				}
-			}
-		}
-		for kind, keys := range map[string]string{Grid: "k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0", Patch: "k=2/tol=6/alpha=40/beta=5/side=1", Lanczos: "steps=2/alpha=40/beta=5/side=1/start=1"} {
-			if err := i.CanDo(open(t, kind+"/"+keys+"/of=noise/shape=3x3/type=uint8/seed=1"), bench.Conditions{}); (err == nil) != kinds[kind] {
-				t.Errorf("%s: %v", kind, err)
-			}
-		}
-	}}
 }
 
 // dense is L as the definition applies it, and all its pairs.
@@ -1187,13 +1061,13 @@ func namesAndSharing(t sound.T) {
 
 // Names have these numbers by default, and hold no others than these.
 func namesHold(t sound.T) {
-	name.Holds(t, form(Grid), "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=x", map[string][2]int64{
+	nametest.Holds(t, form(Grid), "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=x", map[string][2]int64{
 		"k": {1, 1024}, "tol": {1, 12}, "sigma": {1, 1 << 20}, "floor": {0, 1 << 30}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
 	})
-	name.Holds(t, form(Patch), "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=x", map[string][2]int64{
+	nametest.Holds(t, form(Patch), "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=x", map[string][2]int64{
 		"k": {1, 1024}, "tol": {1, 12}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024},
 	})
-	name.Holds(t, form(Lanczos), "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x", map[string][2]int64{
+	nametest.Holds(t, form(Lanczos), "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x", map[string][2]int64{
 		"steps": {2, 1 << 20}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024}, "start": {0, 1 << 40},
 	})
 }

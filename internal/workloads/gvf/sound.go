@@ -19,7 +19,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/name"
+	"eccbench/internal/name/nametest"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
@@ -276,9 +276,9 @@ func namesHold(t sound.T) {
 		return ranges
 	}
 	for _, kind := range []string{Name, NameFloat16, NameSnorm16} {
-		name.Holds(t, form(kind), kind+"/steps=256/mu=50/boundary=0/of=x", with("steps", 0, 1<<40))
+		nametest.Holds(t, form(kind), kind+"/steps=256/mu=50/boundary=0/of=x", with("steps", 0, 1<<40))
 	}
-	name.Holds(t, form(Steady), "gvf-steady/tol=4/mu=50/boundary=0/of=x", with("tol", 1, 12))
+	nametest.Holds(t, form(Steady), "gvf-steady/tol=4/mu=50/boundary=0/of=x", with("tol", 1, 12))
 }
 
 func encoding(t sound.T) {
@@ -486,46 +486,6 @@ func (p *Problem) unread() *Problem {
 	q := *p
 	q.Source = grids.Unread{Source: p.Source}
 	return &q
-}
-
-// Calls is a check of calls of an implementation, which are to name these parts.
-func Calls(i bench.Implementation[*Problem, Flow], kind string, parts ...string) sound.Check {
-	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
-		if w := Steps(i); w.Reference != i.About().Name {
-			t.Errorf("%s is held to %q", w.Name, w.Reference)
-		}
-		p := open(t, Inputs(kind).Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", 3))
-		overwritten(t, i, p)
-		return p, map[string]*Problem{grids.ErrUnread.Error(): p.unread()}
-	}, parts...)
-}
-
-// overwritten holds that nothing of an answer is left when a job says so.
-func overwritten(t sound.T, i bench.Implementation[*Problem, Flow], p *Problem) {
-	t.Helper()
-	job, err := i.Setup(p, bench.Conditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := job.Do(nil); err != nil {
-		t.Fatal(err)
-	}
-	was, err := job.Out()
-	if err != nil {
-		t.Fatal(err)
-	}
-	was = Flow{slices.Clone(was.V)}
-	for c, list := range was.V {
-		was.V[c] = slices.Clone(list)
-	}
-	job.Poison()
-	out, err := job.Out()
-	if err == nil && slices.EqualFunc(was.V, out.V, slices.Equal[[]float32]) {
-		t.Errorf("%s: what is overwritten is an answer", i.About().Name)
-	}
-	if err := job.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // No law finds right what is answered of an image that cannot be read.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
@@ -926,61 +924,6 @@ func namesAndSharing(t sound.T) {
 	} {
 		if _, err := Define(p.with(change)); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
-// Answers holds what an implementation's jobs answer to the definition, in both constructions and on
-// any number of cores, whose calls name these parts: again after what was answered is overwritten, and nothing of an image that
-// cannot be read.
-func Answers(t sound.T, i bench.Implementation[*Problem, Answer], parts ...string) {
-	for k, name := range []string{
-		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",
-		"softecc/m=2/lambda=50/alpha=50/dir=3/of=noise/shape=2x5x2/type=uint8/levels=9/seed=5", // a solid of the fewest planes
-	} {
-		for at, threads := range []int{1, 3, 9, 2} {
-			p := open(t, name)
-			p.Vertices = at%2 > 0
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
-			want := define(t, p)
-			j, err := i.Setup(p, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var before Answer
-			var poisoned []float32
-			for again := range 2 {
-				var trace bench.Trace
-				if err := j.Do(&trace); err != nil {
-					t.Fatal(err)
-				}
-				if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, parts) {
-					t.Errorf("a call has the parts %q, want %q", got, parts)
-				}
-				got, err := j.Out()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d, _ := Policy().Compare(p, want, got); d != nil {
-					t.Errorf("problem %d, vertices %v, %d cores, time %d: %v", k, p.Vertices, threads, again, d)
-				}
-				if again > 0 && &got.DX[0] == &before.DX[0] && slices.Min(poisoned) < 1e29 {
-					t.Errorf("problem %d: ∂X that is overwritten is %v", k, poisoned)
-				}
-				before = got
-				j.Poison()
-				poisoned = slices.Clone(got.DX)
-				if got, err := j.Out(); err != nil || got.Chi != nil || got.DX != nil {
-					t.Errorf("problem %d: what is overwritten is %v, %v", k, got, err)
-				}
-			}
-			if err := j.Close(); err != nil {
-				t.Error(err)
-			}
-			p.Source = grids.Unread{Source: p.Source}
-			if _, err := bench.Answer(i, p, c); !errors.Is(err, grids.ErrUnread) {
-				t.Errorf("an image that is not read: %v", err)
-			}
 		}
 	}
 }

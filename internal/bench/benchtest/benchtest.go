@@ -1,26 +1,28 @@
-package bench
+// Package benchtest has checks that tests of all implementations share.
+package benchtest
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/sound"
 )
 
 // Calls is a check that a call of an implementation names these parts, in the order of their names, of
 // which a report tells the times; and that one fails whose input has no answer, of each of these by
 // what the error is to say.
-func Calls[In, Out any](i Implementation[In, Out], inputs func(sound.T) (in In, failing map[string]In), parts ...string) sound.Check {
+func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(sound.T) (in In, failing map[string]In), parts ...string) sound.Check {
 	return sound.Check{Name: "calls", Of: func(t sound.T) {
 		in, failing := inputs(t)
-		call := func(in In) (*Trace, error) {
-			job, err := i.Setup(in, Conditions{Setting: Setting{Scope: File, Threads: 2}})
+		call := func(in In) (*bench.Trace, error) {
+			job, err := i.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer job.Close()
-			var trace Trace
+			var trace bench.Trace
 			return &trace, job.Do(&trace)
 		}
 		trace, err := call(in)

@@ -1,10 +1,14 @@
-package name
+// Package nametest has a check that tests of forms of names share.
+package nametest
 
-import "eccbench/internal/sound"
+import (
+	"eccbench/internal/name"
+	"eccbench/internal/sound"
+)
 
 // Holds holds a form to names that are this one by default, and to taking of each key what is from
 // one number to another, and nothing else.
-func Holds(t sound.T, f Form, byDefault string, ranges map[string][2]int64) {
+func Holds(t sound.T, f name.Form, byDefault string, ranges map[string][2]int64) {
 	t.Helper()
 	_, of, err := f.Parse(byDefault)
 	if spelt := f.Spell(nil, of); err != nil || spelt != byDefault || len(ranges) != len(f.Keys) {
@@ -12,10 +16,10 @@ func Holds(t sound.T, f Form, byDefault string, ranges map[string][2]int64) {
 	}
 	for key, of := range ranges {
 		for v, taken := range map[int64]bool{of[0] - 1: false, of[0]: true, of[1]: true, of[1] + 1: false} {
-			name := f.Spell(map[string]int64{key: v}, "x")
-			values, _, err := f.Parse(name)
+			spelt := f.Spell(map[string]int64{key: v}, "x")
+			values, _, err := f.Parse(spelt)
 			if (err == nil) != taken || taken && values[key] != v {
-				t.Errorf("%s: %v, %v", name, values, err)
+				t.Errorf("%s: %v, %v", spelt, values, err)
 			}
 		}
 	}
