@@ -11,15 +11,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
-// Checks are of what images come from: files of every format that other software wrote, and
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what images come from: files of every format that other software wrote, and
 // generators, whose images are the same on every machine.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "files", Of: readsFiles},
 		{Name: "files of several parts", Of: readsPairs},
 		{Name: "files of several images", Of: readsVolumes},
@@ -101,7 +104,7 @@ var fixtures embed.FS
 const fixtureDir = "testdata/files"
 
 // fixture is the bytes of a file.
-func fixture(t sound.T, name string) []byte {
+func fixture(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := fixtures.ReadFile(fixtureDir + "/" + name)
 	if err != nil {
@@ -111,7 +114,7 @@ func fixture(t sound.T, name string) []byte {
 }
 
 // unpacked is a folder with some of them.
-func unpacked(t sound.T, names ...string) string {
+func unpacked(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
@@ -124,7 +127,7 @@ func unpacked(t sound.T, names ...string) string {
 
 // readsFiles reads files whole, streamed in any order and in order once, of which each shows the same
 // image; and what is no image is refused with the reason.
-func readsFiles(t sound.T) {
+func readsFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
 		whole, err := openFileBytes(f.name, data, FileOptions{})
@@ -170,7 +173,7 @@ func openFileBytes(name string, data []byte, o FileOptions) (grid.Source, error)
 }
 
 // readsPairs reads images whose voxels are in files beside their headers, whole and streamed.
-func readsPairs(t sound.T) {
+func readsPairs(t *testing.T) {
 	for _, f := range pairFixtures() {
 		header := filepath.Join(unpacked(t, append([]string{f.name}, f.data...)...), f.name)
 		for _, o := range []FileOptions{{}, {Stream: true}} {
@@ -190,7 +193,7 @@ func readsPairs(t sound.T) {
 }
 
 // readsVolumes reads each image of files that have several.
-func readsVolumes(t sound.T) {
+func readsVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		data := fixture(t, f.name)
 		for v := range f.count {
@@ -207,7 +210,7 @@ func readsVolumes(t sound.T) {
 
 // readsZarr reads Zarr arrays and groups, of each three one whole, one streamed in any order, and one
 // in order once: they are many files.
-func readsZarr(t sound.T) {
+func readsZarr(t *testing.T) {
 	// A file system on a disk may take a second to make and remove a thousand files.
 	dir, err := os.MkdirTemp("/dev/shm", "eccbench-sound-")
 	if err == nil {
@@ -278,7 +281,7 @@ func readsZarr(t sound.T) {
 }
 
 // zarrFixtureFiles are the Zarr hierarchies.
-func zarrFixtureFiles(t sound.T) fs.FS {
+func zarrFixtureFiles(t *testing.T) fs.FS {
 	packed := fixture(t, "zarr.zip")
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
@@ -293,7 +296,7 @@ const mostGenerated = 1 << 14
 
 // generates makes images whose hashes are known: lines of a hash and a name, which a range of slices
 // may follow.
-func generates(t sound.T) {
+func generates(t *testing.T) {
 	list, err := fixtures.ReadFile("testdata/digests.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -331,7 +334,7 @@ func generates(t sound.T) {
 }
 
 // The bytes of an interlaced image are those of its passes, as pixels are in them one by one.
-func interlacedBytes(t sound.T) {
+func interlacedBytes(t *testing.T) {
 	of := [8]string{"16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"}
 	for height := range int64(10) {
 		for width := range int64(18) {

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // dicomElement is an explicit element of a short type.
@@ -164,7 +164,7 @@ func damagedRLE() []damagedFile {
 }
 
 // refusesDicom holds that what is damaged is refused with the reason, and that what is not is read.
-func refusesDicom(t sound.T) {
+func refusesDicom(t *testing.T) {
 	// Elements within one of no type do not say theirs, whatever the file does.
 	const open, end = "\x00\x00\xff\xff\xff\xff\xfe\xff\x00\xe0\xff\xff\xff\xff", "\xfe\xff\x0d\xe0\x00\x00\x00\x00\xfe\xff\xdd\xe0\x00\x00\x00\x00"
 	for what, c := range map[string]struct {
@@ -188,7 +188,7 @@ func refusesDicom(t sound.T) {
 	refusesDamaged(t, damagedRLE())
 }
 
-func refusesDamaged(t sound.T, list []damagedFile) {
+func refusesDamaged(t *testing.T, list []damagedFile) {
 	t.Helper()
 	for _, c := range list {
 		_, err := openFileBytes(c.name, c.data, FileOptions{})
@@ -197,7 +197,7 @@ func refusesDamaged(t sound.T, list []damagedFile) {
 }
 
 // Slices that have numbers and no places are in the order of these, each once.
-func ordersSlices(t sound.T) {
+func ordersSlices(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, edit map[uint32]string) {
 		if err := os.WriteFile(filepath.Join(dir, name), writeDicom(edit), 0o666); err != nil {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // Lines of testdata/edits.txt are of files that are changed somewhere: a hash of what they are read as, the
@@ -20,7 +20,7 @@ import (
 const editsFile = "testdata/edits.txt"
 
 // editsShowTheSame holds that each is read as it was, with each option, or refused for the same reason.
-func editsShowTheSame(t sound.T) {
+func editsShowTheSame(t *testing.T) {
 	var names []string
 	for _, p := range pairFixtures() {
 		names = append(append(names, p.name), p.data...)
@@ -29,7 +29,7 @@ func editsShowTheSame(t sound.T) {
 }
 
 // namesSayTheSame holds that of input strings.
-func namesSayTheSame(t sound.T) {
+func namesSayTheSame(t *testing.T) {
 	text, err := fixtures.ReadFile(editsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func nameShown(what string) (hash, seen string) {
 func hashOf(seen string) string { return fmt.Sprintf("%06x", grid.Hash([]byte(seen))>>40) }
 
 // checkEdits is that of files in a folder and of those that are alone, or of Zarr hierarchies in one.
-func checkEdits(t sound.T, dir string, zarr bool) {
+func checkEdits(t *testing.T, dir string, zarr bool) {
 	text, err := fixtures.ReadFile(editsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func checkEdits(t sound.T, dir string, zarr bool) {
 }
 
 // edited is the hash of what an edited file is read as, and that itself.
-func edited(t sound.T, dir, what string) (hash, seen string) {
+func edited(t *testing.T, dir, what string) (hash, seen string) {
 	var name, old, by string
 	several := false
 	switch n, err := fmt.Sscanf(what, "%s %q %q", &name, &old, &by); {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // A fileFixture is a file that other software wrote, and what it holds.
@@ -180,7 +180,7 @@ func checkFileImage(t fileT, s grid.Source, shape string, typ grid.Type, value f
 	}
 }
 
-func checkFileError(t sound.T, what string, err error, want string) {
+func checkFileError(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -394,7 +394,7 @@ var refusedZarr = []struct{ name, options, want string }{
 }
 
 // A block of Blosc has a length behind the header, and as much after it as that says.
-func blocksOfBlosc(t sound.T) {
+func blocksOfBlosc(t *testing.T) {
 	src := make([]byte, bloscHeader+12)
 	src[bloscHeader+4] = 4 // as long as what becomes of it, so it is copied
 	for at := range int64(len(src) + 2) {

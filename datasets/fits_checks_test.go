@@ -3,9 +3,9 @@ package datasets
 import (
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // writeFits makes a header of cards and data, each filled up to whole blocks.
@@ -74,7 +74,7 @@ func damagedFits() (list []damagedFile) {
 
 // refusesFits holds that what is damaged is refused with the reason, and that what comes before an image is
 // passed over, however many blocks that is.
-func refusesFits(t sound.T) {
+func refusesFits(t *testing.T) {
 	refusesDamaged(t, damagedFits())
 	image := append([]string{"XTENSION= 'IMAGE   '"}, goodFits[1:]...)
 	for _, c := range []struct {

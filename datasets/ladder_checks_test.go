@@ -6,13 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // The levels of an image of more than one chunk are those of all of them, and of what is not finite all is counted.
-func laddersOfChunks(t sound.T) {
+func laddersOfChunks(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 1, W: chunkVoxels + 17}
 	values := make([]float32, shape.W)
 	for i := range values {
@@ -73,7 +73,7 @@ func laddersOfChunks(t sound.T) {
 }
 
 // Values are sorted, and distinct ones merged, whatever they are and however many.
-func sorts(t sound.T) {
+func sorts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var sorter floatSorter
 	for _, n := range []int{1, 2, 100, radixSize - 1, radixSize, radixSize + 1, 3 * radixSize} {

@@ -6,13 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // Levels are evenly spaced from the least value to the greatest.
-func voxelsOnEvenLevels(t sound.T) {
+func voxelsOnEvenLevels(t *testing.T) {
 	values := []float32{3, float32(math.Copysign(0, -1)), -2, 8}
 	f, err := Voxels(context.Background(), 2, grid.Shape{D: 1, H: 2, W: 2}, "float32", grid.Bytes(values), 11)
 	if err != nil {
@@ -24,7 +24,7 @@ func voxelsOnEvenLevels(t sound.T) {
 }
 
 // What is no image is refused with the reason.
-func voxelsRefused(t sound.T) {
+func voxelsRefused(t *testing.T) {
 	for want, ask := range map[string]func() (*grid.Field, error){
 		`element type "int8": want`: func() (*grid.Field, error) {
 			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 1, W: 1}, "int8", make([]byte, 1), 0)
@@ -49,7 +49,7 @@ func voxelsRefused(t sound.T) {
 }
 
 // Conversion and ranking stop with the context.
-func voxelsUntil(t sound.T) {
+func voxelsUntil(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for typ, size := range map[string]int{"float16": 2, "float32": 4, "uint32": 4, "float64": 8, "int64": 8} {
@@ -61,7 +61,7 @@ func voxelsUntil(t sound.T) {
 
 // A guess has the ladder that the whole image has. It is confirmed by who finds all values on
 // levels or shows them, and not where one is beyond it or nobody watches.
-func guesses(t sound.T) {
+func guesses(t *testing.T) {
 	shape := grid.Shape{D: 64, H: 128, W: 128}
 	rng := rand.New(rand.NewPCG(1, 1))
 	values := make([]float32, shape.Voxels())

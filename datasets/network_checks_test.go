@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // A memoryServer has objects of one version in memory, and notes which ranges it is asked for.
@@ -79,7 +79,7 @@ func through(n Network) (back func()) {
 
 // An object is read like a file, in blocks where little of it is asked for, and what its server says is
 // passed on.
-func readsObjects(t sound.T) {
+func readsObjects(t *testing.T) {
 	for path, want := range map[string]bool{"s3://a/b": true, "http://a": true, "https://a/b.raw": true, "ftp://a": false, "https:/a": false, "https": false, "": false} {
 		if IsURL(path) != want {
 			t.Errorf("%q is a URL: %v", path, !want)
@@ -180,7 +180,7 @@ func readsObjects(t sound.T) {
 }
 
 // A Zarr hierarchy on a server is that in a folder.
-func readsRemoteZarr(t sound.T) {
+func readsRemoteZarr(t *testing.T) {
 	const url = "s3://there/of/"
 	server := &memoryServer{objects: map[string][]byte{url + "a.raw/zarr.json": {'{', '}'}, url + "a.png/zarr.json": {'{', '}'}}, version: "7", broken: map[string]bool{}}
 	defer through(server)()
@@ -246,7 +246,7 @@ func readsRemoteZarr(t sound.T) {
 }
 
 // What is known of a path is its size, when it changed, and whether it is a folder of images.
-func statsPaths(t sound.T) {
+func statsPaths(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.zarr", "b"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
@@ -271,7 +271,7 @@ func statsPaths(t sound.T) {
 
 // Part of a file in a folder is what is there, from its end, too, and no more; what there is not is said
 // to be missing, as a chunk may be.
-func readsFolders(t sound.T) {
+func readsFolders(t *testing.T) {
 	dir := t.TempDir()
 	f := folder(dir)
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("0123456789"), 0o666); err != nil {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
-func openNamed(t sound.T, name string) grid.Source {
+func openNamed(t testing.TB, name string) grid.Source {
 	t.Helper()
 	s, err := Open(name)
 	if err != nil {
@@ -19,7 +19,7 @@ func openNamed(t sound.T, name string) grid.Source {
 	return s
 }
 
-func loadNamed(t sound.T, name string) *grid.Field {
+func loadNamed(t *testing.T, name string) *grid.Field {
 	t.Helper()
 	f, err := grid.Load(openNamed(t, name))
 	if err != nil {
@@ -55,7 +55,7 @@ func checkSlab(t fileT, s grid.Source, lo, hi int64) {
 }
 
 // Slabs alone are those of the whole, of images of several tiles and rows of several pieces.
-func slabsOfTiles(t sound.T) {
+func slabsOfTiles(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=2500x3x5/type=uint8",
 		"noise/shape=3x20000x5/type=uint16",
@@ -75,7 +75,7 @@ func slabsOfTiles(t sound.T) {
 }
 
 // What is no slab of an image is refused.
-func refusesSlabs(t sound.T) {
+func refusesSlabs(t *testing.T) {
 	for _, name := range []string{"noise/shape=8x8x8", "grf/shape=8x8x8", "ball/shape=8x8x8/roll=3"} {
 		s := openNamed(t, name)
 		for _, c := range []struct{ size, lo, hi int64 }{{256, -1, 0}, {256, 8, 9}, {255, 3, 4}, {0, 4, 3}} {
@@ -87,7 +87,7 @@ func refusesSlabs(t sound.T) {
 }
 
 // A rolled image begins with a later slice.
-func rolls(t sound.T) {
+func rolls(t *testing.T) {
 	for _, name := range []string{"noise/shape=5x4x7/type=int16", "noise/shape=5x7"} {
 		whole := loadNamed(t, name)
 		size, n := grid.SliceBytes(whole), whole.Shape().Slices()
@@ -104,7 +104,7 @@ func rolls(t sound.T) {
 }
 
 // A repeated image repeats its first slices.
-func repeats(t sound.T) {
+func repeats(t *testing.T) {
 	for _, name := range []string{"noise/shape=5x4x7/type=int16", "grf/shape=9x8x12/type=uint8", "ball/shape=9x9x9/roll=2", "noise/shape=5x7"} {
 		whole := loadNamed(t, name)
 		size, n := grid.SliceBytes(whole), whole.Shape().Slices()
@@ -121,7 +121,7 @@ func repeats(t sound.T) {
 }
 
 // Variants of an image are as many others of its shape, type and levels as there are.
-func hasVariants(t sound.T) {
+func hasVariants(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "a.raw")
 	if err := os.WriteFile(raw, []byte("twelve bytes"), 0o600); err != nil {
 		t.Fatal(err)

@@ -16,14 +16,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // What is no raw image is refused with the reason.
-func refusesRaw(t sound.T) {
+func refusesRaw(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 3, W: 4}
 	for _, c := range []struct {
 		what string
@@ -52,7 +52,7 @@ func refusesRaw(t sound.T) {
 }
 
 // Raw files are read by the names of their types.
-func readsRaw(t sound.T) {
+func readsRaw(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 3, W: 4}
 	for _, s := range storedTypes() {
 		data := fileBytes(s, binary.LittleEndian, 24, fileSequence(s))
@@ -71,7 +71,7 @@ func readsRaw(t sound.T) {
 }
 
 // rescales holds the rounding: two operations, each rounded to float64.
-func rescales(t sound.T) {
+func rescales(t *testing.T) {
 	src := []int16{-32768, -7, 0, 1, 3, 32767}
 	slope, inter := float64(float32(0.1)), float64(float32(-0.3))
 	got := grid.Values[float32](rescale[int16](grid.Bytes(src), slope, inter))
@@ -92,7 +92,7 @@ func rescales(t sound.T) {
 
 // Scaling merges values where two of those that a type has, the lowest and the highest too, come
 // to one float32.
-func scalingThatMerges(t sound.T) {
+func scalingThatMerges(t *testing.T) {
 	const exact = 1 << 24 // up to which a float32 holds every whole number
 	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedUint16: {0, 65535}, storedInt16: {-32768, 32767}} {
 		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
@@ -107,7 +107,7 @@ func scalingThatMerges(t sound.T) {
 }
 
 // What cannot be read is refused with the reason.
-func refusesFiles(t sound.T) {
+func refusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -150,7 +150,7 @@ func refusesFiles(t sound.T) {
 }
 
 // Axes of one voxel are left out.
-func shapesOfAxes(t sound.T) {
+func shapesOfAxes(t *testing.T) {
 	for _, c := range []struct {
 		axes []int64
 		want string
@@ -178,7 +178,7 @@ func shapesOfAxes(t sound.T) {
 
 // streamsWhereItCan opens files whose names say nothing of how: only those that
 // are packed come into memory.
-func streamsWhereItCan(t sound.T) {
+func streamsWhereItCan(t *testing.T) {
 	packed := fixture(t, "f32_2d.nii.gz")
 	for name, o := range map[string]struct {
 		data  []byte
@@ -208,7 +208,7 @@ func streamsWhereItCan(t sound.T) {
 }
 
 // filesThatShrink cuts a file short after it was opened.
-func filesThatShrink(t sound.T) {
+func filesThatShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")
 	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func filesThatShrink(t sound.T) {
 }
 
 // filesThatChange puts a NaN into a file after it was opened.
-func filesThatChange(t sound.T) {
+func filesThatChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")
 	values := []float32{1, 2, 3, 4, 5, 6}
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
@@ -247,7 +247,7 @@ func filesThatChange(t sound.T) {
 
 // A file is looked at whole once, however often it is opened and turned; another file of
 // the name, and another number of levels, are looked at anew.
-func surveysOnce(t sound.T) {
+func surveysOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.raw")
 	write := func(values []float32, changed time.Time) {
 		t.Helper()
@@ -311,7 +311,7 @@ func surveysOnce(t sound.T) {
 
 // Compressed voxels that are read once come to whoever asks for slabs together, and to
 // nobody twice.
-func readsOnce(t sound.T) {
+func readsOnce(t *testing.T) {
 	path := fixturePath(t, "nifti2_i16_3d.nii.gz")
 	whole, err := OpenFile(path, FileOptions{})
 	if err != nil {
@@ -341,7 +341,7 @@ func readsOnce(t sound.T) {
 }
 
 // Names of data files may be numbered.
-func readsNumberedNames(t sound.T) {
+func readsNumberedNames(t *testing.T) {
 	for _, c := range []struct {
 		field, want string
 	}{
@@ -371,7 +371,7 @@ func readsNumberedNames(t sound.T) {
 }
 
 // Files one after the other are read as one.
-func chainsFiles(t sound.T) {
+func chainsFiles(t *testing.T) {
 	var c fileChain
 	text := "abcdefghij"
 	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
@@ -391,7 +391,7 @@ func chainsFiles(t sound.T) {
 
 // An image that is held whole is refused where it takes more memory than there is, with the
 // sum, before it is read; one that is streamed is not.
-func roomOfFiles(t sound.T) {
+func roomOfFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		least int64
 		sum   string
@@ -445,9 +445,9 @@ func npyOf(descr string, values any, n int) []byte {
 
 // Values that float32 does not hold keep their order and stand for themselves, and equal
 // ones are one level.
-func ranksValues(t sound.T) { ranked(t, 3000) }
+func ranksValues(t *testing.T) { ranked(t, 3000) }
 
-func ranked(t sound.T, n int) {
+func ranked(t *testing.T, n int) {
 	many := make([]float64, n)
 	for i := range many {
 		many[i] = float64(i*7919%1_000_003) + 0.1
@@ -500,7 +500,7 @@ func ranked(t sound.T, n int) {
 }
 
 // Values that float32 holds are themselves.
-func narrowsExactly(t sound.T) {
+func narrowsExactly(t *testing.T) {
 	for name, c := range map[string]struct {
 		descr  string
 		values any
@@ -530,7 +530,7 @@ func narrowsExactly(t sound.T) {
 }
 
 // What is not a number is refused with its place, whether other values are held or not.
-func narrowRefusesNaN(t sound.T) {
+func narrowRefusesNaN(t *testing.T) {
 	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
 		for _, every := range []bool{false, true} {
 			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), FileOptions{Every: every})
@@ -540,7 +540,7 @@ func narrowRefusesNaN(t sound.T) {
 }
 
 // Every float16, by the sum of its parts.
-func readsHalves(t sound.T) {
+func readsHalves(t *testing.T) {
 	for h := range 1 << 16 {
 		exponent, fraction := h>>10&31, h&1023
 		want := math.Ldexp(float64(1024+fraction), exponent-25)
@@ -562,7 +562,7 @@ func readsHalves(t sound.T) {
 }
 
 // Values that float32 does not hold are ranked among those of all slices.
-func ranksStacks(t sound.T) {
+func ranksStacks(t *testing.T) {
 	dir := t.TempDir()
 	whole := fixture(t, "f8_ranked_3d.npy")
 	data := whole[len(whole)-24*8:]
@@ -580,7 +580,7 @@ func ranksStacks(t sound.T) {
 }
 
 // What is no stack is refused with the reason.
-func refusesStacks(t sound.T) {
+func refusesStacks(t *testing.T) {
 	base := t.TempDir()
 	for _, c := range []struct{ what, fourth, want string }{
 		{"shape", string(writeNpy(npyHeaderText("|u1", "False", "(3, 3)"), make([]byte, 9))), "slice DIR/s4.npy: 3x3 of uint8, where the first slice is 3x2 of uint8"},
@@ -629,7 +629,7 @@ func refusesStacks(t sound.T) {
 }
 
 // A stack is looked at anew where a slice changed.
-func surveysStacks(t sound.T) {
+func surveysStacks(t *testing.T) {
 	dir := t.TempDir()
 	writeSlices(t, dir, ".npy", "<f4", storedFloat32, 3, linear(0, 1))
 	var surveys Surveys
@@ -661,7 +661,7 @@ func surveysStacks(t sound.T) {
 }
 
 // Of each value its lowest bits count, with their sign.
-func countsLowBits(t sound.T) {
+func countsLowBits(t *testing.T) {
 	for _, c := range []struct {
 		stored storedType
 		bits   int
@@ -681,7 +681,7 @@ func countsLowBits(t sound.T) {
 }
 
 // Differences of every size of pixel add up to what they were taken of.
-func integrates(t sound.T) {
+func integrates(t *testing.T) {
 	for _, size := range []int64{1, 2, 4, 8} {
 		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
 		for i := range int64(5) {
@@ -695,7 +695,7 @@ func integrates(t sound.T) {
 }
 
 // Fill values are what JSON may say of them.
-func fillValues(t sound.T) {
+func fillValues(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		s    storedType
@@ -725,7 +725,7 @@ func fillValues(t sound.T) {
 }
 
 // A name with another value has the defaults that follow from it.
-func namesWithOthers(t sound.T) {
+func namesWithOthers(t *testing.T) {
 	n, err := ParseName("noise/shape=8x8")
 	if err != nil {
 		t.Fatal(err)
@@ -752,7 +752,7 @@ func namesWithOthers(t sound.T) {
 }
 
 // Every instruction set finds the extremes of values, and whether one is not finite, wherever it is.
-func extremesOfValues(t sound.T) {
+func extremesOfValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, isa := range append(available(), "none") {
 		v := vectorsOf(isa)
@@ -777,10 +777,10 @@ func extremesOfValues(t sound.T) {
 }
 
 // fixturePath is where a file is that can be opened by its path.
-func fixturePath(t sound.T, name string) string { return filepath.Join(unpacked(t, name), name) }
+func fixturePath(t *testing.T, name string) string { return filepath.Join(unpacked(t, name), name) }
 
 // The .img of a pair names the image as well, and a pair is not half of one.
-func opensPairs(t sound.T) {
+func opensPairs(t *testing.T) {
 	for header, name := range map[string]string{
 		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
 	} {
@@ -826,7 +826,7 @@ var errFailing = errors.New("the disk is on fire")
 
 // Files are known by their first bytes alone, too, and what of one cannot be read is told: when it is
 // opened or, of one that is streamed, when it is read. It is told as it is, and not as a damaged file.
-func failingFiles(t sound.T) {
+func failingFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
 		s, err := openFileBytes("image", data, FileOptions{})
@@ -853,7 +853,7 @@ func failingFiles(t sound.T) {
 }
 
 // A list of names ends where it is long.
-func listsNames(t sound.T) {
+func listsNames(t *testing.T) {
 	names := strings.Fields("a b c d e f g h i j k l m")
 	if got, want := listOf(names[:2]), `"a", "b"`; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -864,7 +864,7 @@ func listsNames(t sound.T) {
 }
 
 // Scaling makes one float32 of two values where both are beyond what it counts to.
-func mergesAtTheEnds(t sound.T) {
+func mergesAtTheEnds(t *testing.T) {
 	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedInt16: {-32768, 32767}, storedUint16: {0, 65535}} {
 		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
 			if b := (&fileBody{stored: stored, slope: 1, inter: inter}); b.merges() != want {
@@ -880,7 +880,7 @@ func storedTypes() []storedType {
 
 // The slices of a series are in the order of their places, whatever their names, and refused where they
 // take more memory than there is.
-func ordersSeries(t sound.T) {
+func ordersSeries(t *testing.T) {
 	series, err := fs.Sub(fixtures, fixtureDir+"/series")
 	dir := filepath.Join(t.TempDir(), "series")
 	if err == nil {
@@ -899,7 +899,7 @@ func ordersSeries(t sound.T) {
 }
 
 // The root of a number, rounded up, is that of a square itself.
-func roots(t sound.T) {
+func roots(t *testing.T) {
 	for n, want := int64(0), int64(0); n < 200; n++ {
 		if want*want < n {
 			want++

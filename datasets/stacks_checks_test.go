@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // fileBytes encodes the first n values of a sequence, element by element.
@@ -74,7 +74,7 @@ func appendElement(b []byte, s storedType, order binary.AppendByteOrder, v float
 }
 
 // writeSlices writes n slices of 3x2 to a folder, as npy files of a type or raw.
-func writeSlices(t sound.T, dir, ext, descr string, s storedType, n int64, value func(int64) float64) {
+func writeSlices(t *testing.T, dir, ext, descr string, s storedType, n int64, value func(int64) float64) {
 	t.Helper()
 	for z := range n {
 		data := fileBytes(s, byteOrders()[strings.HasPrefix(descr, ">")], 6, func(i int64) float64 { return value(6*z + i) })
@@ -106,7 +106,7 @@ func kindsOfSlices(float32s, options string) []kindOfSlices {
 }
 
 // Twelve slices, of which the tenth does not follow the first.
-func readsStacks(t sound.T) {
+func readsStacks(t *testing.T) {
 	for _, c := range kindsOfSlices("<f4", "") {
 		dir := t.TempDir()
 		value := fileSequence(c.stored)
@@ -135,7 +135,7 @@ func readsStacks(t sound.T) {
 
 // Slices are read when they are asked for, and are then what they are in memory. What is wrong
 // with one is said when it is read.
-func streamsStacks(t sound.T) {
+func streamsStacks(t *testing.T) {
 	for _, c := range kindsOfSlices(">f4", "/levels=every") {
 		dir := t.TempDir()
 		value := fileSequence(c.stored)
@@ -176,7 +176,7 @@ var npyCode = map[storedType]string{
 }
 
 // Voxels in memory make the image that a file of them does, and are not written to.
-func voxelsAreThoseOfAFile(t sound.T) {
+func voxelsAreThoseOfAFile(t *testing.T) {
 	shape := grid.Shape{D: 3, H: 4, W: 500}
 	for stored, typ := range storedNames {
 		if stored == storedInt8 {
@@ -235,7 +235,7 @@ func plain(f *grid.Field) []float32 {
 
 // A level of the fast quantiser that is not too near to the next one is the quantiser's, for
 // the least and the largest sums, those next to where levels change, and others.
-func fastQuantiserIsTheQuantiser(t sound.T) {
+func fastQuantiserIsTheQuantiser(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	fast := 0
 	for _, smooth := range []float64{0.5, 0.7, 1, 1.4, 2, 2.5, 3, 4, 5.68, 8, 11, 16, 23, 32} {

@@ -5,13 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // Images that are stored are read back as they are made, and stored once.
-func storesImages(t sound.T) {
+func storesImages(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
 		"noise/shape=37x21x19/levels=1024/type=float32/seed=3",
@@ -58,7 +58,7 @@ func storesImages(t sound.T) {
 	}
 }
 
-func load(t sound.T, s grid.Source) []byte {
+func load(t *testing.T, s grid.Source) []byte {
 	t.Helper()
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
@@ -68,7 +68,7 @@ func load(t sound.T, s grid.Source) []byte {
 }
 
 // A file that is not what it is named for is refused in one line.
-func refusesStored(t sound.T) {
+func refusesStored(t *testing.T) {
 	dir := t.TempDir()
 	name := "noise/shape=16x16x16/levels=256/type=uint8/seed=1/path=" + dir
 	if _, err := Store(name); err != nil {

@@ -13,14 +13,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // Names are in the order of their numbers, and of two that have the same ones the shorter text comes last
 // where it has fewer zeros.
-func comparesNaturally(t sound.T) {
+func comparesNaturally(t *testing.T) {
 	list := strings.Fields("1 2 2a 10 10a B a a- a0 a00 a01 a1 a01b a1b a2 a10 a10b b x2y10 x10y2")
 	for i, a := range append([]string{""}, list...) {
 		for j, b := range append([]string{""}, list...) {
@@ -32,7 +32,7 @@ func comparesNaturally(t sound.T) {
 }
 
 // Values of every type are multiplied as float64, whatever makes them so.
-func rescalesEveryType(t sound.T) {
+func rescalesEveryType(t *testing.T) {
 	const slope, inter = 0.3, -7.
 	for s, values := range map[storedType]any{
 		storedUint8: []uint8{0, 3, 255}, storedInt8: []int16{-128, 0, 127}, storedInt16: []int16{math.MinInt16, 5}, storedUint16: []uint16{7, math.MaxUint16},
@@ -62,7 +62,7 @@ func rescalesEveryType(t sound.T) {
 }
 
 // The distinct values of a span are those of its slices alone, ascending, and no more than there may be.
-func distinctValuesOfSpans(t sound.T) {
+func distinctValuesOfSpans(t *testing.T) {
 	for _, typ := range grid.Types() {
 		of := []float32{9, 1, 3, 200, 3, 2, 2, 1, 8, 8}
 		if typ == grid.Int16 {
@@ -102,7 +102,7 @@ func distinctValuesOfSpans(t sound.T) {
 }
 
 // Of several files all leave the cache, or it is not said; of none none do.
-func coolsFiles(t sound.T) {
+func coolsFiles(t *testing.T) {
 	dir := t.TempDir()
 	set := &fileSet{}
 	if cold, err := set.Cool(); cold || err != nil {
@@ -170,7 +170,7 @@ func coolsFiles(t sound.T) {
 }
 
 // What is read of a file is what is there, and what is beyond its end is missed.
-func readsPartsOfFiles(t sound.T) {
+func readsPartsOfFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	data := make([]byte, 3<<17+5)
 	for i := range data {
@@ -196,7 +196,7 @@ func readsPartsOfFiles(t sound.T) {
 }
 
 // Slabs that follow one another are those of the whole, however deep they are, by every instruction set.
-func slabsThatFollow(t sound.T) {
+func slabsThatFollow(t *testing.T) {
 	for _, name := range []string{
 		"grf/shape=40x20x20/type=uint8", "grf/shape=90x20x20/type=uint16/levels=65536/smooth=1",
 		"grf/shape=20x20x40/smooth=4/type=uint8", "grf/shape=50x100/smooth=3/type=uint8",
@@ -234,7 +234,7 @@ func slabsThatFollow(t sound.T) {
 
 // A passage goes on where it waits, begins where slabs follow one another, and there are as many as there is
 // room for: then the one that has waited longest begins anew.
-func passagesAreBounded(t sound.T) {
+func passagesAreBounded(t *testing.T) {
 	const half = passageBytes / 2
 	var p passages
 	enter := func(lo int64, want *passage) *passage {

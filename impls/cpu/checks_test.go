@@ -5,34 +5,37 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// Checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "shares of cores", Of: sharedOut},
 		{Name: "slabs", Of: slabs},
 		{Name: "memory", Of: memoryIsWhatIsAllocated, Allocates: true},
 		{Name: "refusals", Of: refusals},
 		{Name: "parts of a call", Of: partsOfACall},
 		{Name: "images that are read in slabs", Of: slabsAddUp},
-		{Name: "planted faults", Of: func(t sound.T) {
+		{Name: "planted faults", Of: func(t *testing.T) {
 			ecctest.FaultsAreWrong(t, drawn(t, grid.Shape{D: 13, H: 5, W: 7}), bench.Setting{Threads: 1}, Faulty, Faults()...)
 		}},
 		{Name: "images that end", Of: endsAreTold},
 	}
 }
 
-func empty(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
-	return grids.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
+func empty(t *testing.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
+	return gridtest.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
 }
 
 // streamed is an image that nobody sees to be in memory.
@@ -40,7 +43,7 @@ func streamed(f *grid.Field) grid.Source { return struct{ grid.Source }{f} }
 
 // An image is shared out among all cores that it has slices for, a flat one in chunks of rows that
 // are not too short.
-func sharedOut(t sound.T) {
+func sharedOut(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
 		threads int
@@ -58,7 +61,7 @@ func sharedOut(t sound.T) {
 }
 
 // A core reads what it counts and a slice on either side at once, where that is not too much.
-func slabs(t sound.T) {
+func slabs(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
 		typ     grid.Type
@@ -68,7 +71,7 @@ func slabs(t sound.T) {
 		{grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 1, 27}, {grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 5, 7}, {grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint8, 1, 8},
 		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 100, H: 1 << 10, W: 1 << 11}, grid.Float32, 1, 4}, {grid.Shape{D: 9, H: 1 << 14, W: 1 << 14}, grid.Uint8, 1, 1},
 	} {
-		if p := newPlan(grids.VastOf(c.shape, c.typ), c.threads); p.slab != c.want {
+		if p := newPlan(gridtest.VastOf(c.shape, c.typ), c.threads); p.slab != c.want {
 			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, p.slab, c.want)
 		}
 	}
@@ -79,7 +82,7 @@ func slabs(t sound.T) {
 
 // An image is counted as it is in memory whatever of it is read at a time, and however many levels
 // have one table.
-func slabsAddUp(t sound.T) {
+func slabsAddUp(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 13, H: 5, W: 7}, {D: 1, H: 31, W: 9}} {
 		f := drawn(t, shape)
 		want := ecc.Enumerate(f)
@@ -103,22 +106,22 @@ func slabsAddUp(t sound.T) {
 	}
 }
 
-func drawn(t sound.T, shape grid.Shape) *grid.Field {
-	return grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
+func drawn(t *testing.T, shape grid.Shape) *grid.Field {
+	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
 }
 
 // There is no answer where one of the reads fails, nor where the image in memory ends.
-func endsAreTold(t sound.T) {
+func endsAreTold(t *testing.T) {
 	f := drawn(t, grid.Shape{D: 7, H: 4, W: 5})
 	for reads := int64(0); ; reads++ {
-		in := grids.BreaksAfter(f, reads, nil)
+		in := gridtest.BreaksAfter(f, reads, nil)
 		p := newPlan(in, 1)
 		p.slab = 1
 		err := newJob(in, p, "").Do(nil)
 		if in.Left() >= 0 && err == nil && reads > 7 {
 			break
 		}
-		if !errors.Is(err, grids.ErrUnread) {
+		if !errors.Is(err, gridtest.ErrUnread) {
 			t.Fatalf("after %d reads: %v", reads, err)
 		}
 	}
@@ -132,7 +135,7 @@ func endsAreTold(t sound.T) {
 
 // What a refusal says that a job needs it allocates: with a table of changes for each core and with
 // one for all, in memory and streamed, whichever axis is the long one. What is allocated is rounded up.
-func memoryIsWhatIsAllocated(t sound.T) {
+func memoryIsWhatIsAllocated(t *testing.T) {
 	for _, c := range []struct {
 		shape  grid.Shape
 		levels int64
@@ -156,7 +159,7 @@ func memoryIsWhatIsAllocated(t sound.T) {
 					t.Errorf("%d levels: one table for all cores is %v", c.levels, p.shared)
 				}
 				want := p.memory()
-				got := int64(sound.Allocated(func() {
+				got := int64(checktest.Allocated(func() {
 					if _, err := (Implementation{}).Setup(in, given); err != nil {
 						t.Fatal(err)
 					}
@@ -170,19 +173,19 @@ func memoryIsWhatIsAllocated(t sound.T) {
 }
 
 // What takes longer than there is time for, or more than there is memory, is refused, and no less.
-func refusals(t sound.T) {
+func refusals(t *testing.T) {
 	shape := grid.Shape{D: 20, H: 30, W: 40}
 	f := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8))
 	for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
 		given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
-		if got, want := sound.Least(func(n int64) bool {
+		if got, want := checktest.Least(func(n int64) bool {
 			c := given
 			c.Time = time.Duration(n)
 			return Implementation{}.CanDo(f, c) == nil
 		}), shape.Voxels()*nsPerVoxel/cores; got < want-1 || got > want+1 {
 			t.Errorf("on %d cores %v is enough, want %v", threads, time.Duration(got), time.Duration(want))
 		}
-		if got, want := sound.Least(func(n int64) bool {
+		if got, want := checktest.Least(func(n int64) bool {
 			c := given
 			c.Memory = n
 			return Implementation{}.CanDo(f, c) == nil
@@ -209,7 +212,7 @@ func refusals(t sound.T) {
 }
 
 // A call names its parts.
-func partsOfACall(t sound.T) {
+func partsOfACall(t *testing.T) {
 	f := empty(t, grid.Shape{D: 7, H: 6, W: 5}, grid.Uint8, grid.Identity(grid.Uint8))
 	ecctest.CallHasParts(t, Implementation{}, f, "convert", "count", "reduce")
 	ecctest.CallHasParts(t, Implementation{}, streamed(f), "convert", "count", "read", "reduce")

@@ -7,29 +7,30 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"unsafe"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 )
 
 // rowChecks are of the conversions that an instruction set has.
-func rowChecks(isa string) []sound.Check {
+func rowChecks(isa string) []checktest.Check {
 	if isa == Portable {
 		return nil
 	}
-	return []sound.Check{
-		{Name: "levels of float32, " + isa, Of: func(t sound.T) { rowsOfAllFloats(t, isa, fewPlaces) }},
-		{Name: "levels of whole numbers, " + isa, Of: func(t sound.T) { rowsOfNumbers(t, isa) }},
-		{Name: "what conversions of whole numbers say, " + isa, Of: func(t sound.T) { shiftsSayAll(t, isa) }},
-		{Name: "levels that are watched, " + isa, Of: func(t sound.T) { watchersSeeAll(t, isa) }},
+	return []checktest.Check{
+		{Name: "levels of float32, " + isa, Of: func(t *testing.T) { rowsOfAllFloats(t, isa, fewPlaces) }},
+		{Name: "levels of whole numbers, " + isa, Of: func(t *testing.T) { rowsOfNumbers(t, isa) }},
+		{Name: "what conversions of whole numbers say, " + isa, Of: func(t *testing.T) { shiftsSayAll(t, isa) }},
+		{Name: "levels that are watched, " + isa, Of: func(t *testing.T) { watchersSeeAll(t, isa) }},
 		{Name: "rows that are finished", Of: finishesWhatStopsEarly},
 	}
 }
 
 // rowsOfAllFloats is rowsOfFloats in lanes of every width.
-func rowsOfAllFloats(t sound.T, isa string, places func(i, n int) []int) {
+func rowsOfAllFloats(t *testing.T, isa string, places func(i, n int) []int) {
 	rowsOfFloats(t, 1, isa, kernels8(isa).rows, places)
 	rowsOfFloats(t, 2, isa, kernels16(isa).rows, places)
 	rowsOfFloats(t, 4, isa, kernels32(isa).rows, places)
@@ -51,7 +52,7 @@ func fewPlaces(i, n int) []int {
 
 // rowsOfNumbers holds the conversions of whole numbers that are arithmetic to the table: they turn
 // all values by themselves.
-func rowsOfNumbers(t sound.T, isa string) {
+func rowsOfNumbers(t *testing.T, isa string) {
 	shifted := func(lo float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, 1, n)
 		if err != nil {
@@ -76,7 +77,7 @@ func rowsOfNumbers(t sound.T, isa string) {
 	}
 }
 
-func numbersOf[L lane](t sound.T, typ grid.Type, ladder grid.Ladder, isa string, rows func(*levels[L]) rowsFunc[L]) {
+func numbersOf[L lane](t *testing.T, typ grid.Type, ladder grid.Ladder, isa string, rows func(*levels[L]) rowsFunc[L]) {
 	v := newLevels[L](typ, ladder)
 	if v.shift == nil {
 		t.Errorf("%v on %v: the levels are no shift", typ, ladder)
@@ -97,7 +98,7 @@ func numbersOf[L lane](t sound.T, typ grid.Type, ladder grid.Ladder, isa string,
 		n = 77
 	}
 	size := int(typ.Size())
-	src, free := grids.AtEnd(rowsOf * n * size)
+	src, free := gridtest.AtEnd(rowsOf * n * size)
 	defer free()
 	for i := range rowsOf * n {
 		src[i*size] = byte(i * 7)
@@ -118,7 +119,7 @@ func numbersOf[L lane](t sound.T, typ grid.Type, ladder grid.Ladder, isa string,
 
 // Conversions that are arithmetic turn all values, and say so, whatever is in registers when they are
 // called.
-func shiftsSayAll(t sound.T, isa string) {
+func shiftsSayAll(t *testing.T, isa string) {
 	all := map[string][]shiftFunc{AVX2: {shift8to8avx2, shift16to16avx2}, AVX512: {shift8to8avx512, shift16to8avx512, shift16to16avx512}}[isa]
 	const n, rows, stride = 33, 3, 80
 	src, dst := make([]byte, 2*n*rows), make([]byte, stride*rows)
@@ -132,7 +133,7 @@ func shiftsSayAll(t sound.T, isa string) {
 // rowsOfFloats holds a conversion of float32 to levels to the portable way, whatever values lie
 // between levels or beyond the ladder, in whichever vector of a row; and it turns values
 // within the ladder by itself, since what it leaves to the portable way is only slow.
-func rowsOfFloats[L lane](t sound.T, size int64, isa string, rows func(*levels[L]) rowsFunc[L], places func(i, n int) []int) {
+func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*levels[L]) rowsFunc[L], places func(i, n int) []int) {
 	least := map[string]map[int64]int{AVX2: {1: 32, 2: 16, 4: 8}, AVX512: {1: 1, 2: 1, 4: 1}}[isa][size]
 	many := map[int64]int64{1: 255, 2: 3000, 4: 70000}[size]
 	inFloat32 := 0
@@ -167,7 +168,7 @@ func rowsOfFloats[L lane](t sound.T, size int64, isa string, rows func(*levels[L
 		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 2*float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		byItself, asItIs := rows(alone), rows(right)
 		for _, n := range []int{least, 77} {
-			src, free := grids.AtEnd(2 * n * 4)
+			src, free := gridtest.AtEnd(2 * n * 4)
 			defer free()
 			for i, x := range append(within, beyond...) {
 				convert := byItself
@@ -228,7 +229,7 @@ func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], src []byte, n, at int
 
 // Whatever number of values a function turns into levels before it stops, the others are
 // turned too, in their rows.
-func finishesWhatStopsEarly(t sound.T) {
+func finishesWhatStopsEarly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	v := newLevels[uint8](grid.Uint8, grid.Identity(grid.Uint8))
 	for range 2000 {
@@ -263,13 +264,13 @@ func finishesWhatStopsEarly(t sound.T) {
 
 // Whoever watches is shown every value that stands on no level, wherever it is in a row, and none
 // where all stand on levels; the levels are those that nobody watches.
-func watchersSeeAll(t sound.T, isa string) {
+func watchersSeeAll(t *testing.T, isa string) {
 	watchedRows(t, isa, kernels8(isa).rows, 200)
 	watchedRows(t, isa, kernels16(isa).rows, 1000)
 	watchedRows(t, isa, kernels32(isa).rows, 70000)
 }
 
-func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L], n int64) {
+func watchedRows[L lane](t *testing.T, isa string, rows func(*levels[L]) rowsFunc[L], n int64) {
 	t.Helper()
 	const width, height, stride = 77, 3, 80
 	for _, step := range []float64{0.5, 0.1} { // of which float32 has one exactly
@@ -277,7 +278,7 @@ func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &grids.Looker{}
+		w := &gridtest.Looker{}
 		v := newLevels[L](grid.Float32, ladder)
 		plain := rows(v)
 		v.watcher = w

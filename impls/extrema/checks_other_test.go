@@ -2,6 +2,6 @@
 
 package extrema
 
-import "eccbench/internal/sound"
+import "eccbench/internal/checktest"
 
-func rowChecks(string) []sound.Check { return nil }
+func rowChecks(string) []checktest.Check { return nil }

@@ -7,47 +7,50 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/quantity"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// Checks are of lanes, of the instruction set's conversions, and of jobs that add up images, join
-// pieces and keep tallies.
-func (i Implementation) Checks(asked string) []sound.Check {
-	isa, err := choose(asked)
-	if err != nil {
-		return nil // it is refused
+func TestChecks(t *testing.T) {
+	for _, isa := range available() {
+		t.Run(isa, func(t *testing.T) { checktest.Run(t, checks(isa)...) })
 	}
+}
+
+// checks are of lanes, of the instruction set's conversions, and of jobs that add up images, join
+// pieces and keep tallies.
+func checks(isa string) []checktest.Check {
 	return append(rowChecks(isa),
-		sound.Check{Name: "lanes", Of: lanesFit},
-		sound.Check{Name: "images that add up", Of: imagesAddUp},
-		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, []int64{2, 3}, 9) }},
-		sound.Check{Name: "long pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1}, []int64{75}, 150) }},
-		sound.Check{Name: "images that are read once", Of: onePassIsTheWhole},
-		sound.Check{Name: "images that are read in slabs", Of: slabsAddUp},
-		sound.Check{Name: "planted faults, " + isa, Of: func(t sound.T) { faultsAreWrong(t, isa) }},
-		sound.Check{Name: "tallies", Of: tallyAddsUp},
-		sound.Check{Name: "tables of changes", Of: tablesHold},
-		sound.Check{Name: "shares of cores", Of: sharedOut},
-		sound.Check{Name: "slabs", Of: slabs},
-		sound.Check{Name: "strips", Of: strips},
-		sound.Check{Name: "memory", Of: memoryIsWhatIsAllocated, Allocates: true},
-		sound.Check{Name: "memory of tallies", Of: memoryOfTallies},
-		sound.Check{Name: "refusals, " + isa, Of: func(t sound.T) { refusals(t, isa) }},
-		sound.Check{Name: "flags", Of: searchedLevelsAreFlagged},
-		sound.Check{Name: "parts of a call", Of: partsOfACall},
+		checktest.Check{Name: "lanes", Of: lanesFit},
+		checktest.Check{Name: "images that add up", Of: imagesAddUp},
+		checktest.Check{Name: "pieces that are joined, " + isa, Of: func(t *testing.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, []int64{2, 3}, 9) }},
+		checktest.Check{Name: "long pieces that are joined, " + isa, Of: func(t *testing.T) { piecesJoin(t, []string{isa}, []int64{1}, []int64{75}, 150) }},
+		checktest.Check{Name: "images that are read once", Of: onePassIsTheWhole},
+		checktest.Check{Name: "images that are read in slabs", Of: slabsAddUp},
+		checktest.Check{Name: "planted faults, " + isa, Of: func(t *testing.T) { faultsAreWrong(t, isa) }},
+		checktest.Check{Name: "tallies", Of: tallyAddsUp},
+		checktest.Check{Name: "tables of changes", Of: tablesHold},
+		checktest.Check{Name: "shares of cores", Of: sharedOut},
+		checktest.Check{Name: "slabs", Of: slabs},
+		checktest.Check{Name: "strips", Of: strips},
+		checktest.Check{Name: "memory", Of: memoryIsWhatIsAllocated, Allocates: true},
+		checktest.Check{Name: "memory of tallies", Of: memoryOfTallies},
+		checktest.Check{Name: "refusals, " + isa, Of: func(t *testing.T) { refusals(t, isa) }},
+		checktest.Check{Name: "flags", Of: searchedLevelsAreFlagged},
+		checktest.Check{Name: "parts of a call", Of: partsOfACall},
 	)
 }
 
-func empty(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
-	return grids.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
+func empty(t *testing.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
+	return gridtest.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
 }
 
 // streamed is an image that nobody sees to be in memory.
@@ -60,7 +63,7 @@ func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
 // An image is shared out among all cores that it has slices for, in chunks of four turns a core
 // that are not too short, and of its strips by themselves where all cores can have those.
-func sharedOut(t sound.T) {
+func sharedOut(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
 		threads int
@@ -92,7 +95,7 @@ func sharedOut(t sound.T) {
 
 // A core reads what it counts and a slice on either side at once, where that is not too much; a step
 // is of two planes, so that a slab has two slices however large they are.
-func slabs(t sound.T) {
+func slabs(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
 		typ     grid.Type
@@ -103,7 +106,7 @@ func slabs(t sound.T) {
 		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 1, 2}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 4, 2},
 		{grid.Shape{D: 1, H: 100, W: 9}, grid.Uint8, 1, 102}, {grid.Shape{D: 1, H: 100, W: 1 << 13}, grid.Uint8, 1, 27},
 	} {
-		if l := (Implementation{}).layout(grids.VastOf(c.shape, c.typ), c.threads); l.slab != c.want {
+		if l := (Implementation{}).layout(gridtest.VastOf(c.shape, c.typ), c.threads); l.slab != c.want {
 			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, l.slab, c.want)
 		}
 	}
@@ -114,9 +117,9 @@ func slabs(t sound.T) {
 
 // An image is counted as it is in memory whatever of it is read at a time, and whatever of that is
 // kept for the next time.
-func slabsAddUp(t sound.T) {
+func slabsAddUp(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 23, H: 5, W: 7}, {D: 1, H: 61, W: 9}} {
-		f := grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 251) })
+		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 251) })
 		want := ecc.Enumerate(f)
 		for _, i := range []Implementation{{}, {slab: 2}, {slab: 3}, {slab: 4, rows: 2}, {slab: 7, rows: 1}} {
 			for _, threads := range []int{1, 2} {
@@ -134,15 +137,15 @@ func slabsAddUp(t sound.T) {
 }
 
 // Who has a planted fault says so, and answers wrongly.
-func faultsAreWrong(t sound.T, isa string) {
-	f := grids.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
+func faultsAreWrong(t *testing.T, isa string) {
+	f := gridtest.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
 	ecctest.FaultsAreWrong(t, f, bench.Setting{Threads: 2, ISA: isa}, Faulty, Faults()...)
 }
 
 // A table has an entry for each level and one for what is outside, and a line of the cache more than
 // whole lines of these; a core has four tables where those take no more than they may, and the cores
 // have one where levels are many. What a table holds is added up before it may not fit.
-func tablesHold(t sound.T) {
+func tablesHold(t *testing.T) {
 	for levels := range int64(100) {
 		if n := (layout{levels: levels}).table(); n%16 != 0 || n-16 <= levels || n-32 > levels {
 			t.Errorf("a table of %d levels has %d entries", levels, n)
@@ -185,7 +188,7 @@ func tablesHold(t sound.T) {
 
 // Lanes are no wider than the levels need, and what is outside an image is above all of
 // them, or on the last where they take all values of a lane.
-func lanesFit(t sound.T) {
+func lanesFit(t *testing.T) {
 	affine := func(lo float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, 1, n)
 		if err != nil {
@@ -212,7 +215,7 @@ func lanesFit(t sound.T) {
 
 // piecesJoin: pieces that are joined add up to the image, by strips that hand on changes from piece to piece
 // and by others, whether they may be left open or not.
-func piecesJoin(t sound.T, isas []string, heights, pieces []int64, depth int64) {
+func piecesJoin(t *testing.T, isas []string, heights, pieces []int64, depth int64) {
 	few, err := grid.Affine(0, 1, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +224,7 @@ func piecesJoin(t sound.T, isas []string, heights, pieces []int64, depth int64) 
 		typ    grid.Type
 		ladder grid.Ladder
 	}{{grid.Uint8, grid.Identity(grid.Uint8)}, {grid.Uint16, grid.Identity(grid.Uint16)}, {grid.Float32, few}, {grid.Float32, grid.Identity(grid.Float32)}} {
-		f := grids.Image(t, grid.Shape{D: depth, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
+		f := gridtest.Image(t, grid.Shape{D: depth, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
 		changes := map[float32]int64{}
 		for _, s := range ecc.Enumerate(f) {
 			changes[few.Value(s.Level)] = s.Change
@@ -271,7 +274,7 @@ func piecesJoin(t sound.T, isas []string, heights, pieces []int64, depth int64) 
 
 // A job adds up what it counts of several images, some many times and some to be taken off, of
 // its own dimension and of another, in each way in which it keeps changes.
-func imagesAddUp(t sound.T) {
+func imagesAddUp(t *testing.T) {
 	of := func(levels int64) grid.Ladder {
 		l, err := grid.Affine(0, 1, levels)
 		if err != nil {
@@ -282,7 +285,7 @@ func imagesAddUp(t sound.T) {
 	few, many := of(3000), of(1<<20+1)
 	for _, c := range []struct{ ladder, counted grid.Ladder }{{of(200), of(200)}, {few, few}, {many, many}, {grid.Identity(grid.Float32), few}} {
 		image := func(ladder grid.Ladder, d, h, w, seed int64) *grid.Field {
-			return grids.Image(t, grid.Shape{D: d, H: h, W: w}, grid.Float32, ladder, func(i int64) float64 { return float64((i*i + seed + 2) * 7919 % c.counted.Len()) })
+			return gridtest.Image(t, grid.Shape{D: d, H: h, W: w}, grid.Float32, ladder, func(i int64) float64 { return float64((i*i + seed + 2) * 7919 % c.counted.Len()) })
 		}
 		for _, threads := range []int{1, 3} {
 			job, err := Implementation{}.Setup(image(c.ladder, 3, 4, 5, 0), bench.Conditions{Setting: bench.Setting{Threads: threads}})
@@ -324,7 +327,7 @@ func imagesAddUp(t sound.T) {
 
 // Changes of one level that are beyond an int32 together are added up all the same, and
 // those that cancel are no step.
-func tallyAddsUp(t sound.T) {
+func tallyAddsUp(t *testing.T) {
 	for _, pairs := range []int{2, 8, 100} {
 		want := map[uint32]int64{}
 		rng := rand.New(rand.NewPCG(1, uint64(pairs)))
@@ -377,7 +380,7 @@ func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VC
 
 // A strip of rows of three planes, of a flat image one, fits what it may take of a core's cache, and
 // strips are even; images in memory are cut, and those that are streamed read whole slices.
-func strips(t sound.T) {
+func strips(t *testing.T) {
 	for _, c := range []struct {
 		shape         grid.Shape
 		typ           grid.Type
@@ -413,7 +416,7 @@ func strips(t sound.T) {
 // What a job is expected to allocate before it counts it does: with tables for each core and with
 // one for all, with tallies, in memory and streamed, whichever axis is the long one. What is
 // allocated is rounded up.
-func memoryIsWhatIsAllocated(t sound.T) {
+func memoryIsWhatIsAllocated(t *testing.T) {
 	for _, c := range []struct {
 		shape  grid.Shape
 		levels int64 // 0 for every float32
@@ -441,7 +444,7 @@ func memoryIsWhatIsAllocated(t sound.T) {
 					continue // which takes long
 				}
 				want := Implementation{}.layout(in, threads).memory() - after
-				got := int64(sound.Allocated(func() {
+				got := int64(checktest.Allocated(func() {
 					if _, err := (Implementation{}).Setup(in, bench.Conditions{Setting: bench.Setting{Threads: threads}}); err != nil {
 						t.Fatal(err)
 					}
@@ -456,7 +459,7 @@ func memoryIsWhatIsAllocated(t sound.T) {
 
 // Where changes are gathered a voxel may change a level of its own: what that takes at most is in
 // what a job needs.
-func memoryOfTallies(t sound.T) {
+func memoryOfTallies(t *testing.T) {
 	few, err := grid.Affine(0, 1, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -476,7 +479,7 @@ func memoryOfTallies(t sound.T) {
 
 // What takes longer than there is time for, or more than there is memory, is refused, and no less:
 // by instructions, and more where levels are searched for, or too many for tables.
-func refusals(t sound.T, isa string) {
+func refusals(t *testing.T, isa string) {
 	uneven, err := grid.Table([]float32{0, 1, 3, 7})
 	if err != nil {
 		t.Fatal(err)
@@ -499,14 +502,14 @@ func refusals(t sound.T, isa string) {
 		f := empty(t, shape, c.typ, c.ladder)
 		for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
 			given := bench.Conditions{Setting: bench.Setting{Threads: threads, ISA: isa}}
-			if got, want := sound.Least(func(n int64) bool {
+			if got, want := checktest.Least(func(n int64) bool {
 				c := given
 				c.Time = time.Duration(n)
 				return Implementation{}.CanDo(f, c) == nil
 			}), shape.Voxels()*c.ns/cores; got < want-1 || got > want+1 {
 				t.Errorf("%s, %d cores: %v is enough, want %v", c.what, threads, time.Duration(got), time.Duration(want))
 			}
-			if got, want := sound.Least(func(n int64) bool {
+			if got, want := checktest.Least(func(n int64) bool {
 				c := given
 				c.Memory = n
 				return Implementation{}.CanDo(f, c) == nil
@@ -525,7 +528,7 @@ func refusals(t sound.T, isa string) {
 		}
 	}
 	for w, want := range map[int64]bool{2 * flushAfter: true, 2*flushAfter + 1: false} {
-		if err := (Implementation{}).CanDo(grids.VastOf(grid.Shape{D: 1, H: 2, W: w}, grid.Uint8), given); (err == nil) != want {
+		if err := (Implementation{}).CanDo(gridtest.VastOf(grid.Shape{D: 1, H: 2, W: w}, grid.Uint8), given); (err == nil) != want {
 			t.Errorf("rows of %d voxels: %v", w, err)
 		}
 	}
@@ -539,7 +542,7 @@ func refusals(t sound.T, isa string) {
 }
 
 // A row says that its levels were searched for, where they were.
-func searchedLevelsAreFlagged(t sound.T) {
+func searchedLevelsAreFlagged(t *testing.T) {
 	uneven, err := grid.Table([]float32{0, 1, 3, 7})
 	if err != nil {
 		t.Fatal(err)
@@ -564,7 +567,7 @@ func searchedLevelsAreFlagged(t sound.T) {
 }
 
 // A call names its parts, of which one table for all cores has one less.
-func partsOfACall(t sound.T) {
+func partsOfACall(t *testing.T) {
 	many, err := grid.Affine(0, 1, sharedLevels+1)
 	if err != nil {
 		t.Fatal(err)
@@ -579,7 +582,7 @@ func partsOfACall(t sound.T) {
 }
 
 // An image that is read once, by pieces, has the curve of the whole in each convention.
-func onePassIsTheWhole(t sound.T) {
+func onePassIsTheWhole(t *testing.T) {
 	few, err := grid.Affine(0, 1, 12)
 	if err != nil {
 		t.Fatal(err)
@@ -587,7 +590,7 @@ func onePassIsTheWhole(t sound.T) {
 	own := bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{Implementation{}}}
 	c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}}
 	for _, shape := range []grid.Shape{{D: 7, H: 4, W: 6}, {D: 1, H: 9, W: 11}} {
-		f := grids.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) })
+		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) })
 		for _, in := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true}}} {
 			want, err := bench.Answer(ecc.InConvention(own, in).Impls[0], grid.Source(f), c)
 			if err != nil {

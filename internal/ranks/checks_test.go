@@ -3,13 +3,16 @@ package ranks
 import (
 	"math/rand/v2"
 	"slices"
+	"testing"
 
-	"eccbench/internal/sound"
+	"eccbench/internal/checktest"
 )
 
-// Checks are of ranks and of what columns begin with, over small fields and the greatest.
-func Checks() []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of ranks and of what columns begin with, over small fields and the greatest.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "inverses", Of: inverses},
 		{Name: "ranks of columns and their sums", Of: sumsAddNothing},
 		{Name: "fields, and columns that are left out", Of: fieldsAndSkips},
@@ -19,7 +22,7 @@ func Checks() []sound.Check {
 var fields = []int64{2, 3, MostPrime}
 
 // The inverse of a unit times it is 1, also in a field so large that squares need 62 bits.
-func inverses(t sound.T) {
+func inverses(t *testing.T) {
 	for _, p := range fields {
 		for _, v := range []int64{1, 2, 3, 1 << 16, 65537, 1<<31 - 3, 1<<31 - 2} {
 			if v = v % p; v == 0 {
@@ -47,7 +50,7 @@ func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
 // The rank of a matrix with any coefficients is how many columns it was made of: the others are
 // sums of those, which are independent by a triangle of ones. Of rows that columns begin with there are
 // as many, and each is one without which the rows behind it have a lesser rank.
-func sumsAddNothing(t sound.T) {
+func sumsAddNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
 		rows, independent, more := 4+rng.IntN(8), 1+rng.IntN(4), rng.IntN(5)
@@ -90,7 +93,7 @@ func sumsAddNothing(t sound.T) {
 
 // A column that is twice another over the integers is nothing over two elements, and what is left
 // out is not looked at.
-func fieldsAndSkips(t sound.T) {
+func fieldsAndSkips(t *testing.T) {
 	columns := [][]int64{{2, 0}, {0, 1}, {0, 3}}
 	for p, want := range map[int64]int64{2: 1, 3: 2, MostPrime: 2} {
 		if got, _ := of(0, columns, p, nil); got != want {

@@ -12,14 +12,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
-// Checks are of what complexes are made of, numbered, written and read by.
-func Checks() []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what complexes are made of, numbered, written and read by.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "shuffled complexes", Of: shuffledIsTheSame},
 		{Name: "names of complexes", Of: namesAreRead},
 		{Name: "what names are of", Of: namesAreOfComplexes},
@@ -47,7 +50,7 @@ func Checks() []sound.Check {
 	}
 }
 
-func open(t sound.T, s string) *Complex {
+func open(t *testing.T, s string) *Complex {
 	t.Helper()
 	n, err := ParseName(s)
 	if err != nil {
@@ -62,7 +65,7 @@ func open(t sound.T, s string) *Complex {
 
 // Simplices are the same by the places of their vertices, and neither in the order that they were in,
 // nor are their vertices.
-func shuffledIsTheSame(t sound.T) {
+func shuffledIsTheSame(t *testing.T) {
 	c := open(t, "five/shape=7x5x6/drills=1/cavities=1")
 	c.Tops[1], c.Tops[2] = []uint32{3, 5, 0, 8}, []uint32{1, 2, 60}
 	s, other := Shuffled(c, 3), Shuffled(c, 4)
@@ -98,7 +101,7 @@ func places(c *Complex, d int) (list [][]float64) {
 	return list
 }
 
-func namesAreRead(t sound.T) {
+func namesAreRead(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "rp2", "torus/order=random": "torus/shape=5x5/order=random/seed=1", "kuhn/cavities=3/shape=9x9x9": "kuhn/shape=9x9x9/drills=0/cavities=3",
 		"a/b.off": "file/path=a/b.off", "file/path=torus": "file/path=torus",
@@ -137,7 +140,7 @@ func namesAreRead(t sound.T) {
 
 // Other complexes that weigh the same have other seeds, or holes less; smaller ones half of the vertices
 // or one less along each axis, and an eighth of the holes.
-func variantsAndSmaller(t sound.T) {
+func variantsAndSmaller(t *testing.T) {
 	spelt := func(list []Name) (out []string) {
 		for _, n := range list {
 			out = append(out, n.String())
@@ -174,7 +177,7 @@ func variantsAndSmaller(t sound.T) {
 	}
 }
 
-func nativeIsWritten(t sound.T) {
+func nativeIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		of      *Complex
 		trusted bool
@@ -245,7 +248,7 @@ func nativeIsWritten(t sound.T) {
 	}
 }
 
-func polygonsAreDiscs(t sound.T) {
+func polygonsAreDiscs(t *testing.T) {
 	// A cube of squares, whose diagonals are not edges.
 	c, err := Read([]byte("OFF\n8 6 12\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n4 0 1 2 3\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5 255 0 0\n4 2 3 7 6\n4 3 0 4 7\n"))
 	if err != nil {
@@ -298,7 +301,7 @@ var bad = map[string]string{
 	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "solid x\n": "no format", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
 }
 
-func damagedIsTold(t sound.T) {
+func damagedIsTold(t *testing.T) {
 	for text, want := range bad {
 		_, err := Read([]byte(text))
 		if want == "" {
@@ -314,7 +317,7 @@ func damagedIsTold(t sound.T) {
 }
 
 // Simplices that are faces of others are left out, be it a single one.
-func facesAreLeftOut(t sound.T) {
+func facesAreLeftOut(t *testing.T) {
 	for text, want := range map[string][][]uint32{
 		"0 1\n1\n": {nil, {0, 1}}, "0 1\n1\n2\n": {{2}, {0, 1}}, "0 1 2\n2 1\n": {nil, nil, {0, 1, 2}}, "0 1 2\n2\n3 0\n0 1\n": {nil, {0, 3}, {0, 1, 2}}, "4 5 6\n2\n": {{0}, nil, {1, 2, 3}}, "3 4\n": {nil, {0, 1}}, "7\n5\n7\n": {{1, 0, 1}},
 	} {
@@ -325,7 +328,7 @@ func facesAreLeftOut(t sound.T) {
 }
 
 // A line of the head of PLY is read as far as 4096 bytes.
-func longLinesOfPLY(t sound.T) {
+func longLinesOfPLY(t *testing.T) {
 	for blanks, want := range map[int]bool{4096 - len("property") - len("float") - len("x"): true, 4096 - len("property") - len("float"): false} {
 		_, err := Read([]byte("ply\nformat ascii 1.0\nelement vertex 1\nproperty" + strings.Repeat(" ", blanks-1) + "float x\nend_header\n1\n"))
 		if (err == nil) != want {
@@ -334,7 +337,7 @@ func longLinesOfPLY(t sound.T) {
 	}
 }
 
-func filesBesideEachOther(t sound.T) {
+func filesBesideEachOther(t *testing.T) {
 	if _, err := ReadFile("testdata/nowhere.ele"); err == nil || err.Error() != "input testdata/nowhere.ele: no such file or directory" {
 		t.Error(err)
 	}
@@ -368,7 +371,7 @@ func filesBesideEachOther(t sound.T) {
 }
 
 // What is no complex is told.
-func wrongComplexes(t sound.T) {
+func wrongComplexes(t *testing.T) {
 	list := func(d int, simplices ...uint32) [][]uint32 { return append(make([][]uint32, d), simplices) }
 	for want, c := range map[string]*Complex{
 		"dimension 16: want at most 15": {Tops: list(16, 0), Vertices: 99}, "-1 vertices": {Vertices: -1}, "4294967296 vertices: want at most 4294967295": {Vertices: 1 << 32}, "3 coordinates of 2 vertices": {Tops: list(0, 0, 1), Vertices: 2, Points: make([]float64, 3)},
@@ -405,7 +408,7 @@ func wrongComplexes(t sound.T) {
 }
 
 // Voxels as cubes have as many of their faces as the T-construction has cells of an image.
-func voxelsAreSimplices(t sound.T) {
+func voxelsAreSimplices(t *testing.T) {
 	c := open(t, "voxels/at=0/of=constant/shape=3x2x2/type=uint8")
 	if d := open(t, "kuhn/shape=4x3x3"); !slices.Equal(c.Counts(), d.Counts()) {
 		t.Errorf("%v, want %v", c.Counts(), d.Counts())
@@ -433,7 +436,7 @@ func voxelsAreSimplices(t sound.T) {
 
 // Complexes are what their names always meant, on every machine: as many simplices as the literature,
 // or arithmetic, has them, and the same ones.
-func namesAreOfComplexes(t sound.T) {
+func namesAreOfComplexes(t *testing.T) {
 	for name, want := range map[string]struct {
 		digest string
 		counts []int64
@@ -501,7 +504,7 @@ func namesAreOfComplexes(t sound.T) {
 
 // The simplices of a grid fill the cubes that are kept, each once, and those of two cubes that touch
 // share the triangles of the square between them.
-func gridsAreCut(t sound.T) {
+func gridsAreCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for round := range 24 {
 		w, h, d, cut, each, inner := 2+rng.IntN(4), 2+rng.IntN(4), 1+rng.IntN(4), Kuhn, 6, int64(6)
@@ -586,7 +589,7 @@ func gridsAreCut(t sound.T) {
 }
 
 // Grids have as many holes as their names say, up to those that fit and no more.
-func holesAreLeftOut(t sound.T) {
+func holesAreLeftOut(t *testing.T) {
 	for _, c := range []struct{ w, h, d, columns, deep int64 }{{4, 4, 4, 1, 1}, {5, 6, 7, 2, 2}, {8, 4, 3, 3, 0}, {2, 9, 9, 0, 3}, {9, 7, 1, 6, 0}, {3, 3, 3, 0, 0}} {
 		for drills := range c.columns + 2 {
 			for _, cavities := range []int64{0, 1, max(0, c.columns-drills) * c.deep, (c.columns-drills)*c.deep + 1} {
@@ -613,7 +616,7 @@ func holesAreLeftOut(t sound.T) {
 
 // Stand-ins have about as many simplices as the data have, of which their words say what they are cut
 // of.
-func standInsAreOfTheirSize(t sound.T) {
+func standInsAreOfTheirSize(t *testing.T) {
 	for name, want := range map[string]string{"blunt": "40x32x32 vertices in five cut with 512 cavities", "post": "38x76x38 vertices in five cut with 1000 cavities", "bucky": "64x64x64 vertices in five cut with 4096 cavities", "synth": "75x75x75 vertices in kuhn cut with 5832 cavities"} {
 		n, err := ParseName(name)
 		if err != nil || !strings.Contains(n.kind.Doc, want) || !strings.Contains(want, "with "+n.Get("cavities")+" ") {
@@ -627,7 +630,7 @@ func standInsAreOfTheirSize(t sound.T) {
 
 // The faces of simplices are all sets of their vertices, each there once and in order, and in the
 // boundary of each are those without one of its vertices.
-func facesAreDefined(t sound.T) {
+func facesAreDefined(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for round := range 60 {
 		c, vertices := &Complex{}, 1+rng.IntN(12)
@@ -683,7 +686,7 @@ func facesAreDefined(t sound.T) {
 }
 
 // However many cores number the faces, the numbers are the same.
-func facesOnCores(t sound.T) {
+func facesOnCores(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=14x13x12/order=random", "five/shape=20x20x3", "random/vertices=60/dim=4/count=9000", "random/vertices=3000/dim=1/count=40000"} {
 		c := open(t, name)
 		want := NewFaces(c, 1)
@@ -698,7 +701,7 @@ func facesOnCores(t sound.T) {
 
 // Faces are in the same order where the numbers of vertices are so great that not all of them fit a
 // record, be they far apart or differ in their last bits alone.
-func facesOfGreatNumbers(t sound.T) {
+func facesOfGreatNumbers(t *testing.T) {
 	for _, name := range []string{"random/vertices=14/dim=3/count=200", "random/vertices=12/dim=5/count=150", "random/vertices=15/dim=4/count=300", "random/vertices=14/dim=4/count=200", "kuhn/shape=14x13x12/order=random"} {
 		c := open(t, name)
 		want := NewFaces(c, 1)
@@ -735,7 +738,7 @@ func facesOfGreatNumbers(t sound.T) {
 }
 
 // A complex without simplices changes nothing.
-func joinsWithNothing(t sound.T) {
+func joinsWithNothing(t *testing.T) {
 	c := open(t, "rp2")
 	for _, of := range [][2]*Complex{{c, {}}, {{}, c}} {
 		for _, both := range []func(a, b *Complex) (*Complex, error){Join, Wedge} {
@@ -754,7 +757,7 @@ func joinsWithNothing(t sound.T) {
 }
 
 // The middle of a face is moved to that of the opposite one, and no two points come nearer.
-func screwsAreFar(t sound.T) {
+func screwsAreFar(t *testing.T) {
 	centre := [3]float64{1, 2, -0.5}
 	for _, angle := range []float64{0, 0.7, 3} {
 		p := [3]float64{3, 1.5, 1.5} // in the plane of the face
@@ -773,7 +776,7 @@ func screwsAreFar(t sound.T) {
 }
 
 // Nodes are numbered from 0 or 1 on, and elements are triangles where they have three or six.
-func trianglesOfTetGen(t sound.T) {
+func trianglesOfTetGen(t *testing.T) {
 	for base, nodes := range []string{"4 2 0 0\n0 0 0\n1 1 0\n2 0 1\n3 1 1\n", "4 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 1 1\n"} {
 		for _, elements := range []string{"2 3 0\n%1 0 1 2\n%2 1 2 3\n", "2 6 0\n%1 0 1 2 0 0 0\n%2 1 2 3 0 0 0\n"} {
 			var b strings.Builder

@@ -8,8 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"eccbench/internal/sound"
+	"testing"
 )
 
 // A mesh is what is written to files that are read again.
@@ -328,7 +327,7 @@ func wordsOf(marked string) (text string, list []word) {
 }
 
 // asRead is what a file of a mesh is not read as.
-func asRead(t sound.T, what string, c *Complex, err error, want *Complex) {
+func asRead(t *testing.T, what string, c *Complex, err error, want *Complex) {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
@@ -342,7 +341,7 @@ func asRead(t sound.T, what string, c *Complex, err error, want *Complex) {
 // Each format gives the points and the simplices that were written, and what it does not name
 // changes nothing. A number that is none is told with its line, and so is each end that comes too
 // early.
-func filesAreRead(t sound.T) {
+func filesAreRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for round := range 12 {
 		all, flat := drawn(rng, 9+round, 3+round, 0, 1, 2, 3), drawn(rng, 9+round, 3+round, 0, 1, 2)
@@ -429,7 +428,7 @@ func filesAreRead(t sound.T) {
 }
 
 // Numbers of each type are those that were written, to the least and the greatest.
-func typesOfPLY(t sound.T) {
+func typesOfPLY(t *testing.T) {
 	for kind, k := range plyNames {
 		for _, name := range k.names {
 			for _, f := range []*plyFile{{order: binary.LittleEndian}, {order: binary.BigEndian}} {
@@ -450,7 +449,7 @@ func typesOfPLY(t sound.T) {
 
 // Of each thing as many are read as the rest of a file can hold where each is as short as can be, and of
 // one more it is told that there is no room.
-func countsFit(t sound.T) {
+func countsFit(t *testing.T) {
 	const gmsh2, gmsh4 = "$MeshFormat\n2 0 8\n$EndMeshFormat\n$Nodes\n", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n"
 	const text, bytes = "ply\nformat ascii 1.0\n", "ply\nformat binary_little_endian 1.0\n"
 	one := func(s string) error { _, err := Read([]byte(s)); return err }

@@ -3,14 +3,17 @@ package definition
 import (
 	"math/big"
 	"strings"
+	"testing"
 
-	"eccbench/internal/sound"
+	"eccbench/internal/checktest"
 	"eccbench/internal/workloads/betti"
 )
 
-// Checks are of what no set in space has: torsion, and cycles of cubes.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what no set in space has: torsion, and cycles of cubes.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "fields", Of: fieldsAre},
 		{Name: "torsion", Of: torsionIsSeen},
 		{Name: "cycles of cubes", Of: cubesAreTold},
@@ -19,7 +22,7 @@ func (Implementation) Checks(string) []sound.Check {
 
 // Elements of a number of them make a field where it is prime. One of two fields is that of 2, in which 2 is 0, and
 // in the other one it is not.
-func fieldsAre(t sound.T) {
+func fieldsAre(t *testing.T) {
 	of := fields()
 	for _, p := range of {
 		if !big.NewInt(p).ProbablyPrime(0) { // which is exact for numbers of 64 bits
@@ -33,7 +36,7 @@ func fieldsAre(t sound.T) {
 
 // Chains over a field are what they are over the integers: a square that is glued to itself
 // as a Klein bottle has torsion, which the field of 2 elements sees and the other does not.
-func torsionIsSeen(t sound.T) {
+func torsionIsSeen(t *testing.T) {
 	// One vertex, edges a and b, and one square with boundary 2a, twice the same edge.
 	c := &complex{count: [4]int64{1, 2, 1, 0}}
 	c.boundary[1] = []chain{nil, nil}
@@ -53,7 +56,7 @@ func torsionIsSeen(t sound.T) {
 }
 
 // A cube whose faces are glued to each other bounds nothing, which no set in space does.
-func cubesAreTold(t sound.T) {
+func cubesAreTold(t *testing.T) {
 	c := &complex{count: [4]int64{1, 3, 3, 1}}
 	for dim := range 3 {
 		c.boundary[1+dim] = make([]chain, c.count[1+dim])

@@ -3,28 +3,32 @@ package duality
 import (
 	"errors"
 	"math/rand/v2"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
 // for, and of what jobs are said to need.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		{Name: "bits of values", Of: bitsArePacked},
-		{Name: "trunks that grow", Of: func(t sound.T) { trunksGrow(t, 60) }},
-		{Name: "trunks that grow down", Of: func(t sound.T) { trunksGrowDown(t, 40) }},
-		{Name: "voxels that are alone", Of: func(t sound.T) { thoseAloneAreFound(t, 60) }},
+		{Name: "trunks that grow", Of: func(t *testing.T) { trunksGrow(t, 60) }},
+		{Name: "trunks that grow down", Of: func(t *testing.T) { trunksGrowDown(t, 40) }},
+		{Name: "voxels that are alone", Of: func(t *testing.T) { thoseAloneAreFound(t, 60) }},
 		{Name: "instructions that are taken", Of: kernelsAreTaken},
-		{Name: "cells of planes", Of: func(t sound.T) { characteristicsAre(t, 30) }},
-		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
-		{Name: "windows", Of: func(t sound.T) { windowsAdd(t, i, 24) }},
-		{Name: "planes that are read a few at a time", Of: func(t sound.T) { fewAreRead(t, i) }},
+		{Name: "cells of planes", Of: func(t *testing.T) { characteristicsAre(t, 30) }},
+		{Name: "slabs", Of: func(t *testing.T) { slabsAdd(t, i, 24) }},
+		{Name: "windows", Of: func(t *testing.T) { windowsAdd(t, i, 24) }},
+		{Name: "planes that are read a few at a time", Of: func(t *testing.T) { fewAreRead(t, i) }},
 		{Name: "memory", Of: memoryGrows},
 		{Name: "memory that is held", Of: memoryIsHeld},
 	}
@@ -32,7 +36,7 @@ func (i Implementation) Checks(string) []sound.Check {
 
 // windowsAdd: windows of any number of planes, of any number of cores, add up to the numbers of an image, whether or
 // not it is in memory.
-func windowsAdd(t sound.T, i Implementation, images int) {
+func windowsAdd(t *testing.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	few, err := grid.Affine(0, 1, 12)
 	if err != nil {
@@ -50,7 +54,7 @@ func windowsAdd(t sound.T, i Implementation, images int) {
 		if k%5 == 0 { // 2D
 			shape.D, shape.H = 1, shape.D*shape.H
 		}
-		f := grids.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })
+		f := gridtest.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })
 		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: f}
 		want, err := betti.ByFlooding(in, ecc.Convention{})
 		if err != nil {
@@ -71,7 +75,7 @@ func windowsAdd(t sound.T, i Implementation, images int) {
 }
 
 // numbers are those of an image on so many cores.
-func (i Implementation) numbers(t sound.T, in *betti.Image, threads int) betti.Numbers {
+func (i Implementation) numbers(t *testing.T, in *betti.Image, threads int) betti.Numbers {
 	t.Helper()
 	n, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
 	if err != nil {
@@ -82,7 +86,7 @@ func (i Implementation) numbers(t sound.T, in *betti.Image, threads int) betti.N
 
 // fewAreRead: an image that is not in memory is read a few planes at a time, and has the numbers of one that is; one
 // that cannot be read has none.
-func fewAreRead(t sound.T, i Implementation) {
+func fewAreRead(t *testing.T, i Implementation) {
 	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are as much as is read at a time
 	f, err := grid.Trusted(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
 	if err != nil {
@@ -102,18 +106,18 @@ func fewAreRead(t sound.T, i Implementation) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	unread := &betti.Image{Source: grids.Unread{Source: f}}
-	if n, err := bench.Answer(i, unread, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}); !errors.Is(err, grids.ErrUnread) {
+	unread := &betti.Image{Source: gridtest.Unread{Source: f}}
+	if n, err := bench.Answer(i, unread, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("%v of an image that is not read (%v)", n, err)
 	}
-	if _, err := i.Slab(betti.Piece{Image: unread}, 2); !errors.Is(err, grids.ErrUnread) {
+	if _, err := i.Slab(betti.Piece{Image: unread}, 2); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a piece that is not read has components (%v)", err)
 	}
 }
 
 // slabsAdd: slabs of an image, cut anywhere, are put together to its numbers, in every construction
 // and on any number of cores, and each tells what flood fill does.
-func slabsAdd(t sound.T, i Implementation, images int) {
+func slabsAdd(t *testing.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	few, err := grid.Affine(0, 1, 12)
 	if err != nil {
@@ -128,7 +132,7 @@ func slabsAdd(t sound.T, i Implementation, images int) {
 		if k%4 == 0 { // 2D
 			shape.D, shape.H = 1, shape.D*shape.H
 		}
-		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: grids.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })}
+		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: gridtest.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })}
 		for _, vertices := range []bool{false, true} {
 			want, err := betti.ByFlooding(in, ecc.Convention{Vertices: vertices})
 			if err != nil {
@@ -144,7 +148,7 @@ func slabsAdd(t sound.T, i Implementation, images int) {
 }
 
 // ofSlabs are the numbers of an image that is cut at random.
-func (i Implementation) ofSlabs(t sound.T, rng *rand.Rand, in *betti.Image, vertices bool, threads int, chi int64) betti.Numbers {
+func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, vertices bool, threads int, chi int64) betti.Numbers {
 	isFlat, n := in.Shape().Dim() == 2, in.Shape().Slices()
 	var all betti.Slab
 	for lo := int64(0); lo == 0 || lo < n-1; {
@@ -183,7 +187,7 @@ func (i Implementation) ofSlabs(t sound.T, rng *rand.Rand, in *betti.Image, vert
 
 // need is how many bytes a job is said to take.
 func need(in grid.Source, threads int) int64 {
-	return sound.Least(func(memory int64) bool {
+	return checktest.Least(func(memory int64) bool {
 		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: memory}
 		return Implementation{}.CanDo(&betti.Image{Source: in}, c) == nil
 	})
@@ -206,11 +210,11 @@ func (j *job) held() (n int64) {
 
 // A job of an image of stripes, which has as many runs as there can be, holds no more than it is said to take, and not
 // much less. One that is not in memory takes what is read at a time, too, of each core.
-func memoryIsHeld(t sound.T) {
+func memoryIsHeld(t *testing.T) {
 	for least, s := range map[int64]grid.Shape{ // percent of what is said
 		85: {D: 1, H: 40, W: 38000}, 75: {D: 100, H: 5, W: 200}, 92: {D: 1, H: 400, W: 1}, 77: {D: 3, H: 100, W: 3},
 	} {
-		f := grids.Image(t, s, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % s.W % 2) })
+		f := gridtest.Image(t, s, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % s.W % 2) })
 		j, err := Implementation{}.Setup(&betti.Image{Source: f}, bench.Conditions{Setting: bench.Setting{Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
@@ -226,14 +230,14 @@ func memoryIsHeld(t sound.T) {
 			t.Errorf("%v: %d bytes of 3 slabs that are read, want %d", s, got, 3*slabBytes)
 		}
 	}
-	wide := grids.Image(t, grid.Shape{D: 1, H: 2, W: slabBytes + 9}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
+	wide := gridtest.Image(t, grid.Shape{D: 1, H: 2, W: slabBytes + 9}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
 	if got := need(struct{ grid.Source }{wide}, 1) - need(wide, 1); got != slabBytes+9 {
 		t.Errorf("a row of %d bytes that is read takes %d", slabBytes+9, got)
 	}
 }
 
 // What a job takes at most grows as planes and cores do, and not with the number of planes.
-func memoryGrows(t sound.T) {
+func memoryGrows(t *testing.T) {
 	need := func(s grid.Shape, threads int) int64 {
 		f, err := grid.Trusted(s, grid.Uint8, grid.NewBuffer(s.Voxels()), grid.Identity(grid.Uint8))
 		if err != nil {

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"testing"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
 )
 
 // randomWindow is a window of n planes of bits at random, of which a share is left, with a trunk of some of these.
@@ -84,7 +84,7 @@ func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, 
 
 // Voxels that are alone and cells are counted by vector instructions where a machine counts bits by these, and else by the portable
 // code.
-func kernelsAreTaken(t sound.T) {
+func kernelsAreTaken(t *testing.T) {
 	at := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 	for _, name := range available() {
 		k := kernelOf(name)
@@ -99,7 +99,7 @@ func kernelsAreTaken(t sound.T) {
 }
 
 // However wide rows are, the trunk grows in each to neighbours, up to the ends of their runs, and to nothing else.
-func trunksGrow(t sound.T, times int) {
+func trunksGrow(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range available() {
 		k := kernelOf(name)
@@ -142,7 +142,7 @@ func trunksGrow(t sound.T, times int) {
 }
 
 // Every instruction set counts the cells of a plane as the portable code does.
-func characteristicsAre(t sound.T, times int) {
+func characteristicsAre(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, name := range available() {
 		for range times {
@@ -157,7 +157,7 @@ func characteristicsAre(t sound.T, times int) {
 }
 
 // Every instruction set grows the trunk down to where runs begin.
-func trunksGrowDown(t sound.T, times int) {
+func trunksGrowDown(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	for _, name := range available() {
 		for range times {
@@ -181,7 +181,7 @@ func trunksGrowDown(t sound.T, times int) {
 }
 
 // Every instruction set finds the voxels that are alone as the portable code does, and marks the same words.
-func thoseAloneAreFound(t sound.T, times int) {
+func thoseAloneAreFound(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	for _, name := range available() {
 		k := kernelOf(name)
@@ -210,7 +210,7 @@ func thoseAloneAreFound(t sound.T, times int) {
 
 // Bits are what comparing each value says, of every type, at thresholds within its range, at
 // its ends, beyond them, and between values.
-func bitsArePacked(t sound.T) {
+func bitsArePacked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	thresholds := []float32{float32(math.Inf(-1)), -1e30, -40000, -32769, -32768, -32767.5, -1, -0.5, 0, 0.5, 1, 63, 64, 126.5, 127, 128, 129, 254, 254.5, 255, 256, 32767, 40000, 65534.5, 65535, 65536, 1e30, float32(math.Inf(1))}
 	for _, w := range []int64{1, 7, 63, 64, 65, 128, 200} {
@@ -235,7 +235,7 @@ func bitsArePacked(t sound.T) {
 	}
 }
 
-func packed[T grid.Element](t sound.T, w int64, values []T, at float32, pack func([]uint64, []T, int64, int64, int64, float32)) {
+func packed[T grid.Element](t *testing.T, w int64, values []T, at float32, pack func([]uint64, []T, int64, int64, int64, float32)) {
 	t.Helper()
 	rows := int64(len(values)) / w
 	const more = 2 // words between rows

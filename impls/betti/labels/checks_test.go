@@ -4,23 +4,27 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/quantity"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/betti"
 )
 
-// Checks are of what is beside numbers: parts of a call, poison, images that are not read, and what is refused.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "calls", Of: i.calls}, {Name: "what is refused", Of: i.refuses}}
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what is beside numbers: parts of a call, poison, images that are not read, and what is refused.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{{Name: "calls", Of: i.calls}, {Name: "what is refused", Of: i.refuses}}
 }
 
 // A call names its parts, and poison leaves nothing of it. Who cannot read an image has no numbers of it.
-func (i Implementation) calls(t sound.T) {
-	f := grids.Image(t, grid.Shape{D: 3, H: 3, W: 4}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 {
+func (i Implementation) calls(t *testing.T) {
+	f := gridtest.Image(t, grid.Shape{D: 3, H: 3, W: 4}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 {
 		if at == 17 { // in the middle
 			return 1
 		}
@@ -48,14 +52,14 @@ func (i Implementation) calls(t sound.T) {
 	if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, []string{"cavities", "characteristic", "components", "read"}) {
 		t.Errorf("parts %q", got)
 	}
-	if n, err := bench.Answer(i, &betti.Image{Source: grids.Unread{Source: f}}, bench.Conditions{}); !errors.Is(err, grids.ErrUnread) {
+	if n, err := bench.Answer(i, &betti.Image{Source: gridtest.Unread{Source: f}}, bench.Conditions{}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("%v of an image that is not read (%v)", n, err)
 	}
 }
 
 // An image takes as much time and memory for each voxel, and no more is refused.
-func (i Implementation) refuses(t sound.T) {
-	in := &betti.Image{Source: grids.VastOf(grid.Shape{D: 20, H: 30, W: 50}, grid.Uint8)}
+func (i Implementation) refuses(t *testing.T) {
+	in := &betti.Image{Source: gridtest.VastOf(grid.Shape{D: 20, H: 30, W: 50}, grid.Uint8)}
 	const voxels = 20 * 30 * 50
 	for c, can := range map[bench.Conditions]bool{
 		{}: true, {Time: quantity.Seconds(voxels * 150e-9)}: true, {Time: quantity.Seconds(voxels*150e-9) - 1}: false, {Memory: 9 * voxels}: true, {Memory: 9*voxels - 1}: false,

@@ -6,23 +6,28 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of the kernels of every instruction set, of how an image is cut into boxes and what is left of these is
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the kernels of every instruction set, of how an image is cut into boxes and what is left of these is
 // joined, and of sums of changes.
-func (i Implementation) Checks(isa string) []sound.Check {
-	return []sound.Check{
-		{Name: "groups of voxels", Of: func(t sound.T) { groupsAreScanned(t, 36) }},
-		{Name: "boxes", Of: func(t sound.T) { boxesAreJoined(t, i, isa, 30) }},
-		{Name: "images that are not read", Of: func(t sound.T) { failuresEnd(t, i, isa) }},
-		{Name: "ways in a circle", Of: func(t sound.T) { circlesEnd(t, i, isa) }},
+func checks() []checktest.Check {
+	i := Implementation{Counter: extrema.Implementation{}}
+	return []checktest.Check{
+		{Name: "groups of voxels", Of: func(t *testing.T) { groupsAreScanned(t, 36) }},
+		{Name: "boxes", Of: func(t *testing.T) { boxesAreJoined(t, i, "", 30) }},
+		{Name: "images that are not read", Of: func(t *testing.T) { failuresEnd(t, i, "") }},
+		{Name: "ways in a circle", Of: func(t *testing.T) { circlesEnd(t, i, "") }},
 		{Name: "cuts", Of: cutsShareEnds},
 		{Name: "sizes of boxes", Of: boxesFill},
 		{Name: "memory", Of: memoryAdds},
@@ -34,7 +39,7 @@ func (i Implementation) Checks(isa string) []sound.Check {
 
 // drawn is an image of a random shape, of each of some types and ladders in turn: levels are keys of 8, 16 or 32 bits,
 // with a table of them or without. Few values make flats, and some are above all levels.
-func drawn(t sound.T, rng *rand.Rand, k int) *grid.Field {
+func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 	few := func(n int64) grid.Ladder {
 		l, err := grid.Affine(0, 1, n)
 		if err != nil {
@@ -61,7 +66,7 @@ func drawn(t sound.T, rng *rand.Rand, k int) *grid.Field {
 	case 1: // 2D
 		shape.D, shape.H = 1, 3*shape.H
 	}
-	f := grids.Image(t, shape, kind.typ, grid.Identity(kind.typ), func(int64) float64 {
+	f := gridtest.Image(t, shape, kind.typ, grid.Identity(kind.typ), func(int64) float64 {
 		if v := float64(rng.IntN(4)); rng.IntN(3) > 0 {
 			return kind.least + v
 		} else {
@@ -77,7 +82,7 @@ func drawn(t sound.T, rng *rand.Rand, k int) *grid.Field {
 
 // boxesAreJoined: an image that is cut into boxes, whatever their size, has the curves that unions of all its voxels
 // and its fingerprint tell, on any number of cores, in memory and not.
-func boxesAreJoined(t sound.T, i Implementation, isa string, images int) {
+func boxesAreJoined(t *testing.T, i Implementation, isa string, images int) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	law := betti.Unions(ecc.Convention{})
 	for k := range images {
@@ -108,11 +113,11 @@ func boxesAreJoined(t sound.T, i Implementation, isa string, images int) {
 }
 
 // failuresEnd: who cannot read an image, or is not told its Euler characteristic, has no curves of it.
-func failuresEnd(t sound.T, i Implementation, isa string) {
-	f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at) })
+func failuresEnd(t *testing.T, i Implementation, isa string) {
+	f := gridtest.Image(t, grid.Shape{D: 5, H: 6, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at) })
 	c := bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}
 	failing := i
-	failing.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return nil, grids.ErrUnread })
+	failing.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return nil, gridtest.ErrUnread })
 	silent := i
 	silent.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return ecc.VCEC{}, nil })
 	ctx, end := context.WithCancel(context.Background())
@@ -123,17 +128,17 @@ func failuresEnd(t sound.T, i Implementation, isa string) {
 	for what, of := range map[string]struct {
 		by Implementation
 		in grid.Source
-	}{"an image that is not read": {i, grids.Unread{Source: f}}, "planes that are not read": {silent, grids.Unread{Source: f}}, "no characteristic": {failing, f}} {
-		if got, err := bench.Answer(of.by, of.in, c); !errors.Is(err, grids.ErrUnread) {
+	}{"an image that is not read": {i, gridtest.Unread{Source: f}}, "planes that are not read": {silent, gridtest.Unread{Source: f}}, "no characteristic": {failing, f}} {
+		if got, err := bench.Answer(of.by, of.in, c); !errors.Is(err, gridtest.ErrUnread) {
 			t.Errorf("%s: %d changes (%v)", what, len(got), err)
 		}
 	}
 }
 
 // circlesEnd: a program whose voxels descend in a circle says so, and does not go on for ever.
-func circlesEnd(t sound.T, i Implementation, isa string) {
+func circlesEnd(t *testing.T, i Implementation, isa string) {
 	rng := rand.New(rand.NewPCG(5, 3))
-	f := grids.Image(t, grid.Shape{D: 9, H: 10, W: 11}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(20)) })
+	f := gridtest.Image(t, grid.Shape{D: 9, H: 10, W: 11}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(20)) })
 	i.fault = Circle
 	for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 		if c, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}); !errors.Is(err, errCircle) {
@@ -144,7 +149,7 @@ func circlesEnd(t sound.T, i Implementation, isa string) {
 
 // Pieces of a side share their ends, are of at most so many, which the longest is said to have, and of each two
 // neighbours could not be one.
-func cutsShareEnds(t sound.T) {
+func cutsShareEnds(t *testing.T) {
 	for side := int64(1); side < 40; side++ {
 		for most := int64(2); most < 12; most++ {
 			at, longest := cuts(side, most)
@@ -160,12 +165,12 @@ func cutsShareEnds(t sound.T) {
 }
 
 // Boxes of a large image have as many voxels as they may have, and where sides are long about as many planes as rows.
-func boxesFill(t sound.T) {
+func boxesFill(t *testing.T) {
 	for shape, cube := range map[grid.Shape]bool{
 		{D: 512, H: 512, W: 512}: true, {D: 200, H: 200, W: 200}: true, {D: 2048, H: 2048, W: 1023}: true, {D: 3000, H: 3000, W: 3}: true,
 		{D: 3, H: 3000, W: 3000}: false, {D: 3000, H: 30, W: 300}: false, {D: 1, H: 1 << 14, W: 1 << 14}: false,
 	} {
-		most := Implementation{}.layout(grids.VastOf(shape, grid.Uint8)).most
+		most := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8)).most
 		if n := most[0] * planeWords(most[1], words(most[2])) * 64; n > boxVoxels || n < boxVoxels*7/8 || cube && max(most[0], most[1]) > min(most[0], most[1])+1 {
 			t.Errorf("%v: boxes of %v at most are %d voxels", shape, most, n)
 		}
@@ -174,7 +179,7 @@ func boxesFill(t sound.T) {
 
 // Each core has a box, the planes of a layer of boxes where an image is not in memory, and tables of few levels; of many
 // levels each voxel's changes are listed.
-func memoryAdds(t sound.T) {
+func memoryAdds(t *testing.T) {
 	shape := grid.Shape{D: 300, H: 200, W: 100}
 	n := shape.Voxels()
 	memory := func(typ grid.Type, levels int64, cores int, whole bool) int64 {
@@ -185,7 +190,7 @@ func memoryAdds(t sound.T) {
 		if levels == 0 {
 			ladder = grid.Identity(typ)
 		}
-		var in grid.Source = grids.Vast{Size: shape, Of: typ, Levels: ladder}
+		var in grid.Source = gridtest.Vast{Size: shape, Of: typ, Levels: ladder}
 		if whole {
 			if in, err = grid.Trusted(shape, typ, grid.NewBuffer(n*typ.Size()), ladder); err != nil {
 				t.Fatal(err)
@@ -193,7 +198,7 @@ func memoryAdds(t sound.T) {
 		}
 		return Implementation{}.memory(in, cores)
 	}
-	l := Implementation{}.layout(grids.VastOf(shape, grid.Uint8))
+	l := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8))
 	slots := l.most[0] * planeWords(l.most[1], words(l.most[2])) * 64
 	base := memory(grid.Uint8, 100, 1, true)
 	if want := n*leftBytes + slots*boxBytes + 2*8*100; base != want {
@@ -213,7 +218,7 @@ func memoryAdds(t sound.T) {
 }
 
 // Events come in the order of their keys, and none is lost, however many there are and wherever their keys differ.
-func eventsAreSorted(t sound.T) {
+func eventsAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	var spare []event
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
@@ -236,7 +241,7 @@ func eventsAreSorted(t sound.T) {
 }
 
 // Sums are of what was added for each key, by any of several, and keys from the last level on are of none.
-func changesAdd(t sound.T) {
+func changesAdd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	const levels = 20
 	for _, tabled := range []bool{true, false} {
@@ -269,7 +274,7 @@ func changesAdd(t sound.T) {
 
 // More components of boxes, more edges or more minima of a layer than numbers of 32 bits tell apart are refused, before there is room
 // for them; and boxes that have different minima of a layer.
-func tooManyAreTold(t sound.T) {
+func tooManyAreTold(t *testing.T) {
 	const boxes, each = 1 << 15, 1 << 16
 	j := &job[uint8]{common: &common{layout: layout{cuts: [3][]int64{{0, 1}, {0, 1}, make([]int64, boxes+1)}}}}
 	other := []minimum{{0, 0}} // which no part has, so that nothing is joined
@@ -291,7 +296,7 @@ func tooManyAreTold(t sound.T) {
 
 // Every instruction set finds what the portable code does, of bits at random: few of them, so
 // that links have many components, or many.
-func groupsAreScanned(t sound.T, times int) {
+func groupsAreScanned(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const row, plane, before = 3, 16, 8
 	const apart = plane + 2*before
@@ -361,7 +366,7 @@ func groupsAreScanned(t sound.T, times int) {
 }
 
 // same holds what was found of a group to what is there.
-func same(t sound.T, name string, got, is *found) {
+func same(t *testing.T, name string, got, is *found) {
 	t.Helper()
 	if got.minima != is.minima || got.layers != is.layers || got.rounds != is.rounds {
 		t.Fatalf("%s: %x, %x, %d; want %x, %x, %d", name, got.minima, got.layers, got.rounds, is.minima, is.layers, is.rounds)
@@ -379,7 +384,7 @@ func same(t sound.T, name string, got, is *found) {
 }
 
 // compared holds comparisons of keys of a type to the portable ones.
-func compared[K key](t sound.T, name string, rng *rand.Rand) {
+func compared[K key](t *testing.T, name string, rng *rand.Rand) {
 	t.Helper()
 	const row, plane, words = 2, 8, 8
 	at := 64*(row+plane) + 1

@@ -2,18 +2,22 @@ package lanczos
 
 import (
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-// Checks are of calls, of answers and their faults, and of where steps end.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of calls, of answers and their faults, and of where steps end.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		eigentest.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors"),
 		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap-lanczos/steps=8/alpha=40/beta=5/side=4/start=1/of=noise/shape=24x24/type=uint8/seed=5",
@@ -31,8 +35,8 @@ func (i Implementation) Checks(string) []sound.Check {
 }
 
 // Of patches all of which are as near each other L has two values: steps end after two.
-func stepsEnd(t sound.T) {
-	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 3, W: 3}, make([]byte, 9)...)
+func stepsEnd(t *testing.T) {
+	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 3, W: 3}, make([]byte, 9)...)
 	for steps := 2; steps <= 9; steps++ {
 		_, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, eigenmap.OfSteps(flat, 2, steps, 1, 40, 1e9, 1), bench.Conditions{})
 		if (err == nil) != (steps == 2) || err != nil && !strings.Contains(err.Error(), "after 2 steps") {

@@ -6,20 +6,24 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-// Checks are of vector instructions, and of levels and what goes from one to the next.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of vector instructions, and of levels and what goes from one to the next.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		eigentest.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
 		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
@@ -51,7 +55,7 @@ func (i Implementation) Checks(string) []sound.Check {
 }
 
 // Vector instructions do what the kernels in Go do, but for rounding, and set nothing beside.
-func vectorsAgree(t sound.T) {
+func vectorsAgree(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
 	}
@@ -154,7 +158,7 @@ func vectorsAgree(t sound.T) {
 
 // A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
 // the list.
-func shortListsAreRefused(t sound.T) {
+func shortListsAreRefused(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
 	}
@@ -181,13 +185,13 @@ func shortListsAreRefused(t sound.T) {
 			l.interpolateVector(0, n, values(k[5]), lanes, 0, 0)
 		}},
 	} {
-		sound.ShorterRefused(t, what, c.lengths, c.do)
+		checktest.PanicsIfShorter(t, what, c.lengths, c.do)
 	}
 }
 
 // Of vectors that depend on each other, are of any length or are 0, the lowest pairs are those of their span,
 // and no more are found than it has.
-func pencilsAreSolved(t sound.T) {
+func pencilsAreSolved(t *testing.T) {
 	mass, links := mat.NewDiagDense(3, []float64{1, 4, 1}), mat.NewDiagDense(3, []float64{1, 2, 5})
 	for _, c := range []struct {
 		columns []float64 // of three numbers
@@ -239,7 +243,7 @@ func pencilsAreSolved(t sound.T) {
 
 // Sums and combinations are of each cell once, where chunks end with the cells, before or behind them; what is
 // left of equations is what A leaves of them, and its norms are those of the normalised form.
-func chunksAreWhole(t sound.T) {
+func chunksAreWhole(t *testing.T) {
 	for n := chunk - 1; n <= chunk+1; n++ {
 		for of, v := range sums(n, 2, 2, func(lo, hi int, to []float64) { to[0] += float64(hi - lo); to[1]++ }) {
 			if want := []int{n, (n + chunk - 1) / chunk}[of]; v != float64(want) {
@@ -302,7 +306,7 @@ func chunksAreWhole(t sound.T) {
 }
 
 // Cells are of one part where links above 0 join them, from whichever end, and of others where none do.
-func partsAreConnected(t sound.T) {
+func partsAreConnected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, name := range []string{"corners=0/plain=0/of=constant/shape=9x7", "corners=0/plain=0/of=constant/shape=5x4x3", "corners=0/plain=0/of=constant/shape=2x3x6", "corners=1/plain=0/of=constant/shape=5x6", "corners=1/plain=0/of=constant/shape=4x3x4"} {
 		for draw := range 12 {
@@ -360,8 +364,8 @@ func partsAreConnected(t sound.T) {
 }
 
 // Of two voxels that hang together by a weight that is as good as nothing the second value is twice that.
-func smallValues(t sound.T) {
-	p := eigenmap.OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 9), 2, 1e-6, 0.1, 0, false, true)
+func smallValues(t *testing.T) {
+	p := eigenmap.OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 9), 2, 1e-6, 0.1, 0, false, true)
 	m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, bench.Conditions{})
 	if want := 2 * math.Exp(-100); err != nil || math.Abs(m.Values[1]-want) > 1e-9*want {
 		t.Errorf("values %v, %v, want %v", m.Values, err, want)
@@ -369,7 +373,7 @@ func smallValues(t sound.T) {
 }
 
 // Restriction is the transpose of interpolation, so that a cycle is a symmetric operator.
-func restrictionIsTheTranspose(t sound.T) {
+func restrictionIsTheTranspose(t *testing.T) {
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=45x37x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=131x62/type=uint8/seed=1"} {
 		l, err := finest(open(t, name), 2)
 		if err != nil {
@@ -405,7 +409,7 @@ func restrictionIsTheTranspose(t sound.T) {
 
 // What A makes of the place along each axis is found from shares alone, and coarser links are what they
 // are said to be: so that coarser levels are not much too weak.
-func linksOfCoarserLevels(t sound.T) {
+func linksOfCoarserLevels(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=31x28x17/type=uint8/levels=256/seed=1",
 		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=67x45/type=uint8/levels=256/seed=1",
@@ -473,7 +477,7 @@ func linksOfCoarserLevels(t sound.T) {
 // A cycle is a symmetric operator, on each level; what it begins with is what relaxing both colours makes
 // of values that are 0, what is left of the equations is what the operator leaves of them, and the mass
 // of a cell that of those it holds.
-func cyclesAreSymmetric(t sound.T) {
+func cyclesAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=25x17x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=71x62/type=uint8/seed=1"} {
 		l, err := finest(open(t, name), 2)
@@ -549,7 +553,7 @@ func cyclesAreSymmetric(t sound.T) {
 // Links between faces hold as much as all links do that they stand for: of each cell that is pulled at
 // alone, of values at random; and of the places along the axes just as much as they were given. Degrees are those of
 // the definition.
-func supportHolds(t sound.T) {
+func supportHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=9x8/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=6x5x7/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=6x5x7/type=uint8/seed=1"} {
 		p := open(t, name)
@@ -615,7 +619,7 @@ func supportHolds(t sound.T) {
 
 // The bits are the same on any number of cores, and iterations are few on images that are smooth, and
 // no more than some where tubes are thin.
-func bitsAndIterations(t sound.T) {
+func bitsAndIterations(t *testing.T) {
 	for k := 1; k < 20; k++ {
 		if n := lanes * quads(k); n < k || n-lanes >= k {
 			t.Errorf("%d vectors for %d pairs", n, k)
@@ -652,7 +656,7 @@ func bitsAndIterations(t sound.T) {
 	}
 }
 
-func open(t sound.T, name string) *eigenmap.Problem {
+func open(t testing.TB, name string) *eigenmap.Problem {
 	t.Helper()
 	p, err := eigenmap.OnGrid().Inputs.Open(name)
 	if err != nil {

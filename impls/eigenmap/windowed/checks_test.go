@@ -6,20 +6,24 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-// Checks are of vector instructions.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of vector instructions.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		eigentest.Calls(i, eigenmap.Patch, "correct", "degrees", "groups", "pairs", "weights"),
 		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap-patch/k=3/tol=12/alpha=40/beta=3/side=2/of=grf/shape=19x16/type=float32/levels=1024/smooth=2/seed=1",
@@ -36,7 +40,7 @@ func (i Implementation) Checks(string) []sound.Check {
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=6x20x40/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},
 			"eigenmap-patch/k=149/tol=6/alpha=40/beta=1/side=1/of=noise/shape=301x1/type=uint8/seed=1": {NS: 301 * 15 * 300, Bytes: 4*301*15 + 8*301*(300+8*149) + 24*301},
 		}),
-		{Name: "most pairs", Of: func(t sound.T) {
+		{Name: "most pairs", Of: func(t *testing.T) {
 			for name, want := range map[string]bool{"k=150/of=300x1": true, "k=150/of=301x1": false, "k=300/of=300x1": true} {
 				k, shape, _ := strings.Cut(name, "/of=")
 				p, err := eigenmap.Inputs(eigenmap.Patch).Open("eigenmap-patch/" + k + "/tol=6/alpha=40/beta=1/side=1/of=noise/shape=" + shape + "/type=uint8/seed=1")
@@ -58,7 +62,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "kept weights", Of: keptWeights},
 		{Name: "corrections", Of: correctionsSolve},
 		{Name: "corrections that fail", Of: failuresAreTold},
-		{Name: "bits and products", Of: func(t sound.T) {
+		{Name: "bits and products", Of: func(t *testing.T) {
 			bitsAndProducts(t, map[string]int{
 				"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=160x104/type=uint8/levels=256/smooth=3/seed=1":  18,
 				"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=tubes/shape=160x104/type=uint8/levels=256/seed=1":         30,
@@ -69,7 +73,7 @@ func (i Implementation) Checks(string) []sound.Check {
 }
 
 // Vector instructions find the distances that Go finds, of the largest features, too.
-func distancesAre(t sound.T) {
+func distancesAre(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
 	}
@@ -97,7 +101,7 @@ func distancesAre(t sound.T) {
 }
 
 // Vector instructions multiply as Go does, but for rounding, and write no further than weights go.
-func productsAre(t sound.T) {
+func productsAre(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
 	}
@@ -123,7 +127,7 @@ func productsAre(t sound.T) {
 }
 
 // A list that lacks a number is refused, of whichever nothing would be read or set that is not of the list.
-func shortListsAreRefused(t sound.T) {
+func shortListsAreRefused(t *testing.T) {
 	const n = 3 * lanes
 	numbers := func(n int) []float64 { return make([]float64, n) }
 	for what, do := range map[string]func(fast bool){
@@ -131,20 +135,20 @@ func shortListsAreRefused(t sound.T) {
 		"what weights are times":     func(fast bool) { both(fast, numbers(n), numbers(n-1), make([]float32, n), 1) },
 	} {
 		for _, fast := range []bool{false, eigenmap.Vectors()} {
-			sound.Refused(t, what, func() { do(fast) })
+			checktest.Panics(t, what, func() { do(fast) })
 		}
 	}
 	if eigenmap.Vectors() {
-		sound.Refused(t, "own features", func() { unlikeVector(make([]int32, 4), make([]int16, 15), make([]int16, 64)) })
-		sound.Refused(t, "features of eight patches", func() { unlikeVector(make([]int32, 8), make([]int16, 16), make([]int16, 127)) })
+		checktest.Panics(t, "own features", func() { unlikeVector(make([]int32, 4), make([]int16, 15), make([]int16, 64)) })
+		checktest.Panics(t, "features of eight patches", func() { unlikeVector(make([]int32, 8), make([]int16, 16), make([]int16, 127)) })
 	}
 }
 
 // A window ends where the factor of distance is as small as is not kept, or where the patches end.
-func windowsEnd(t sound.T) {
+func windowsEnd(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 90, W: 80}, {D: 1, H: 3, W: 4}, {D: 5, H: 6, W: 9}} {
 		for _, beta := range []float64{0.1, 1, 2.5, 8} {
-			p := eigenmap.OfPatches(grids.OfBytes(t, shape, make([]byte, shape.Voxels())...), 2, 1e-6, 40, beta, 1)
+			p := eigenmap.OfPatches(gridtest.OfBytes(t, shape, make([]byte, shape.Voxels())...), 2, 1e-6, 40, beta, 1)
 			far := window(p)
 			factor := func(far int64) float64 { return math.Exp(-float64(far*far) / (2 * beta * beta)) }
 			corner := (shape.W-1)*(shape.W-1) + (shape.H-1)*(shape.H-1) + (shape.D-1)*(shape.D-1)
@@ -156,7 +160,7 @@ func windowsEnd(t sound.T) {
 }
 
 // graphOf is the graph of an image's patches, and its kernel.
-func graphOf(t sound.T, name string) (p *eigenmap.Problem, g *graph, kernel []float64) {
+func graphOf(t *testing.T, name string) (p *eigenmap.Problem, g *graph, kernel []float64) {
 	t.Helper()
 	p, err := eigenmap.Inputs(eigenmap.Patch).Open(name)
 	if err != nil {
@@ -178,7 +182,7 @@ func random(seed uint64, n int) []float64 {
 
 // What the weights that are kept make of a vector is what those by the definition make of it that are
 // no farther away, and what all make in float64 is what those make; so are degrees.
-func keptWeights(t sound.T) {
+func keptWeights(t *testing.T) {
 	for _, name := range []string{"eigenmap-patch/k=2/tol=8/alpha=60/beta=3/side=4/of=noise/shape=68x44/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=1/of=noise/shape=7x5x6/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=3/of=noise/shape=3x120/type=uint8/seed=1"} {
 		p, g, _ := graphOf(t, name)
 		features, err := p.Patches()
@@ -231,7 +235,7 @@ func keptWeights(t sound.T) {
 
 // A correction solves its equation of the kept weights, beside the kernel and the pairs, to a thousandth;
 // and what is taken off a vector leaves nothing along these.
-func correctionsSolve(t sound.T) {
+func correctionsSolve(t *testing.T) {
 	for _, name := range []string{"eigenmap-patch/k=3/tol=8/alpha=40/beta=5/side=4/of=grf/shape=96x80/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=68x44/type=uint8/seed=1"} {
 		p, g, kernel := graphOf(t, name)
 		j := jobOf(t, p, 2)
@@ -286,7 +290,7 @@ func correctionsSolve(t sound.T) {
 	}
 }
 
-func jobOf(t sound.T, p *eigenmap.Problem, threads int) *job {
+func jobOf(t *testing.T, p *eigenmap.Problem, threads int) *job {
 	t.Helper()
 	j, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: threads}})
 	if err != nil {
@@ -296,12 +300,12 @@ func jobOf(t sound.T, p *eigenmap.Problem, threads int) *job {
 }
 
 // Of patches that are like those alone that are far away, degrees are of these.
-func farAreCounted(t sound.T) {
+func farAreCounted(t *testing.T) {
 	values := make([]byte, 39)
 	for i := range values {
 		values[i] = byte(i % 13 * 19)
 	}
-	p := eigenmap.OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, values...), 2, 1e-8, 2, 1, 1)
+	p := eigenmap.OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, values...), 2, 1e-8, 2, 1, 1)
 	want, err := p.Define()
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +322,7 @@ func farAreCounted(t sound.T) {
 }
 
 // Groups whose matrix is as good as singular are not solved, and whoever has them to be says so.
-func unsolvedIsTold(t sound.T) {
+func unsolvedIsTold(t *testing.T) {
 	_, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=1/of=noise/shape=2x1/type=uint8/seed=1")
 	c := &coarse{of: []int32{0, 1}, share: []float64{1, 1}, kernel: mat.NewVecDense(2, []float64{1, 0})}
 	c.factors.Factorize(mat.NewDiagDense(2, []float64{1, 1e-20}))
@@ -332,7 +336,7 @@ func unsolvedIsTold(t sound.T) {
 
 // Each patch is of one group, of those near it that are alike, and groups are not too many; their vectors have
 // the length 1, and their matrix nothing but the shift of the kernel.
-func groupsAreWhole(t sound.T) {
+func groupsAreWhole(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=2/of=grf/shape=59x31/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=10/beta=1/side=1/of=noise/shape=7x13x6/type=uint8/seed=1",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=2/of=tubes/shape=31x59/type=uint8/levels=256/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=1/of=constant/shape=3x1/type=uint8",
@@ -383,9 +387,9 @@ func groupsAreWhole(t sound.T) {
 
 // Of a matrix whose pairs are known the lowest are found, to any tolerance, from any guess and in a basis of any
 // size; and where they are not, it is said after how many corrections.
-func pairsAreCorrected(t sound.T) {
+func pairsAreCorrected(t *testing.T) {
 	const n = 24
-	p := eigenmap.OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: n}, make([]byte, n)...), 6, 1e-6, 40, 5, 1)
+	p := eigenmap.OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: n}, make([]byte, n)...), 6, 1e-6, 40, 5, 1)
 	kernel := make([]float64, n)
 	kernel[0] = 1
 	g := &graph{n: n, threads: 1}
@@ -499,7 +503,7 @@ func pairsAreCorrected(t sound.T) {
 }
 
 // Where vectors are not multiplied, guessed or corrected, pairs are not found, and it is said why.
-func failuresAreTold(t sound.T) {
+func failuresAreTold(t *testing.T) {
 	p, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=28x24/type=uint8/seed=1")
 	none := errors.New("no device")
 	for failing := range 4 {
@@ -528,7 +532,7 @@ func failuresAreTold(t sound.T) {
 }
 
 // bitsAndProducts holds answers to the same bits on any number of cores, and to so many products at most.
-func bitsAndProducts(t sound.T, of map[string]int, threads ...int) {
+func bitsAndProducts(t *testing.T, of map[string]int, threads ...int) {
 	t.Helper()
 	for name, most := range of {
 		p, err := eigenmap.Inputs(eigenmap.Patch).Open(name)

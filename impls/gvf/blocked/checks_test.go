@@ -3,20 +3,24 @@ package blocked
 import (
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/gvftest"
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// Checks are of fields that are cut in ways which small ones are not, and of how they are cut.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of fields that are cut in ways which small ones are not, and of how they are cut.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		gvftest.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields in tiles of any size", Of: bits},
 		{Name: "tiles", Of: tilesCover},
@@ -25,7 +29,7 @@ func (i Implementation) Checks(string) []sound.Check {
 }
 
 // random is a flow of a random image whose shape is random, too.
-func random(t sound.T, rng *rand.Rand, most int64) *gvf.Problem {
+func random(t *testing.T, rng *rand.Rand, most int64) *gvf.Problem {
 	side := func() int64 { return 1 + rng.Int64N(most) }
 	shape := grid.Shape{D: side(), H: side(), W: side()}
 	if rng.IntN(3) == 0 {
@@ -35,12 +39,12 @@ func random(t sound.T, rng *rand.Rand, most int64) *gvf.Problem {
 	for i := range data {
 		data[i] = byte(rng.IntN(256))
 	}
-	return gvf.NewProblem(grids.OfBytes(t, shape, data...), 0.02+0.08*rng.Float32(), rng.Int64N(14), 0, gvf.Boundary(rng.IntN(2)))
+	return gvf.NewProblem(gridtest.OfBytes(t, shape, data...), 0.02+0.08*rng.Float32(), rng.Int64N(14), 0, gvf.Boundary(rng.IntN(2)))
 }
 
 // Fields have the bits of the plain loop, however they are cut, on any number of cores, in each
 // instruction set, and again.
-func bits(t sound.T) {
+func bits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	images := 24
 	if race.Enabled {
@@ -80,7 +84,7 @@ func bits(t sound.T) {
 }
 
 // Tiles cover a field once, and what is kept of one is no more than is said of it.
-func tilesCover(t sound.T) {
+func tilesCover(t *testing.T) {
 	for _, s := range [][3]int{{1, 1, 1}, {512, 1, 512}, {64, 64, 64}, {181, 217, 181}, {3, 5, 3000}, {40, 1, 16384}, {3, 4000, 3}, {1000, 1000, 1000}, {1, 300, 300}} {
 		for _, threads := range []int{1, 2, 16} {
 			c := cutting(s[0], s[1], s[2], threads, s[1] == 1)
@@ -119,7 +123,7 @@ func tilesCover(t sound.T) {
 }
 
 // What is not asked, and what no machine has, is refused.
-func refusals(t sound.T) {
+func refusals(t *testing.T) {
 	p := random(t, rand.New(rand.NewPCG(2, 2)), 9)
 	unknown := bench.Conditions{Setting: bench.Setting{ISA: "sse"}}
 	if err := (Implementation{}).CanDo(p, unknown); err == nil {

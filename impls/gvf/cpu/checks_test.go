@@ -3,19 +3,23 @@ package cpu
 import (
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/gvftest"
 )
 
-// Checks are of fields within masks, which no input of a name has, and of what is refused.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of fields within masks, which no input of a name has, and of what is refused.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		gvftest.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields within masks", Of: maskBits},
 		{Name: "parts of a mask", Of: maskParts},
@@ -24,16 +28,16 @@ func (i Implementation) Checks(string) []sound.Check {
 	}
 }
 
-func field(t sound.T, shape grid.Shape, values func(i int64) byte) *grid.Field {
+func field(t *testing.T, shape grid.Shape, values func(i int64) byte) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels())
 	for i := range data {
 		data[i] = values(int64(i))
 	}
-	return grids.OfBytes(t, shape, data...)
+	return gridtest.OfBytes(t, shape, data...)
 }
 
-func answer(t sound.T, p *gvf.Problem, threads int) gvf.Flow {
+func answer(t *testing.T, p *gvf.Problem, threads int) gvf.Flow {
 	t.Helper()
 	got, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{Setting: bench.Setting{Threads: threads}})
 	if err != nil {
@@ -43,7 +47,7 @@ func answer(t sound.T, p *gvf.Problem, threads int) gvf.Flow {
 }
 
 // Within a mask at random, and without one, fields have the bits of the plain loop, and the laws hold.
-func maskBits(t sound.T) {
+func maskBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range 30 {
 		side := func() int64 { return 1 + rng.Int64N(24) }
@@ -91,7 +95,7 @@ func maskBits(t sound.T) {
 
 // Parts of a mask do not know of each other: each is as it is alone, and a mask that is one
 // part changes nothing.
-func maskParts(t sound.T) {
+func maskParts(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 20, W: 30}
 	rng := rand.New(rand.NewPCG(2, 2))
 	// Values of 0 and 255 in each part, so that all are scaled alike.
@@ -154,7 +158,7 @@ func maskParts(t sound.T) {
 	}
 }
 
-func maskRefusals(t sound.T) {
+func maskRefusals(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 4, W: 5}
 	image, ones := field(t, shape, func(i int64) byte { return byte(i) }), field(t, shape, func(int64) byte { return 1 })
 	for want, c := range map[string]struct {
@@ -177,7 +181,7 @@ func maskRefusals(t sound.T) {
 }
 
 // What takes more than is allowed is refused, and what is not asked.
-func refusals(t sound.T) {
+func refusals(t *testing.T) {
 	p, err := gvf.Steps().Inputs.Open("gvf/steps=4/mu=50/boundary=0/of=noise/shape=12x11x10/type=uint8/seed=5")
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,17 @@
 package definition
 
 import (
-	"eccbench/internal/sound"
+	"testing"
+
+	"eccbench/internal/checktest"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/gvftest"
 )
 
-// Checks are of calls.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{gvftest.Calls(i, gvf.Name)}
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of calls.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{gvftest.Calls(i, gvf.Name)}
 }

@@ -7,20 +7,24 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/gvftest"
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// Checks are of how soon fields come to rest, of the levels, of bits that do not depend on who takes
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of how soon fields come to rest, of the levels, of bits that do not depend on who takes
 // them, and of what is refused.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{
 		gvftest.Calls(i, gvf.Steady, "gradient", "levels", "solve"),
 		{Name: "cycles", Of: cyclesAreFew},
 		{Name: "restrictions", Of: restrictionIsTheTranspose},
@@ -35,7 +39,7 @@ func (i Implementation) Checks(string) []sound.Check {
 	}
 }
 
-func open(t sound.T, name string) *gvf.Problem {
+func open(t testing.TB, name string) *gvf.Problem {
 	t.Helper()
 	p, err := gvf.ToSteady().Inputs.Open(name)
 	if err != nil {
@@ -46,7 +50,7 @@ func open(t sound.T, name string) *gvf.Problem {
 
 // cycles is how many cycles an answer takes on the average of its components, or why there is
 // none.
-func cycles(t sound.T, i Implementation, name string) (float64, error) {
+func cycles(t *testing.T, i Implementation, name string) (float64, error) {
 	t.Helper()
 	p := open(t, name)
 	j, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
@@ -58,7 +62,7 @@ func cycles(t sound.T, i Implementation, name string) (float64, error) {
 }
 
 // The number of cycles does not grow with the image, nor where sizes are odd.
-func cyclesAreFew(t sound.T) {
+func cyclesAreFew(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		most float64
@@ -78,7 +82,7 @@ func cyclesAreFew(t sound.T) {
 }
 
 // begun is a solver with the operators of a problem.
-func begun(t sound.T, p *gvf.Problem) *solver {
+func begun(t *testing.T, p *gvf.Problem) *solver {
 	t.Helper()
 	start, err := p.Start(1)
 	if err != nil {
@@ -94,7 +98,7 @@ func begun(t sound.T, p *gvf.Problem) *solver {
 }
 
 // transposed is ⟨Pu, v⟩ and ⟨u, Rv⟩ for random u and v, of every level.
-func transposed(t sound.T, p *gvf.Problem, fault Fault) (worst float64) {
+func transposed(t *testing.T, p *gvf.Problem, fault Fault) (worst float64) {
 	t.Helper()
 	s := begun(t, p)
 	h := s.levels
@@ -138,7 +142,7 @@ func transposed(t sound.T, p *gvf.Problem, fault Fault) (worst float64) {
 }
 
 // A right answer comes of another restriction, too, after as many cycles: its products tell.
-func restrictionIsTheTranspose(t sound.T) {
+func restrictionIsTheTranspose(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=45x37x41/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=131x62/type=uint8/seed=1"} {
 		p := open(t, name)
 		if worst := transposed(t, p, ""); worst > 1e-5 {
@@ -151,7 +155,7 @@ func restrictionIsTheTranspose(t sound.T) {
 }
 
 // uneven are images whose sides are odd, of either boundary, and large enough for goroutines.
-func uneven(t sound.T) []*gvf.Problem {
+func uneven(t *testing.T) []*gvf.Problem {
 	t.Helper()
 	return []*gvf.Problem{open(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=29x23x27/type=uint8/seed=1"), open(t, "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=151x110/type=uint8/seed=1")}
 }
@@ -159,7 +163,7 @@ func uneven(t sound.T) []*gvf.Problem {
 // The operator of each level is that of the field: of a field that is 1 it leaves b alone, of
 // which a cell has what the cells of the finer level have that it holds; of one that is the place along
 // an axis nothing but b either, but for the border. Interpolated, that is the place again.
-func levelsAreOfOneField(t sound.T) {
+func levelsAreOfOneField(t *testing.T) {
 	for _, p := range uneven(t) {
 		levels := begun(t, p).levels.levels
 		mass := make([][]float64, len(levels))
@@ -242,7 +246,7 @@ func levelsAreOfOneField(t sound.T) {
 
 // From zero a cycle is a symmetric operator B, and from any u it comes to u + B(f − Au): so what it
 // smooths first and last has the same order.
-func cyclesAreSymmetric(t sound.T) {
+func cyclesAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, p := range uneven(t) {
 		h := begun(t, p).levels
@@ -301,7 +305,7 @@ func cyclesAreSymmetric(t sound.T) {
 }
 
 // Each row is first once, and second once, when all around it have been first.
-func rowsFollow(t sound.T) {
+func rowsFollow(t *testing.T) {
 	for _, n := range [][2]int{{1, 1}, {1, 2}, {1, 9}, {2, 1}, {2, 3}, {3, 2}, {4, 3}, {7, 2}, {12, 1}} {
 		for threads := 1; threads < 6; threads++ {
 			planes, each := n[0], n[1]
@@ -327,7 +331,7 @@ func rowsFollow(t sound.T) {
 
 // Cycles end with the first that leaves the tolerance or less, or with the last of those that bring it no
 // nearer, or too little of it.
-func cyclesEnd(t sound.T) {
+func cyclesEnd(t *testing.T) {
 	p := open(t, "gvf-steady/tol=3/mu=1000/boundary=0/of=grf/shape=64x64/levels=1024/type=float32/smooth=3/seed=1")
 	s := begun(t, p)
 	start, err := p.Start(1)
@@ -382,7 +386,7 @@ func cyclesEnd(t sound.T) {
 }
 
 // What float32 cannot hold is said in one line, and so is what is not asked.
-func refusals(t sound.T) {
+func refusals(t *testing.T) {
 	p := open(t, "gvf-steady/tol=12/mu=100/boundary=0/of=grf/shape=40x41/levels=1024/type=float32/smooth=3/seed=1")
 	if _, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "component x: in float32 it leaves") {
 		t.Errorf("a tolerance of 1e-12: %v", err)
@@ -401,7 +405,7 @@ func refusals(t sound.T) {
 }
 
 // Every instruction set and every number of cores has the same bits.
-func sameBits(t sound.T) {
+func sameBits(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=45x37x41/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=331x62/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=1x19x2/type=uint8/seed=1"} {
 		p := open(t, name)
 		var want gvf.Flow
@@ -423,7 +427,7 @@ func sameBits(t sound.T) {
 }
 
 // What a job keeps from a call does not change the next.
-func again(t sound.T) {
+func again(t *testing.T) {
 	p := open(t, "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=45x37x41/type=uint8/seed=1")
 	j, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
 	if err != nil {
@@ -457,7 +461,7 @@ func again(t sound.T) {
 
 // Images of any shape, with weak and strong diffusion, come to rest by Residuals, which shares
 // nothing with the solver.
-func anyShape(t sound.T) {
+func anyShape(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	images := 80
 	if race.Enabled {

@@ -2,18 +2,21 @@ package definition
 
 import (
 	"math/rand/v2"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/ranks"
+	"eccbench/internal/ranks/rankstest"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// Checks are of what the groups of most complexes do not come to: ranks of any signs over any field.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what the groups of most complexes do not come to: ranks of any signs over any field.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "ranks by minors", Of: ranksByMinors},
 		{Name: "orders of more than 64 bits", Of: longOrders},
 		homologytest.Limited(Implementation{}, homologytest.Limit{Of: "rp2/over=2", NS: 4080, Bytes: 1200}, homologytest.Limit{Of: "rp2/over=Z", NS: 122_400, Bytes: 9600}, homologytest.Limit{Of: "rp2/over=Q", Threads: 3, NS: 122_400, Bytes: 9600}, homologytest.Limit{Of: "moore/n=2/over=3", NS: 22_896, Bytes: 3888}),
@@ -23,7 +26,7 @@ func (Implementation) Checks(string) []sound.Check {
 
 // Orders of more than 64 bits are refused over the integers, and count nowhere else. What is no complex has
 // some with few simplices.
-func longOrders(t sound.T) {
+func longOrders(t *testing.T) {
 	const d, n = 14, 56
 	rng := rand.New(rand.NewPCG(15, 15))
 	f := &simplicial.Faces{Vertices: make([][]uint32, d+1), Boundary: make([][]uint32, d+1)}
@@ -44,7 +47,7 @@ func longOrders(t sound.T) {
 }
 
 // The rank over a field is the greatest size of a minor that is not 0 there.
-func ranksByMinors(t sound.T) {
+func ranksByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	for range 150 {
 		d, n := 1+rng.IntN(3), 1+rng.IntN(5)
@@ -59,7 +62,7 @@ func ranksByMinors(t sound.T) {
 			}
 		}
 		for _, p := range []int64{2, 3, 5, ranks.MostPrime} {
-			if got, want := fieldRank(boundary, d, int64(n), int64(columns), p), minors.Rank(m, p); got != want {
+			if got, want := fieldRank(boundary, d, int64(n), int64(columns), p), rankstest.Rank(m, p); got != want {
 				t.Fatalf("%v over %d: rank %d, want %d", m, p, got, want)
 			}
 		}

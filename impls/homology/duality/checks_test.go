@@ -5,18 +5,21 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// Checks are of what small complexes and those of grids do not come to: buckets of more than a
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what small complexes and those of grids do not come to: buckets of more than a
 // vertex, the sides of tetrahedra in any place, and tables that grow.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "buckets of several vertices", Of: buckets},
 		{Name: "tetrahedra that are taken at several times", Of: severalTimes},
 		{Name: "planted faults", Of: faultsDoHarm},
@@ -34,7 +37,7 @@ func (Implementation) Checks(string) []sound.Check {
 }
 
 // Groups are the same however many vertices share a bucket, on any number of cores.
-func buckets(t sound.T) {
+func buckets(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5", "five/shape=6x6x6/drills=4", "apart"} {
 		p := apart(70)
 		if name != "apart" {
@@ -69,7 +72,7 @@ func buckets(t sound.T) {
 }
 
 // All tetrahedra are joined where there are more than a core takes at once.
-func severalTimes(t sound.T) {
+func severalTimes(t *testing.T) {
 	const n = atOnce + 70
 	p := apart(n)
 	for _, cores := range []int{1, 3} {
@@ -81,7 +84,7 @@ func severalTimes(t sound.T) {
 }
 
 // Each fault that can be planted does harm.
-func faultsDoHarm(t sound.T) {
+func faultsDoHarm(t *testing.T) {
 	p := apart(5)
 	p.Vertices++
 	p.Points = append(p.Points, 9, 9, 9)
@@ -106,7 +109,7 @@ func apart(n int) *homology.Problem {
 }
 
 // Whichever coordinate is the largest, places tell no side by a determinant that rounding may have changed.
-func sidesAreLeft(t sound.T) {
+func sidesAreLeft(t *testing.T) {
 	for large := range 9 {
 		var at [4]uint64
 		for k, place := range []uint64{1 << 16, 1 << 10, 1 << 10} { // one of each row and column
@@ -119,7 +122,7 @@ func sidesAreLeft(t sound.T) {
 }
 
 // A tetrahedron is on the side that whole numbers say, which are added up exactly.
-func sidesOfTetrahedra(t sound.T) {
+func sidesOfTetrahedra(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	seen := [3]int{}
 	rounded := 0
@@ -201,7 +204,7 @@ func sidesOfTetrahedra(t sound.T) {
 
 // The side of a tetrahedron that is flat but for rounding is found without any, along whichever axis its
 // last vertex lies far away.
-func flatOnes(t sound.T) {
+func flatOnes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	seen := [3]int{}
 	for round := range 300 {
@@ -228,7 +231,7 @@ func flatOnes(t sound.T) {
 
 // Of a vertex as many bits are within a bucket as leave eleven for buckets and fit a word with two vertices and
 // a side.
-func trianglesFit(t sound.T) {
+func trianglesFit(t *testing.T) {
 	for width := 1; width <= mostBits; width++ {
 		if got, want := within(uint(width)), max(0, min(width-11, 64-2-2*width)); got != uint(want) {
 			t.Errorf("%d of %d bits within a bucket, want %d", got, width, want)
@@ -237,7 +240,7 @@ func trianglesFit(t sound.T) {
 }
 
 // A table keeps the number of each key, and none of what it had before.
-func tables(t sound.T) {
+func tables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var table table
 	for _, n := range []int{0, 1, 600, 40, 900, 1} {
@@ -265,7 +268,7 @@ func tables(t sound.T) {
 
 // A table of triangles has a place for each, also where all are looked for first at places of even number,
 // and has each in the list once.
-func triangleTables(t sound.T) {
+func triangleTables(t *testing.T) {
 	const n = 42 // as many as a table of 64 places is for
 	j := newJob(apart(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
 	j.bucket(0)
@@ -291,7 +294,7 @@ func triangleTables(t sound.T) {
 }
 
 // What is no manifold in space is refused, with the place where it is none.
-func refused(t sound.T) {
+func refused(t *testing.T) {
 	at := []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -1, 0.2, 0.2, 0.5, 1, 1, 1, 2, 1, 1, 1, 2, 1, 2, 2, 3, -1, 0, 0, 0, -1, 0}
 	for want, tets := range map[string][]uint32{
 		"": {0, 1, 2, 3, 4, 0, 1, 2}, "triangle [0 1 2] has two tetrahedra on one side, which overlap": {0, 1, 2, 3, 5, 2, 1, 0}, "triangle [0 1 2] has three tetrahedra, which cannot be in space": {0, 1, 2, 3, 4, 1, 0, 2, 0, 1, 5, 2}, "triangle [0 1 2] has two tetrahedra on one side": {3, 2, 1, 0, 3, 2, 1, 0},
@@ -309,7 +312,7 @@ func refused(t sound.T) {
 }
 
 // told sees to it that simplices of vertices at some places are refused with some words, or taken.
-func told(t sound.T, want string, at []float64, vertices int, tops ...[]uint32) {
+func told(t *testing.T, want string, at []float64, vertices int, tops ...[]uint32) {
 	t.Helper()
 	for threads := 1; threads < 4; threads++ {
 		err := Implementation{}.CanDo(&homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}})
@@ -321,7 +324,7 @@ func told(t sound.T, want string, at []float64, vertices int, tops ...[]uint32) 
 
 // Triangles that are no surface are told, also those that no tetrahedra have for a boundary, and of
 // a surface components and characteristic are counted.
-func noSurfaces(t sound.T) {
+func noSurfaces(t *testing.T) {
 	for _, c := range []struct {
 		triangles  [][3]uint64
 		want       string

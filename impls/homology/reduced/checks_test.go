@@ -6,19 +6,22 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/ranks"
+	"eccbench/internal/ranks/rankstest"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// Checks are of what the few critical simplices of a complex do not come to: large numbers, and
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what the few critical simplices of a complex do not come to: large numbers, and
 // matrices of any.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "scalars", Of: scalars},
 		{Name: "rows", Of: rowsAreSums},
 		{Name: "ranks and torsion by minors", Of: rankedByMinors},
@@ -42,7 +45,7 @@ func kept(s scalar, v *big.Int, p int64) bool {
 }
 
 // Scalars are the integers, and those of a field the rest by its prime, however large they are.
-func scalars(t sound.T) {
+func scalars(t *testing.T) {
 	var list []*big.Int
 	for _, v := range []int64{0, 1, 2, 3, 6, mostSmall - 1, mostSmall, mostSmall + 1, math.MaxInt64} {
 		list = append(list, big.NewInt(v), big.NewInt(-v))
@@ -96,7 +99,7 @@ func sparse(full []int64, p int64) (r row) {
 }
 
 // A row and so many times another have in each column the sum of both, and nothing where that is 0.
-func rowsAreSums(t sound.T) {
+func rowsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	for range 400 {
 		p := []int64{0, 2, 5}[rng.IntN(3)]
@@ -127,18 +130,18 @@ func rowsAreSums(t sound.T) {
 }
 
 // The rank of a matrix, and the orders that it leaves, are those that its minors have in common.
-func rankedByMinors(t sound.T) {
+func rankedByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 14))
 	large := 0
 	for round := range 800 {
-		m := minors.Random(rng, []int64{1, 2, 12, 1 << 36}[round%4])
+		m := rankstest.Random(rng, []int64{1, 2, 12, 1 << 36}[round%4])
 		for _, p := range []int64{0, 2, 3, ranks.MostPrime} {
 			var rows []row
 			for _, full := range m {
 				rows = append(rows, sparse(full, p))
 			}
 			rank, rest := ranked(rows, p)
-			if want := minors.Rank(m, p); rank != want {
+			if want := rankstest.Rank(m, p); rank != want {
 				t.Fatalf("%v over %d: rank %d, want %d", m, p, rank, want)
 			}
 			if p > 0 {
@@ -157,7 +160,7 @@ func rankedByMinors(t sound.T) {
 			}
 			one := func(v *big.Int) bool { return v.Cmp(big.NewInt(1)) == 0 }
 			list = slices.DeleteFunc(list, one)
-			want := slices.DeleteFunc(minors.Factors(m), one)
+			want := slices.DeleteFunc(rankstest.Factors(m), one)
 			if !slices.EqualFunc(list, want, func(a, b *big.Int) bool { return a.Cmp(b) == 0 }) {
 				t.Fatalf("%v: %v are left, want %v", m, rest, want)
 			}
@@ -174,7 +177,7 @@ func rankedByMinors(t sound.T) {
 }
 
 // Orders are told up to 64 bits, and refused beyond.
-func ordersFit(t sound.T) {
+func ordersFit(t *testing.T) {
 	most := new(big.Int).SetUint64(math.MaxUint64)
 	if got, err := orders([]*big.Int{big.NewInt(6), big.NewInt(4)}, ""); err != nil || !slices.Equal(got, []uint64{2, 12}) {
 		t.Errorf("%v, %v", got, err)
@@ -194,7 +197,7 @@ func ordersFit(t sound.T) {
 }
 
 // Of a ball one vertex is left over, and of a sphere one simplex more.
-func fewAreCritical(t sound.T) {
+func fewAreCritical(t *testing.T) {
 	for name, want := range map[string][]int{"kuhn/shape=5x4x6": {1, 0, 0, 0}, "five/shape=4x4x4/order=random": {1, 0, 0, 0}, "sphere/dim=3": {1, 0, 0, 1}, "sphere/dim=0": {2}, "kuhn/shape=6x6/drills=1": {1, 1, 0}} {
 		p, err := homology.Inputs{}.Open(name)
 		if err != nil {

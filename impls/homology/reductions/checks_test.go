@@ -5,48 +5,47 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/pool"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// Checks are of what the numbers of a small complex do not show: lists that outgrow their places,
-// and complexes that are renumbered.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what the numbers of a small complex do not show: lists that outgrow their places,
+// complexes that are renumbered, the parts of one, and races, on any number of cores.
+func checks() []checktest.Check {
+	parts := []string{"faces", "reducible complex", "reductions"}
+	shared := []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}
+	return []checktest.Check{
 		{Name: "lists that grow", Of: listsGrow},
 		{Name: "renumbered complexes", Of: renumbered},
 		{Name: "what is far from each other", Of: farIsScattered},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
 		homologytest.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
 		limited(Implementation{}),
-		homologytest.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
-		homologytest.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
-	}
-}
+		homologytest.Answered(Implementation{}, parts, answered...),
+		homologytest.Answered(Implementation{}, append(parts, "renumbering"), scatteredOnes...),
 
-// Checks are of the parts of a complex, on any number of cores.
-func (Partitions) Checks(string) []sound.Check {
-	return []sound.Check{
 		{Name: "parts of a complex", Of: partsAreEqual},
 		{Name: "what lies between parts", Of: ownersAreDefined},
 		homologytest.Planted(3, answered, FaultyPartitions(SharedInside)),
 		limited(Partitions{}),
-		homologytest.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
-		homologytest.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
+		homologytest.Answered(Partitions{}, shared, answered...),
+		homologytest.Answered(Partitions{}, append(shared, "renumbering"), scatteredOnes...),
+
+		homologytest.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)),
+		limited(Race{}),
+		homologytest.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...),
 	}
 }
 
-// Checks are of races on any number of cores.
-func (Race) Checks(string) []sound.Check {
-	return []sound.Check{homologytest.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)), limited(Race{}), homologytest.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
-}
-
-func limited(i bench.Implementation[*homology.Problem, homology.Groups]) sound.Check {
+func limited(i bench.Implementation[*homology.Problem, homology.Groups]) checktest.Check {
 	return homologytest.Limited(i, homologytest.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homologytest.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homologytest.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homologytest.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
 }
 
@@ -59,7 +58,7 @@ var (
 
 // Lists are what is set, whatever happens to others, from those that stand where their length is to
 // those that fill a piece of memory.
-func listsGrow(t sound.T) {
+func listsGrow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, k := range []int{1, 2, 3, 5} {
 		const n = 60
@@ -122,7 +121,7 @@ func listsGrow(t sound.T) {
 
 // complexOf is the complex of a name, for "mixed" one of three dimensions, with a vertex that no simplex
 // has, and for "nothing" such vertices alone.
-func complexOf(t sound.T, name string) *simplicial.Complex {
+func complexOf(t *testing.T, name string) *simplicial.Complex {
 	t.Helper()
 	if name == "nothing" {
 		return &simplicial.Complex{Tops: [][]uint32{nil}, Vertices: 3}
@@ -139,7 +138,7 @@ func complexOf(t sound.T, name string) *simplicial.Complex {
 
 // A complex is renumbered as by a search that goes from one vertex to the next; how many cores
 // look at it changes nothing.
-func renumbered(t sound.T) {
+func renumbered(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "nothing", "random/vertices=300/dim=2/count=150/seed=2", "random/vertices=90/dim=1/count=65"} {
 		c := complexOf(t, name)
 		want := oneByOne(c)
@@ -197,7 +196,7 @@ func oneByOne(c *simplicial.Complex) [][]uint32 {
 }
 
 // Parts have as many simplices, but for one or two, however many there are.
-func partsAreEqual(t sound.T) {
+func partsAreEqual(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "rp2"} {
 		p, err := homology.Inputs{}.Open(name)
 		if err != nil {
@@ -230,7 +229,7 @@ func partsAreEqual(t sound.T) {
 
 // A simplex is inside a part where it has a vertex of which all given simplices are of that part,
 // and else between parts.
-func ownersAreDefined(t sound.T) {
+func ownersAreDefined(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "mixed"} {
 		c := complexOf(t, name)
 		f := simplicial.NewFaces(c, 1)
@@ -269,7 +268,7 @@ func ownersAreDefined(t sound.T) {
 
 // The longest boundary is the longest there was, of any dimension and part, and so many rounds there
 // were.
-func flagsAreTold(t sound.T) {
+func flagsAreTold(t *testing.T) {
 	const points, random, holes, nearer = "sphere/dim=0/over=2", "random/vertices=30/dim=3/count=300/seed=4/over=2", "kuhn/shape=9x8x9/drills=4/cavities=9/order=random/over=2", "vertices renumbered breadth first"
 	longest := func(n int) string { return fmt.Sprintf("longest boundary of a cell: %d faces", n) }
 	for _, c := range []struct {
@@ -320,7 +319,7 @@ func flagsAreTold(t sound.T) {
 
 // The vertices of a simplex are far from each other where they are more than an eighth of all apart as
 // a rule.
-func farIsScattered(t sound.T) {
+func farIsScattered(t *testing.T) {
 	for _, c := range []struct {
 		tops []uint32
 		want bool

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 )
 
 // A recorder notes what a device is asked for, and has it fail from some number of times on.
@@ -22,7 +22,7 @@ type recorder struct {
 
 func (r *recorder) note(format string, args ...any) error {
 	if len(r.asked) == r.lasts {
-		return grids.ErrUnread
+		return gridtest.ErrUnread
 	}
 	r.asked = append(r.asked, fmt.Sprintf(format, args...))
 	return nil
@@ -80,7 +80,7 @@ func (s recordedStream) Launch(f device.Function, l device.Launch, args ...any) 
 
 // Arrays refuse images without an answer, load the kernels for rows as they are aligned, and launch
 // them in their turns; where any of that fails they say so, and leave nothing behind.
-func arraysAreOpened(t sound.T) {
+func arraysAreOpened(t *testing.T) {
 	nine := grid.Shape{W: 3, H: 3, D: 1}
 	for _, c := range []struct {
 		kind ArrayKind
@@ -89,7 +89,7 @@ func arraysAreOpened(t sound.T) {
 		{ArrayKind{Shape: nine, Thresholds: 0, Bins: 9}, "0 thresholds"}, {ArrayKind{Shape: nine, Thresholds: 1 << 31, Bins: 9}, "thresholds, 9 bins"},
 		{ArrayKind{Shape: nine, Thresholds: 1, Bins: 3}, "3 bins"}, {ArrayKind{Shape: nine, Thresholds: 1, Bins: 1<<18 + 1}, "262145 bins"},
 		{ArrayKind{Shape: grid.Shape{W: math.MaxInt32, H: 1, D: 1}, Thresholds: 1, Bins: 9}, "longer ones"}, {ArrayKind{Thresholds: 1, Bins: 9}, "every axis"},
-		{ArrayKind{Shape: nine, Thresholds: 1, Bins: 4}, grids.ErrUnread.Error()}, {ArrayKind{Shape: nine, Thresholds: 1<<31 - 1, Bins: 1 << 18}, grids.ErrUnread.Error()},
+		{ArrayKind{Shape: nine, Thresholds: 1, Bins: 4}, gridtest.ErrUnread.Error()}, {ArrayKind{Shape: nine, Thresholds: 1<<31 - 1, Bins: 1 << 18}, gridtest.ErrUnread.Error()},
 	} {
 		if _, err := OpenArrays(recorded{recorder: &recorder{}}, c.kind); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.kind, err, c.want)

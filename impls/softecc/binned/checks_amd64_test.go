@@ -6,24 +6,25 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
 )
 
 // columnChecks are of the functions in assembly, called by themselves.
-func columnChecks(set string) []sound.Check {
+func columnChecks(set string) []checktest.Check {
 	if set == isa.Portable {
 		return nil
 	}
-	return []sound.Check{
-		{Name: "columns of voxels, " + set, Of: func(t sound.T) { columnIs(t, set) }},
-		{Name: "a column of nothing, " + set, Of: func(t sound.T) { nothingIs(t, set) }},
+	return []checktest.Check{
+		{Name: "columns of voxels, " + set, Of: func(t *testing.T) { columnIs(t, set) }},
+		{Name: "a column of nothing, " + set, Of: func(t *testing.T) { nothingIs(t, set) }},
 	}
 }
 
 // An instruction set has functions of its own, and of no rows there are no changes.
-func nothingIs(t sound.T, set string) {
+func nothingIs(t *testing.T, set string) {
 	of := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 	k, other := vector(set), vector(isa.AVX512)
 	if set == isa.AVX512 {
@@ -72,7 +73,7 @@ func tilt(along, dst, row *float32, set string) {
 }
 
 // Columns are those of the portable kernel, and a row that is tilted the sum.
-func columnIs(t sound.T, set string) {
+func columnIs(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(34, 7))
 	for range 20 {
 		columnOf(t, rng, set)
@@ -89,7 +90,7 @@ func columnIs(t sound.T, set string) {
 	}
 }
 
-func columnOf(t sound.T, rng *rand.Rand, set string) {
+func columnOf(t *testing.T, rng *rand.Rand, set string) {
 	const width, rows, stride = columnWidth, columnRows, columnStride
 	of := func() step[float32] {
 		s := step[float32]{rows: rows, width: width, stride: stride, out: make([]uint8, rows*lanes), owed: make([]int32, rows*stride)}

@@ -2,6 +2,6 @@
 
 package binned
 
-import "eccbench/internal/sound"
+import "eccbench/internal/checktest"
 
-func columnChecks(string) []sound.Check { return nil }
+func columnChecks(string) []checktest.Check { return nil }

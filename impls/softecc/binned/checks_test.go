@@ -8,48 +8,52 @@ import (
 	"slices"
 	"sort"
 	"sync/atomic"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/isa"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/softecc"
 	"eccbench/internal/workloads/softecc/softtest"
 )
 
-// Checks are of the instruction set's functions by themselves, of bins and the table at their edges,
-// and of images in memory of callers, for whom a Layer answers.
-func (i Implementation) Checks(asked string) []sound.Check {
-	set, err := isa.Choose(asked, available())
-	if err != nil {
-		return nil // it is refused
+func TestChecks(t *testing.T) {
+	for _, isa := range available() {
+		t.Run(isa, func(t *testing.T) { checktest.Run(t, checks(t, isa)...) })
 	}
+}
+
+// checks are of the instruction set's functions by themselves, of bins and the table at their edges,
+// and of images in memory of callers, for whom a Layer answers.
+func checks(t *testing.T, set string) []checktest.Check {
+	t.Helper()
+	var i Implementation
 	k, err := choose(set)
 	if err != nil {
-		return nil
+		t.Fatal(err)
 	}
 	return append(columnChecks(set),
-		sound.Check{Name: "changes of voxels, " + set, Of: func(t sound.T) { changesAre(t, k) }},
-		sound.Check{Name: "rows that are tilted, " + set, Of: func(t sound.T) { tiltsAre(t, k) }},
-		sound.Check{Name: "changes in an image of float64", Of: func(t sound.T) { changesAre(t, inGo[float64]()) }},
-		sound.Check{Name: "strips and chunks", Of: sweepsAreCut},
-		sound.Check{Name: "bins", Of: binsAreLaid},
-		sound.Check{Name: "values in bins", Of: binsAreNear},
-		sound.Check{Name: "thresholds within reach", Of: reachIsFull},
-		sound.Check{Name: "tallies", Of: talliesAddUp},
-		sound.Check{Name: "jobs", Of: func(t sound.T) { jobsAnswer(t, i) }},
-		sound.Check{Name: "images in memory of others", Of: arraysAreOpened},
-		sound.Check{Name: "images of callers", Of: func(t sound.T) { layersAnswer(t, ofCallers()) }},
-		sound.Check{Name: "images of float64 that are tilted", Of: tiltedLayers},
-		sound.Check{Name: "the extent of an image", Of: extentsAre},
-		sound.Check{Name: "images of callers in bins", Of: layersHaveBins},
-		sound.Check{Name: "images without an answer", Of: layersRefuse},
-		sound.Check{Name: "answers that are cancelled", Of: cancelled},
+		checktest.Check{Name: "changes of voxels, " + set, Of: func(t *testing.T) { changesAre(t, k) }},
+		checktest.Check{Name: "rows that are tilted, " + set, Of: func(t *testing.T) { tiltsAre(t, k) }},
+		checktest.Check{Name: "changes in an image of float64", Of: func(t *testing.T) { changesAre(t, inGo[float64]()) }},
+		checktest.Check{Name: "strips and chunks", Of: sweepsAreCut},
+		checktest.Check{Name: "bins", Of: binsAreLaid},
+		checktest.Check{Name: "values in bins", Of: binsAreNear},
+		checktest.Check{Name: "thresholds within reach", Of: reachIsFull},
+		checktest.Check{Name: "tallies", Of: talliesAddUp},
+		checktest.Check{Name: "jobs", Of: func(t *testing.T) { jobsAnswer(t, i) }},
+		checktest.Check{Name: "images in memory of others", Of: arraysAreOpened},
+		checktest.Check{Name: "images of callers", Of: func(t *testing.T) { layersAnswer(t, ofCallers()) }},
+		checktest.Check{Name: "images of float64 that are tilted", Of: tiltedLayers},
+		checktest.Check{Name: "the extent of an image", Of: extentsAre},
+		checktest.Check{Name: "images of callers in bins", Of: layersHaveBins},
+		checktest.Check{Name: "images without an answer", Of: layersRefuse},
+		checktest.Check{Name: "answers that are cancelled", Of: cancelled},
 	)
 }
 
-func open(t sound.T, name string) *softecc.Problem {
+func open(t *testing.T, name string) *softecc.Problem {
 	t.Helper()
 	p, err := softecc.Inputs().Open(name)
 	if err != nil {
@@ -58,7 +62,7 @@ func open(t sound.T, name string) *softecc.Problem {
 	return p
 }
 
-func define(t sound.T, p *softecc.Problem) softecc.Answer {
+func define(t *testing.T, p *softecc.Problem) softecc.Answer {
 	t.Helper()
 	a, err := softecc.Define(p)
 	if err != nil {
@@ -70,7 +74,7 @@ func define(t sound.T, p *softecc.Problem) softecc.Answer {
 // changesAre holds the change of every voxel to the definition's, however the image is cut into
 // strips and chunks, from one row to a vector and a voxel more, with many ties and with none.
 // The definition's is what ∂X has of sigmoids so wide that their slope is λ/4 at all values.
-func changesAre[T value](t sound.T, k kernel[T]) {
+func changesAre[T value](t *testing.T, k kernel[T]) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	for i, of := range [][3]int64{
 		{1, 1, 1}, {1, 5, 1}, {1, 1, 9}, {1, 7, 16}, {1, 4, 33}, {3, 1, 1}, {2, 2, 2}, {3, 1, 17}, {4, 3, 5}, {5, 4, 7}, {3, 5, 8}, {4, 2, 15}, {3, 3, 16}, {2, 5, 31}, {3, 2, 32}, {2, 3, 40},
@@ -116,7 +120,7 @@ func changesAre[T value](t sound.T, k kernel[T]) {
 
 // changesOf are the changes of all voxels of an image that is cut so, each of which is in the bins
 // too. Nothing beside them is written to.
-func changesOf[T value](t sound.T, k kernel[T], p *softecc.Problem, values []float32, strip, chunk int64, threads int) []uint8 {
+func changesOf[T value](t *testing.T, k kernel[T], p *softecc.Problem, values []float32, strip, chunk int64, threads int) []uint8 {
 	t.Helper()
 	const beside, mark = 64, 77
 	q, l := turned(p), Layer[T]{Problem: p}
@@ -148,7 +152,7 @@ func changesOf[T value](t sound.T, k kernel[T], p *softecc.Problem, values []flo
 
 // Strips are as many rows as are in a cache, at least one; chunks are planes for four turns of each
 // core, with no less than a plane in any. Around a row there is room for a vector.
-func sweepsAreCut(t sound.T) {
+func sweepsAreCut(t *testing.T) {
 	for _, s := range []grid.Shape{
 		{D: 1, H: 1, W: 1}, {D: 1, H: 100, W: 16}, {D: 7, H: 3, W: 15}, {D: 16, H: 500, W: 900}, {D: 17, H: 900, W: 900}, {D: 3, H: 9, W: 9600}, {D: 3, H: 2, W: 30000},
 	} {
@@ -169,7 +173,7 @@ func sweepsAreCut(t sound.T) {
 }
 
 // tiltsAre holds rows of Y to their sums, each rounded, at all lengths about those of vectors.
-func tiltsAre[T value](t sound.T, k kernel[T]) {
+func tiltsAre[T value](t *testing.T, k kernel[T]) {
 	rng := rand.New(rand.NewPCG(32, 7))
 	for n := range 3*lanes + 2 {
 		row, along, dst := make([]T, n), make([]T, n), make([]T, n+lanes)
@@ -192,7 +196,7 @@ func tiltsAre[T value](t sound.T, k kernel[T]) {
 }
 
 // layings are problems of these λ whose levels are evenly spaced or not, and Y on them or not.
-func layings(t sound.T, lambdas ...string) (list []*softecc.Problem) {
+func layings(t *testing.T, lambdas ...string) (list []*softecc.Problem) {
 	for _, lambda := range lambdas {
 		for _, image := range []string{"noise/shape=5x4x3/type=float32/levels=1024/seed=5", "noise/shape=5x4/type=uint8/seed=1", "between/shape=5x4x3/levels=70/seed=2", "noise/shape=5x4x3/type=int16/levels=300/seed=2"} {
 			for _, alpha := range []string{"0", "700"} {
@@ -205,7 +209,7 @@ func layings(t sound.T, lambdas ...string) (list []*softecc.Problem) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Source = grids.Image(t, p.Shape(), grid.Uint8, table, func(i int64) float64 { return float64(table.Value(i % 4)) })
+		p.Source = gridtest.Image(t, p.Shape(), grid.Uint8, table, func(i int64) float64 { return float64(table.Value(i % 4)) })
 		list = append(list, p)
 	}
 	return list
@@ -213,7 +217,7 @@ func layings(t sound.T, lambdas ...string) (list []*softecc.Problem) {
 
 // Bins are as narrow as the bound of doc/softecc.md needs, no more than there may be, about all
 // values of Y, and in the middle of one where that is a level.
-func binsAreLaid(t sound.T) {
+func binsAreLaid(t *testing.T) {
 	for _, p := range layings(t, "1", "20", "500", "3000", "13000", "100000") {
 		for _, vertices := range []bool{false, true} {
 			p.Vertices = vertices
@@ -260,7 +264,7 @@ func binsAreLaid(t sound.T) {
 
 // What bins and the table make of a value is within the bound of doc/softecc.md, wherever in a bin it
 // is and however far from all thresholds; exact where it is in none.
-func binsAreNear(t sound.T) {
+func binsAreNear(t *testing.T) {
 	for i, p := range layings(t, "20", "500", "100000") { // of the last there are none
 		b := layBins(p)
 		var values []float64
@@ -319,7 +323,7 @@ func binsAreNear(t sound.T) {
 }
 
 // Thresholds within reach of a value are those that are no farther, and so are bins.
-func reachIsFull(t sound.T) {
+func reachIsFull(t *testing.T) {
 	tau := []float64{-3, -1, -1, 0, 2, 2, 5}
 	for y := -8.0; y <= 10; y++ {
 		for window := range 4 {
@@ -343,7 +347,7 @@ func reachIsFull(t sound.T) {
 }
 
 // Jobs answer on the instruction sets that there are.
-func jobsAnswer(t sound.T, i Implementation) {
+func jobsAnswer(t *testing.T, i Implementation) {
 	softtest.Answers(t, i, "backward", "curve", "forward", "table")
 	p := open(t, "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/seed=5")
 	if _, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "none"}}); err == nil {
@@ -353,7 +357,7 @@ func jobsAnswer(t sound.T, i Implementation) {
 
 // Tallies of many voxels are what those of each add up to, whoever had them, in rows of
 // any length, with values in bins and in none.
-func talliesAddUp(t sound.T) {
+func talliesAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 7))
 	p := open(t, "softecc/m=9/lambda=90/alpha=0/dir=2/of=noise/shape=5x4x3/type=float32/levels=1024/seed=5")
 	p.Tau[2], p.Tau[5], p.Tau[7] = p.Tau[5], -3, p.Tau[5] // in no order, two of them the same
@@ -397,7 +401,7 @@ func talliesAddUp(t sound.T) {
 }
 
 // layered is the answer to a problem of a layer that goes forward and backward.
-func layered[T float32 | float64](t sound.T, p *softecc.Problem, threads int) (softecc.Answer, []T) {
+func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int) (softecc.Answer, []T) {
 	t.Helper()
 	values, err := p.Values()
 	if err != nil {
@@ -411,7 +415,7 @@ func layered[T float32 | float64](t sound.T, p *softecc.Problem, threads int) (s
 }
 
 // layeredOf is that of an image of other values than the problem's.
-func layeredOf[T float32 | float64](t sound.T, p *softecc.Problem, image []T, threads int) (softecc.Answer, []T) {
+func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T, threads int) (softecc.Answer, []T) {
 	t.Helper()
 	q := *p
 	q.Source = Blank(p.Shape())
@@ -449,7 +453,7 @@ func ofCallers() []string {
 
 // A layer's answers are those of the definition, of either type, in both constructions, and the
 // same bits each time.
-func layersAnswer(t sound.T, names []string) {
+func layersAnswer(t *testing.T, names []string) {
 	for i := range 2 * len(names) {
 		p := open(t, names[i/2])
 		p.Vertices = i%2 > 0
@@ -475,7 +479,7 @@ func layersAnswer(t sound.T, names []string) {
 }
 
 // An image of float64 that is tilted answers as the one of its Y does, untilted.
-func tiltedLayers(t sound.T) {
+func tiltedLayers(t *testing.T) {
 	for i, image := range []string{"noise/shape=9x8x7/type=float32/levels=1024/seed=1", "noise/shape=11x6/type=float32/levels=1024/seed=1"} {
 		for _, vertices := range []bool{false, true} {
 			p := open(t, "softecc/m=5/lambda=30/alpha=300/dir=4/of="+image)
@@ -518,7 +522,7 @@ func tiltedLayers(t sound.T) {
 
 // The extent of an image is from its least to its greatest value, as they are counted, wherever
 // they are.
-func extentsAre(t sound.T) {
+func extentsAre(t *testing.T) {
 	for _, n := range []int64{1, 2, 1<<14 - 1, 1 << 14, 1<<14 + 1, 3<<14 + 5} {
 		p := &softecc.Problem{Source: Blank{D: 1, H: 1, W: n}, Tau: []float64{0}, G: []float64{1}, Lambda: 1, V: [3]float64{1}}
 		l := Layer[float64]{Problem: p, Image: slices.Repeat([]float64{3}, int(n)), Changes: make([]uint8, n), Threads: 2}
@@ -546,7 +550,7 @@ func extentsAre(t sound.T) {
 }
 
 // An image of float32 of as many voxels as there would be bins has them, others have none.
-func layersHaveBins(t sound.T) {
+func layersHaveBins(t *testing.T) {
 	of := func(w int64) *softecc.Problem {
 		return &softecc.Problem{Source: Blank{D: 1, H: 1, W: w}, Tau: []float64{0}, G: []float64{1}, Lambda: 1, V: [3]float64{1}}
 	}
@@ -566,7 +570,7 @@ func layersHaveBins(t sound.T) {
 }
 
 // What is not finite is an error forward, and NaN backward; what is cancelled ends.
-func layersRefuse(t sound.T) {
+func layersRefuse(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/seed=1")
 	p.Source = Blank(p.Shape())
 	l := Layer[float64]{Problem: p, Image: make([]float64, 60), Changes: make([]uint8, 60), Threads: 2}
@@ -615,7 +619,7 @@ func (e *ending) Err() error {
 }
 
 // What is cancelled, whenever that is, gives an error and not a part of an answer.
-func cancelled(t sound.T) {
+func cancelled(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=7x6x5/type=float32/seed=1")
 	values, err := p.Values()
 	if err != nil {

@@ -1,11 +1,16 @@
 package definition
 
 import (
-	"eccbench/internal/sound"
+	"testing"
+
+	"eccbench/internal/checktest"
 	"eccbench/internal/workloads/softecc/softtest"
 )
 
-// Checks are of its jobs.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "jobs", Of: func(t sound.T) { softtest.Answers(t, i) }}}
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of its jobs.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{{Name: "jobs", Of: func(t *testing.T) { softtest.Answers(t, i) }}}
 }

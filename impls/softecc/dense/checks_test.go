@@ -2,20 +2,24 @@ package dense
 
 import (
 	"math"
+	"testing"
 
-	"eccbench/internal/sound"
+	"eccbench/internal/checktest"
 	"eccbench/internal/workloads/softecc"
 	"eccbench/internal/workloads/softecc/softtest"
 )
 
-// Checks are of the sigmoid, far from where images have values too, and of jobs.
-func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softtest.Answers(t, i, "backward", "changes", "forward") }}}
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the sigmoid, far from where images have values too, and of jobs.
+func checks() []checktest.Check {
+	i := Implementation{}
+	return []checktest.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t *testing.T) { softtest.Answers(t, i, "backward", "changes", "forward") }}}
 }
 
 // The sigmoid and its slope are those of the definition, as near as the first eight terms of the
 // exponential between two powers of 2 are.
-func sigmoidIs(t sound.T) {
+func sigmoidIs(t *testing.T) {
 	for a := -60.0; a <= 60; a += 0.0137 {
 		s, d := sigmoid(a)
 		want, slope := softecc.Sigmoid(a)

@@ -5,16 +5,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/sound"
+	"eccbench/internal/checktest"
 )
 
 // Calls is a check that a call of an implementation names these parts, in the order of their names, of
 // which a report tells the times; and that one fails whose input has no answer, of each of these by
 // what the error is to say.
-func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(sound.T) (in In, failing map[string]In), parts ...string) sound.Check {
-	return sound.Check{Name: "calls", Of: func(t sound.T) {
+func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(*testing.T) (in In, failing map[string]In), parts ...string) checktest.Check {
+	return checktest.Check{Name: "calls", Of: func(t *testing.T) {
 		in, failing := inputs(t)
 		call := func(in In) (*bench.Trace, error) {
 			job, err := i.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})

@@ -2,13 +2,14 @@
 package nametest
 
 import (
+	"testing"
+
 	"eccbench/internal/name"
-	"eccbench/internal/sound"
 )
 
 // Holds holds a form to names that are this one by default, and to taking of each key what is from
 // one number to another, and nothing else.
-func Holds(t sound.T, f name.Form, byDefault string, ranges map[string][2]int64) {
+func Holds(t testing.TB, f name.Form, byDefault string, ranges map[string][2]int64) {
 	t.Helper()
 	_, of, err := f.Parse(byDefault)
 	if spelt := f.Spell(nil, of); err != nil || spelt != byDefault || len(ranges) != len(f.Keys) {

@@ -4,16 +4,16 @@ package verifytest
 import (
 	"runtime"
 	"slices"
+	"testing"
 	"time"
 
-	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 )
 
 // EstimatesGrow checks that what a law is estimated to take is some nanoseconds of each voxel and core, twice as
 // much of twice as many voxels, and half of it on twice as many cores; and that estimates change nothing. Laws are
 // made anew for each estimate. Those that are apart take some time, which is not of voxels or of all cores alone.
-func EstimatesGrow[In, Out any](t sound.T, laws func() []verify.Law[In, Out], image func(voxels int64) In, apart ...string) {
+func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out], image func(voxels int64) In, apart ...string) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(cores)

@@ -11,24 +11,27 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
 // written, shares and what they cost, sets, and images that are shared; of what names say of a set; and of the laws.
-func Checks() []sound.Check {
-	return []sound.Check{
-		{Name: "components that grow", Of: func(t sound.T) { componentsGrow(t, 60) }},
-		{Name: "voxels that are taken", Of: func(t sound.T) { thoseAloneAreTaken(t, 60) }},
+func checks() []checktest.Check {
+	return []checktest.Check{
+		{Name: "components that grow", Of: func(t *testing.T) { componentsGrow(t, 60) }},
+		{Name: "voxels that are taken", Of: func(t *testing.T) { thoseAloneAreTaken(t, 60) }},
 		{Name: "slabs that are filled", Of: slabsAreFilled},
-		{Name: "slabs that are joined", Of: func(t sound.T) { slabsAreJoined(t, 100) }},
+		{Name: "slabs that are joined", Of: func(t *testing.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},
 		{Name: "slabs that nobody wrote", Of: bytesAreRefused},
 		{Name: "slabs that are unlike", Of: slabsAreUnlike},
@@ -41,8 +44,8 @@ func Checks() []sound.Check {
 		{Name: "shared images", Of: sharedIsAttached},
 		{Name: "laws of wrong numbers", Of: lawsTell},
 		{Name: "images that are filled while they are read", Of: keptIsReadOnce},
-		{Name: "slabs that are filled like voxels", Of: func(t sound.T) { slabsAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
-		{Name: "pieces that are filled like voxels", Of: func(t sound.T) { piecesAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
+		{Name: "slabs that are filled like voxels", Of: func(t *testing.T) { slabsAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
+		{Name: "pieces that are filled like voxels", Of: func(t *testing.T) { piecesAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
 		{Name: "what is known of solids", Of: solidsAreKnown},
 		{Name: "names of sets", Of: namesAreRead},
 		{Name: "smaller sets", Of: smallerAreNamed},
@@ -63,14 +66,14 @@ func Checks() []sound.Check {
 }
 
 // spots is an image of 256 levels without a pattern.
-func spots(t sound.T, shape grid.Shape) *grid.Field {
+func spots(t *testing.T, shape grid.Shape) *grid.Field {
 	rng := rand.New(rand.NewPCG(1, 9))
-	return grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(256)) })
+	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(256)) })
 }
 
 // However an image is cut into slabs, and whether or not it is in memory, it is filled alike, and
 // as the chain of cells is reduced.
-func slabsAreFilled(t sound.T) {
+func slabsAreFilled(t *testing.T) {
 	for i, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}} {
 		f := spots(t, shape)
 		for _, at := range []float32{-1, 25, 80, 150, 230, 255} {
@@ -129,7 +132,7 @@ func randomComponents(rng *rand.Rand, first, last int) Components {
 
 // Slabs that are joined in any order are those that are filled, and are read as they were
 // written.
-func slabsAreJoined(t sound.T, times int) {
+func slabsAreJoined(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range times {
 		n := 1 + rng.IntN(5)
@@ -182,7 +185,7 @@ func slabsAreJoined(t sound.T, times int) {
 
 // Slabs that do not share a slice are refused, and as many components as numbers do not tell apart;
 // of none there is nothing.
-func slabsAreRefused(t sound.T) {
+func slabsAreRefused(t *testing.T) {
 	a := Slab{Set: Components{Last: []int32{1, 2}}}
 	b := Slab{Set: Components{First: []int32{1}}}
 	many := Components{Last: []int32{math.MaxInt32 - 1}}
@@ -201,7 +204,7 @@ func slabsAreRefused(t sound.T) {
 }
 
 // Bytes that are no slab's are refused, where one that differs little is.
-func bytesAreRefused(t sound.T) {
+func bytesAreRefused(t *testing.T) {
 	long := slices.Repeat([]byte{0xff}, 8)
 	for _, c := range []struct {
 		bytes []byte
@@ -223,7 +226,7 @@ func bytesAreRefused(t sound.T) {
 }
 
 // What is said otherwise of a list is found, of the set and of the rest as they are needed.
-func slabsAreUnlike(t sound.T) {
+func slabsAreUnlike(t *testing.T) {
 	c := Components{3, []int32{1, 2, 1}, []int32{2, 0}}
 	others := map[string]Components{
 		"components of the %s that come to no shared slice: want 3, got 4": {4, c.First, c.Last}, "components of the %s in the first slice: want 3, got 2": {3, c.First[:2], c.Last},
@@ -283,7 +286,7 @@ func (counted) Add(in grid.Source, _ int64) error { return nil }
 
 // shareOf is what a share of an image's sets tells, said by who may lie, and what flood fill says
 // to it.
-func shareOf(t sound.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Span) (*Share, string) {
+func shareOf(t *testing.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Span) (*Share, string) {
 	w, _, share := InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{counted{}}}, by, in, c, of, fingerprint.Derived("a"), 2)
 	if _, err := bench.Answer(w.Impls[0], in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}); err != nil {
 		t.Fatal(err)
@@ -302,7 +305,7 @@ func shareOf(t sound.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Sp
 }
 
 // What is said of the components of a share is held to flood fill, in every list.
-func sharesAreHeld(t sound.T) {
+func sharesAreHeld(t *testing.T) {
 	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), []float64{170, 130}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +327,7 @@ func sharesAreHeld(t sound.T) {
 }
 
 // The shares of an image, however it is cut, come to what the whole is, in each convention.
-func sharesAreMerged(t sound.T) {
+func sharesAreMerged(t *testing.T) {
 	honest := liar{func(*Slab) {}}
 	for _, shape := range []grid.Shape{{D: 9, H: 9, W: 7}, {D: 1, H: 30, W: 9}, {D: 2, H: 5, W: 5}} {
 		f := spots(t, shape)
@@ -389,7 +392,7 @@ func sharesAreMerged(t sound.T) {
 
 // The pieces of a share come to what it is in one piece, said and filled; who fails, of the first piece or of
 // another, has said so, and who says that pieces have other components in the slice that they share is told.
-func sharesAreChained(t sound.T) {
+func sharesAreChained(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
 		in, err := Sets(spots(t, shape), []float64{170, 60}, false)
 		if err != nil {
@@ -450,17 +453,17 @@ func (f failing) Slab(p Piece, threads int) (Slab, error) {
 // Beside what a curve takes, a share takes bits and runs of each voxel of a piece, twice, what is
 // listed of a slab's ends, and where voxels are vertices the complement; and a part has the
 // components of two planes for each set.
-func shareCosts(t sound.T) {
+func shareCosts(t *testing.T) {
 	shape := grid.Shape{D: 500, H: 400, W: 300}
 	plane := shape.SliceVoxels()
-	s := grids.VastOf(shape, grid.Uint8)
+	s := gridtest.VastOf(shape, grid.Uint8)
 	of := grid.Span{Lo: 100, Hi: 200}
 	cost := func(sets int64, c ecc.Convention, of grid.Span) ecc.Cost {
 		l, err := grid.Affine(0, 1, sets+1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		counted := grids.Vast{Size: shape, Of: grid.Uint8, Levels: l}
+		counted := gridtest.Vast{Size: shape, Of: grid.Uint8, Levels: l}
 		got, beside := ShareOf(s, counted, c, of, 3), ecc.ShareOf(counted, c, of, 3)
 		if want := ecc.ShareOf(s, c, of, 3).Reads; got.Reads != want {
 			t.Errorf("%d sets: reads %d bytes, want %d", sets, got.Reads, want)
@@ -471,7 +474,7 @@ func shareCosts(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	piece := grid.PieceSlices(grids.Vast{Size: shape, Of: grid.Uint8, Levels: l}, of) * plane
+	piece := grid.PieceSlices(gridtest.Vast{Size: shape, Of: grid.Uint8, Levels: l}, of) * plane
 	slabs := min(4, (piece/plane-1)/leastPlanes+1)
 	want := 2 * (piece*21/8 + (36*slabs+16)*plane)
 	if got := cost(1, ecc.Convention{}, of); got.Memory != want || got.Part != 6*plane {
@@ -492,7 +495,7 @@ func shareCosts(t sound.T) {
 }
 
 // Sets show how many of them do not have a voxel, of every type, and NaN is in none.
-func setsShow(t sound.T) {
+func setsShow(t *testing.T) {
 	at := []float64{1.5, -2, 7}
 	four, err := grid.Affine(0, 1, 4) // of none of three sets to all of them
 	if err != nil {
@@ -568,7 +571,7 @@ func setsShow(t sound.T) {
 		t.Error("256 sets")
 	}
 	// A slice of more than is read at a time is read at once.
-	f := grids.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
+	f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
 	s, err = Sets(f, []float64{0.5}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -579,7 +582,7 @@ func setsShow(t sound.T) {
 }
 
 // What is shared is attached as the same image with the same threshold.
-func sharedIsAttached(t sound.T) {
+func sharedIsAttached(t *testing.T) {
 	in, err := Inputs{}.Open("betti/at=40/of=between/shape=43x11x7/levels=200/step=0.1/seed=20")
 	if err != nil {
 		t.Fatal(err)
@@ -617,7 +620,7 @@ func sharedIsAttached(t sound.T) {
 }
 
 // An image with a mask, or closed to a ring, has no Betti numbers here.
-func viewsAreRefused(t sound.T) {
+func viewsAreRefused(t *testing.T) {
 	in := &Image{spots(t, grid.Shape{D: 3, H: 3, W: 3}), 100}
 	for _, c := range []ecc.Convention{{Masked: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
 		if _, err := (viewer{in: c}).view(in); err == nil {
@@ -633,7 +636,7 @@ func viewsAreRefused(t sound.T) {
 
 // Laws know a right answer, tell a wrong one where they bound it, and say nothing of an answer where the image
 // is not read or nothing else is answered.
-func lawsTell(t sound.T) {
+func lawsTell(t *testing.T) {
 	in := &Image{spots(t, grid.Shape{D: 5, H: 6, W: 7}), 110}
 	right, err := ByFlooding(in, ecc.Convention{})
 	if err != nil {
@@ -645,11 +648,11 @@ func lawsTell(t sound.T) {
 			t.Errorf("%s of a right answer: %v, %v", l.Name, d, err)
 		}
 		if l.Calls > 0 {
-			if d, err := l.Check(in, right, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread }); d != nil || err == nil {
+			if d, err := l.Check(in, right, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }); d != nil || err == nil {
 				t.Errorf("%s of who answers nothing else: %v, %v", l.Name, d, err)
 			}
 		}
-		if d, err := l.Check(in.of(grids.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread }); d != nil || err == nil {
+		if d, err := l.Check(in.of(gridtest.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }); d != nil || err == nil {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
 		}
 	}
@@ -682,7 +685,7 @@ func lawsTell(t sound.T) {
 }
 
 // Slices that are read again are filled once.
-func keptIsReadOnce(t sound.T) {
+func keptIsReadOnce(t *testing.T) {
 	f := spots(t, grid.Shape{D: 9, H: 5, W: 70})
 	in := &Image{struct{ grid.Source }{f}, 110}
 	want, err := ByFlooding(&Image{f, 110}, ecc.Convention{})

@@ -10,21 +10,24 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 )
 
-// CurvesChecks are of what joins all voxels, of what carries curves and turns them, and of the laws that they are
+func TestChecksOfCurves(t *testing.T) { checktest.Run(t, curvesChecks()...) }
+
+// curvesChecks are of what joins all voxels, of what carries curves and turns them, and of the laws that they are
 // held to.
-func CurvesChecks() []sound.Check {
-	return []sound.Check{
+func curvesChecks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "unions at every level", Of: unionsAreFilled},
 		{Name: "curves that differ", Of: curvesAgree},
 		{Name: "curves in bytes", Of: curvesAreWritten},
@@ -69,7 +72,7 @@ func filledCurves(in grid.Source, c ecc.Convention) (Curves, error) {
 
 // fewLevels are images of few levels: of noise, of one voxel, that begin after the first level and end before the
 // last, and that are on one level alone.
-func fewLevels(t sound.T) (list []*grid.Field) {
+func fewLevels(t *testing.T) (list []*grid.Field) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	l, err := grid.Affine(0, 1, 6)
 	if err != nil {
@@ -77,7 +80,7 @@ func fewLevels(t sound.T) (list []*grid.Field) {
 	}
 	for _, shape := range []grid.Shape{{D: 5, H: 6, W: 7}, {D: 1, H: 9, W: 11}, {D: 1, H: 1, W: 1}, {D: 3, H: 1, W: 1}, {D: 1, H: 6, W: 1}, {D: 2, H: 3, W: 3}} {
 		for _, values := range [][2]int{{0, 6}, {2, 3}, {0, 1}, {3, 1}, {5, 1}} {
-			list = append(list, grids.Image(t, shape, grid.Uint8, l, func(int64) float64 { return float64(values[0] + rng.IntN(values[1])) }))
+			list = append(list, gridtest.Image(t, shape, grid.Uint8, l, func(int64) float64 { return float64(values[0] + rng.IntN(values[1])) }))
 		}
 	}
 	return list
@@ -85,11 +88,11 @@ func fewLevels(t sound.T) (list []*grid.Field) {
 
 // Unions in order say of every level what fills its set, in all conventions, and neither
 // knows of the other.
-func unionsAreFilled(t sound.T) {
+func unionsAreFilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 20 {
 		side := func() int64 { return 1 + rng.Int64N(6) }
-		in := grids.Drawn(t, grid.Shape{D: side(), H: side(), W: side()}, grid.Types()[rng.IntN(4)], 6, 3*uint64(rng.Uint32()))
+		in := gridtest.Drawn(t, grid.Shape{D: side(), H: side(), W: side()}, grid.Types()[rng.IntN(4)], 6, 3*uint64(rng.Uint32()))
 		for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
 			b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices)
 			if err != nil {
@@ -121,7 +124,7 @@ func unionsAreFilled(t sound.T) {
 }
 
 // What a name does not say is found by the laws alone.
-func curvesAgree(t sound.T) {
+func curvesAgree(t *testing.T) {
 	s, err := fields.Inputs{}.Open("noise/shape=9x8/levels=4/type=uint8/seed=1")
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +154,7 @@ func curvesAgree(t sound.T) {
 
 // Curves are read from bytes as they were written, whatever the levels and changes, and no part of the bytes is
 // one, nor are more of them.
-func curvesAreWritten(t sound.T) {
+func curvesAreWritten(t *testing.T) {
 	for _, c := range []Curves{{}, PoisonedCurves, {{1, Numbers{1, 2, 3}}, {300, Numbers{-1, 0, 1 << 40}}, {1 << 40, Numbers{-70, 64, -1 << 40}}}} {
 		b := EncodeCurves(c)
 		if got, err := DecodeCurves(b); err != nil || !slices.Equal(got, c) {
@@ -173,7 +176,7 @@ func curvesAreWritten(t sound.T) {
 
 // What a view comes to, turned back, is what fills the image's own sets in each convention; what was overwritten
 // stays so, and views that there are not are refused.
-func curvesAreTurned(t sound.T) {
+func curvesAreTurned(t *testing.T) {
 	ours := func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }
 	for _, in := range fewLevels(t) {
 		for _, c := range everyConvention() {
@@ -193,8 +196,8 @@ func curvesAreTurned(t sound.T) {
 			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); err != nil || !slices.Equal(got, PoisonedCurves) {
 				t.Errorf("%+v: %v of what was overwritten (%v)", c, got, err)
 			}
-			w = CurvesInConvention(CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return nil, grids.ErrUnread })), c)
-			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); !errors.Is(err, grids.ErrUnread) {
+			w = CurvesInConvention(CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return nil, gridtest.ErrUnread })), c)
+			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("%+v: %v of who fails (%v)", c, got, err)
 			}
 		}
@@ -213,10 +216,10 @@ func curvesAreTurned(t sound.T) {
 
 // Laws know right curves and tell wrong ones: unions in order whatever is wrong, of each number at each level; the
 // others where they look. They say nothing of an image that is not read, nor where nothing else is answered.
-func curvesLawsTell(t sound.T) {
+func curvesLawsTell(t *testing.T) {
 	// Every value is a level, and voxels are on the first one and on the last.
 	identity := func(f *grid.Field) grid.Source {
-		return grids.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 {
+		return gridtest.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 {
 			if v := f.Data()[i]; v < 5 {
 				return float64(v)
 			}
@@ -237,10 +240,10 @@ func curvesLawsTell(t sound.T) {
 					t.Errorf("%v, %+v, %s of right curves: %v, %v", in.Shape(), c, l.Name, d, err)
 				}
 				if l.Calls > 0 {
-					if d, err := l.Check(in, right, func(grid.Source) (Curves, error) { return nil, grids.ErrUnread }); d != nil || err == nil {
+					if d, err := l.Check(in, right, func(grid.Source) (Curves, error) { return nil, gridtest.ErrUnread }); d != nil || err == nil {
 						t.Errorf("%v, %s of who answers nothing else: %v, %v", in.Shape(), l.Name, d, err)
 					}
-				} else if d, err := l.Check(grids.Unread{Source: in}, right, nil); (d != nil || err == nil) && !strings.Contains(l.Name, "box") {
+				} else if d, err := l.Check(gridtest.Unread{Source: in}, right, nil); (d != nil || err == nil) && !strings.Contains(l.Name, "box") {
 					t.Errorf("%v, %s of an image that is not read: %v, %v", in.Shape(), l.Name, d, err)
 				}
 			}
@@ -295,7 +298,7 @@ func curvesLawsTell(t sound.T) {
 
 // A number that changes otherwise than it should is told at the first level where it does, of those that it should
 // change at and of others.
-func unlikeIsTold(t sound.T) {
+func unlikeIsTold(t *testing.T) {
 	in := fewLevels(t)[0]
 	number := func(n Numbers) int64 { return n.B1 }
 	out := func(steps ...unions.Step) (c Curves) {
@@ -358,7 +361,7 @@ func wrongCurves(right Curves, levels int64) map[string]Curves {
 
 // Lines have the numbers of the sets at the levels at which they change, in the order in which sets grow, and each
 // format says the same.
-func linesAre(t sound.T) {
+func linesAre(t *testing.T) {
 	type line struct {
 		Level      float32
 		B0, B1, B2 int64

@@ -3,14 +3,14 @@ package betti
 import (
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
 )
 
 // A main component grows in a row to neighbours of it, at least to the ends of runs, and to nothing else, whatever the
 // instructions and however wide the row: what is no neighbour would join what is not joined.
-func componentsGrow(t sound.T, times int) {
+func componentsGrow(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const rows = 5 // of which the middle one of a plane grows
 	for _, name := range isa.Available(assembled) {
@@ -95,7 +95,7 @@ func componentsGrow(t sound.T, times int) {
 
 // Voxels that have no neighbour of what is left are taken, those that touch the main component go into it, and the
 // others are counted, whatever the instructions and however many words there are.
-func thoseAloneAreTaken(t sound.T, times int) {
+func thoseAloneAreTaken(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const planes = 3 // of which those of the middle one are taken
 	for _, name := range isa.Available(assembled) {

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/verify/verifytest"
 	"eccbench/internal/workloads/ecc"
 )
 
-func open(t sound.T, name string) *Image {
+func open(t *testing.T, name string) *Image {
 	t.Helper()
 	in, err := Inputs{}.Open(name)
 	if err != nil {
@@ -27,7 +27,7 @@ func open(t sound.T, name string) *Image {
 }
 
 // What is known of solids of every shape is what fills them.
-func solidsAreKnown(t sound.T) {
+func solidsAreKnown(t *testing.T) {
 	list := []string{"sponge/shape=3x3x3", "sponge/shape=9x9x9", "sponge/shape=27x27x27", "sponge/shape=27x27", "sponge/shape=3x3", "sponge/shape=1x1", "drills/shape=45x45x3/count=12"}
 	for i := range 40 {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
@@ -67,7 +67,7 @@ func solidsAreKnown(t sound.T) {
 }
 
 // Names say which set of an image is meant, the middle one too, and what says none is refused.
-func namesAreRead(t sound.T) {
+func namesAreRead(t *testing.T) {
 	if in := open(t, "betti/at=-1/of=noise/shape=8x8/type=uint8"); in.Threshold != 127 {
 		t.Errorf("the middle of 256 levels is %v", in.Threshold)
 	}
@@ -92,7 +92,7 @@ func namesAreRead(t sound.T) {
 
 // A set at a value holds what is not above it, whether or not float32 has the value, and
 // whatever the voxels stand for.
-func thresholdsAre(t sound.T) {
+func thresholdsAre(t *testing.T) {
 	f, err := grid.NewField(grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, grid.Bytes([]float32{grid.Ranked(0), grid.Ranked(1), grid.Ranked(2)}), grid.Identity(grid.Float32))
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func thresholdsAre(t sound.T) {
 }
 
 // Views give the same bytes in slabs of any length.
-func viewsAreInSlabs(t sound.T) {
+func viewsAreInSlabs(t *testing.T) {
 	for _, image := range []string{"noise/shape=5x4x7/type=uint8", "noise/shape=5x7/type=float32", "noise/shape=3x4x5/type=int16", "noise/shape=3x4x5/type=uint16"} {
 		in := open(t, Spell(middle, image))
 		views := []grid.Source{in.Binary(), in.complement().Source, doubled{in.Source}, without{&Image{in.Source, 1e9}, 0}.Source}
@@ -162,7 +162,7 @@ func viewsAreInSlabs(t sound.T) {
 }
 
 // One voxel less changes each number by what it may, and no more.
-func oneVoxelLess(t sound.T) {
+func oneVoxelLess(t *testing.T) {
 	in := open(t, "betti/at=0/of=constant/shape=3x3x3/type=uint8")
 	out := Numbers{B0: 10, B1: 20, B2: 30}
 	for _, c := range []struct {
@@ -189,7 +189,7 @@ func oneVoxelLess(t sound.T) {
 
 // What views come to in other conventions is held to who knows these by itself: one set, and all
 // levels.
-func viewsAreHeld(t sound.T) {
+func viewsAreHeld(t *testing.T) {
 	for _, name := range []string{"betti/at=1/of=noise/shape=5x4x6/levels=4/type=uint8/seed=2", "betti/at=2/of=between/shape=9x11/levels=6/step=1/seed=3"} {
 		in := open(t, name)
 		for i, l := range views() {
@@ -222,7 +222,7 @@ func viewsAreHeld(t sound.T) {
 
 // The slices of a 3D image can be stood upright, and a 2D one has none, but can be three planes. What is turned in
 // memory is not if it is more than that.
-func slicesStand(t sound.T) {
+func slicesStand(t *testing.T) {
 	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
 	v, err := upright(in.Source)
 	if err != nil || v.Shape() != (grid.Shape{D: 4, H: 7, W: 5}) {
@@ -253,7 +253,7 @@ func slicesStand(t sound.T) {
 		if s.D == 1 {
 			turn = transposed
 		}
-		if v, err := turn(grids.VastOf(s, grid.Uint8)); !errors.Is(err, verify.ErrNotApplicable) {
+		if v, err := turn(gridtest.VastOf(s, grid.Uint8)); !errors.Is(err, verify.ErrNotApplicable) {
 			t.Errorf("%v is turned: %v (%v)", s, v, err)
 		}
 	}
@@ -263,7 +263,7 @@ func slicesStand(t sound.T) {
 }
 
 // What is no name has no smaller images, and an image that has some has them.
-func smallerAreNamed(t sound.T) {
+func smallerAreNamed(t *testing.T) {
 	if names := (Inputs{}).Smaller("noise/shape=8x8/type=uint8"); len(names) != 0 {
 		t.Errorf("%q", names)
 	}
@@ -273,7 +273,7 @@ func smallerAreNamed(t sound.T) {
 }
 
 // Parts that share a slice bound the numbers of the whole, from both sides.
-func cutIsBounded(t sound.T) {
+func cutIsBounded(t *testing.T) {
 	in := open(t, "betti/at=0/of=constant/shape=3x3x6/type=uint8")
 	a, b, c := Numbers{10, 20, 30}, Numbers{100, 200, 300}, Numbers{3, 5, 0}
 	least, most := Numbers{107, 215, 330}, Numbers{110, 223, 335}
@@ -305,7 +305,7 @@ func cutIsBounded(t sound.T) {
 
 // Numbers are written as bytes that are read as the same, each by itself, and no other number of bytes is; what
 // differs is told of the first of them that does; and numbers that anyone could answer tell nothing.
-func numbersAre(t sound.T) {
+func numbersAre(t *testing.T) {
 	n := Numbers{1, -2, 1 << 40}
 	b := Encode(n)
 	if got, err := Decode(b); err != nil || got != n {
@@ -346,14 +346,14 @@ func numbersAre(t sound.T) {
 
 // What is read a part at a time, on several cores, is the image: its set, how many sets do not have each voxel, and
 // what is filled.
-func partsAreRead(t sound.T) {
+func partsAreRead(t *testing.T) {
 	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // of uint8 two planes are read at a time to be filled, of float32 two to tell sets
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
 		l, err := grid.Affine(0, 1, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := grids.Image(t, shape, typ, l, func(i int64) float64 { return float64(uint32(i>>5) * 2654435761 >> 24) })
+		f := gridtest.Image(t, shape, typ, l, func(i int64) float64 { return float64(uint32(i>>5) * 2654435761 >> 24) })
 		in := &Image{f, 100}
 		unread := in.of(struct{ grid.Source }{f})
 		values := f.Floats()
@@ -388,7 +388,7 @@ func partsAreRead(t sound.T) {
 		if got, err := ByFlooding(unread, ecc.Convention{}); err != nil || got != want {
 			t.Errorf("%v: %v (%v), want %v", typ, got, err, want)
 		}
-		if _, err := maskOf(in.of(grids.Unread{Source: f}), false); err == nil {
+		if _, err := maskOf(in.of(gridtest.Unread{Source: f}), false); err == nil {
 			t.Errorf("%v: an image that is not read has a set", typ)
 		}
 	}
@@ -396,7 +396,7 @@ func partsAreRead(t sound.T) {
 
 // Numbers of views, turned back, are what fills the image's own set in each convention; what was overwritten stays
 // so, and who fails has said so.
-func numbersAreTurned(t sound.T) {
+func numbersAreTurned(t *testing.T) {
 	asked := func(c ecc.Convention, answer ask) bench.Workload[*Image, Numbers] {
 		return InConvention(Workload(bench.Asking(answer)), c)
 	}
@@ -416,8 +416,8 @@ func numbersAreTurned(t sound.T) {
 				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); err != nil || got != Poisoned {
 					t.Errorf("%+v: %v of what was overwritten (%v)", c, got, err)
 				}
-				w = asked(c, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread })
-				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); !errors.Is(err, grids.ErrUnread) {
+				w = asked(c, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread })
+				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%+v: %v of who fails (%v)", c, got, err)
 				}
 				if c == (ecc.Convention{}) {
@@ -437,15 +437,15 @@ func numbersAreTurned(t sound.T) {
 
 // What cannot be read, the first time or again, is told by all that reads it, and slices that there are not are
 // not read.
-func unreadIsTold(t sound.T) {
+func unreadIsTold(t *testing.T) {
 	f := spots(t, grid.Shape{D: 5, H: 6, W: 7})
-	in := &Image{grids.Unread{Source: f}, 100}
+	in := &Image{gridtest.Unread{Source: f}, 100}
 	views := map[string]grid.Source{
-		"binary": in.Binary(), "complement": in.complement().Source, "doubled": doubled{in.Source}, "extruded": extruded{grids.Unread{Source: spots(t, grid.Shape{D: 1, H: 6, W: 7})}, 3},
+		"binary": in.Binary(), "complement": in.complement().Source, "doubled": doubled{in.Source}, "extruded": extruded{gridtest.Unread{Source: spots(t, grid.Shape{D: 1, H: 6, W: 7})}, 3},
 		"without": without{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
 	}
 	for _, typ := range grid.Types() {
-		s, err := Sets(grids.Unread{Source: grids.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, []float64{1}, false)
+		s, err := Sets(gridtest.Unread{Source: gridtest.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, []float64{1}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +453,7 @@ func unreadIsTold(t sound.T) {
 	}
 	for name, v := range views {
 		size := grid.SliceBytes(v)
-		if err := v.ReadSlab(grid.NewBuffer(2*size), 0, 2); !errors.Is(err, grids.ErrUnread) {
+		if err := v.ReadSlab(grid.NewBuffer(2*size), 0, 2); !errors.Is(err, gridtest.ErrUnread) {
 			t.Errorf("%s of an image that is not read: %v", name, err)
 		}
 	}
@@ -471,7 +471,7 @@ func unreadIsTold(t sound.T) {
 	}
 	for _, vertices := range []bool{false, true} {
 		for _, ends := range [][2]bool{{false, true}, {true, false}} {
-			for _, source := range []grid.Source{in.Source, grids.ReadOnce(f)} { // planes at ends are read again
+			for _, source := range []grid.Source{in.Source, gridtest.ReadOnce(f)} { // planes at ends are read again
 				if _, err := Unlike(Piece{Image: in.of(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
 					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
 				}
@@ -484,18 +484,18 @@ func unreadIsTold(t sound.T) {
 }
 
 // Reductions are of small images, by one core.
-func estimatesGrow(t sound.T) {
+func estimatesGrow(t *testing.T) {
 	of := func(voxels int64) grid.Source {
-		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}
 	verifytest.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
 	verifytest.EstimatesGrow(t, curvesLaws, of)
 }
 
 // A set of every type is the values that are not above a threshold, or not below it.
-func setsOfTypes(t sound.T) {
+func setsOfTypes(t *testing.T) {
 	for _, typ := range grid.Types() {
-		f := grids.Image(t, grid.Shape{D: 3, H: 5, W: 7}, typ, grid.Identity(typ), func(i int64) float64 { return float64(i * 31 % 101) })
+		f := gridtest.Image(t, grid.Shape{D: 3, H: 5, W: 7}, typ, grid.Identity(typ), func(i int64) float64 { return float64(i * 31 % 101) })
 		for _, superlevel := range []bool{false, true} {
 			m, err := maskOf(&Image{f, 50}, superlevel)
 			if err != nil {
@@ -517,7 +517,7 @@ func (bulk) InBulk() bool { return true }
 
 // What an input costs is told of its image and level, what is kept of an image of its planes; what has no name is not
 // known, and what has no numbers is refused.
-func restIsSaid(t sound.T) {
+func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {
 		in := open(t, Spell(level, image))
@@ -568,7 +568,7 @@ func restIsSaid(t sound.T) {
 			}
 		}
 	}
-	if d, err := Unlike(Piece{Image: in.of(grids.Unread{Source: in.Source})}, s, 1); !errors.Is(err, grids.ErrUnread) {
+	if d, err := Unlike(Piece{Image: in.of(gridtest.Unread{Source: in.Source})}, s, 1); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a piece that is not read is like another: %v, %v", d, err)
 	}
 }

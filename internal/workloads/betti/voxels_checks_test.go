@@ -5,15 +5,15 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/ecc"
 )
 
 // randomImage has so many of its voxels, about, in the set at 3.
-func randomImage(t sound.T, shape grid.Shape, density float64) (*Image, *mask) {
+func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := &mask{shape.D, shape.H, shape.W, make([]bool, shape.Voxels())}
@@ -34,7 +34,7 @@ func randomImage(t sound.T, shape grid.Shape, density float64) (*Image, *mask) {
 
 // However an image is cut into slabs, and whether or not it is in memory, words of bits fill
 // what single voxels do.
-func slabsAreFilledLikeVoxels(t sound.T, densities ...float64) {
+func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128}} {
 		for _, density := range densities {
@@ -56,7 +56,7 @@ func slabsAreFilledLikeVoxels(t sound.T, densities ...float64) {
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
 					unread := image.of(struct{ grid.Source }{image.Source})
-					once := image.of(grids.ReadOnce(image.Source))
+					once := image.of(gridtest.ReadOnce(image.Source))
 					few := rng.IntN(4)
 					for _, in := range []*Image{
 						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
@@ -73,7 +73,7 @@ func slabsAreFilledLikeVoxels(t sound.T, densities ...float64) {
 }
 
 // readBefore is an image whose slices are read in any order by several goroutines, but for so many of them, about.
-func readBefore(t sound.T, rng *rand.Rand, in *Image, unread float64) *Image {
+func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, z := range rng.Perm(int(in.Shape().Slices())) {
@@ -127,7 +127,7 @@ func (m *mask) characteristic(vertices bool) (chi int64) {
 
 // Pieces of any height, as those between slices of an image or at its ends, are filled by words
 // of bits in any number of slabs as they are voxel by voxel.
-func piecesAreFilledLikeVoxels(t sound.T, densities ...float64) {
+func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	both := []bool{false, true}
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 4, H: 7, W: 128}} {

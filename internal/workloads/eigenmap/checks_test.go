@@ -14,23 +14,26 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
 	"eccbench/internal/name/nametest"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 )
 
-// Checks are of what pairs are judged by and carried in: the definition, counts and searches that see
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what pairs are judged by and carried in: the definition, counts and searches that see
 // what is missing, cuts and masks, the recurrence of steps, names, encoding and files, and vector
 // instructions.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "graphs by hand", Of: graphsByHand},
 		{Name: "what is left out of graphs", Of: rowsAreWhole},
 		{Name: "patches that are far", Of: farAreCounted},
@@ -69,7 +72,7 @@ func Checks() []sound.Check {
 	}
 }
 
-func open(t sound.T, name string) *Problem {
+func open(t *testing.T, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
 	p, err := Inputs(kind).Open(name)
@@ -80,7 +83,7 @@ func open(t sound.T, name string) *Problem {
 }
 
 // dense is L as the definition applies it, and all its pairs.
-func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
+func dense(t *testing.T, p *Problem) (l *mat.SymDense, m Map) {
 	t.Helper()
 	g, err := p.Define()
 	if err != nil {
@@ -102,8 +105,8 @@ func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
 }
 
 // Three voxels of 0, ½ and 1 by hand, and two patches.
-func graphsByHand(t sound.T) {
-	p := OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
+func graphsByHand(t *testing.T) {
+	p := OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
 	g, err := p.Define()
 	if err != nil {
 		t.Fatal(err)
@@ -121,13 +124,13 @@ func graphsByHand(t sound.T) {
 	}
 	// Within a radius of 2 are 12 of a plane and 32 of space, each once behind.
 	for s, want := range map[grid.Shape]float64{{D: 1, H: 5, W: 5}: 12, {D: 5, H: 5, W: 5}: 32} {
-		flat := grids.OfBytes(t, s, make([]uint8, s.Voxels())...)
+		flat := gridtest.OfBytes(t, s, make([]uint8, s.Voxels())...)
 		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).Within(2).Define()
 		if err != nil || near.Degree[s.Voxels()/2] != want {
 			t.Errorf("%v: %v, %v", s, near.Degree, err)
 		}
 	}
-	q := OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 3, W: 5}, 1, 2, 3, 4, 9, 5, 6, 7, 9, 9, 9, 9, 9, 9, 9), 2, 1e-8, 3, 2, 2)
+	q := OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 3, W: 5}, 1, 2, 3, 4, 9, 5, 6, 7, 9, 9, 9, 9, 9, 9, 9), 2, 1e-8, 3, 2, 2)
 	features, err := q.Patches()
 	if err != nil || !slices.Equal(features, []int32{1, 2, 5, 6, 3, 4, 7, 9}) {
 		t.Errorf("features %v, %v", features, err)
@@ -141,14 +144,14 @@ func graphsByHand(t sound.T) {
 
 // Patches count however far away they are where others are as far: the opposite corners of a cube, and those
 // that none near are like.
-func farAreCounted(t sound.T) {
+func farAreCounted(t *testing.T) {
 	alike := make([]byte, 39)
 	for i := range alike {
 		alike[i] = byte(i % 13 * 19)
 	}
 	for _, p := range []*Problem{
-		OfPatches(grids.OfBytes(t, grid.Shape{D: 4, H: 4, W: 4}, make([]byte, 64)...), 2, 1e-8, 40, 1e3, 1),
-		OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, alike...), 2, 1e-8, 2, 1, 1),
+		OfPatches(gridtest.OfBytes(t, grid.Shape{D: 4, H: 4, W: 4}, make([]byte, 64)...), 2, 1e-8, 40, 1e3, 1),
+		OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, alike...), 2, 1e-8, 2, 1, 1),
 	} {
 		g, err := p.Define()
 		if err != nil {
@@ -170,7 +173,7 @@ func farAreCounted(t sound.T) {
 
 // A degree is the sum of all weights by the definition, but for the share of it that may be left out;
 // which is left out, where far patches weigh nothing.
-func rowsAreWhole(t sound.T) {
+func rowsAreWhole(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		left float64
@@ -206,7 +209,7 @@ func rowsAreWhole(t sound.T) {
 
 // Near are all patches whose factor of distance along an axis is one that counts, or as many as make
 // no more pairs than are allowed.
-func nearAreAsMany(t sound.T) {
+func nearAreAsMany(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=1/of=noise/shape=31x23/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=9x13x5/type=uint8/seed=1",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=5x13x9/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=5x3x40/type=uint8/seed=1",
@@ -243,12 +246,12 @@ func nearAreAsMany(t sound.T) {
 
 // Values of an image that stand for others are these, halved where float64 does not hold their range;
 // grey values are of these, too.
-func labelsAreNumbers(t sound.T) {
+func labelsAreNumbers(t *testing.T) {
 	s := grid.Shape{D: 1, H: 2, W: 2}
 	for _, c := range []struct{ labels, want []float64 }{
 		{[]float64{-2, 0.5, 3}, []float64{3, -2, 0.5, -2}}, {[]float64{-1.5e308, 0, 1.5e308}, []float64{0.75e308, -0.75e308, 0, -0.75e308}},
 	} {
-		p := OfPatches(grids.Labelled(t, s, c.labels, 2, 0, 1, 0), 2, 1e-6, 40, 5, 1)
+		p := OfPatches(gridtest.Labelled(t, s, c.labels, 2, 0, 1, 0), 2, 1e-6, 40, 5, 1)
 		if got, err := p.Numbers(); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("numbers %v, %v, want %v", got, err, c.want)
 		}
@@ -256,7 +259,7 @@ func labelsAreNumbers(t sound.T) {
 			t.Errorf("grey values %v, %v", got, err)
 		}
 	}
-	plain := OfPatches(grids.OfBytes(t, s, 7, 0, 9, 200), 2, 1e-6, 40, 5, 1)
+	plain := OfPatches(gridtest.OfBytes(t, s, 7, 0, 9, 200), 2, 1e-6, 40, 5, 1)
 	if got, err := plain.Patches(); err != nil || !slices.Equal(got, []int32{7, 0, 9, 200}) {
 		t.Errorf("grey values %v, %v", got, err)
 	}
@@ -264,7 +267,7 @@ func labelsAreNumbers(t sound.T) {
 
 // The count below a bound is that of all eigenvalues, of graphs of voxels and of patches, and what
 // rounding may do is small.
-func inertiaCounts(t sound.T) {
+func inertiaCounts(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1", "eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=2x4x7/type=uint8/seed=1",
 		"eigenmap/k=1/tol=6/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=9x14/type=uint8/seed=2",
@@ -290,7 +293,7 @@ func inertiaCounts(t sound.T) {
 
 // A band that is factored solves its equations and counts the eigenvalues below a shift, whatever its
 // width; what rounding does to a number alone is three units of it.
-func bandsSolve(t sound.T) {
+func bandsSolve(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for width := range n + 2 {
 			b, dense := newBand(n, width), mat.NewSymDense(n, nil)
@@ -354,7 +357,7 @@ func bandsSolve(t sound.T) {
 }
 
 // A pair that is off by a little more than may be is seen, of each measure; one that is off by less is not.
-func pairsAreHeld(t sound.T) {
+func pairsAreHeld(t *testing.T) {
 	p := open(t, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=9x8/type=uint8")
 	apart := open(t, "eigenmap/k=3/tol=6/sigma=30/floor=0/corners=0/plain=1/of=ball/shape=9x8/type=uint8")
 	answers := map[*Problem]Map{}
@@ -432,7 +435,7 @@ func pairsAreHeld(t sound.T) {
 
 // The laws that ask for pairs of another image find nothing in right ones, nor in values that are off by
 // half a tolerance; they see more, a vector that is off, numbers that are none, and pairs that are missing.
-func lawsSeeOthers(t sound.T) {
+func lawsSeeOthers(t *testing.T) {
 	define := func(p *Problem) Map {
 		_, m := dense(t, p)
 		return m
@@ -488,7 +491,7 @@ func lawsSeeOthers(t sound.T) {
 		for i := range values {
 			values[i] = byte(i * i)
 		}
-		p := OfPatches(grids.OfBytes(t, shape, values...), 2, 1e-6, 100, 2, 2)
+		p := OfPatches(gridtest.OfBytes(t, shape, values...), 2, 1e-6, 100, 2, 2)
 		if _, err := flipped(p, define(p), func(p *Problem) (Map, error) { return define(p), nil }); (err == nil) != want {
 			t.Errorf("%v in reverse: %v", shape, err)
 		}
@@ -517,7 +520,7 @@ func lawsSeeOthers(t sound.T) {
 }
 
 // What is taken from a vector that is nearly that alone leaves nothing of it but rounding of what is left.
-func projectionsLeaveNothing(t sound.T) {
+func projectionsLeaveNothing(t *testing.T) {
 	off := [][]float64{make([]float64, 100), make([]float64, 100)}
 	x := make([]float64, 100)
 	for i := range x {
@@ -532,8 +535,8 @@ func projectionsLeaveNothing(t sound.T) {
 }
 
 // Limits are those by hand, and matrices are too large for a proof from there on where they are to be.
-func limitsOfLaws(t sound.T) {
-	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
+func limitsOfLaws(t *testing.T) {
+	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
 	for _, c := range []struct {
 		p    *Problem
 		want float64
@@ -579,7 +582,7 @@ func limitsOfLaws(t sound.T) {
 
 // A law finds nothing where the image is not read, at whichever of its reads, where another is not
 // answered, and where a map is not of the problem; what is told of pairs says so, too.
-func failuresAreTold(t sound.T) {
+func failuresAreTold(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=6x5/type=uint8/seed=1", "eigenmap-patch/k=2/tol=6/alpha=100/beta=2/side=2/of=noise/shape=8x6/type=uint8/seed=1",
 		"eigenmap-lanczos/steps=5/alpha=40/beta=2/side=1/start=3/of=noise/shape=6x5/type=uint8/seed=1",
@@ -604,8 +607,8 @@ func failuresAreTold(t sound.T) {
 		answered := func(*Problem) (Map, error) { return m, nil }
 		for _, l := range policy.Laws {
 			measures = append(measures, func(p *Problem) ([]measure, error) { return l.Measure(p, m, answered) })
-			list, err := l.Measure(p, m, func(*Problem) (Map, error) { return Map{}, grids.ErrUnread })
-			if passes := !errors.Is(err, grids.ErrUnread) && !errors.Is(err, verify.ErrNotApplicable); passes != (l.Calls == 0) {
+			list, err := l.Measure(p, m, func(*Problem) (Map, error) { return Map{}, gridtest.ErrUnread })
+			if passes := !errors.Is(err, gridtest.ErrUnread) && !errors.Is(err, verify.ErrNotApplicable); passes != (l.Calls == 0) {
 				t.Errorf("%s: %q of no answer: %v, %v", name, l.Name, list, err)
 			}
 			for _, less := range []Map{{}, {Values: m.Values, Vectors: m.Vectors[1:], Steps: m.Steps}} {
@@ -617,12 +620,12 @@ func failuresAreTold(t sound.T) {
 		}
 		for k, measure := range measures {
 			for reads := int64(0); ; reads++ {
-				broken := grids.BreaksAfter(p.Source, reads, nil)
+				broken := gridtest.BreaksAfter(p.Source, reads, nil)
 				list, err := measure(p.Of(broken))
-				if err == nil && len(list) > 0 && strings.Contains(list[0].At, grids.ErrUnread.Error()) && !list[0].Within() {
-					err = grids.ErrUnread
+				if err == nil && len(list) > 0 && strings.Contains(list[0].At, gridtest.ErrUnread.Error()) && !list[0].Within() {
+					err = gridtest.ErrUnread
 				}
-				if failed := broken.Left() < 0; failed != errors.Is(err, grids.ErrUnread) {
+				if failed := broken.Left() < 0; failed != errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%s: measure %d where read %d fails, %v: %v, %v", name, k, reads, failed, list, err)
 				}
 				if broken.Left() >= 0 {
@@ -641,7 +644,7 @@ func failuresAreTold(t sound.T) {
 }
 
 // Numbers at random are those of SplitMix64, of a seed whose outputs are known.
-func numbersAreOfTheSeed(t sound.T) {
+func numbersAreOfTheSeed(t *testing.T) {
 	p := Problem{Seed: 1234567}
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423} {
 		if got := p.Start(i); got != float64(want>>11)/(1<<53)-0.5 {
@@ -651,7 +654,7 @@ func numbersAreOfTheSeed(t sound.T) {
 }
 
 // What laws take is nanoseconds of edges, nodes and products, on all cores but for a factorisation.
-func estimatesByHand(t sound.T) {
+func estimatesByHand(t *testing.T) {
 	if cores := runtime.GOMAXPROCS(2); cores != 2 {
 		defer runtime.GOMAXPROCS(cores)
 	}
@@ -697,10 +700,10 @@ func estimatesByHand(t sound.T) {
 }
 
 // What has no answer is refused, and what is just inside is not.
-func problemsAreRefused(t sound.T) {
+func problemsAreRefused(t *testing.T) {
 	image := func(d, h, w int64) grid.Source {
 		s := grid.Shape{D: d, H: h, W: w}
-		return grids.OfBytes(t, s, make([]byte, s.Voxels())...)
+		return gridtest.OfBytes(t, s, make([]byte, s.Voxels())...)
 	}
 	flat, solid, large := image(1, 4, 6), image(2, 4, 6), image(1, 182, 364)
 	nan, inf := math.NaN(), math.Inf(1)
@@ -741,7 +744,7 @@ func problemsAreRefused(t sound.T) {
 }
 
 // A search alone finds what is left out, wherever a factorisation is too large: of all pairs but one.
-func searchFinds(t sound.T) {
+func searchFinds(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=float32/levels=1024/smooth=3/seed=1", "eigenmap-patch/k=5/tol=6/alpha=40/beta=2/side=2/of=grf/shape=32x30/type=uint8/smooth=3/seed=1",
 	} {
@@ -774,7 +777,7 @@ func searchFinds(t sound.T) {
 }
 
 // A search comes to the lowest value there is, of a line so long that steps alone do not go from end to end.
-func searchComesFar(t sound.T) {
+func searchComesFar(t *testing.T) {
 	g, err := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=500x1/type=uint8").Define()
 	if err != nil {
 		t.Fatal(err)
@@ -802,7 +805,7 @@ func searchComesFar(t sound.T) {
 }
 
 // A set's cut is never below the second value, and comes near it where two halves hang by a thread.
-func cutsBound(t sound.T) {
+func cutsBound(t *testing.T) {
 	p := open(t, "eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
 	_, m := dense(t, p)
 	list, err := cuts(p, m, nil)
@@ -825,7 +828,7 @@ func cutsBound(t sound.T) {
 }
 
 // A cut is the Rayleigh quotient of its set's vector.
-func cutsAreQuotients(t sound.T) {
+func cutsAreQuotients(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
@@ -880,7 +883,7 @@ func cutsAreQuotients(t sound.T) {
 
 // The sets that cuts are made of: halves along each axis, and of what is in order in 16 parts all but the
 // last, each with the ones before.
-func sweepsAreEven(t sound.T) {
+func sweepsAreEven(t *testing.T) {
 	for _, name := range []string{"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=distinct/shape=9x7x5/type=float32/seed=5", "eigenmap-patch/k=2/tol=8/alpha=400/beta=9/side=1/of=distinct/shape=15x9/type=uint8/seed=5"} {
 		p := open(t, name)
 		_, m := dense(t, p)
@@ -919,7 +922,7 @@ func sweepsAreEven(t sound.T) {
 	}
 }
 
-func dice(t sound.T) {
+func dice(t *testing.T) {
 	truth := []bool{false, true, true, false, true}
 	if d := Dice(truth, []bool{false, true, false, true, true}); math.Abs(d-2.0/3) > 1e-15 {
 		t.Error(d)
@@ -938,8 +941,8 @@ func dice(t sound.T) {
 	}
 }
 
-func maskOfPatches(t sound.T) {
-	p := OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 5, W: 7}, make([]byte, 35)...), 2, 1e-6, 40, 5, 2)
+func maskOfPatches(t *testing.T) {
+	p := OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 5, W: 7}, make([]byte, 35)...), 2, 1e-6, 40, 5, 2)
 	m := Map{Values: []float64{0, 1}, Vectors: [][]float64{make([]float64, 6), {0.1, -0.9, 0.1, 0.2, -0.3, 0.1}}}
 	nodes := p.Nodewise(m)
 	if !slices.Equal(nodes, []bool{false, true, false, false, true, false}) {
@@ -956,9 +959,9 @@ func maskOfPatches(t sound.T) {
 
 // Of a volume patches are cubes, and of voxels a mask is itself; a vector's sign is that of its largest
 // number, the first of several.
-func maskOfCubes(t sound.T) {
+func maskOfCubes(t *testing.T) {
 	s := grid.Shape{D: 5, H: 4, W: 7}
-	p := OfPatches(grids.OfBytes(t, s, make([]byte, s.Voxels())...), 2, 1e-6, 40, 5, 2)
+	p := OfPatches(gridtest.OfBytes(t, s, make([]byte, s.Voxels())...), 2, 1e-6, 40, 5, 2)
 	nodes := make([]int, 12)
 	for i := range nodes {
 		nodes[i] = i
@@ -985,7 +988,7 @@ func maskOfCubes(t sound.T) {
 
 // What a table says of an answer: what is counted, what is read and written, and which answers stand in
 // one.
-func costs(t sound.T) {
+func costs(t *testing.T) {
 	const of = "noise/shape=8x6x4/levels=16/type=uint8/seed=3"
 	classes := map[string]bool{}
 	for name, want := range map[string]bench.Cost{
@@ -1008,14 +1011,14 @@ func costs(t sound.T) {
 		}
 	}
 	for values, want := range map[[2]byte]bool{{7, 7}: true, {7, 8}: false} {
-		p := OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, values[0], values[1]), 1, 1e-6, 1, 0, false, false)
+		p := OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, values[0], values[1]), 1, 1e-6, 1, 0, false, false)
 		if said := weak(p, Map{}); (said != "") != want {
 			t.Errorf("values %v are weak: %q", values, said)
 		}
 	}
 }
 
-func namesAndSharing(t sound.T) {
+func namesAndSharing(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/radius=3/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=noise/shape=9x8/levels=16/type=float32/seed=3",
@@ -1060,7 +1063,7 @@ func namesAndSharing(t sound.T) {
 }
 
 // Names have these numbers by default, and hold no others than these.
-func namesHold(t sound.T) {
+func namesHold(t *testing.T) {
 	nametest.Holds(t, form(Grid), "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=x", map[string][2]int64{
 		"k": {1, 1024}, "tol": {1, 12}, "sigma": {1, 1 << 20}, "floor": {0, 1 << 30}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
 	})
@@ -1072,7 +1075,7 @@ func namesHold(t sound.T) {
 	})
 }
 
-func encoding(t sound.T) {
+func encoding(t *testing.T) {
 	pairs := Map{Values: []float64{0, 0.5}, Vectors: [][]float64{{1, 2, math.Inf(1)}, {-1, 0, 3}}}
 	steps := pairs
 	steps.Steps = Steps{[]float64{1, 2, 3}, []float64{4, 5}, []float64{9, 8, 7, 6, 5, 4, 3, 2, 1}}
@@ -1098,7 +1101,7 @@ func encoding(t sound.T) {
 
 // A change of any part of what steps leave is seen by their recurrence, and steps of the definition are
 // not.
-func recurrenceSees(t sound.T) {
+func recurrenceSees(t *testing.T) {
 	p := open(t, "eigenmap-lanczos/steps=20/alpha=40/beta=1/side=4/start=3/of=grf/shape=64x60/type=uint8/smooth=3/seed=1")
 	taken := func() Map {
 		m, err := p.lanczos()
@@ -1159,8 +1162,8 @@ func recurrenceSees(t sound.T) {
 
 // What rounding may leave of 4 steps of 8 patches is that by hand: a column eight units of sums of 16
 // terms, and all of them ten times as much.
-func limitsByHand(t sound.T) {
-	p := OfSteps(grids.OfBytes(t, grid.Shape{D: 1, H: 2, W: 4}, make([]byte, 8)...), 2, 4, 1, 40, 5, 1)
+func limitsByHand(t *testing.T) {
+	p := OfSteps(gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 4}, make([]byte, 8)...), 2, 4, 1, 40, 5, 1)
 	if got, want := p.rounded(), 10*(8*2*4./(1<<53))+3e-16; math.Abs(got-want) > 1e-20 {
 		t.Errorf("rounding may leave %g, want %g", got, want)
 	}
@@ -1170,7 +1173,7 @@ func limitsByHand(t sound.T) {
 }
 
 // ritz is a pair of T, as a map has it.
-func (p *Problem) ritz(t sound.T, m Map, k int) (float64, []float64) {
+func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
 	s := mat.NewSymDense(len(m.Diagonal), nil)
 	for i, a := range m.Diagonal {
 		if s.SetSym(i, i, a); i > 0 {
@@ -1187,7 +1190,7 @@ func (p *Problem) ritz(t sound.T, m Map, k int) (float64, []float64) {
 }
 
 // Of all that is measured the residual alone is told beside a number.
-func residualIsTold(t sound.T) {
+func residualIsTold(t *testing.T) {
 	p := open(t, "eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=uint8/smooth=3/seed=1")
 	_, m := dense(t, p)
 	policy := OnGrid().Policy
@@ -1211,7 +1214,7 @@ func residualIsTold(t sound.T) {
 }
 
 // A certificate is made once of a map, and of another anew.
-func certificateIsOfTheMap(t sound.T) {
+func certificateIsOfTheMap(t *testing.T) {
 	p := open(t, "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=uint8/smooth=3/seed=3")
 	_, m := dense(t, p)
 	first, err := p.certify(m)
@@ -1229,7 +1232,7 @@ func certificateIsOfTheMap(t sound.T) {
 
 // Vector instructions make the weights and the products that Go makes, of features up to 255 and of
 // any number of them, and 0 of what is as good as that.
-func kernelsAgree(t sound.T) {
+func kernelsAgree(t *testing.T) {
 	if want := slices.Contains(isa.Available(assembled), isa.AVX2) && isa.FMA(); Vectors() != want {
 		t.Fatalf("vector instructions are used: %v, want %v", Vectors(), want)
 	}
@@ -1293,7 +1296,7 @@ func kernelsAgree(t sound.T) {
 
 // A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
 // the list.
-func shortListsAreRefused(t sound.T) {
+func shortListsAreRefused(t *testing.T) {
 	if !Vectors() {
 		return
 	}
@@ -1309,12 +1312,12 @@ func shortListsAreRefused(t sound.T) {
 		"flows":    {[]int{n}, func(k []int) { flowVector(numbers(k[0]), numbers(n), 1) }},
 		"products": {[]int{n}, func(k []int) { productVector(numbers(k[0]), make([]float32, n)) }},
 	} {
-		sound.ShorterRefused(t, what, c.lengths, c.do)
+		checktest.PanicsIfShorter(t, what, c.lengths, c.do)
 	}
 }
 
 // Each format ends with the numbers, in its order.
-func filesHold(t sound.T) {
+func filesHold(t *testing.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
 	mask, vectors := []bool{true, false, false, false, true, true}, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}
 	bits := "\x01\x00\x00\x00\x01\x01"
@@ -1371,7 +1374,7 @@ func filesHold(t sound.T) {
 }
 
 // In pictures slices are one below the other, vectors side by side, and 0 is grey.
-func picturesShow(t sound.T) {
+func picturesShow(t *testing.T) {
 	s := grid.Shape{D: 2, H: 1, W: 3}
 	for _, c := range []struct {
 		write         func(io.Writer) error

@@ -16,19 +16,22 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/name/nametest"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 )
 
-// Checks are of what fields are judged by and carried in: the definition and what implementations
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what fields are judged by and carried in: the definition and what implementations
 // start from, laws and boxes that see what is wrong, storage, names, encoding and files.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "a row by hand", Of: rowByHand},
 		{Name: "what fields start from", Of: startIsDefined},
 		{Name: "values that stand for others", Of: labelsFlow},
@@ -60,7 +63,7 @@ func Checks() []sound.Check {
 	}
 }
 
-func open(t sound.T, name string) *Problem {
+func open(t *testing.T, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
 	p, err := Inputs(kind).Open(name)
@@ -72,8 +75,8 @@ func open(t sound.T, name string) *Problem {
 
 // A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares, and a step
 // with μ = 1/8 is V0 + lap/8, of which the rows above and below are the pixel itself.
-func rowByHand(t sound.T) {
-	s := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
+func rowByHand(t *testing.T) {
+	s := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
 	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
 		f, err := Define(NewProblem(s, 0.125, 1, 0, Boundary(boundary)), 1)
 		if err != nil || !slices.Equal(f.V[0], want) || !slices.Equal(f.V[1], []float32{0, 0, 0}) {
@@ -90,7 +93,7 @@ func rowByHand(t sound.T) {
 }
 
 // What implementations start from has the bits of the definition, of every type and shape.
-func startIsDefined(t sound.T) {
+func startIsDefined(t *testing.T) {
 	for _, image := range []string{
 		"noise/shape=1x1/type=uint8/seed=5", "noise/shape=2x9/type=int16/levels=1000/seed=1", "noise/shape=33x1/type=uint16/levels=300/seed=2",
 		"grf/shape=19x18x17/type=float32/levels=1024/smooth=1/seed=3", "noise/shape=1x2x3/type=uint8/seed=1", "between/shape=13x11x7/levels=1024/seed=20", "constant/shape=5x4x3/type=uint8",
@@ -128,11 +131,11 @@ func startIsDefined(t sound.T) {
 }
 
 // An image whose values stand for others flows as one of these, also where float64 does not hold their range.
-func labelsFlow(t sound.T) {
+func labelsFlow(t *testing.T) {
 	s, ranks := grid.Shape{D: 1, H: 2, W: 3}, []int{2, 0, 1, 1, 0, 2}
 	for _, c := range []struct{ labels, like []float64 }{{[]float64{-2, 0.5, 7}, []float64{-2, 0.5, 7}}, {[]float64{-1.5e308, -0.75e308, 1.5e308}, []float64{0, 1, 4}}} {
-		p := NewProblem(grids.Labelled(t, s, c.labels, ranks...), 0.05, 0, 0, Replicate)
-		q := NewProblem(grids.Image(t, s, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return c.like[ranks[i]] }), 0.05, 0, 0, Replicate)
+		p := NewProblem(gridtest.Labelled(t, s, c.labels, ranks...), 0.05, 0, 0, Replicate)
+		q := NewProblem(gridtest.Image(t, s, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return c.like[ranks[i]] }), 0.05, 0, 0, Replicate)
 		want, err := Define(q, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +151,7 @@ func labelsFlow(t sound.T) {
 }
 
 // The scheme in float64 keeps its closed forms to 10⁻¹², so that what float32 is held to is right.
-func closedForms(t sound.T) {
+func closedForms(t *testing.T) {
 	p := open(t, "gvf/steps=37/mu=90/boundary=0/of=noise/shape=13x9x7/type=uint8/seed=5")
 	list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
 		_, b, err := q.definedStart()
@@ -174,9 +177,9 @@ func closedForms(t sound.T) {
 }
 
 // Steps that grow are refused at the bound and taken below it.
-func unstableIsRefused(t sound.T) {
-	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
-	solid := grids.OfBytes(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
+func unstableIsRefused(t *testing.T) {
+	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
+	solid := gridtest.OfBytes(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
 	for _, c := range []struct {
 		s      grid.Source
 		mu     float32
@@ -210,7 +213,7 @@ func unstableIsRefused(t sound.T) {
 			t.Errorf("%v, μ %v, %d steps: stable whatever it is: %v", c.s.Shape(), c.mu, c.steps, !c.want)
 		}
 	}
-	if err := NewProblem(grids.Unread{Source: flat}, 0.2, 1, 0, Replicate).Check(); !errors.Is(err, grids.ErrUnread) {
+	if err := NewProblem(gridtest.Unread{Source: flat}, 0.2, 1, 0, Replicate).Check(); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("steps of what is not read: %v", err)
 	}
 	if err := NewProblem(flat, 7, 0, 1e-4, Replicate).Check(); err != nil {
@@ -218,7 +221,7 @@ func unstableIsRefused(t sound.T) {
 	}
 }
 
-func namesAndSharing(t sound.T) {
+func namesAndSharing(t *testing.T) {
 	classes := map[string]bool{}
 	for _, name := range []string{"gvf/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-steady/tol=5/mu=2000/boundary=0/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 		"gvf-float16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-snorm16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3"} {
@@ -268,7 +271,7 @@ func namesAndSharing(t sound.T) {
 }
 
 // Names have these numbers by default, and hold no others than these.
-func namesHold(t sound.T) {
+func namesHold(t *testing.T) {
 	others := map[string][2]int64{"mu": {1, 1 << 20}, "boundary": {0, 1}}
 	with := func(key string, least, most int64) map[string][2]int64 {
 		ranges := maps.Clone(others)
@@ -281,7 +284,7 @@ func namesHold(t sound.T) {
 	nametest.Holds(t, form(Steady), "gvf-steady/tol=4/mu=50/boundary=0/of=x", with("tol", 1, 12))
 }
 
-func encoding(t sound.T) {
+func encoding(t *testing.T) {
 	f := Flow{[][]float32{{1, 2, float32(math.Inf(1))}, {-1, 0, 3}}}
 	var b bytes.Buffer
 	if err := Encode(&b, f); err != nil {
@@ -313,12 +316,12 @@ func encoding(t sound.T) {
 }
 
 // Each law tells a field that is a little wrong from a right one, and finds the right one right.
-func lawsSeeWrongFields(t sound.T) {
+func lawsSeeWrongFields(t *testing.T) {
 	seeWrongFields(t, Name, stepsLaws())
 	seeWrongFields(t, NameSnorm16, Keeping(NameSnorm16).Policy.Laws)
 }
 
-func seeWrongFields(t sound.T, kind string, laws []law) {
+func seeWrongFields(t *testing.T, kind string, laws []law) {
 	t.Helper()
 	p := open(t, kind+"/steps=9/mu=80/boundary=0/of=grf/shape=17x13x11/type=float32/levels=1024/smooth=1/seed=3")
 	define := func(p *Problem) (Flow, error) { return Define(p, 0) }
@@ -370,7 +373,7 @@ func seeWrongFields(t sound.T, kind string, laws []law) {
 
 // Each law tells a field that is not at rest from one that is, or where one that is asked for is not;
 // and it finds nothing in one that is.
-func lawsSeeUnrest(t sound.T) {
+func lawsSeeUnrest(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x6x7/type=uint8/seed=1", "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=9x8/type=uint8/seed=1"} {
 		p := open(t, name)
 		right, err := atRest(p)
@@ -439,7 +442,7 @@ func judged(l law, p *Problem, out Flow, ask ask) (right bool, err error) {
 
 // A field that lacks a component, or values of one, is wrong by each law that looks at it, and by each
 // that asks for it.
-func lawsSeeShapes(t sound.T) {
+func lawsSeeShapes(t *testing.T) {
 	for _, c := range []struct {
 		kind   string
 		laws   []law
@@ -484,12 +487,12 @@ func lawsSeeShapes(t sound.T) {
 // unread is the same problem of an image that cannot be read.
 func (p *Problem) unread() *Problem {
 	q := *p
-	q.Source = grids.Unread{Source: p.Source}
+	q.Source = gridtest.Unread{Source: p.Source}
 	return &q
 }
 
 // No law finds right what is answered of an image that cannot be read.
-func lawsRead(t sound.T) {
+func lawsRead(t *testing.T) {
 	for kind, laws := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(NameFloat16).Policy.Laws} {
 		p := open(t, Inputs(kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
 		p = p.unread()
@@ -506,7 +509,7 @@ func lawsRead(t sound.T) {
 		}
 		for _, l := range laws {
 			for what, ask := range map[string]ask{
-				"where none is answered": func(*Problem) (Flow, error) { return Flow{}, grids.ErrUnread },
+				"where none is answered": func(*Problem) (Flow, error) { return Flow{}, gridtest.ErrUnread },
 				"where one is answered":  func(*Problem) (Flow, error) { return out, nil },
 			} {
 				if passes(l, p, out, ask) {
@@ -519,8 +522,8 @@ func lawsRead(t sound.T) {
 
 // The energy is that by hand, and the law sees one that rises by as little as rounding does not, of
 // the field half way or of what comes of it; it finds nothing where none falls any more.
-func energiesFall(t sound.T) {
-	pair := NewProblem(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 1), 0.5, 2, 0, Replicate)
+func energiesFall(t *testing.T) {
+	pair := NewProblem(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 1), 0.5, 2, 0, Replicate)
 	f, v0 := Flow{[][]float32{{1, 3}, {0, 0}}}, [][]float32{{0, 0}, {0, 5}}
 	for want, mask := range map[float64][]float32{2 + 2 + 4*9 + 4*25: nil, 2 + 4*9 + 4*25: {1, 2}} {
 		if pair.Mask = mask; pair.energy(f, v0, []float32{2, 4}) != want {
@@ -576,7 +579,7 @@ func energiesFall(t sound.T) {
 }
 
 // Limits are those that what rounding and a tolerance leave come to by hand, and no larger.
-func limitsByHand(t sound.T) {
+func limitsByHand(t *testing.T) {
 	flat, solid := grid.Shape{D: 1, H: 1, W: 2}, grid.Shape{D: 2, H: 1, W: 2}
 	for _, c := range []struct {
 		s    grid.Shape
@@ -587,7 +590,7 @@ func limitsByHand(t sound.T) {
 		{flat, 0.125, 0.5, 16. / (1 << 24)}, {flat, 0.125, 0.5000001, 48. / (1 << 24)}, {flat, 0.25, 0.25, 48. / (1 << 24)},
 		{solid, 0.125, 0.25, 16. / (1 << 24)}, {solid, 0.125, 0.2500001, 48. / (1 << 24)},
 	} {
-		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 2, 0, Replicate)
+		p := NewProblem(gridtest.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 2, 0, Replicate)
 		if got := p.rounding([][]float32{{0.25, 0}, {0, -0.5}}, []float32{c.b / 2, c.b, 0}); got != c.want {
 			t.Errorf("%v, μ %v, b %v: rounding makes %v, want %v", c.s, c.mu, c.b, got, c.want)
 		}
@@ -643,7 +646,7 @@ func limitsByHand(t sound.T) {
 		}
 	}
 	// Two steps from V0 of ½ along x, in halves: b is ¼, and three times ½ rounds by u.
-	p := NewProblem(grids.OfBytes(t, flat, 0, 0), 0.125, 2, 0, Replicate).Flowing([][]float32{{0.5, 0.5}, {0, 0}}, 2)
+	p := NewProblem(gridtest.OfBytes(t, flat, 0, 0), 0.125, 2, 0, Replicate).Flowing([][]float32{{0.5, 0.5}, {0, 0}}, 2)
 	p.Storage = Float16
 	u := 1.5 / 2048
 	want := u + 2*16./(1<<24) + 2*(u+0.25*u+4*0.5*2*(1+u)*u)
@@ -654,7 +657,7 @@ func limitsByHand(t sound.T) {
 
 // Closed forms are asked for along each axis of more than a voxel that is not too long to add up its
 // cosines, and of what no mask parts and no other boundary turns back.
-func turnsAreOfAxes(t sound.T) {
+func turnsAreOfAxes(t *testing.T) {
 	for _, c := range []struct {
 		s    grid.Shape
 		mu   float32
@@ -665,11 +668,11 @@ func turnsAreOfAxes(t sound.T) {
 		{grid.Shape{D: 2, H: 3, W: 4}, 0.05, Replicate, []string{"along x", "along y", "along z"}}, {grid.Shape{D: 2, H: 3, W: 4}, 0.05, Third, nil},
 		{grid.Shape{D: 1, H: 3, W: 4}, 0.2497, Replicate, []string{"along x", "along y"}}, {grid.Shape{D: 1, H: 3, W: 4}, 0.24999, Replicate, nil},
 	} {
-		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 1, 0, c.of)
+		p := NewProblem(gridtest.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 1, 0, c.of)
 		asked := 0
 		if c.s.W >= mostTurned { // not to the end, which takes seconds
-			_, err := constantMagnitude(NewProblem(boxed{Source: grids.Unread{}, shape: grid.Shape{D: 1, H: 1, W: mostTurned}}, c.mu, 1, 0, c.of), Flow{}, func(*Problem) (Flow, error) { return Flow{}, grids.ErrUnread })
-			if !errors.Is(err, grids.ErrUnread) {
+			_, err := constantMagnitude(NewProblem(boxed{Source: gridtest.Unread{}, shape: grid.Shape{D: 1, H: 1, W: mostTurned}}, c.mu, 1, 0, c.of), Flow{}, func(*Problem) (Flow, error) { return Flow{}, gridtest.ErrUnread })
+			if !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("an axis of %d has no closed form: %v", mostTurned, err)
 			}
 		}
@@ -693,9 +696,9 @@ func turnsAreOfAxes(t sound.T) {
 }
 
 // Boxes depend on the sides of an image, on steps and on a seed alone, so that another may look at the same.
-func boxesAreDrawn(t sound.T) {
+func boxesAreDrawn(t *testing.T) {
 	h := sha256.New()
-	source := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 0)
+	source := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 0)
 	for _, s := range []grid.Shape{{D: 1, H: 4, W: 5}, {D: 1, H: 143, W: 190}, {D: 200, H: 5, W: 33}, {D: 40, H: 300, W: 300}, {D: 512, H: 512, W: 512}, {D: 1, H: 4096, W: 4096}} {
 		for _, steps := range []int64{0, 1, 2, 3, 5, 7, 8, 9, 12, 16, 20, 25, 33, 50, 64, 80, 100, 128, 200} {
 			p := NewProblem(boxed{source, s}, 0.05, steps, 0, Replicate)
@@ -708,7 +711,7 @@ func boxesAreDrawn(t sound.T) {
 }
 
 // The bits are the same on every processor: where products may be fused with sums, they are not.
-func digests(t sound.T) {
+func digests(t *testing.T) {
 	for name, want := range map[string]string{
 		"gvf/steps=37/mu=90/boundary=0/of=noise/shape=31x17x13/levels=300/type=uint16/seed=1": "1e8beef1e1382fb52d7df02bf19cb510",
 		"gvf/steps=50/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":               "53e9de9860c8086a9fda4e996106991a",
@@ -733,7 +736,7 @@ func digests(t sound.T) {
 
 // Boxes are within an image, all corners among them, and what is around them is a small part of
 // it; of fields of many steps there are none.
-func boxesCover(t sound.T) {
+func boxesCover(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		count int
@@ -776,7 +779,7 @@ func boxesCover(t sound.T) {
 
 // Boxes of a right field are right, of each storage and boundary and of a field that is given;
 // each value of any of them is looked at.
-func boxesSee(t sound.T) {
+func boxesSee(t *testing.T) {
 	for k, name := range []string{
 		"gvf/steps=3/mu=50/boundary=0/of=noise/shape=43x31x26/type=uint8/seed=1", "gvf/steps=5/mu=80/boundary=1/of=noise/shape=190x143/type=int16/levels=1000/seed=1",
 		"gvf-float16/steps=3/mu=50/boundary=1/of=between/shape=33x31x26/levels=1024/seed=20", "gvf-snorm16/steps=2/mu=50/boundary=0/of=noise/shape=2x1x70/type=float32/levels=1024/seed=1",
@@ -826,7 +829,7 @@ func boxesSee(t sound.T) {
 
 // Each number of 16 bits is what rounds to it, and what lies half way between two rounds to
 // the even one.
-func storageRounds(t sound.T) {
+func storageRounds(t *testing.T) {
 	for _, s := range []Storage{Float16, Snorm16} {
 		decode := func(bits uint16) float32 {
 			return s.Decode([]float32{0}, binary.NativeEndian.AppendUint16(nil, bits))[0]
@@ -874,7 +877,7 @@ func storageRounds(t sound.T) {
 }
 
 // Each format ends with the numbers, in its order, and says before them how many there are.
-func filesHold(t sound.T) {
+func filesHold(t *testing.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
 	three := Flow{[][]float32{{1, 2, 3, 4, 5, 6}, {-1, -2, -3, -4, -5, -6}, {10, 20, 30, 40, 50, 60}}}
 	two := Flow{three.V[:2]}
@@ -962,7 +965,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // A problem that is smaller has half of the steps, or one less, and one at least.
-func stepsAreFewer(t sound.T) {
+func stepsAreFewer(t *testing.T) {
 	for steps, want := range map[int64][]int64{1: nil, 2: {1, 1}, 3: {1, 2}, 9: {4, 8}} {
 		var got []int64
 		for _, keys := range Inputs(Name).Fewer([]int64{steps, 5, 6}) {
@@ -978,8 +981,8 @@ func stepsAreFewer(t sound.T) {
 
 // What is no problem, is kept otherwise or asks for another answer is refused, and an image that is not read
 // starts nothing.
-func problemsAreNotTaken(t sound.T) {
-	f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
+func problemsAreNotTaken(t *testing.T) {
+	f := gridtest.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
 	of := func(change func(*Problem)) *Problem {
 		p := NewProblem(f, 0.05, 3, 0, Replicate)
 		change(p)
@@ -1008,19 +1011,19 @@ func problemsAreNotTaken(t sound.T) {
 	if err := errors.Join(of(none).TakesSteps(), of(masked).TakesStepsWithin(), of(func(p *Problem) { p.Tol = 1e-3 }).ComesToRest()); err != nil {
 		t.Error(err)
 	}
-	if _, err := of(none).Within(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
+	if _, err := of(none).Within(gridtest.Unread{Source: f}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a mask that is not read: %v", err)
 	}
-	if _, err := of(none).unread().normalised(); !errors.Is(err, grids.ErrUnread) {
+	if _, err := of(none).unread().normalised(); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
 	}
-	if _, err := Stored(of(none).unread(), Float16.Round); !errors.Is(err, grids.ErrUnread) {
+	if _, err := Stored(of(none).unread(), Float16.Round); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("steps of what is not read: %v", err)
 	}
 }
 
 // Rounding to 16 bits changes half of what two numbers of the format are apart.
-func unitsAreHalves(t sound.T) {
+func unitsAreHalves(t *testing.T) {
 	for _, c := range []struct {
 		of         Storage
 		most, want float64
@@ -1032,7 +1035,7 @@ func unitsAreHalves(t sound.T) {
 }
 
 // Each law finds a right field right, of a problem of whichever kind, or does not apply to it.
-func lawsApply(t sound.T) {
+func lawsApply(t *testing.T) {
 	p, solid := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=9x7/type=uint8/seed=1"), open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4x3/type=uint8/seed=1")
 	start, err := p.Start(1)
 	if err != nil {
@@ -1046,7 +1049,7 @@ func lawsApply(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labelled := grids.Labelled(t, grid.Shape{D: 2, H: 1, W: 3}, []float64{-2, 0.5, 7}, 2, 0, 1, 1, 0, 2)
+	labelled := gridtest.Labelled(t, grid.Shape{D: 2, H: 1, W: 3}, []float64{-2, 0.5, 7}, 2, 0, 1, 1, 0, 2)
 	fixed, boxes, turned, one, falls := "a constant V0 stays", "the plain loop in boxes, bit for bit", "closed form of |V0| constant along x, y and z", "one step from the field before", "the energy falls"
 	x, y, z := "flip along x", "flip of the rows", "flip of the slices"
 	for what, c := range map[string]struct {
@@ -1093,7 +1096,7 @@ func lawsApply(t sound.T) {
 
 // A law is estimated to take these nanoseconds of a voxel and a core, of an image that is all in each of
 // 24 boxes.
-func estimates(t sound.T) {
+func estimates(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for kind, want := range map[string][]int64{
 		Name: {80 + 5*6, 10 + 24*(80+5*6), 80 + 5*6, 20, 5, 80, 5, 5, 5, 80}, Steady: {80, 20, 800, 5}, NameFloat16: {80 + 10*6, 10 + 24*(80+5*6), 80 + 5*6},
@@ -1116,7 +1119,7 @@ func estimates(t sound.T) {
 
 // Names ask what they say, of images that are read as what they are made of; and what a constant image or a
 // program that ignores its image answers is known.
-func questionsAsk(t sound.T) {
+func questionsAsk(t *testing.T) {
 	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
 		image := "noise/shape=5x4/type=uint8/seed=1"
 		name := Inputs(w.Name).Spell(image, 3, 70, 1)
@@ -1172,7 +1175,7 @@ func questionsAsk(t sound.T) {
 }
 
 // What differs first is told with its place and both values, and how much differs.
-func differencesAreTold(t sound.T) {
+func differencesAreTold(t *testing.T) {
 	flat, solid := open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2/type=uint8/seed=1"), open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2x4/type=uint8/seed=1")
 	off := func(p *Problem, c int, at ...int) Flow {
 		f := p.zeros()

@@ -12,19 +12,22 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
+	"eccbench/internal/ranks/rankstest"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/minors"
 	"eccbench/internal/verify"
 )
 
-// Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
 // torsion, laws that see what is wrong, names, encoding and sharing.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "rings", Of: ringsAreRead},
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
@@ -51,7 +54,7 @@ func Checks() []sound.Check {
 	}
 }
 
-func problem(t sound.T, name string) *Problem {
+func problem(t *testing.T, name string) *Problem {
 	t.Helper()
 	p, err := Inputs{}.Open(name)
 	if err != nil {
@@ -60,7 +63,7 @@ func problem(t sound.T, name string) *Problem {
 	return p
 }
 
-func ringsAreRead(t sound.T) {
+func ringsAreRead(t *testing.T) {
 	for _, s := range []string{"2", "3", "2147483647", "Q", "Z"} {
 		if r, err := ParseRing(s); err != nil || r.String() != s {
 			t.Errorf("%s: %v, %v", s, r, err)
@@ -73,7 +76,7 @@ func ringsAreRead(t sound.T) {
 	}
 }
 
-func factorsDivide(t sound.T) {
+func factorsDivide(t *testing.T) {
 	for _, c := range [][2][]uint64{{{4, 6}, {2, 12}}, {{2, 3, 5}, {30}}, {{1}, {}}, {nil, {}}, {{2, 2, 4, 9}, {2, 2, 36}}} {
 		if got := factors(t, c[0]); !slices.Equal(got, c[1]) {
 			t.Errorf("%v: %v, want %v", c[0], got, c[1])
@@ -95,7 +98,7 @@ func factorsDivide(t sound.T) {
 	}
 }
 
-func factors(t sound.T, orders []uint64) []uint64 {
+func factors(t *testing.T, orders []uint64) []uint64 {
 	t.Helper()
 	list, err := Factors(orders)
 	if err != nil {
@@ -117,7 +120,7 @@ func primorial(most int) string {
 }
 
 // longTorsion is a complex with torsion of an order of more than 64 bits.
-func longTorsion(t sound.T, over Ring) *Problem {
+func longTorsion(t *testing.T, over Ring) *Problem {
 	t.Helper()
 	name, err := Of(primorial(53), over)
 	if err != nil {
@@ -127,7 +130,7 @@ func longTorsion(t sound.T, over Ring) *Problem {
 }
 
 // The projective plane, by its closed form and by ranks.
-func universalCoefficients(t sound.T) {
+func universalCoefficients(t *testing.T) {
 	g := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}
 	for r, want := range map[Ring][]int64{2: {1, 1, 1}, 3: {1, 0, 0}, Rationals: {1, 0, 0}} {
 		if got := g.over(r); !slices.Equal(got.Betti, want) {
@@ -143,7 +146,7 @@ func universalCoefficients(t sound.T) {
 }
 
 // Those who enumerate faces share nothing, and count the same.
-func enumerationsAgree(t sound.T) {
+func enumerationsAgree(t *testing.T) {
 	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus"} {
 		p := problem(t, name)
 		if a, b := chainsOf(p).count, p.Counts(); !slices.Equal(a, b) {
@@ -152,7 +155,7 @@ func enumerationsAgree(t sound.T) {
 	}
 }
 
-func smithByHand(t sound.T) {
+func smithByHand(t *testing.T) {
 	// Of triangles of the projective plane.
 	f := simplicial.NewFaces(problem(t, "rp2").Complex, 1)
 	rank, torsion, err := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
@@ -170,7 +173,7 @@ func smithByHand(t sound.T) {
 }
 
 // Rows that hold little and full ones come to the same orders.
-func torsionIsKnown(t sound.T) {
+func torsionIsKnown(t *testing.T) {
 	for name, want := range map[string][]uint64{
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
 	} {
@@ -182,7 +185,7 @@ func torsionIsKnown(t sound.T) {
 }
 
 // An order that is wrong by a square is told, though the ranks over primes are the same.
-func squaresAreTold(t sound.T) {
+func squaresAreTold(t *testing.T) {
 	p := problem(t, "moore/n=4/over=Z")
 	for order, want := range map[uint64]bool{4: true, 2: false, 8: false, 6: false} {
 		out := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {order}, nil}}
@@ -218,7 +221,7 @@ func squaresAreTold(t sound.T) {
 	}
 }
 
-func encoding(t sound.T) {
+func encoding(t *testing.T) {
 	for _, g := range []Groups{NewGroups(0), Poisoned(), {[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}, {[]int64{1, 0}, [][]uint64{nil, slices.Repeat([]uint64{3}, 30)}}} {
 		got, err := Decode(Encode(g))
 		if err != nil || agree(nil, g, got) != nil {
@@ -245,7 +248,7 @@ func encoding(t sound.T) {
 	}
 }
 
-func sharedIsAttached(t sound.T) {
+func sharedIsAttached(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=4x4x4/over=Q", "moore/n=2/order=random/over=Z"} {
 		p := problem(t, name)
 		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
@@ -271,7 +274,7 @@ func sharedIsAttached(t sound.T) {
 }
 
 // Names say the ring before what holds the rest of the name.
-func namesSayRings(t sound.T) {
+func namesSayRings(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off", "file/over=3/path=a/over=Z/b.off": "file/over=3/path=a/over=Z/b.off",
 		"join/with=rp2/of=klein/over=Z": "",
@@ -296,7 +299,7 @@ func namesSayRings(t sound.T) {
 }
 
 // Each law finds an answer that is wrong.
-func lawsRefuse(t sound.T) {
+func lawsRefuse(t *testing.T) {
 	p := problem(t, "torus/over=2")
 	right := Groups{[]int64{1, 2, 1}, make([][]uint64, 3)}
 	for _, l := range laws() {
@@ -326,7 +329,7 @@ func lawsRefuse(t sound.T) {
 }
 
 // Large primes are found, each once, and those of another ring are its own.
-func primesAreFound(t sound.T) {
+func primesAreFound(t *testing.T) {
 	const large, next = 1<<20 + 7, 1<<20 + 13 // primes
 	for _, c := range []struct {
 		ring Ring
@@ -345,7 +348,7 @@ func primesAreFound(t sound.T) {
 }
 
 // Each two orders of a join make two groups of what divides both.
-func joinsMultiply(t sound.T) {
+func joinsMultiply(t *testing.T) {
 	a := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2, 4}, nil}}
 	got := joined(a, a)
 	for d, torsion := range got.Torsion {
@@ -360,7 +363,7 @@ func joinsMultiply(t sound.T) {
 }
 
 // What follows from a name is of its ring, and nothing follows about another.
-func namesAreKnown(t sound.T) {
+func namesAreKnown(t *testing.T) {
 	for _, ring := range []string{"2", "3", "Q", "Z"} {
 		p := problem(t, "rp2/over="+ring)
 		for _, of := range []string{"2", "3", "Q", "Z"} {
@@ -374,11 +377,11 @@ func namesAreKnown(t sound.T) {
 
 // A diagonal form has the rank of the matrix, and its entries are of the same group as the invariant
 // factors, which are what minors have in common.
-func diagonalsByMinors(t sound.T) {
+func diagonalsByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	torsion := 0
 	for round := range 600 {
-		m := minors.Random(rng, []int64{1, 2, 6, 1 << 40}[round%4])
+		m := rankstest.Random(rng, []int64{1, 2, 6, 1 << 40}[round%4])
 		rows := make([][]*big.Int, len(m))
 		for i := range m {
 			for _, v := range m[i] {
@@ -388,13 +391,13 @@ func diagonalsByMinors(t sound.T) {
 		rank, got, err := diagonal(rows)
 		var want []uint64
 		fits := true
-		for _, f := range minors.Factors(m) {
+		for _, f := range rankstest.Factors(m) {
 			if fits = fits && f.BitLen() < 60; fits && f.Cmp(big.NewInt(1)) > 0 {
 				want = append(want, f.Uint64())
 			}
 		}
-		if rank != minors.Rank(m, 0) {
-			t.Fatalf("%v: rank %d, want %d", m, rank, minors.Rank(m, 0))
+		if rank != rankstest.Rank(m, 0) {
+			t.Fatalf("%v: rank %d, want %d", m, rank, rankstest.Rank(m, 0))
 		}
 		if !fits {
 			continue
@@ -413,7 +416,7 @@ func diagonalsByMinors(t sound.T) {
 
 // The ranks of a random complex over primes, and its torsion by rows that hold little, follow from
 // the Smith forms of full matrices.
-func ranksAreOfSmith(t sound.T) {
+func ranksAreOfSmith(t *testing.T) {
 	for seed := range 12 {
 		for _, of := range []string{"random/vertices=6/dim=2/count=12", "random/vertices=8/dim=3/count=14", "random/vertices=7/dim=1/count=9", "wedge/with=moore,n=2/of=moore/n=3", "join/with=sphere,dim=0/of=moore/n=2"} {
 			name := fmt.Sprintf("%s/seed=%d", of, seed)
@@ -457,7 +460,7 @@ func ranksAreOfSmith(t sound.T) {
 
 // Entries are added up to the greatest that is allowed, and a full matrix is made of what is left
 // where it is not too large.
-func entriesGrow(t sound.T) {
+func entriesGrow(t *testing.T) {
 	for _, c := range []struct {
 		pivot, other, below int64
 		grows               bool
@@ -509,7 +512,7 @@ func entriesGrow(t sound.T) {
 
 // Groups that follow from a name are those of textbooks, and those that the ranks of its complex
 // leave.
-func closedFormsAreRight(t sound.T) {
+func closedFormsAreRight(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",
 		"dodecahedral/tenths=1": "(1, 0, 0, 1)", "dodecahedral/tenths=3": "(1, 0 + Z/5 + Z/5 + Z/5, 0, 1)", "dodecahedral/tenths=5": "(1, 0 + Z/2, 0, 1)",
@@ -543,7 +546,7 @@ func closedFormsAreRight(t sound.T) {
 }
 
 // What differs first is told, by its dimension.
-func differencesAreTold(t sound.T) {
+func differencesAreTold(t *testing.T) {
 	right := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
 	for _, c := range []struct {
 		got              Groups
@@ -566,7 +569,7 @@ func differencesAreTold(t sound.T) {
 }
 
 // One component and nothing else is what a program could answer that looks at nothing.
-func weakIsTold(t sound.T) {
+func weakIsTold(t *testing.T) {
 	for _, c := range []struct {
 		g    Groups
 		weak bool
@@ -581,7 +584,7 @@ func weakIsTold(t sound.T) {
 
 // Laws ask for complexes in space where they are given one: simplices cut at a point within fill
 // what they filled, and a simplex more is one with an inside and lies outside of all others.
-func lawsAskForComplexes(t sound.T) {
+func lawsAskForComplexes(t *testing.T) {
 	var asked *Problem
 	answer := func(p *Problem) (Groups, error) {
 		if err := p.Check(); err != nil {
@@ -660,7 +663,7 @@ func lawsAskForComplexes(t sound.T) {
 
 // Laws say what they take: of each simplex and its faces some nanoseconds, more for two primes than for
 // one, and some calls.
-func lawsSayWhatTheyTake(t sound.T) {
+func lawsSayWhatTheyTake(t *testing.T) {
 	for i, want := range []struct{ two, integers, calls float64 }{{two: 1100, integers: 1800}, {two: 400, integers: 400}, {calls: 1.2}, {calls: 5}, {calls: 6}, {calls: 1.1}} {
 		l := laws()[i]
 		if l.Independent != (i == 0) || float64(l.Calls) != want.calls || (l.Work == nil) != (want.calls > 0) {
@@ -696,7 +699,7 @@ func volume(c *simplicial.Complex, tops []uint32) (sum float64) {
 }
 
 // Problems have the variants, files and weight of their complexes, over the ring that they are over.
-func problemsAreCounted(t sound.T) {
+func problemsAreCounted(t *testing.T) {
 	in := Inputs{}
 	if got, err := in.Variants("kuhn/shape=6x6x6/cavities=2/over=Q", 2); err != nil || !slices.Equal(got, []string{"kuhn/shape=6x6x6/drills=0/cavities=2/over=Q", "kuhn/shape=6x6x6/drills=0/cavities=1/over=Q"}) {
 		t.Errorf("%v, %v", got, err)

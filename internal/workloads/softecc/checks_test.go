@@ -11,18 +11,21 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of what curves are judged by and carried in: the definition and its gradients, exact
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what curves are judged by and carried in: the definition and its gradients, exact
 // limits, a policy that sees what is wrong, what is refused, names and sharing.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "one voxel", Of: oneVoxel},
 		{Name: "gradients by differences", Of: gradientsAreSlopes},
 		{Name: "a direction across one plane", Of: onePlane},
@@ -49,7 +52,7 @@ func Checks() []sound.Check {
 	}
 }
 
-func open(t sound.T, name string) *Problem {
+func open(t *testing.T, name string) *Problem {
 	t.Helper()
 	p, err := Inputs().Open(name)
 	if err != nil {
@@ -58,7 +61,7 @@ func open(t sound.T, name string) *Problem {
 	return p
 }
 
-func define(t sound.T, p *Problem) Answer {
+func define(t *testing.T, p *Problem) Answer {
 	t.Helper()
 	a, err := Define(p)
 	if err != nil {
@@ -68,7 +71,7 @@ func define(t sound.T, p *Problem) Answer {
 }
 
 // One voxel has a closed form: all its cells come with it, and their signs add up to 1.
-func oneVoxel(t sound.T) {
+func oneVoxel(t *testing.T) {
 	p := open(t, "softecc/m=5/lambda=7/alpha=100/dir=3/of=noise/shape=1x1x1/type=uint8/seed=5")
 	values, err := p.Values()
 	if err != nil {
@@ -92,7 +95,7 @@ func oneVoxel(t sound.T) {
 
 // The definition's gradients are those of its curve: central differences of two steps leave
 // terms of the fourth order, on an image on which no step makes voxels change places.
-func gradientsAreSlopes(t sound.T) {
+func gradientsAreSlopes(t *testing.T) {
 	for _, name := range []string{
 		"softecc/m=6/lambda=12/alpha=300/dir=4/of=distinct/shape=5x4x3/type=float32/seed=3", "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3",
 	} {
@@ -142,7 +145,7 @@ func gradientsAreSlopes(t sound.T) {
 
 // What a direction across the planes takes of a step along them is the same for one plane as
 // for the middle one of three.
-func onePlane(t sound.T) {
+func onePlane(t *testing.T) {
 	p := open(t, "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3")
 	if p.V[2] != 0 {
 		t.Errorf("the direction of a 2D image is %v: want one of its plane", p.V)
@@ -171,7 +174,7 @@ func onePlane(t sound.T) {
 
 // The soft curve with a steep sigmoid is the exact one at every level: of workload ecc, and of
 // vertices that which cells of all vertices at or below it come to.
-func limitIsExact(t sound.T) {
+func limitIsExact(t *testing.T) {
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3", "noise/shape=1x9/type=uint8/levels=9/seed=4", "noise/shape=2x1x6/type=uint8/levels=3/seed=4"} {
 		for _, vertices := range []string{"", "/vertices=1"} {
 			p := open(t, "softecc/m=1/lambda=1/alpha=0/dir=4"+vertices+"/of="+image)
@@ -224,13 +227,13 @@ func judge(p *Problem, out Answer) verify.Verdict {
 	return verify.Judge([]string{"p"}, Policy().Check(verify.Question[*Problem, Answer]{Name: "p", In: p, Out: out, Budget: 1 << 45, Thorough: true, Ask: Define}))
 }
 
-func policyCatches(t sound.T) {
+func policyCatches(t *testing.T) {
 	for _, vertices := range []string{"", "/vertices=1"} {
 		catches(t, open(t, "softecc/m=12/lambda=100/alpha=100/dir=3"+vertices+"/of=grf/shape=11x10x8/levels=1024/type=float32/smooth=1/seed=3"))
 	}
 }
 
-func catches(t sound.T, p *Problem) {
+func catches(t *testing.T, p *Problem) {
 	right := define(t, p)
 	if v := judge(p, right); v.Status != verify.Verified {
 		t.Fatalf("%s: %s", v.Status, v.Reason)
@@ -281,7 +284,7 @@ func catches(t sound.T, p *Problem) {
 // Each law finds a right answer right, by as many others as it says it asks for, none of which may
 // fail, and sees each number that it is about when it is a little wrong: of the answer, or of any of
 // those that it asks for.
-func lawsSee(t sound.T) {
+func lawsSee(t *testing.T) {
 	const (
 		chi = 1 << iota
 		tau
@@ -364,10 +367,10 @@ func lawsSee(t sound.T) {
 				k := 0
 				if _, _, err := l.Try(p, right, func(*Problem) (Answer, error) {
 					if k++; k == i+1 {
-						return Answer{}, grids.ErrUnread
+						return Answer{}, gridtest.ErrUnread
 					}
 					return answers[k-1], nil
-				}); !errors.Is(err, grids.ErrUnread) {
+				}); !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%s%s: where answer %d cannot be had: %v", l.Name, vertices, i, err)
 				}
 				if ok, _ := try(right, func(k int, a Answer) Answer {
@@ -380,13 +383,13 @@ func lawsSee(t sound.T) {
 				}
 			}
 			for some, failed := int64(0), true; failed; some++ { // reads of the image
-				part := grids.BreaksAfter(p.Source, some, nil)
+				part := gridtest.BreaksAfter(p.Source, some, nil)
 				k := -1
 				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
 					k++
 					return answers[k], nil
 				})
-				if failed = part.Left() < 0; failed && !errors.Is(err, grids.ErrUnread) || !failed && err != nil {
+				if failed = part.Left() < 0; failed && !errors.Is(err, gridtest.ErrUnread) || !failed && err != nil {
 					t.Errorf("%s%s: where the image can be read %d times: %v", l.Name, vertices, some, err)
 				}
 			}
@@ -416,9 +419,9 @@ func lawsSee(t sound.T) {
 
 // Errors are relative to what one cell can come to, or to what was answered where that is more; a
 // difference of them is told by where it is. An answer without a gradient is weak.
-func scalesAre(t sound.T) {
+func scalesAre(t *testing.T) {
 	of := func(shape grid.Shape, a Answer) scales {
-		image := grids.OfBytes(t, shape, make([]uint8, shape.Voxels())...)
+		image := gridtest.OfBytes(t, shape, make([]uint8, shape.Voxels())...)
 		return scalesOf(&Problem{Source: image, Tau: []float64{0, 0}, G: []float64{1, -2}, Lambda: 8, Alpha: 0.5, V: [3]float64{0, 3, -4}}, a)
 	}
 	one, box := grid.Shape{D: 1, H: 1, W: 1}, grid.Shape{D: 9, H: 9, W: 3} // whose corner is 1, 4 and 4 away, in all √33
@@ -461,7 +464,7 @@ func scalesAre(t sound.T) {
 
 // Errors of laws are relative to the largest of all that they are made of. What is answered here is
 // no curve, so that one of those is the largest.
-func lawScalesAre(t sound.T) {
+func lawScalesAre(t *testing.T) {
 	p := open(t, "softecc/m=2/lambda=64/alpha=100/dir=3/of=distinct/shape=14x13/type=float32/seed=3")
 	p.Alpha, p.Lambda = 0.25, 8 // so that no roundings drown steps
 	blank := Answer{Chi: make([]float64, 2), DTau: make([]float64, 2), DX: make([]float32, 14*13)}
@@ -531,7 +534,7 @@ func lawScalesAre(t sound.T) {
 }
 
 // Laws are asked about what they say that they are.
-func lawsAsk(t sound.T) {
+func lawsAsk(t *testing.T) {
 	for _, c := range []struct {
 		levels []float32
 		by     float64 // that values are shifted by
@@ -541,7 +544,7 @@ func lawsAsk(t sound.T) {
 			t.Fatal(err)
 		}
 		of := func(value float32) *Problem {
-			f := grids.Image(t, grid.Shape{D: 1, H: 1, W: 1}, grid.Float32, l, func(int64) float64 { return float64(value) })
+			f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 1}, grid.Float32, l, func(int64) float64 { return float64(value) })
 			return &Problem{Source: f, Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
 		}
 		var asked []*Problem
@@ -553,7 +556,7 @@ func lawsAsk(t sound.T) {
 			t.Errorf("levels %v: %d questions, %v, want them shifted by %g", c.levels, len(asked), err, c.by)
 		}
 	}
-	p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2e38 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
+	p := &Problem{Source: gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2e38 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
 	none := func(*Problem) (Answer, error) { return Answer{}, errors.New("asked") }
 	if list, err := hard(p.with(func(q *Problem) { q.Alpha = 4e38 }), Answer{}, none); err == nil || err.Error() == "asked" {
 		t.Errorf("values that are infinite have a curve: %v, %v", list, err)
@@ -563,7 +566,7 @@ func lawsAsk(t sound.T) {
 			t.Errorf("%s, of what float32 does not hold: %v", name, err)
 		}
 	}
-	p.Source = grids.Image(t, p.Shape(), grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2 })
+	p.Source = gridtest.Image(t, p.Shape(), grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2 })
 	if _, err := doubled(p, Answer{}, none); err == nil || err.Error() == "asked" || errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("levels of float32 are doubled: %v", err)
 	}
@@ -572,7 +575,7 @@ func lawsAsk(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 7 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1e9, V: [3]float64{1}}
+	p = &Problem{Source: gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 7 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1e9, V: [3]float64{1}}
 	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"above all values": box, "λ → ∞": hard} {
 		for _, off := range []float64{0, 0.5} {
 			list, err := measure(p, Answer{}, func(q *Problem) (Answer, error) {
@@ -588,10 +591,10 @@ func lawsAsk(t sound.T) {
 }
 
 // How long laws take is said for each voxel, of all cores.
-func lawsTake(t sound.T) {
+func lawsTake(t *testing.T) {
 	cores := int64(runtime.GOMAXPROCS(0))
 	for _, c := range []struct{ voxels, some int64 }{{1000, 2}, {1<<21 + 5, 1}} {
-		p := &Problem{Source: grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: c.voxels}, make([]uint8, c.voxels)...), Tau: make([]float64, 9)}
+		p := &Problem{Source: gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: c.voxels}, make([]uint8, c.voxels)...), Tau: make([]float64, 9)}
 		for _, vertices := range []bool{false, true} {
 			p.Vertices = vertices
 			definition, curve := int64(100), int64(60)
@@ -610,20 +613,20 @@ func lawsTake(t sound.T) {
 
 // Laws hold up to where roundings drown what they look at, and look at more of small images than of
 // large ones. Where they say that they do not apply, they ask nothing.
-func lawsApply(t sound.T) {
+func lawsApply(t *testing.T) {
 	for _, levels := range [][]float32{{-2, -1}, {-2, 0, 1}, {-1, 2}, {-1, 0, 2}, {1, 2}} { // up to 2 + 3 from 0
 		l, err := grid.Table(levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return float64(levels[0]) }), Alpha: 3}
+		p := &Problem{Source: gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return float64(levels[0]) }), Alpha: 3}
 		for reach, want := range map[float64]bool{9999.5: false, 10000.5: true} {
 			if p.Lambda = reach / 5; p.huge() != want {
 				t.Errorf("λ of %g over the largest of levels %v is steep: %v", reach, levels, !want)
 			}
 		}
 	}
-	blank := func(s grid.Shape) grid.Source { return grids.OfBytes(t, s, make([]uint8, s.Voxels())...) }
+	blank := func(s grid.Shape) grid.Source { return gridtest.OfBytes(t, s, make([]uint8, s.Voxels())...) }
 	for shape, want := range map[grid.Shape]bool{
 		{D: 12, H: 12, W: 12}: false, {D: 1, H: 12, W: 12}: false, {D: 11, H: 12, W: 12}: true, {D: 2, H: 12, W: 12}: true, {D: 12, H: 11, W: 12}: true, {D: 12, H: 12, W: 11}: true, {D: 1, H: 11, W: 12}: true,
 	} {
@@ -663,7 +666,7 @@ func lawsApply(t sound.T) {
 
 // The definition is held to two thresholds, or to all where they are fewer, and to all voxels of a
 // small image; of a large one to voxels from all over it.
-func samplesAreSpread(t sound.T) {
+func samplesAreSpread(t *testing.T) {
 	sees := func(p *Problem, out Answer) bool {
 		t.Helper()
 		list, err := sampled(p, out, nil)
@@ -712,7 +715,7 @@ func samplesAreSpread(t sound.T) {
 }
 
 // A threshold above all values is above those of a table, too.
-func boxOfTables(t sound.T) {
+func boxOfTables(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=1/alpha=1000/dir=3/of=noise/shape=6x5/type=uint8/seed=3")
 	values, err := p.Values()
 	if err != nil {
@@ -729,12 +732,12 @@ func boxOfTables(t sound.T) {
 }
 
 // What is asked for its curve alone has an answer however steep sigmoids are.
-func lawsOfSteep(t sound.T) {
+func lawsOfSteep(t *testing.T) {
 	l, err := grid.Affine(0, 1e-37, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Source: grids.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 3e38, V: [3]float64{1}}
+	p := &Problem{Source: gridtest.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 3e38, V: [3]float64{1}}
 	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"box": box, "hard": hard} {
 		if list, err := measure(p, Answer{}, Define); err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
 			t.Errorf("%s: %v, %v", name, list, err)
@@ -743,7 +746,7 @@ func lawsOfSteep(t sound.T) {
 }
 
 // An answer of too many numbers, or too few, is one by no measure, whatever the numbers are.
-func lawsCount(t sound.T) {
+func lawsCount(t *testing.T) {
 	p := open(t, "softecc/m=2/lambda=7/alpha=100/dir=3/of=noise/shape=3x2/type=uint8/seed=5")
 	right := define(t, p)
 	for what, change := range map[string]func(a *Answer){
@@ -776,7 +779,7 @@ func lawsCount(t sound.T) {
 }
 
 // Two voxels tie where they are neighbours, along a diagonal too, and nowhere else.
-func tiesAreSeen(t sound.T) {
+func tiesAreSeen(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 4, H: 4, W: 4}, {D: 1, H: 4, W: 4}} {
 		for i := range s.Voxels() {
 			for j := range i {
@@ -797,7 +800,7 @@ func tiesAreSeen(t sound.T) {
 }
 
 // A wave is from ½ to 1, and changes little from voxel to voxel, along all axes.
-func wavesAreLong(t sound.T) {
+func wavesAreLong(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 20, H: 21, W: 22}, {D: 12, H: 30, W: 13}, {D: 1, H: 40, W: 50}} {
 		wave := waveOver(s)
 		if lo, hi := slices.Min(wave), slices.Max(wave); lo < 0.5 || hi > 1 || hi-lo < 0.05 {
@@ -824,7 +827,7 @@ func wavesAreLong(t sound.T) {
 }
 
 // A problem without an answer, or with one that float32 does not hold, is refused by what it is.
-func problemsAreRefused(t sound.T) {
+func problemsAreRefused(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, change := range map[string]func(p *Problem){
 		"3 thresholds with 2 upstream": func(p *Problem) { p.G = p.G[1:] },
@@ -853,7 +856,7 @@ func problemsAreRefused(t sound.T) {
 	}
 }
 
-func namesAndSharing(t sound.T) {
+func namesAndSharing(t *testing.T) {
 	name := "softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
 	p := open(t, name)
 	// Thresholds are in the middle of thirds of 0 to ¾; around one level they are spread over 1.
@@ -864,7 +867,7 @@ func namesAndSharing(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := pose(grids.Image(t, grid.Shape{D: 1, H: 2, W: 3}, grid.Float32, flat, func(int64) float64 { return 7 }), []int64{2, 20, 10, 5, 0})
+	one, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, grid.Float32, flat, func(int64) float64 { return 7 }), []int64{2, 20, 10, 5, 0})
 	if err != nil || !slices.Equal(one.Tau, []float64{6.75, 7.25}) || one.Lambda != 20 {
 		t.Errorf("thresholds %v around 7, λ %v, %v", one.Tau, one.Lambda, err)
 	}
@@ -929,7 +932,7 @@ func namesAndSharing(t sound.T) {
 }
 
 // A problem that is smaller has half of the thresholds, and one at least.
-func thresholdsAreFewer(t sound.T) {
+func thresholdsAreFewer(t *testing.T) {
 	for m, want := range map[int64][][]int64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
 		if got := Inputs().Fewer([]int64{m, 5, 6}); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("fewer than %d thresholds: %v, want %v", m, got, want)
@@ -948,7 +951,7 @@ func (f *full) Write(b []byte) (int, error) {
 }
 
 // An answer is what its bytes say, of any number of voxels; bytes of another number are of none.
-func encoding(t sound.T) {
+func encoding(t *testing.T) {
 	for _, c := range []struct{ m, voxels int }{{0, 0}, {0, 2}, {1, 1}, {3, 5}, {2, 1<<16 - 1}, {2, 1 << 16}, {1, 1<<17 + 3}} {
 		a := Answer{DX: make([]float32, c.voxels), DV: [3]float64{-1, 1e-300, 3}, Lambda: 7, Alpha: -0.1}
 		for j := range c.m {
@@ -987,7 +990,7 @@ func encoding(t sound.T) {
 
 // The changes of all voxels add up to χ of the box, and none is beyond the bound, which the
 // middle of a cube reaches.
-func changesAddUp(t sound.T) {
+func changesAddUp(t *testing.T) {
 	for _, image := range []string{"of=noise/shape=24x23x22/type=float32/seed=1", "of=noise/shape=61x59/type=uint8/levels=3/seed=1", "of=constant/shape=4x3x2/type=uint8", "vertices=1/of=noise/shape=24x23x22/type=float32/seed=1", "vertices=1/of=noise/shape=61x59/type=uint8/levels=3/seed=1"} {
 		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/"+image)
 		y, err := p.Y()
@@ -1027,7 +1030,7 @@ func changesAddUp(t sound.T) {
 
 // A direction is drawn by its number alone, and the rise along it has a bound; what a name draws
 // stays what it is, since rows of results have that name.
-func namesDraw(t sound.T) {
+func namesDraw(t *testing.T) {
 	of := func(alpha, dir string) *Problem {
 		return open(t, "softecc/m=5/lambda=7/alpha="+alpha+"/dir="+dir+"/of=noise/shape=4x3x5/type=uint8/seed=5")
 	}
@@ -1054,7 +1057,7 @@ func namesDraw(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pose(grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 0 }), []int64{2, 20, 10, 5, 0}); (err == nil) != right {
+		if _, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 0 }), []int64{2, 20, 10, 5, 0}); (err == nil) != right {
 			t.Errorf("levels %g apart: %v", step, err)
 		}
 	}

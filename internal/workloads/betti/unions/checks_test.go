@@ -10,17 +10,20 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"unsafe"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 )
 
-// Checks are of boxes, of how they are joined, and of levels.
-func Checks() []sound.Check {
-	return []sound.Check{
-		{Name: "boxes of an image", Of: func(t sound.T) { boxesAreJoined(t, 30) }},
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of boxes, of how they are joined, and of levels.
+func checks() []checktest.Check {
+	return []checktest.Check{
+		{Name: "boxes of an image", Of: func(t *testing.T) { boxesAreJoined(t, 30) }},
 		{Name: "boxes of the usual size", Of: usualBoxesAreJoined},
 		{Name: "levels of an image", Of: levelsAreListed},
 		{Name: "sums by level", Of: sumsAre},
@@ -32,7 +35,7 @@ func Checks() []sound.Check {
 }
 
 // plain joins all voxels of an image at once, in the order of their levels.
-func plain(t sound.T, s grid.Source, descending, corners, outside bool) []Step {
+func plain(t *testing.T, s grid.Source, descending, corners, outside bool) []Step {
 	shape := s.Shape()
 	levels := make([]uint32, shape.Voxels())
 	if err := grid.EachSlab(s, func(slab []byte, lo, hi int64) error {
@@ -99,7 +102,7 @@ func plain(t sound.T, s grid.Source, descending, corners, outside bool) []Step {
 }
 
 // drawn is an image of some shape, type and number of levels, few of which make flats.
-func drawn(t sound.T, rng *rand.Rand) grid.Source {
+func drawn(t *testing.T, rng *rand.Rand) grid.Source {
 	side := func(most int64) int64 { return 1 + rng.Int64N(most) }
 	s := grid.Shape{D: 1, H: side(40), W: side(40)}
 	if rng.IntN(3) > 0 {
@@ -122,7 +125,7 @@ func drawn(t sound.T, rng *rand.Rand) grid.Source {
 		return f
 	}
 	levels := uint16(2 + rng.IntN(60))
-	in := grids.Drawn(t, s, grid.Types()[rng.IntN(4)], levels, uint64(rng.Uint32()))
+	in := gridtest.Drawn(t, s, grid.Types()[rng.IntN(4)], levels, uint64(rng.Uint32()))
 	if in.Type() != grid.Float32 || rng.IntN(2) == 0 {
 		return in
 	}
@@ -133,7 +136,7 @@ func drawn(t sound.T, rng *rand.Rand) grid.Source {
 	return f
 }
 
-func slab(t sound.T, s grid.Source) []byte {
+func slab(t *testing.T, s grid.Source) []byte {
 	b := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(b, 0, s.Shape().Slices()); err != nil {
 		t.Fatal(err)
@@ -142,7 +145,7 @@ func slab(t sound.T, s grid.Source) []byte {
 }
 
 // Boxes of any size say what the whole says, in both graphs of each convention.
-func boxesAreJoined(t sound.T, images int) {
+func boxesAreJoined(t *testing.T, images int) {
 	rng := rand.New(rand.NewPCG(11, 5))
 	for range images {
 		in := drawn(t, rng)
@@ -165,9 +168,9 @@ func boxesAreJoined(t sound.T, images int) {
 }
 
 // Boxes of the usual size are several along each axis of an image that is not much larger.
-func usualBoxesAreJoined(t sound.T) {
+func usualBoxesAreJoined(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 34, H: 35, W: 64}, {D: 1, H: 515, W: 125}, {D: 70, H: 2, W: 61}} {
-		in := grids.Drawn(t, shape, grid.Uint8, 200, 3)
+		in := gridtest.Drawn(t, shape, grid.Uint8, 200, 3)
 		b0, rest, err := Changes(in, false, false)
 		if err != nil {
 			t.Fatal(err)
@@ -184,10 +187,10 @@ func usualBoxesAreJoined(t sound.T) {
 
 // Levels are listed of all slices, those that voxels are on, in order; on the ladder of every float32, of which
 // there are more than an int32 counts, in the order of the values.
-func levelsAreListed(t sound.T) {
+func levelsAreListed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 5))
 	odd := []float32{3e38, -3e38, 0, float32(math.Copysign(0, -1)), 1e-45, -1e-45, 1, -1, 3e38, 2}
-	every := grids.Image(t, grid.Shape{D: 1, H: 2, W: 5}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(odd[i]) })
+	every := gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 5}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(odd[i]) })
 	of := func(s grid.Source, values []float32) {
 		t.Helper()
 		want := []int64{}
@@ -218,7 +221,7 @@ func levelsAreListed(t sound.T) {
 		of(struct{ grid.Source }{in}, in.Floats())
 	}
 	of(bands{}, []float32{0, 1, 2})
-	if _, err := LevelsOf(grids.Unread{Source: every}); !errors.Is(err, grids.ErrUnread) {
+	if _, err := LevelsOf(gridtest.Unread{Source: every}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("of an image that is not read: %v", err)
 	}
 }
@@ -241,7 +244,7 @@ func (b bands) ReadSlab(dst []byte, lo, hi int64) error {
 
 // Sums are of what was added to each level, by any of several, and levels beyond the last are none: however many
 // levels there are.
-func sumsAre(t sound.T) {
+func sumsAre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 5))
 	for _, levels := range []int64{1, 7, 1 << 16, 1<<16 + 1, 1 << 20} {
 		l, err := grid.Affine(0, 1, levels)
@@ -285,20 +288,20 @@ func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // An image whose slice cannot be read has no changes, nor one that has ended.
-func unreadIsTold(t sound.T) {
+func unreadIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	if _, _, err := Changes(grid.Until(ctx, grids.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false); !errors.Is(err, context.Canceled) {
+	if _, _, err := Changes(grid.Until(ctx, gridtest.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image that has ended has changes (%v)", err)
 	}
-	in := failing{grids.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
+	in := failing{gridtest.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
 	if _, _, err := Changes(in, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Nodes have numbers of 32 bits, and boxes whose nodes have none end all.
-func tooManyNodesAreTold(t sound.T) {
+func tooManyNodesAreTold(t *testing.T) {
 	g := &graph{}
 	g.nodes.Store(math.MaxUint32 - 9)
 	if err := g.number(&box{}, 0, nil, outsideNode+7); err != nil {
@@ -320,7 +323,7 @@ func tooManyNodesAreTold(t sound.T) {
 }
 
 // Edges of few levels and of many come in their order, and none is lost.
-func edgesAreSorted(t sound.T) {
+func edgesAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for n, levels := range map[int]uint32{0: 1, 1: 5, 1000: 300, 2000: 1 << 20, 3000: math.MaxUint32} {
 		for _, descending := range []bool{false, true} {
@@ -346,7 +349,7 @@ func edgesAreSorted(t sound.T) {
 
 // Beside slabs an image takes the edges of both graphs, of an eighth of its voxels, and where levels are many what
 // both change by at each, with a little more.
-func memoryIsOfEdges(t sound.T) {
+func memoryIsOfEdges(t *testing.T) {
 	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 256} {
 		n := shape.Voxels()
 		more := func(l grid.Ladder) int64 {

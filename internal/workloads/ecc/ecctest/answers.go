@@ -3,22 +3,22 @@ package ecctest
 import (
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/bench/benchtest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/ecc"
 )
 
 // CallHasParts holds that a call about an image names these parts.
-func CallHasParts(t sound.T, i bench.Implementation[grid.Source, ecc.VCEC], in grid.Source, parts ...string) {
+func CallHasParts(t *testing.T, i bench.Implementation[grid.Source, ecc.VCEC], in grid.Source, parts ...string) {
 	t.Helper()
-	benchtest.Calls(i, func(sound.T) (grid.Source, map[string]grid.Source) { return in, nil }, parts...).Of(t)
+	benchtest.Calls(i, func(*testing.T) (grid.Source, map[string]grid.Source) { return in, nil }, parts...).Of(t)
 }
 
 // FaultsAreWrong holds that who has a planted fault says so, and answers wrongly, and who has none neither.
-func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, ecc.VCEC]](t sound.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
+func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, ecc.VCEC]](t *testing.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
 	want := ecc.Enumerate(f)
 	for _, fault := range append(faults, "") {
 		i := bench.Implementation[grid.Source, ecc.VCEC](faulty(fault))

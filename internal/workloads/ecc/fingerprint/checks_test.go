@@ -9,51 +9,54 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 )
 
-// Checks are of the weights that vector instructions look up, and of where there are some.
-func Checks() []sound.Check {
-	var checks []sound.Check
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the weights that vector instructions look up, and of where there are some.
+func checks() []checktest.Check {
+	var checks []checktest.Check
 	for _, set := range available() {
 		checks = append(checks,
-			sound.Check{Name: "what is counted, " + set, Of: func(t sound.T) { whatIsCounted(t, set) }},
-			sound.Check{Name: "cells that are counted, " + set, Of: func(t sound.T) { cellsAreCounted(t, set) }},
-			sound.Check{Name: "lists of counts, " + set, Of: func(t sound.T) { listsAreWeighed(t, set) }},
-			sound.Check{Name: "lanes of values, " + set, Of: func(t sound.T) { valuesHaveLanes(t, set) }},
-			sound.Check{Name: "weights that are watched, " + set, Of: func(t sound.T) { watchersSeeAll(t, set) }},
+			checktest.Check{Name: "what is counted, " + set, Of: func(t *testing.T) { whatIsCounted(t, set) }},
+			checktest.Check{Name: "cells that are counted, " + set, Of: func(t *testing.T) { cellsAreCounted(t, set) }},
+			checktest.Check{Name: "lists of counts, " + set, Of: func(t *testing.T) { listsAreWeighed(t, set) }},
+			checktest.Check{Name: "lanes of values, " + set, Of: func(t *testing.T) { valuesHaveLanes(t, set) }},
+			checktest.Check{Name: "weights that are watched, " + set, Of: func(t *testing.T) { watchersSeeAll(t, set) }},
 		)
 		if set != isa.Portable {
 			checks = append(checks,
-				sound.Check{Name: "weights of float32, " + set, Of: func(t sound.T) { weightsOfFloats(t, set) }},
-				sound.Check{Name: "weights of whole numbers, " + set, Of: func(t sound.T) { weightsOfNumbers(t, set) }},
-				sound.Check{Name: "products about the prime, " + set, Of: func(t sound.T) { productsAboutThePrime(t, set) }},
+				checktest.Check{Name: "weights of float32, " + set, Of: func(t *testing.T) { weightsOfFloats(t, set) }},
+				checktest.Check{Name: "weights of whole numbers, " + set, Of: func(t *testing.T) { weightsOfNumbers(t, set) }},
+				checktest.Check{Name: "products about the prime, " + set, Of: func(t *testing.T) { productsAboutThePrime(t, set) }},
 			)
 		}
 	}
 	return append(checks,
-		sound.Check{Name: "streamed images", Of: streamedAlike},
-		sound.Check{Name: "images that are watched", Of: watchedAlike},
-		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
-		sound.Check{Name: "fingerprints of images that end", Of: endsAreTold},
-		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
-		sound.Check{Name: "a known fingerprint", Of: knownSum},
-		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
-		sound.Check{Name: "weights of products", Of: productsAreWeights},
-		sound.Check{Name: "tables of weights", Of: tablesAreTheWeights},
-		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
-		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
-		sound.Check{Name: "what fingerprints take", Of: workIsTold},
+		checktest.Check{Name: "streamed images", Of: streamedAlike},
+		checktest.Check{Name: "images that are watched", Of: watchedAlike},
+		checktest.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
+		checktest.Check{Name: "fingerprints of images that end", Of: endsAreTold},
+		checktest.Check{Name: "keys of fingerprints", Of: keysReadBack},
+		checktest.Check{Name: "a known fingerprint", Of: knownSum},
+		checktest.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
+		checktest.Check{Name: "weights of products", Of: productsAreWeights},
+		checktest.Check{Name: "tables of weights", Of: tablesAreTheWeights},
+		checktest.Check{Name: "fingerprints of curves", Of: curvesAdd},
+		checktest.Check{Name: "fingerprints that are written", Of: sumsReadBack},
+		checktest.Check{Name: "what fingerprints take", Of: workIsTold},
 	)
 }
 
 // An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
 // any instructions, in each convention.
-func streamedAlike(t sound.T) {
+func streamedAlike(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: mostRow + 1}, {D: 1, H: 2, W: 4*mostRow + 1}} {
 		for _, typ := range grid.Types() {
 			wide := shape.W > mostRow // whose cells are not counted
@@ -64,7 +67,7 @@ func streamedAlike(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
+			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
 			for _, c := range []Convention{
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -85,7 +88,7 @@ func streamedAlike(t sound.T) {
 	}
 }
 
-func streamedIs(t sound.T, f *grid.Field, k Key) {
+func streamedIs(t *testing.T, f *grid.Field, k Key) {
 	t.Helper()
 	var want Sum
 	for _, set := range available() {
@@ -109,19 +112,19 @@ func streamedIs(t sound.T, f *grid.Field, k Key) {
 
 // An image with a watcher has the fingerprint that it has without, whether its cells are counted or not, and the watcher is
 // shown the value that is no level's own.
-func watchedAlike(t sound.T) {
+func watchedAlike(t *testing.T) {
 	const off = 4.25
 	few, err := grid.Affine(0, 1, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shape := range []grid.Shape{{D: 4, H: 3, W: 70}, {D: 1, H: 9, W: 70}} {
-		f := grids.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 		grid.Values[float32](f.Data())[shape.Voxels()/2] = off
 		for _, set := range available() {
 			p := prepare(grid.Float32, few, Draw(1), few.Len(), set)
 			for _, counting := range []*counting{nil, p.counting()} {
-				looker := &grids.Looker{}
+				looker := &gridtest.Looker{}
 				var sums []uint64
 				for _, in := range []grid.Source{f, f.Watched(looker)} {
 					m, err := newMarch(in, p.functions()[0], counting, grid.Axes{}, 1, set)
@@ -144,14 +147,14 @@ func watchedAlike(t sound.T) {
 
 // The sum is the same however an image is cut: in tiles of few rows and columns, whose turns are of few
 // positions, and in slabs of few slices.
-func tilesAddUp(t sound.T) {
+func tilesAddUp(t *testing.T) {
 	few, err := grid.Affine(0, 1, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shape := range []grid.Shape{{D: 6, H: 5, W: 19}, {D: 1, H: 11, W: 19}, {D: 3, H: 4, W: 70}, {D: 1, H: 5, W: 70}} {
 		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
-			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
 				p := prepare(typ, few, Draw(1).In(c), few.Len(), fastest())
 				for _, counting := range []*counting{nil, p.counting()} {
@@ -190,7 +193,7 @@ func tilesAddUp(t sound.T) {
 }
 
 // An image that has ended has no fingerprint, flat or not, whether cells are counted or not.
-func endsAreTold(t sound.T) {
+func endsAreTold(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
 	for _, shape := range []grid.Shape{{D: 5, H: 4, W: 6}, {D: 1, H: 9, W: 6}} {
@@ -199,7 +202,7 @@ func endsAreTold(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64(i % 9) })
+			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64(i % 9) })
 			for _, set := range available() {
 				if got, err := prepare(typ, few, Draw(1), 9, set).Of(grid.Until(ctx, f), 2); !errors.Is(err, context.Canceled) {
 					t.Errorf("%v of %v by %s: %v (%v)", shape, typ, set, got, err)
@@ -215,7 +218,7 @@ func endsAreTold(t sound.T) {
 // Cells are counted by AVX-512 and by AVX2, where they have the least of their voxels' lanes, or the greatest, and nothing
 // wraps around: of every integer, and of float32 where 16 bits have all levels and one more. Rows are as long as a core
 // has room for.
-func whatIsCounted(t sound.T, set string) {
+func whatIsCounted(t *testing.T, set string) {
 	affine := func(lo, step float64, levels int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, levels)
 		if err != nil {
@@ -284,7 +287,7 @@ func whatIsCounted(t sound.T, set string) {
 
 // What a vector of columns counts is what the definition says of each voxel, of lanes in every order, from plane to
 // plane and from vector to vector, and nothing else is read or written.
-func cellsAreCounted(t sound.T, set string) {
+func cellsAreCounted(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, bytes := range []int{1, 2, 4} {
 		for _, o := range []order{{}, {reversed: true}, {signed: true}, {signed: true, reversed: true}} {
@@ -300,7 +303,7 @@ func cellsAreCounted(t sound.T, set string) {
 				stride := 2*int(vector) + bytes
 				var planes [3][]byte // rows of two vectors, and of one lane more
 				for z := range planes {
-					b, free := grids.AtEnd((rows + 1) * stride)
+					b, free := gridtest.AtEnd((rows + 1) * stride)
 					defer free()
 					planes[z] = b
 				}
@@ -430,7 +433,7 @@ func number(b []byte, signed bool) (n int) {
 }
 
 // A list is worth the weights of its voxels times their counts, modulo 2⁶⁴, in any length.
-func listsAreWeighed(t sound.T, set string) {
+func listsAreWeighed(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, bytes := range []int{1, 2} {
 		v, _, ok := countVectorsOf(set, bytes, order{})
@@ -474,7 +477,7 @@ func listsAreWeighed(t sound.T, set string) {
 // Values have lanes with the weights of their levels and in the order of those, on levels, between, above and below all,
 // in rows of every length around a group, up to any level, whichever way weights go, and behind each row the last one
 // again; who watches is shown each value that is no level's own.
-func valuesHaveLanes(t sound.T, set string) {
+func valuesHaveLanes(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		typ      grid.Type
@@ -505,7 +508,7 @@ func valuesHaveLanes(t sound.T, set string) {
 					for _, columns := range []int64{1, 5, 15, 16, 17, 31, 32, 33, 64, 77} {
 						const rows = 3
 						size := int64(c.typ.Size())
-						src, free := grids.AtEnd(int(rows * columns * size))
+						src, free := gridtest.AtEnd(int(rows * columns * size))
 						value := func(i int64) float32 {
 							switch c.typ {
 							case grid.Uint8:
@@ -540,7 +543,7 @@ func valuesHaveLanes(t sound.T, set string) {
 								grid.Values[float32](src)[i] = v
 							}
 							var watcher grid.Watcher
-							looker := &grids.Looker{}
+							looker := &gridtest.Looker{}
 							if c.typ == grid.Float32 && round < 2 {
 								watcher = looker
 							}
@@ -604,7 +607,7 @@ func valuesHaveLanes(t sound.T, set string) {
 
 // Random bits whose product is the prime and some more are those of the rest, which is few numbers of
 // all: levels are such here, by factors of their last bytes that make up for the others.
-func productsAboutThePrime(t sound.T, set string) {
+func productsAboutThePrime(t *testing.T, set string) {
 	every := grid.Identity(grid.Float32)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -637,9 +640,9 @@ func productsAboutThePrime(t sound.T, set string) {
 // weightsOfFloats holds what looks up the weights of float32 values to the portable way, whatever
 // values lie between levels or beyond the ladder; and it knows values within the ladder by itself,
 // since what it leaves to the portable way is only slow.
-func weightsOfFloats(t sound.T, set string) {
+func weightsOfFloats(t *testing.T, set string) {
 	const many, n = 3000, 77
-	src, free := grids.AtEnd(4 * n)
+	src, free := gridtest.AtEnd(4 * n)
 	defer free()
 	inFloat32 := 0
 	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}, {0.3, 1.1}, {7, 0.25}, {1000.3, 0.7}, {-1000.3, 0.7}}
@@ -699,11 +702,11 @@ func weightsOfFloats(t sound.T, set string) {
 }
 
 // weightsOfNumbers holds what looks up the weights of whole numbers to the portable way.
-func weightsOfNumbers(t sound.T, set string) {
+func weightsOfNumbers(t *testing.T, set string) {
 	for _, typ := range grid.Types()[:3] {
 		l := grid.Identity(typ)
 		u := newLookup(typ, l, Draw(1).weights(l.Len(), 0), l.Len(), set)
-		src, free := grids.AtEnd(1 << 17)
+		src, free := gridtest.AtEnd(1 << 17)
 		defer free()
 		for i := range 1 << 16 {
 			src[2*i], src[2*i+1] = byte(i), byte(i>>8)
@@ -741,7 +744,7 @@ func (u *lookup) apart(src []byte, known bool) string {
 }
 
 // Keys are read as they are written, and the functions of one do for so many levels.
-func keysReadBack(t sound.T) {
+func keysReadBack(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
 		if back, err := ParseKey(k.String()); err != nil || back != k {
@@ -767,7 +770,7 @@ func keysReadBack(t sound.T) {
 }
 
 // What a fingerprint is written as reads back as the same, with every bit.
-func sumsReadBack(t sound.T) {
+func sumsReadBack(t *testing.T) {
 	for _, want := range []Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
 		if got, err := ParseSum(want.String()); err != nil || !got.Equal(want) {
 			t.Errorf("%v: %v (%v)", want, got, err)
@@ -782,7 +785,7 @@ func sumsReadBack(t sound.T) {
 
 // What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
 // takes to search for a level, what many levels take, and their table.
-func workIsTold(t sound.T) {
+func workIsTold(t *testing.T) {
 	voxel := int64(2)
 	if available()[0] == isa.Portable {
 		voxel = 12
@@ -834,7 +837,7 @@ func workIsTold(t sound.T) {
 
 // The fingerprint of a curve of many steps is the sum of those of its parts, on few levels and on every
 // float32.
-func curvesAdd(t sound.T) {
+func curvesAdd(t *testing.T) {
 	const steps, each = 10_000, 77
 	for _, levels := range []int64{steps, grid.Identity(grid.Float32).Len()} {
 		curve := func(from, to int64) func(func(level, change int64) bool) {
@@ -864,7 +867,7 @@ func curvesAdd(t sound.T) {
 
 // A key gives the same sums on any machine, of each function, on few levels and on many, by each way
 // to weights, in each convention.
-func knownSum(t sound.T) {
+func knownSum(t *testing.T) {
 	of := func(functions string, levels int64, in Convention) string {
 		k, err := ParseKey("000102030405060708090a0b0c0d0e0f" + functions)
 		if err != nil {
@@ -876,7 +879,7 @@ func knownSum(t sound.T) {
 				t.Fatal(err)
 			}
 		}
-		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
+		f := gridtest.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
 		got, err := Of(f, k.In(in), 2)
 		if err != nil {
 			t.Fatal(err)
@@ -900,7 +903,7 @@ func knownSum(t sound.T) {
 }
 
 // An instruction set that sees another fingerprint is named, the first of several, and one that fails.
-func apartIsNamed(t sound.T) {
+func apartIsNamed(t *testing.T) {
 	for _, c := range []struct{ says, want string }{{"aaa", ""}, {"aba", "1"}, {"abb", "1"}, {"aab", "2"}, {"a", ""}, {"aax", "fails"}, {"xaa", "fails"}, {"abx", "1"}} {
 		of := func(isa string) (Sum, error) {
 			says := c.says[isa[0]-'0']
@@ -921,7 +924,7 @@ func apartIsNamed(t sound.T) {
 
 // The random bits of a level are the product of those of its bytes, and weights ascend with levels. There are
 // as many as leave the greatest weight a normal float64.
-func productsAreWeights(t sound.T) {
+func productsAreWeights(t *testing.T) {
 	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {
 		if got := randomBits(levels); got != want {
 			t.Errorf("%d levels have %d random bits, want %d", levels, got, want)
@@ -946,7 +949,7 @@ func productsAreWeights(t sound.T) {
 
 // Whoever watches is shown every value that is no level's own, wherever it is in a row, and none of
 // a row of groups where all are; the weights are those that nobody watches.
-func watchersSeeAll(t sound.T, isa string) {
+func watchersSeeAll(t *testing.T, isa string) {
 	for _, step := range []float64{0.5, 0.1} { // of which float32 has one exactly
 		l, err := grid.Affine(-3, step, 1000)
 		if err != nil {
@@ -954,7 +957,7 @@ func watchersSeeAll(t sound.T, isa string) {
 		}
 		u := newLookup(grid.Float32, l, Draw(1).weights(l.Len(), 0), l.Len(), isa)
 		for _, n := range []int{1, 15, 16, 17, 77, 320} {
-			w, values := &grids.Looker{}, make([]float32, n)
+			w, values := &gridtest.Looker{}, make([]float32, n)
 			for i := range values {
 				values[i] = l.Value(int64(i) * 37 % l.Len())
 			}
@@ -986,7 +989,7 @@ func watchersSeeAll(t sound.T, isa string) {
 
 // The table that a kernel is given of an integer type has the weight of each value, those beyond its
 // ends with the first one and the last, and what is outside once.
-func tablesAreTheWeights(t sound.T) {
+func tablesAreTheWeights(t *testing.T) {
 	for _, typ := range grid.Types()[:3] {
 		lo, hi := int64(0), int64(1)<<(8*typ.Size())
 		if typ == grid.Int16 {

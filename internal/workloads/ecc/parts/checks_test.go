@@ -13,19 +13,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/shard"
-	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Checks are of what keeps parts of a curve in files, and of what puts them together.
-func Checks() []sound.Check {
-	return []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what keeps parts of a curve in files, and of what puts them together.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "parts of a curve", Of: stepsAddUp},
 		{Name: "parts that are torn", Of: bytesCount},
 		{Name: "changes of parts", Of: changesThatLie},
@@ -37,14 +40,14 @@ func Checks() []sound.Check {
 		{Name: "heads of parts", Of: headsThatLie},
 		{Name: "parts as they are written", Of: writesAreWhole},
 		{Name: "words of parts", Of: wordsOfParts},
-		{Name: "runs outside memory", Of: func(t sound.T) { runsAddUp(t, 2*mostRuns+3) }},
+		{Name: "runs outside memory", Of: func(t *testing.T) { runsAddUp(t, 2*mostRuns+3) }},
 	}
 }
 
 // made writes n parts of an image of 4×3×9 whose changes are random on a ladder, at about one
 // in so many levels, and gives the files and the curve that the changes add up to. The
 // fingerprints are those of the changes.
-func made(t sound.T, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
+func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
 	t.Helper()
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(7, uint64(n)))
@@ -106,7 +109,7 @@ func made(t sound.T, n int64, typ grid.Type, l grid.Ladder, one uint32, change f
 
 // Parts add up to the curve, in a table and as they are read, from either end, in any order,
 // of more steps than are put together at a time.
-func stepsAddUp(t sound.T) {
+func stepsAddUp(t *testing.T) {
 	for _, c := range []struct {
 		typ grid.Type
 		n   int64
@@ -155,7 +158,7 @@ func stepsAddUp(t sound.T) {
 }
 
 // Bytes of a part count wherever they are, and so does its length.
-func bytesCount(t sound.T) {
+func bytesCount(t *testing.T) {
 	table, err := grid.Table([]float32{-2, 0, 1, 1e9})
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +240,7 @@ func bytesCount(t sound.T) {
 
 // Changes of nothing, at a level that is not above the one before or is none, and bytes that are no
 // changes, are of a part that is torn, whatever its checksum.
-func changesThatLie(t sound.T) {
+func changesThatLie(t *testing.T) {
 	one := ecc.Step{Level: 3, Change: 1}
 	for _, c := range []struct {
 		steps ecc.VCEC
@@ -281,7 +284,7 @@ func changesThatLie(t sound.T) {
 }
 
 // allShut finds files that are open, where there is a list of those.
-func allShut(t sound.T, files []string) {
+func allShut(t *testing.T, files []string) {
 	t.Helper()
 	const open = "/proc/self/fd"
 	list, _ := os.ReadDir(open)
@@ -294,7 +297,7 @@ func allShut(t sound.T, files []string) {
 
 // Parts on a table, which each of them has, add up; another table is another ladder. Of a survey
 // tables are the distinct values, of which a part has no more than there may be.
-func tablesAddUp(t sound.T) {
+func tablesAddUp(t *testing.T) {
 	var values []float32
 	for i := range 300 {
 		values = append(values, float32(i)*1.5-7)
@@ -363,7 +366,7 @@ func tablesAddUp(t sound.T) {
 }
 
 // A part that is made again while it is merged is not mixed with what it was.
-func replacedIsTorn(t sound.T) {
+func replacedIsTorn(t *testing.T) {
 	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	other, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps[1].Change ^= 1 })
 	set, err := Load(files, 1)
@@ -391,7 +394,7 @@ func replacedIsTorn(t sound.T) {
 }
 
 // What does not belong together is refused, with what it is that differs and what to do.
-func strangersAreRefused(t sound.T) {
+func strangersAreRefused(t *testing.T) {
 	l := grid.Identity(grid.Uint8)
 	odd := func(change func(*Part)) func(*Part) {
 		return func(p *Part) {
@@ -460,7 +463,7 @@ func strangersAreRefused(t sound.T) {
 
 // Shards of which there is no whole part are named, whether a file is missing, cut off, or
 // damaged within.
-func missingAreNamed(t sound.T) {
+func missingAreNamed(t *testing.T) {
 	files, _ := made(t, 9, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	if missing, err := Missing(files, 2); len(missing) > 0 || err != nil {
 		t.Errorf("%v are missing (%v)", missing, err)
@@ -541,7 +544,7 @@ func missingAreNamed(t sound.T) {
 
 // A part whose changes are not those of its fingerprint is found, and so is one that changes
 // what all voxels sum to.
-func mergesAreVerified(t sound.T) {
+func mergesAreVerified(t *testing.T) {
 	judge := func(change func(*Part)) (verify.Verdict, *Set) {
 		files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, change)
 		set, err := Load(files, 1)
@@ -599,7 +602,7 @@ func mergesAreVerified(t sound.T) {
 
 // Steps that are kept outside memory are added up as those in it are, however many runs there
 // are, more than once, and leave no file.
-func runsAddUp(t sound.T, n int) {
+func runsAddUp(t *testing.T, n int) {
 	files, _ := made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<29, nil)
 	for _, superlevel := range []bool{false, true} {
 		p, err := Open(files[0])
@@ -673,7 +676,7 @@ func runsAddUp(t sound.T, n int) {
 }
 
 // A head that says what no part has is refused, with what that is.
-func headsThatLie(t sound.T) {
+func headsThatLie(t *testing.T) {
 	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	components := func(p *Part) {
 		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, []float64{1, 2}, [][]byte{{1, 2, 3}, nil}
@@ -747,7 +750,7 @@ func headsThatLie(t sound.T) {
 
 // A part is the same bytes however many of its changes are kept while they are counted, and all of
 // them, or an error.
-func writesAreWhole(t sound.T) {
+func writesAreWhole(t *testing.T) {
 	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 9, nil)
 	p, err := Open(files[1])
 	if err != nil {
@@ -814,7 +817,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 // What is said of parts is what a person and a shell take it for.
-func wordsOfParts(t sound.T) {
+func wordsOfParts(t *testing.T) {
 	for want, h := range map[string]Head{
 		"no values": {Values: &Values{}}, "values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4}},
 		"3 distinct values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4, Most: 1}, Table: 3},

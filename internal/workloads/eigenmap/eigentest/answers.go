@@ -3,21 +3,22 @@ package eigentest
 import (
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/bench/benchtest"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/eigenmap"
 )
 
 // Calls is a check of calls of an implementation, which are to name these parts. They fail where the image
 // cannot be read, and where a node has no neighbour.
-func Calls(i Implementation, kind string, parts ...string) sound.Check {
-	return benchtest.Calls(i, func(t sound.T) (*eigenmap.Problem, map[string]*eigenmap.Problem) {
+func Calls(i Implementation, kind string, parts ...string) checktest.Check {
+	return benchtest.Calls(i, func(t *testing.T) (*eigenmap.Problem, map[string]*eigenmap.Problem) {
 		// One value is so far from the others that its weights are 0.
 		s := grid.Shape{D: 1, H: 5, W: 5}
 		apart, alike := make([]byte, s.Voxels()), make([]byte, s.Voxels())
@@ -26,7 +27,7 @@ func Calls(i Implementation, kind string, parts ...string) sound.Check {
 			alike[k] = byte(k * k % 7)
 		}
 		of := func(values []byte) (p *eigenmap.Problem) {
-			switch f := grids.OfBytes(t, s, values...); kind {
+			switch f := gridtest.OfBytes(t, s, values...); kind {
 			case eigenmap.Grid:
 				p = eigenmap.OfVoxels(f, 2, 1e-6, 0.01, 0, false, false)
 			case eigenmap.Patch:
@@ -40,7 +41,7 @@ func Calls(i Implementation, kind string, parts ...string) sound.Check {
 		if kind == eigenmap.Grid { // of which no two are apart
 			in.Floor = 0.5
 		}
-		return in, map[string]*eigenmap.Problem{grids.ErrUnread.Error(): in.Of(grids.Unread{Source: in.Source}), "no neighbour": of(apart)}
+		return in, map[string]*eigenmap.Problem{gridtest.ErrUnread.Error(): in.Of(gridtest.Unread{Source: in.Source}), "no neighbour": of(apart)}
 	}, parts...)
 }
 
@@ -55,8 +56,8 @@ func Planted[F ~string, I Implementation](faulty func(F) I, faults ...F) map[str
 
 // Answers is a check of answers to small problems, on one core and on more than there are nodes: laws find none
 // wrong, and all of them apart, but of each implementation with a fault an answer to one of them.
-func Answers(i Implementation, faulty map[string]Implementation, names ...string) sound.Check {
-	return sound.Check{Name: "small answers", Of: func(t sound.T) {
+func Answers(i Implementation, faulty map[string]Implementation, names ...string) checktest.Check {
+	return checktest.Check{Name: "small answers", Of: func(t *testing.T) {
 		judge := func(i Implementation, p *eigenmap.Problem, name string, threads int) verify.Verdict {
 			ask := func(p *eigenmap.Problem) (eigenmap.Map, error) {
 				return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
@@ -107,8 +108,8 @@ type Need struct {
 
 // Needs is a check of what is refused: problems that are given less than they take, on some cores, and those of
 // other kinds.
-func Needs(i Implementation, needs map[string]Need) sound.Check {
-	return sound.Check{Name: "needs", Of: func(t sound.T) {
+func Needs(i Implementation, needs map[string]Need) checktest.Check {
+	return checktest.Check{Name: "needs", Of: func(t *testing.T) {
 		kinds := map[string]bool{}
 		for name, need := range needs {
 			p := open(t, name)
@@ -137,7 +138,7 @@ func Needs(i Implementation, needs map[string]Need) sound.Check {
 	}}
 }
 
-func open(t sound.T, name string) *eigenmap.Problem {
+func open(t *testing.T, name string) *eigenmap.Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
 	p, err := eigenmap.Inputs(kind).Open(name)

@@ -3,17 +3,18 @@ package gvftest
 
 import (
 	"slices"
+	"testing"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/bench/benchtest"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/checktest"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/gvf"
 )
 
 // Calls is a check of calls of an implementation, which are to name these parts.
-func Calls(i bench.Implementation[*gvf.Problem, gvf.Flow], kind string, parts ...string) sound.Check {
-	return benchtest.Calls(i, func(t sound.T) (*gvf.Problem, map[string]*gvf.Problem) {
+func Calls(i bench.Implementation[*gvf.Problem, gvf.Flow], kind string, parts ...string) checktest.Check {
+	return benchtest.Calls(i, func(t *testing.T) (*gvf.Problem, map[string]*gvf.Problem) {
 		if w := gvf.Steps(i); w.Reference != i.About().Name {
 			t.Errorf("%s is held to %q", w.Name, w.Reference)
 		}
@@ -24,13 +25,13 @@ func Calls(i bench.Implementation[*gvf.Problem, gvf.Flow], kind string, parts ..
 		}
 		overwritten(t, i, p)
 		unread := *p
-		unread.Source = grids.Unread{Source: p.Source}
-		return p, map[string]*gvf.Problem{grids.ErrUnread.Error(): &unread}
+		unread.Source = gridtest.Unread{Source: p.Source}
+		return p, map[string]*gvf.Problem{gridtest.ErrUnread.Error(): &unread}
 	}, parts...)
 }
 
 // overwritten holds that nothing of an answer is left when a job says so.
-func overwritten(t sound.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem) {
+func overwritten(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem) {
 	t.Helper()
 	job, err := i.Setup(p, bench.Conditions{})
 	if err != nil {

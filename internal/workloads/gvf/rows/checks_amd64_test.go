@@ -6,16 +6,17 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
 )
 
 // argumentChecks are of the functions in assembly, called by themselves.
-func argumentChecks() (list []sound.Check) {
+func argumentChecks() (list []checktest.Check) {
 	for _, set := range Available() {
 		if set != isa.Portable {
-			list = append(list, sound.Check{Name: "arguments, " + set, Of: func(t sound.T) { argumentsAreTaken(t, set) }})
+			list = append(list, checktest.Check{Name: "arguments, " + set, Of: func(t *testing.T) { argumentsAreTaken(t, set) }})
 		}
 	}
 	return list
@@ -98,7 +99,7 @@ func (p *places) call512(what string) {
 }
 
 // A function takes all that it is called with from its arguments: it sets what the one in Go does.
-func argumentsAreTaken(t sound.T, set string) {
+func argumentsAreTaken(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	list := func(n int) []float32 {
 		out := make([]float32, n)

@@ -2,6 +2,6 @@
 
 package rows
 
-import "eccbench/internal/sound"
+import "eccbench/internal/checktest"
 
-func argumentChecks() []sound.Check { return nil }
+func argumentChecks() []checktest.Check { return nil }

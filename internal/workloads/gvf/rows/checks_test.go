@@ -5,13 +5,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
-	"eccbench/internal/sound"
+	"eccbench/internal/checktest"
 )
 
-// Checks are of the instruction sets of this machine: each has the bits of what is written in Go.
-func Checks() []sound.Check {
-	return append(argumentChecks(), []sound.Check{
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the instruction sets of this machine: each has the bits of what is written in Go.
+func checks() []checktest.Check {
+	return append(argumentChecks(), []checktest.Check{
 		{Name: "rows of steps", Of: rowsHaveBits},
 		{Name: "rows of cells", Of: kitHasBits},
 		{Name: "lengths of rows", Of: rowsArePadded},
@@ -21,7 +24,7 @@ func Checks() []sound.Check {
 
 // Every instruction set has the bits of the kernel in Go, for rows of all lengths, values of all
 // sizes, and sets nothing beside the rows.
-func rowsHaveBits(t sound.T) {
+func rowsHaveBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := func(n int) []float32 {
 		out := make([]float32, n)
@@ -61,7 +64,7 @@ func rowsHaveBits(t sound.T) {
 }
 
 // Every instruction set has the bits of the kit in Go, and sets nothing beside a row.
-func kitHasBits(t sound.T) {
+func kitHasBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := func(n int) []float32 {
 		out := make([]float32, n)
@@ -134,7 +137,7 @@ func kitHasBits(t sound.T) {
 }
 
 // A row has a 0 behind its last cell, and is no longer than whole vectors need.
-func rowsArePadded(t sound.T) {
+func rowsArePadded(t *testing.T) {
 	for n := range 5 * Lanes {
 		if long := Padded(n); long <= n || long > n+Lanes || long%Lanes != 0 {
 			t.Errorf("%d cells have a row of %d", n, long)
@@ -144,7 +147,7 @@ func rowsArePadded(t sound.T) {
 
 // A list that lacks a value is refused by each instruction set, of whichever nothing would be read or
 // set that is not of the list.
-func shortListsAreRefused(t sound.T) {
+func shortListsAreRefused(t *testing.T) {
 	shorter := func(list *[]float32) func() {
 		was := *list
 		*list = was[: len(was)-1 : len(was)-1]
@@ -168,7 +171,7 @@ func shortListsAreRefused(t sound.T) {
 			kernel(&s)
 			for k, l := range lists {
 				whole := shorter(l)
-				sound.Refused(t, fmt.Sprintf("%s: list %d of %d of a step, a value too short", isa, k, len(lists)), func() { kernel(&s) })
+				checktest.Panics(t, fmt.Sprintf("%s: list %d of %d of a step, a value too short", isa, k, len(lists)), func() { kernel(&s) })
 				whole()
 			}
 		}
@@ -177,7 +180,7 @@ func shortListsAreRefused(t sound.T) {
 			t.Fatal(err)
 		}
 		if kit != &portable {
-			sound.Refused(t, isa+": rows that are no whole number of vectors", func() { kit.Turn(list(n+1), list(n+1), 1) })
+			checktest.Panics(t, isa+": rows that are no whole number of vectors", func() { kit.Turn(list(n+1), list(n+1), 1) })
 		}
 		r := Row{U: list(n + 2), At: 1, North: 1, South: 1, Below: 1, Above: 1, N: n, F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n)}
 		of := Rest{B: list(n), V0: list(n), Over: list(n), To: list(n)}
@@ -201,12 +204,12 @@ func shortListsAreRefused(t sound.T) {
 			c.do()
 			for k, l := range c.lists {
 				whole := shorter(l)
-				sound.Refused(t, fmt.Sprintf("%s: list %d of %s, a value too short", isa, k, what), c.do)
+				checktest.Panics(t, fmt.Sprintf("%s: list %d of %s, a value too short", isa, k, what), c.do)
 				whole()
 			}
 			if slices.Contains(c.lists, &r.U) {
 				r.At = 0
-				sound.Refused(t, fmt.Sprintf("%s: %s of a row with nothing before it", isa, what), c.do)
+				checktest.Panics(t, fmt.Sprintf("%s: %s of a row with nothing before it", isa, what), c.do)
 				r.At = 1
 			}
 		}

@@ -6,19 +6,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
 )
 
 // Answered is a check that an implementation gives the groups that follow from names, on any number
 // of cores, again and again, that it names the parts of a call of several cores, that nothing has no groups, and
 // that many points are as many components.
-func Answered(i Implementation, parts []string, names ...string) sound.Check {
-	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
+func Answered(i Implementation, parts []string, names ...string) checktest.Check {
+	return checktest.Check{Name: "answers of " + i.About().Name, Of: func(t *testing.T) {
 		policy := homology.Workload().Policy
 		for _, name := range names {
 			p := problem(t, name)
@@ -85,8 +86,8 @@ func Answered(i Implementation, parts []string, names ...string) sound.Check {
 }
 
 // Planted is a check that implementations with a fault give other groups than follow from some of the names.
-func Planted(threads int, names []string, faulty ...Implementation) sound.Check {
-	return sound.Check{Name: "planted faults", Of: func(t sound.T) {
+func Planted(threads int, names []string, faulty ...Implementation) checktest.Check {
+	return checktest.Check{Name: "planted faults", Of: func(t *testing.T) {
 		policy := homology.Workload().Policy
 		for k, i := range faulty {
 			wrong := func(name string) bool {
@@ -117,8 +118,8 @@ type Limit struct {
 }
 
 // Limited is a check that an implementation takes what it has time and memory for, and nothing else.
-func Limited(i Implementation, limits ...Limit) sound.Check {
-	return sound.Check{Name: "limits of " + i.About().Name, Of: func(t sound.T) {
+func Limited(i Implementation, limits ...Limit) checktest.Check {
+	return checktest.Check{Name: "limits of " + i.About().Name, Of: func(t *testing.T) {
 		for _, l := range limits {
 			p := problem(t, l.Of)
 			can := func(ns, bytes int64) error {
@@ -130,8 +131,8 @@ func Limited(i Implementation, limits ...Limit) sound.Check {
 				}
 				continue
 			}
-			ns := sound.Least(func(n int64) bool { return can(n, 0) == nil })
-			bytes := sound.Least(func(n int64) bool { return can(0, n) == nil })
+			ns := checktest.Least(func(n int64) bool { return can(n, 0) == nil })
+			bytes := checktest.Least(func(n int64) bool { return can(0, n) == nil })
 			if ns != l.NS || bytes != l.Bytes {
 				t.Errorf("%s, %d cores: taken from %d ns and %d bytes on, want %d and %d", l.Of, l.Threads, ns, bytes, l.NS, l.Bytes)
 			}
@@ -141,7 +142,7 @@ func Limited(i Implementation, limits ...Limit) sound.Check {
 
 // LongTorsion is a complex with torsion of an order of more than 64 bits: one group of as many elements as the
 // primes up to 53 come to together.
-func LongTorsion(t sound.T, over homology.Ring) *homology.Problem {
+func LongTorsion(t *testing.T, over homology.Ring) *homology.Problem {
 	t.Helper()
 	name := "moore/n=2"
 	for _, p := range []int{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53} {
@@ -154,7 +155,7 @@ func LongTorsion(t sound.T, over homology.Ring) *homology.Problem {
 	return problem(t, name)
 }
 
-func problem(t sound.T, name string) *homology.Problem {
+func problem(t *testing.T, name string) *homology.Problem {
 	t.Helper()
 	p, err := homology.Inputs{}.Open(name)
 	if err != nil {

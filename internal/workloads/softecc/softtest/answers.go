@@ -4,17 +4,17 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/softecc"
 )
 
 // Answers holds what an implementation's jobs answer to the definition, in both constructions and on
 // any number of cores, whose calls name these parts: again after what was answered is overwritten, and nothing of an image that
 // cannot be read.
-func Answers(t sound.T, i bench.Implementation[*softecc.Problem, softecc.Answer], parts ...string) {
+func Answers(t *testing.T, i bench.Implementation[*softecc.Problem, softecc.Answer], parts ...string) {
 	for k, name := range []string{
 		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",
 		"softecc/m=2/lambda=50/alpha=50/dir=3/of=noise/shape=2x5x2/type=uint8/levels=9/seed=5", // a solid of the fewest planes
@@ -64,8 +64,8 @@ func Answers(t sound.T, i bench.Implementation[*softecc.Problem, softecc.Answer]
 			if err := j.Close(); err != nil {
 				t.Error(err)
 			}
-			p.Source = grids.Unread{Source: p.Source}
-			if _, err := bench.Answer(i, p, c); !errors.Is(err, grids.ErrUnread) {
+			p.Source = gridtest.Unread{Source: p.Source}
+			if _, err := bench.Answer(i, p, c); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("an image that is not read: %v", err)
 			}
 		}

@@ -1,18 +1,18 @@
-package grids
+package grid_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // levelsOfTables: values are on the levels that a table says, of so many levels that lie as close
 // together as can be, some of them far away, and of so many that each has one or two buckets.
-func levelsOfTables(t sound.T, neighbours int, random ...int) {
+func levelsOfTables(t *testing.T, neighbours int, random ...int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	tables := map[string][]float32{}
 	near := []float32{-math.MaxFloat32, -1, -math.SmallestNonzeroFloat32, 0, math.SmallestNonzeroFloat32}
@@ -51,7 +51,7 @@ func levelsOfTables(t sound.T, neighbours int, random ...int) {
 }
 
 // A ladder of too many levels is not relabelled, and how many there may be is said.
-func relabelOfMany(t sound.T) {
+func relabelOfMany(t *testing.T) {
 	for levels, want := range map[int64]bool{1 << 22: true, 1<<22 + 1: false} {
 		l, err := grid.Affine(0, 1, levels)
 		if err != nil {

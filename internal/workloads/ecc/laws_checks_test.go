@@ -10,26 +10,27 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-var errBroken = grids.ErrUnread
+var errBroken = gridtest.ErrUnread
 
 // Whichever read of an image fails, a law of a right answer says so, or that it does not apply.
-func failedReadsAreTold(t sound.T) {
+func failedReadsAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 3, W: 2}, grid.Float32, 7)
 	right := Enumerate(f)
 	for _, l := range Laws() {
 		for reads := int64(0); ; reads++ {
-			b := grids.BreaksAfter(f, reads, nil)
+			b := gridtest.BreaksAfter(f, reads, nil)
 			d, err := l.Check(b, right, func(in grid.Source) (VCEC, error) { return counted(in, 0) })
 			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // what is around is not shown
 			if whole := b.Left() >= 0; errors.Is(err, verify.ErrNotApplicable) || whole && d == nil && err == nil {
@@ -43,15 +44,15 @@ func failedReadsAreTold(t sound.T) {
 }
 
 // Laws that look at an image twice are contradicted by one that is another the second time.
-func changesAreSeen(t sound.T) {
+func changesAreSeen(t *testing.T) {
 	shape := grid.Shape{D: 4, H: 3, W: 2}
 	f := scattered(t, shape, grid.Float32, 7)
-	other := grids.Image(t, shape, grid.Float32, f.Ladder(), func(i int64) float64 { return float64((i * i * 5) % 7) })
+	other := gridtest.Image(t, shape, grid.Float32, f.Ladder(), func(i int64) float64 { return float64((i * i * 5) % 7) })
 	k := fingerprint.Draw(1)
 	for _, l := range []law{alike(k), joinedLooks(k)} {
 		seen := len(isa.Available(assembled)) == 1 && l.Name == alike(k).Name
 		for reads := int64(1); ; reads++ {
-			b := grids.BreaksAfter(f, reads, other)
+			b := gridtest.BreaksAfter(f, reads, other)
 			d, err := l.Check(b, nil, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -69,7 +70,7 @@ func changesAreSeen(t sound.T) {
 
 // What is refused says nothing where only some answer, and is told where all do; a law is in a
 // convention of views of the whole or of pieces; and who answers whatever cannot be read is found.
-func asksAreHeard(t sound.T) {
+func asksAreHeard(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 12, H: 3, W: 4}, grid.Float32, 7)
 	refused := errors.New("no")
 	for _, l := range Laws() {
@@ -146,7 +147,7 @@ func (e eye) Of(_ grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum,
 
 // An eye is asked where it is quicker than the cores, and the cores where it fails; and what is no
 // curve in canonical form is wrong, whatever it sums up to.
-func eyesSee(t sound.T) {
+func eyesSee(t *testing.T) {
 	f, other := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Uint8, 7), scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Uint8, 6)
 	right := Enumerate(f)
 	for _, c := range []struct {
@@ -175,7 +176,7 @@ func eyesSee(t sound.T) {
 			t.Errorf("changes %d and %d are wrong: %+v (%v)", i, i+1, d, err)
 		}
 		for reads := int64(0); ; reads++ {
-			b := grids.BreaksAfter(f, reads, nil)
+			b := gridtest.BreaksAfter(f, reads, nil)
 			if d, err := law.Check(b, wrong, nil); b.Left() >= 0 {
 				break
 			} else if err == nil && !alikeDiff(d, want) || err != nil && !errors.Is(err, errBroken) {
@@ -196,8 +197,8 @@ func eyesSee(t sound.T) {
 
 // Images of which levels are drawn, which stand on levels, or whose cells are all listed are those that
 // laws say.
-func lawsApply(t sound.T) {
-	in := grids.VastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
+func lawsApply(t *testing.T) {
+	in := gridtest.VastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
 	isStep, drawn := map[int64]bool{5: true, 1 << 20: true, 1<<24 - 1: true}, map[int64]bool{}
 	for stream := range uint64(20) {
 		for i, level := range sampled(in, VCEC{{5, 1}, {1 << 20, -3}, {1<<24 - 1, 3}}, stream, 8) {
@@ -214,7 +215,7 @@ func lawsApply(t sound.T) {
 	height := f.Shape().Slices()
 	var one int64 // level's reads: of each slice, and again of those before a core's own
 	for _, n := range []int64{1, 3} {
-		b := grids.BreaksAfter(f, room, nil)
+		b := gridtest.BreaksAfter(f, room, nil)
 		d, err := definition(int(n))(b, Enumerate(f), nil)
 		reads := room - b.Left()
 		if n == 1 {
@@ -229,7 +230,7 @@ func lawsApply(t sound.T) {
 		t.Fatal(err)
 	}
 	above := func(typ grid.Type, w int64, l grid.Ladder, value func(i int64) float64) *grid.Field { // all levels, some of it
-		f := grids.Image(t, grid.Shape{D: 1, H: 1, W: w}, typ, grid.Identity(typ), value)
+		f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: w}, typ, grid.Identity(typ), value)
 		if f, err = grid.Trusted(f.Shape(), typ, f.Data(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +272,7 @@ func lawsApply(t sound.T) {
 			t.Errorf("%+v: %v, %v", c, d, err)
 		}
 	}
-	in = grids.VastOf(grid.Shape{D: 1 << 10, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+	in = gridtest.VastOf(grid.Shape{D: 1 << 10, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	for _, ns := range []int{1, 5, 80} {
 		if got, one := viewing(ns)(in), viewing(1)(in); got < time.Duration(ns)*one || got >= time.Duration(ns)*(one+1) {
 			t.Errorf("%d ns a voxel: %v, where 1 ns is %v", ns, got, one)
@@ -281,7 +282,7 @@ func lawsApply(t sound.T) {
 
 // Cells are as many in every instruction set, in rows that end within a vector and beyond one, as single
 // ones are, on every level and beyond either end; and vectors count them where the machine does.
-func cellsAreCounted(t sound.T) {
+func cellsAreCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, name := range isa.Available(assembled) {
 		k := planesOf(name)
@@ -325,7 +326,7 @@ func cellsAreCounted(t sound.T) {
 
 // Beside a disagreement are the first voxel on its level and those around it, at every border and
 // wherever in an image it is; what differs is told with the value of its level.
-func neighbourhoods(t sound.T) {
+func neighbourhoods(t *testing.T) {
 	for _, c := range []struct {
 		shape grid.Shape
 		level int64
@@ -347,7 +348,7 @@ func neighbourhoods(t sound.T) {
 			clear(data[:256])
 			data[len(data)-1] = 1
 		}
-		in := struct{ grid.Source }{grids.OfBytes(t, c.shape, data...)}
+		in := struct{ grid.Source }{gridtest.OfBytes(t, c.shape, data...)}
 		if d := first(in, VCEC{{c.level, 1}}, nil); d == nil || d.Context != c.want {
 			t.Errorf("%v, level %d: %q, want %q", c.shape, c.level, strings.TrimSpace(d.Context), c.want)
 		}
@@ -355,7 +356,7 @@ func neighbourhoods(t sound.T) {
 			continue
 		}
 		for reads := int64(0); ; reads++ {
-			b := grids.BreaksAfter(in, reads, nil)
+			b := gridtest.BreaksAfter(in, reads, nil)
 			if got := neighbourhood(b, c.level); b.Left() >= 0 {
 				break
 			} else if got != "cannot read the neighbourhood: "+errBroken.Error() {
@@ -367,7 +368,7 @@ func neighbourhoods(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := grids.Image(t, grid.Shape{D: 1, H: 1, W: 1}, grid.Float32, l, func(int64) float64 { return 5 })
+	f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 1}, grid.Float32, l, func(int64) float64 { return 5 })
 	for level, want := range map[int64]string{-1: "level -1", 0: "level 0 (value 5)", 2: "level 2 (value 9)", 3: "level 3"} {
 		if d := atLevel(f, level, "%d", 1, 2); d.Where != want || d.Want != "1" || d.Got != "2" {
 			t.Errorf("%+v, want %q", d, want)
@@ -381,13 +382,13 @@ func neighbourhoods(t sound.T) {
 }
 
 // Curves of any number of steps read back; what is no curve does not.
-func curvesReadBack(t sound.T) {
+func curvesReadBack(t *testing.T) {
 	on := func(levels int64) grid.Source {
 		l, err := grid.Affine(-2, 0.5, levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return grids.Vast{Size: grid.Shape{D: 1, H: 1, W: 1}, Of: grid.Float32, Levels: l}
+		return gridtest.Vast{Size: grid.Shape{D: 1, H: 1, W: 1}, Of: grid.Float32, Levels: l}
 	}
 	var turned VCEC // where not each line is looked up by its value
 	for k := range int64(34) {
@@ -505,7 +506,7 @@ func (j *joinJob) AddJoined(p grid.Piece) error {
 // The shares of an image add up to its curve, as pieces that are joined and as others, spilled as
 // often as is asked for, and have its fingerprint; what is spilled or answered wrongly is found, and
 // whatever fails is told.
-func sharesAddUp(t sound.T) {
+func sharesAddUp(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 9, H: 4, W: 5}, grid.Uint8, 7)
 	own := bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })
 	joined := 0
@@ -577,7 +578,7 @@ func sharesAddUp(t sound.T) {
 			}
 		}
 		for reads := int64(0); ; reads++ {
-			image := grids.BreaksAfter(f, reads, nil)
+			image := gridtest.BreaksAfter(f, reads, nil)
 			if _, _, _, err := share(by, Convention{}, whole, b, image); image.Left() >= 0 {
 				break
 			} else if !errors.Is(err, errBroken) {
@@ -674,7 +675,7 @@ func (j failingJob) Out() (VCEC, error) {
 }
 
 // Whichever call of an implementation fails, what counts by it fails.
-func failedCallsAreTold(t sound.T) {
+func failedCallsAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 3, W: 2}, grid.Uint8, 7)
 	for what, by := range map[string]func(own failing) bench.Workload[grid.Source, VCEC]{
 		"views": func(own failing) bench.Workload[grid.Source, VCEC] {
@@ -705,7 +706,7 @@ func failedCallsAreTold(t sound.T) {
 }
 
 // countedWithin is the curve of an image on few levels, of which voxels above the last are no part.
-func countedWithin(t sound.T, in grid.Source) (VCEC, error) {
+func countedWithin(t *testing.T, in grid.Source) (VCEC, error) {
 	f, err := grid.Load(in)
 	if err != nil {
 		return nil, err
@@ -716,13 +717,13 @@ func countedWithin(t sound.T, in grid.Source) (VCEC, error) {
 		return nil, err
 	}
 	values := f.Floats()
-	all := Enumerate(grids.Image(t, f.Shape(), grid.Float32, more, func(i int64) float64 { return float64(l.Level(values[i])) }))
+	all := Enumerate(gridtest.Image(t, f.Shape(), grid.Float32, more, func(i int64) float64 { return float64(l.Level(values[i])) }))
 	return slices.DeleteFunc(all, func(s Step) bool { return s.Level == l.Len() }), nil
 }
 
 // An implementation is asked whether it can do an image with voxels left out where it knows of
 // these, one on the host of the whole and one on a device of a piece.
-func viewsAreAsked(t sound.T) {
+func viewsAreAsked(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, 7)
 	plain := bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
 	for _, c := range []struct {
@@ -775,8 +776,8 @@ func viewsAreAsked(t sound.T) {
 
 // Of bytes that are levels whoever is alone with an image finds a wrong answer by a key of its own, and the
 // parts of several have the fingerprint of the key that they have been given.
-func bytesReadOnce(t sound.T) {
-	f := grids.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
+func bytesReadOnce(t *testing.T) {
+	f := gridtest.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
 	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
 	conditions := bench.Conditions{Setting: bench.Setting{Threads: 1}}
 	for _, c := range []Convention{{}, {Superlevel: true}, {Vertices: true}, {Periodic: grid.Axes{Z: true}}} {
@@ -805,7 +806,7 @@ func bytesReadOnce(t sound.T) {
 
 // Counting and looking are at the same time where there are as many cores, and one after the other where
 // fewer are to be taken; who counts is heard first, and is not kept until it was looked.
-func goTogether(t sound.T) {
+func goTogether(t *testing.T) {
 	both := func(threads int, count, look func() error) error {
 		rest, err := together(threads, 3, count, look)
 		if err == nil {
@@ -832,7 +833,7 @@ func goTogether(t sound.T) {
 		}
 	}
 	var looks atomic.Bool
-	sound.Refused(t, "a count that breaks down", func() {
+	checktest.Panics(t, "a count that breaks down", func() {
 		both(3, func() error { panic("broken") }, func() error { looks.Store(true); return nil })
 	})
 	if !looks.Load() {

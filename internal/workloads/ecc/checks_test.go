@@ -8,22 +8,25 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/verify/verifytest"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Checks are of the parts of the question that no law of an answer looks at: what shares cost, the
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of the parts of the question that no law of an answer looks at: what shares cost, the
 // weights of the fingerprint, components and holes, and laws that fail.
-func Checks() []sound.Check {
-	return []sound.Check{
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "costs of shares", Of: shareCosts},
 		{Name: "costs of shares of many levels", Of: shareCostsOfLevels},
 		{Name: "components and holes", Of: bettiIsEulers},
@@ -57,9 +60,9 @@ func Checks() []sound.Check {
 // A sixteenth of 2048³ of 8 or 16 bits takes no more than 300 MB, of which the slabs in memory
 // are a part; shards read what they have, the slice before, and what closes a ring; and memory
 // does not grow with the slices of a shard.
-func shareCosts(t sound.T) {
+func shareCosts(t *testing.T) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16} {
-		s := grids.VastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
+		s := gridtest.VastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
 		size := grid.SliceBytes(s)
 		ring := Convention{Periodic: grid.Axes{Z: true}}
 		for _, c := range []struct {
@@ -89,10 +92,10 @@ func shareCosts(t sound.T) {
 // Beside slabs, memory grows with the levels: a weight of each function, a counter of each core, and
 // three more; where levels are too many for tables, with what changes and is not yet on a disk. A part
 // has an entry for each step, of which there are no more than levels, nor than cells.
-func shareCostsOfLevels(t sound.T) {
+func shareCostsOfLevels(t *testing.T) {
 	cube := grid.Shape{D: 64, H: 64, W: 64}
 	beside := func(typ grid.Type) int64 {
-		s, of := grids.VastOf(cube, typ), grid.Span{Lo: 16, Hi: 32}
+		s, of := gridtest.VastOf(cube, typ), grid.Span{Lo: 16, Hi: 32}
 		return ShareOf(s, Convention{}, of, 2).Memory - grid.PieceBytes(s, of)
 	}
 	const words = 1 + 2 + 3
@@ -108,7 +111,7 @@ func shareCostsOfLevels(t sound.T) {
 		{cube, grid.Uint8, 17, 256, 0}, {cube, grid.Uint16, 17, 1 << 16, 0}, {grid.Shape{D: 64, H: 4, W: 5}, grid.Uint16, 17, 8 * 17 * 4 * 5, 0},
 		{cube, grid.Float32, 17, 17 * 64 * 64, 17 * 64 * 64}, {grid.Shape{D: 64, H: 1 << 12, W: 1 << 12}, grid.Float32, 17, 17 << 24, max(SpilledVoxels, fewestSpilled<<24) + 1<<24},
 	} {
-		s, of := grids.VastOf(c.shape, c.typ), grid.Span{Lo: 16, Hi: 32}
+		s, of := gridtest.VastOf(c.shape, c.typ), grid.Span{Lo: 16, Hi: 32}
 		got := ShareOf(s, Convention{}, of, 2)
 		if want := partBytes*c.steps + 16*c.reads + s.Ladder().TableBytes() + 4096; got.Part != want {
 			t.Errorf("%v of %v: a part of %d bytes, want %d", c.shape, c.typ, got.Part, want)
@@ -129,7 +132,7 @@ func shareCostsOfLevels(t sound.T) {
 			}
 		}
 	}
-	whole := grids.Image(t, grid.Shape{D: 9, H: 3, W: 2}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
+	whole := gridtest.Image(t, grid.Shape{D: 9, H: 3, W: 2}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
 	of := grid.Span{Lo: 3, Hi: 5}
 	if got := ShareOf(whole, Convention{}, of, 1).Memory - ShareOf(struct{ grid.Source }{whole}, Convention{}, of, 1).Memory; got != 9*3*2 {
 		t.Errorf("an image in memory takes %d bytes more, want its 54", got)
@@ -138,7 +141,7 @@ func shareCostsOfLevels(t sound.T) {
 
 // Components less holes is the Euler characteristic, which is counted from cells and shares nothing
 // with union and find.
-func bettiIsEulers(t sound.T) {
+func bettiIsEulers(t *testing.T) {
 	few, err := grid.Affine(0, 1, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +153,7 @@ func bettiIsEulers(t sound.T) {
 			"a constant":     func(int64) float64 { return 3 },
 		} {
 			for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
-				f := grids.Image(t, shape, typ, few, value)
+				f := gridtest.Image(t, shape, typ, few, value)
 				components, holes, err := Betti(f)
 				if err != nil {
 					t.Fatal(err)
@@ -173,13 +176,13 @@ func bettiIsEulers(t sound.T) {
 }
 
 // Two rings that touch at a corner, one around a pixel that touches it.
-func bettiByHand(t sound.T) {
+func bettiByHand(t *testing.T) {
 	const picture = "###....#.#....###.......####...#..#...#.##...###."
 	two, err := grid.Affine(0, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := grids.Image(t, grid.Shape{D: 1, H: 7, W: 7}, grid.Uint8, two, func(i int64) float64 {
+	f := gridtest.Image(t, grid.Shape{D: 1, H: 7, W: 7}, grid.Uint8, two, func(i int64) float64 {
 		if picture[i] == '#' {
 			return 0
 		}
@@ -189,28 +192,28 @@ func bettiByHand(t sound.T) {
 	if err != nil || !slices.Equal(components, []int64{1, 1}) || !slices.Equal(holes, []int64{2, 0}) {
 		t.Errorf("%v components, %v holes, %v", components, holes, err)
 	}
-	for _, s := range []grids.Vast{grids.VastOf(grid.Shape{D: 4, H: 4, W: 4}, grid.Uint8), grids.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1 << 15}, grid.Uint8)} {
+	for _, s := range []gridtest.Vast{gridtest.VastOf(grid.Shape{D: 4, H: 4, W: 4}, grid.Uint8), gridtest.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1 << 15}, grid.Uint8)} {
 		if _, _, err := Betti(s); err == nil {
 			t.Errorf("%v is counted", s.Size)
 		}
 	}
-	if _, _, err := Betti(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
+	if _, _, err := Betti(gridtest.Unread{Source: f}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("of what cannot be read: %v", err)
 	}
 }
 
 // scattered is an image on so few levels.
-func scattered(t sound.T, shape grid.Shape, typ grid.Type, levels int64) *grid.Field {
+func scattered(t *testing.T, shape grid.Shape, typ grid.Type, levels int64) *grid.Field {
 	t.Helper()
 	few, err := grid.Affine(0, 1, levels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
+	return gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
 }
 
 // What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
-func failuresAreTold(t sound.T) {
+func failuresAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7)
 	out := Enumerate(f)
 	failed := errors.New("it fails")
@@ -294,7 +297,7 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 
 // Each law holds for a right answer, contradicts one that is wrong at all levels or what it asks and is
 // answered wrongly, and says so where what it asks fails.
-func lawsContradict(t sound.T) {
+func lawsContradict(t *testing.T) {
 	failed := errors.New("it fails")
 	// Of these the answer says nothing: they are of what they ask, of the judge or of the text.
 	others := []string{unreadableLaw, readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", alike(fingerprint.Draw(1)).Name}
@@ -342,14 +345,14 @@ func lawsContradict(t sound.T) {
 }
 
 // Enumeration is of small images, by one core, and reading back is of levels.
-func estimatesGrow(t sound.T) {
+func estimatesGrow(t *testing.T) {
 	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
-		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}, "enumeration of all cells", readBack.Name)
 }
 
 // What is held against the fingerprint of a pass is told where it is wrong, or in no order.
-func passesTell(t sound.T) {
+func passesTell(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, 7)
 	out := Enumerate(f)
 	p := &pass{key: fingerprint.Draw(1)}
@@ -390,7 +393,7 @@ func passesTell(t sound.T) {
 
 // Bytes are in a set, eight at a time, where single values are: at every threshold, in rows that
 // end within eight and within a word.
-func bytesOfASet(t sound.T) {
+func bytesOfASet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
 		const h = 2
@@ -426,7 +429,7 @@ func bytesOfASet(t sound.T) {
 
 // A law that takes a wrong answer for right is found, and a fingerprint that names another level
 // or another change than the one that is wrong.
-func blindLawsAreFound(t sound.T) {
+func blindLawsAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, 9)
 	out := Enumerate(f)
 	says := func(name string, d *verify.Diff) []law {
@@ -464,19 +467,19 @@ func blindLawsAreFound(t sound.T) {
 }
 
 // onLevels is an image on so many levels.
-func onLevels(t sound.T, levels int64) grid.Source {
+func onLevels(t *testing.T, levels int64) grid.Source {
 	return scattered(t, grid.Shape{D: 1, H: 3, W: 3}, grid.Float32, levels)
 }
 
 // A 2D image is transposed in memory, where it is not too large for that, and no other.
-func transposedInMemory(t sound.T) {
+func transposedInMemory(t *testing.T) {
 	for _, c := range []struct {
 		of    grid.Source
 		whole bool
 		err   error
 	}{
 		{onLevels(t, 9), true, nil}, {scattered(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Uint8, 9), false, nil},
-		{grids.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1<<14 + 1}, grid.Uint8), false, verify.ErrNotApplicable}, {grids.VastOf(grid.Shape{D: 2, H: 1 << 16, W: 1 << 14}, grid.Uint8), false, nil},
+		{gridtest.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1<<14 + 1}, grid.Uint8), false, verify.ErrNotApplicable}, {gridtest.VastOf(grid.Shape{D: 2, H: 1 << 16, W: 1 << 14}, grid.Uint8), false, nil},
 	} {
 		got, err := transposed(c.of)
 		if _, whole := got.(*grid.Field); whole != c.whole || !errors.Is(err, c.err) {
@@ -486,7 +489,7 @@ func transposedInMemory(t sound.T) {
 }
 
 // What is inverted has the voxels of the plane that were not in it, and none beyond its rows.
-func invertedPlanes(t sound.T) {
+func invertedPlanes(t *testing.T) {
 	for _, w := range []int64{1, 63, 64, 65, 128, 130} {
 		const h = 3
 		plane, other := make([]byte, h*w), make([]byte, h*w)
@@ -507,7 +510,7 @@ func invertedPlanes(t sound.T) {
 }
 
 // The line above a curve tells all that is known of where it is from.
-func provenanceIsTold(t sound.T) {
+func provenanceIsTold(t *testing.T) {
 	bare := Provenance{Input: "an image", Shape: "3x4", Type: "uint8", Ladder: "identity", Construction: "T", Filtration: "up", Implementation: "extrema", Program: "one", Verdict: "VERIFIED", Witness: "two"}
 	const want = "# an image: 3x4 uint8, identity; T; up; extrema by one, VERIFIED by two"
 	if got := bare.Comment(); got != want {
@@ -526,7 +529,7 @@ func provenanceIsTold(t sound.T) {
 }
 
 // Lines that are read back are held to those of the answer: one more or less, and one that is another, is found.
-func otherLinesAreFound(t sound.T) {
+func otherLinesAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 3, H: 5, W: 4}, grid.Uint8, 9)
 	out := Enumerate(f)
 	for _, c := range []Convention{{}, {Superlevel: true}} {

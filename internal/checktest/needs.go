@@ -1,10 +1,11 @@
-package sound
+package checktest
 
 import (
 	"fmt"
 	"runtime"
 	"slices"
 	"sort"
+	"testing"
 )
 
 // Allocated is how many bytes a function allocates: the least of a few calls, because the runtime
@@ -21,8 +22,8 @@ func Allocated(f func()) uint64 {
 	return least
 }
 
-// Refused holds that a function panics.
-func Refused(t T, what string, do func()) {
+// Panics holds that a function panics.
+func Panics(t testing.TB, what string, do func()) {
 	t.Helper()
 	defer func() {
 		if recover() == nil {
@@ -32,14 +33,14 @@ func Refused(t T, what string, do func()) {
 	do()
 }
 
-// ShorterRefused holds that a function of lists of some lengths panics where one is a number too short.
-func ShorterRefused(t T, what string, lengths []int, do func(lengths []int)) {
+// PanicsIfShorter holds that a function of lists of some lengths panics where one is a number too short.
+func PanicsIfShorter(t testing.TB, what string, lengths []int, do func(lengths []int)) {
 	t.Helper()
 	do(lengths)
 	for i := range lengths {
 		shorter := slices.Clone(lengths)
 		shorter[i]--
-		Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { do(shorter) })
+		Panics(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { do(shorter) })
 	}
 }
 

@@ -1,12 +1,16 @@
-// Package grids holds checks of what images pass through between where they come from and who
-// counts them: views, slabs, pieces, levels.
-package grids
+package grid_test
 
-import "eccbench/internal/sound"
+import (
+	"testing"
 
-// Checks lists them.
-func Checks() []sound.Check {
-	return []sound.Check{
+	"eccbench/internal/checktest"
+)
+
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what images pass through between their source and the counting: views, slabs, pieces, levels.
+func checks() []checktest.Check {
+	return []checktest.Check{
 		{Name: "views of an image", Of: views},
 		{Name: "views of what cannot be read", Of: unreadViews},
 		{Name: "sources that are closed", Of: closes},
@@ -33,7 +37,7 @@ func Checks() []sound.Check {
 		{Name: "slabs of an image in memory", Of: eachSlabOfAField},
 		{Name: "bounds of slabs", Of: checkSlab},
 		{Name: "levels", Of: levelIsTheLowest},
-		{Name: "levels of tables", Of: func(t sound.T) { levelsOfTables(t, 20_000, 2, 3000, 70_000) }},
+		{Name: "levels of tables", Of: func(t *testing.T) { levelsOfTables(t, 20_000, 2, 3000, 70_000) }},
 		{Name: "ladders in words", Of: parseLadder},
 		{Name: "ladders of levels that are one", Of: levelsThatAreTheSame},
 		{Name: "hashes of slices", Of: digester},

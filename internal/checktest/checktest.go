@@ -1,5 +1,5 @@
-// Package soundtest has go test make the checks of a package.
-package soundtest
+// Package checktest runs the checks of a package, on several numbers of cores.
+package checktest
 
 import (
 	"fmt"
@@ -8,12 +8,18 @@ import (
 	"testing"
 
 	"eccbench/internal/race"
-	"eccbench/internal/sound"
 )
 
-// Run makes checks on as many cores as there are, and on as many as another machine has: what a
-// check counts may depend on them, and verify makes it on any machine.
-func Run(t *testing.T, checks ...sound.Check) {
+// A Check is a test of one part of a package.
+type Check struct {
+	Name      string
+	Of        func(*testing.T)
+	Allocates bool // it counts allocated bytes, to which the race detector adds
+}
+
+// Run runs checks as subtests, once on the cores of this machine and once on another number of cores:
+// what a check counts may depend on them.
+func Run(t *testing.T, checks ...Check) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)
 	other := 16

@@ -1,4 +1,4 @@
-package grids
+package grid_test
 
 import (
 	"bytes"
@@ -7,14 +7,15 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // The ladder of every float32 ascends without a gap from the least finite value to the
 // greatest, and both zeros are one level.
-func everyFloat32(t sound.T) {
+func everyFloat32(t *testing.T) {
 	l := grid.Identity(grid.Float32)
 	if l.Value(0) != -math.MaxFloat32 || l.Value(l.Len()-1) != math.MaxFloat32 {
 		t.Errorf("from %v to %v", l.Value(0), l.Value(l.Len()-1))
@@ -47,7 +48,7 @@ func everyFloat32(t sound.T) {
 	}
 }
 
-func parseShape(t sound.T) {
+func parseShape(t *testing.T) {
 	for s, want := range map[string]grid.Shape{"3x4": {D: 1, H: 4, W: 3}, "3x4x5": {D: 5, H: 4, W: 3}, "3x4x1": {D: 1, H: 4, W: 3}, "1x1": {D: 1, H: 1, W: 1}, "4096x4096x4096": {D: 4096, H: 4096, W: 4096}} {
 		got, err := grid.ParseShape(s)
 		if err != nil || got != want {
@@ -70,7 +71,7 @@ func parseShape(t sound.T) {
 	}
 }
 
-func types(t sound.T) {
+func types(t *testing.T) {
 	for _, typ := range grid.Types() {
 		if back, err := grid.ParseType(typ.String()); err != nil || back != typ {
 			t.Errorf("%v reads as %v, %v", typ, back, err)
@@ -86,7 +87,7 @@ func types(t sound.T) {
 
 // The levels of all bit patterns are those that the ladder says: of levels a value apart, closer,
 // further, and of none or all of the values.
-func ofPatterns(t sound.T) {
+func ofPatterns(t *testing.T) {
 	var list []grid.Ladder
 	for _, typ := range grid.Types()[:3] {
 		list = append(list, grid.Identity(typ))
@@ -124,7 +125,7 @@ func ofPatterns(t sound.T) {
 	}
 }
 
-func ladderRefuses(t sound.T) {
+func ladderRefuses(t *testing.T) {
 	inf := float32(math.Inf(1))
 	nan := float32(math.NaN())
 	for _, values := range [][]float32{{}, {1, 1}, {2, 1}, {nan}, {inf}, {-inf, 0}} {
@@ -160,7 +161,7 @@ func ladderRefuses(t sound.T) {
 }
 
 // Ladders of other levels have other keys.
-func inFloat32(t sound.T) {
+func inFloat32(t *testing.T) {
 	affine := func(lo, step float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, n)
 		if err != nil {
@@ -185,7 +186,7 @@ func inFloat32(t sound.T) {
 	}
 }
 
-func ladderKeys(t sound.T) {
+func ladderKeys(t *testing.T) {
 	seen := map[string]grid.Ladder{}
 	for _, l := range []grid.Ladder{grid.Identity(grid.Uint8), grid.Identity(grid.Int16), grid.Identity(grid.Uint16)} {
 		if other, ok := seen[l.Key()]; ok {
@@ -195,7 +196,7 @@ func ladderKeys(t sound.T) {
 	}
 }
 
-func newField(t sound.T) {
+func newField(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	ladder, err := grid.Table([]float32{-1, 0, 1})
 	if err != nil {
@@ -234,7 +235,7 @@ func newField(t sound.T) {
 	}
 }
 
-func digest(t sound.T) {
+func digest(t *testing.T) {
 	field := func(s grid.Shape, l grid.Ladder, v ...uint8) string {
 		f, err := grid.NewField(s, grid.Uint8, append(grid.NewBuffer(0), v...), l)
 		if err != nil {
@@ -267,9 +268,9 @@ func digest(t sound.T) {
 }
 
 // Bytes that are no whole number of values, or do not lie as values do, are refused.
-func valuesRefuses(t sound.T) {
+func valuesRefuses(t *testing.T) {
 	whole := grid.NewBuffer(16)
 	for what, b := range map[string][]byte{"half a value": whole[:6], "beside a value": whole[2:10]} {
-		sound.Refused(t, what, func() { grid.Values[float32](b) })
+		checktest.Panics(t, what, func() { grid.Values[float32](b) })
 	}
 }

@@ -1,15 +1,16 @@
-package grids
+package grid_test
 
 import (
 	"bytes"
 	"errors"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
+	"eccbench/internal/grid/gridtest"
 )
 
 // An image in memory has a shape, as many bytes as that needs, and levels; bytes that are not aligned move.
-func trusted(t sound.T) {
+func trusted(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 2, W: 2}
 	buf := grid.NewBuffer(24)
 	for i := range buf {
@@ -40,14 +41,14 @@ func trusted(t sound.T) {
 		if whole, err := grid.Load(f); whole != f || err != nil {
 			t.Errorf("an image in memory is loaded again (%v)", err)
 		}
-		if _, err := grid.Load(Unread{f}); !errors.Is(err, ErrUnread) {
+		if _, err := grid.Load(gridtest.Unread{f}); !errors.Is(err, gridtest.ErrUnread) {
 			t.Errorf("an image that cannot be read is loaded (%v)", err)
 		}
 	}
 }
 
 // The images of a batch are its parts, where it is in memory.
-func batches(t sound.T) {
+func batches(t *testing.T) {
 	for _, images := range []int64{1, 2, 3, 6} {
 		f := numbered(t, grid.Shape{D: 6, H: 3, W: 2})
 		b := grid.Batch{Source: f, Images: images}
@@ -85,7 +86,7 @@ func (s tall) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // Slabs that are read in parts are whole.
-func partsOfSlabs(t sound.T) {
+func partsOfSlabs(t *testing.T) {
 	for _, n := range []int64{7, 8, 9, 12, 16, 19} {
 		next := int64(0)
 		if err := grid.EachSlab(tall(n), func(slab []byte, lo, hi int64) error {

@@ -1,6 +1,6 @@
-// Package minors finds what elimination finds of small matrices over the integers by their minors,
+// Package rankstest finds what elimination finds of small matrices over the integers by their minors,
 // as ranks and invariant factors are defined.
-package minors
+package rankstest
 
 import (
 	"math/big"

@@ -1,4 +1,4 @@
-package grids
+package grid_test
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
+	"eccbench/internal/grid/gridtest"
 )
 
 // numbered is a field whose values are their own row-major positions.
-func numbered(t sound.T, s grid.Shape) *grid.Field {
+func numbered(t *testing.T, s grid.Shape) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(s.Voxels() * 2)
 	for i := range s.Voxels() {
@@ -27,7 +28,7 @@ func numbered(t sound.T, s grid.Shape) *grid.Field {
 	return f
 }
 
-func views(t sound.T) {
+func views(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}, {D: 2, H: 1, W: 7}, {D: 1, H: 1, W: 1}} {
 		f := numbered(t, s)
 		at := func(z, y, x int64) uint16 { return uint16((z*s.H+y)*s.W + x) }
@@ -104,7 +105,7 @@ func views(t sound.T) {
 	}
 }
 
-func relabelKeepsTheOrder(t sound.T) {
+func relabelKeepsTheOrder(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 2, H: 3, W: 4})
 	r, err := grid.Relabel(f, 7)
 	if err != nil {
@@ -128,7 +129,7 @@ func relabelKeepsTheOrder(t sound.T) {
 
 // Wrapped images have their first voxels again at their ends, and the first voxels of an axis
 // are an image, whole and in any slabs.
-func wrapAndFirst(t sound.T) {
+func wrapAndFirst(t *testing.T) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
 		for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 3, W: 4}, {D: 2, H: 1, W: 3}, {D: 3, H: 4, W: 2}} {
 			data := grid.NewBuffer(shape.Voxels() * typ.Size())
@@ -187,7 +188,7 @@ func wrapAndFirst(t sound.T) {
 	}
 }
 
-func axes(t sound.T) {
+func axes(t *testing.T) {
 	a, err := grid.ParseAxes([]string{"z", "x"})
 	if err != nil || a != (grid.Axes{X: true, Z: true}) || a.String() != "x,z" || a.Without('x') != (grid.Axes{Z: true}) {
 		t.Errorf("%+v %q (%v)", a, a, err)
@@ -205,7 +206,7 @@ func axes(t sound.T) {
 
 // A negated image has the levels of the image from the other end, and negated twice it is
 // the image.
-func negate(t sound.T) {
+func negate(t *testing.T) {
 	affine, err := grid.Affine(-3, 1, 9)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +264,7 @@ func negate(t sound.T) {
 }
 
 // What the type of an image has no value for cannot be around it.
-func padOfNoValue(t sound.T) {
+func padOfNoValue(t *testing.T) {
 	for _, c := range []struct {
 		typ   grid.Type
 		first float64
@@ -290,7 +291,7 @@ func padOfNoValue(t sound.T) {
 }
 
 // A padded image is the image within a layer of the first level, whole and in any slabs.
-func pad(t sound.T) {
+func pad(t *testing.T) {
 	for _, typ := range grid.Types() {
 		for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 1, W: 4}, {D: 1, H: 3, W: 2}, {D: 2, H: 1, W: 1}, {D: 3, H: 2, W: 4}} {
 			data := grid.NewBuffer(shape.Voxels() * typ.Size())
@@ -342,7 +343,7 @@ func pad(t sound.T) {
 
 // A masked image has its values as float32, on as many levels, and those that the mask leaves
 // out above the last one, negated or not.
-func mask(t sound.T) {
+func mask(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 1, W: 2}
 	mask, err := grid.NewField(shape, grid.Uint8, []byte{1, 0, 255, 7}, grid.Identity(grid.Uint8))
 	if err != nil {
@@ -411,7 +412,7 @@ func mask(t sound.T) {
 }
 
 // A slice of a repeated image is the one that it says, in slabs of any size.
-func repeat(t sound.T) {
+func repeat(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 11, H: 3, W: 2}, {D: 1, H: 11, W: 3}, {D: 2, H: 3, W: 2}} {
 		f := numbered(t, s)
 		n, size := s.Slices(), grid.SliceBytes(f)
@@ -449,7 +450,7 @@ func repeat(t sound.T) {
 
 // What every period adds as much to is found without looking at the whole image, whether
 // it is made or in memory.
-func overPeriods(t sound.T) {
+func overPeriods(t *testing.T) {
 	looked := int64(0)
 	// The sum of what stands in two slices beside each other, and of the first and the last.
 	of := func(s grid.Source) (uint64, error) {
@@ -502,7 +503,7 @@ func overPeriods(t sound.T) {
 }
 
 // What is not to be seen to repeat itself is the same image, in memory if it was.
-func unrepeated(t sound.T) {
+func unrepeated(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 9, H: 2, W: 2})
 	if n := grid.Period(f.Repeating(3)); n != 3 || grid.Period(f) != 0 {
 		t.Errorf("it repeats itself after %d slices, want 3, and after %d where nobody knows", n, grid.Period(f))
@@ -520,7 +521,7 @@ func unrepeated(t sound.T) {
 
 // The least and the greatest value of a span are found in every type, and what is not finite is
 // counted.
-func ranges(t sound.T) {
+func ranges(t *testing.T) {
 	for _, typ := range grid.Types() {
 		data := grid.NewBuffer(6 * typ.Size())
 		f, err := grid.Trusted(grid.Shape{D: 3, H: 1, W: 2}, typ, data, grid.Identity(typ))
@@ -554,7 +555,7 @@ func ranges(t sound.T) {
 }
 
 // A table that is said to have all values of a source refuses others, wherever they are.
-func onTable(t sound.T) {
+func onTable(t *testing.T) {
 	const most = 1 << 12
 	table := []float32{-3, 0.5, 2, 1e9}
 	l, err := grid.Table(table)
@@ -587,7 +588,7 @@ func onTable(t sound.T) {
 }
 
 // A ladder that is said to be a source's refuses what is above it and what is no number.
-func onLadder(t sound.T) {
+func onLadder(t *testing.T) {
 	l, err := grid.Affine(0, 1, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -651,7 +652,7 @@ func (c closable) Close() error {
 
 // Who shows a source that is to be closed closes it, once, and says how that went; what need not be
 // closed is not.
-func closes(t sound.T) {
+func closes(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 4, H: 3, W: 2})
 	times := 0
 	c := closable{f, &times}
@@ -677,14 +678,14 @@ func closes(t sound.T) {
 }
 
 // Whoever looks at an image that cannot be read, in whatever view and however much of it, is told so.
-func unreadViews(t sound.T) {
+func unreadViews(t *testing.T) {
 	few, err := grid.Affine(0, 1, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
-		f := Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
-		s, n := Unread{f}, shape.Slices()
+		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
+		s, n := gridtest.Unread{f}, shape.Slices()
 		views := map[string]grid.Source{
 			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": grid.Roll(s, 1),
 			"padded": grid.Pad(s), "on another ladder": grid.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
@@ -697,7 +698,7 @@ func unreadViews(t sound.T) {
 		} {
 			if views[what], err = of(); err != nil {
 				delete(views, what)
-				if !errors.Is(err, ErrUnread) {
+				if !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s: %v", shape, what, err)
 				}
 			}
@@ -709,17 +710,17 @@ func unreadViews(t sound.T) {
 				spans = [][2]int64{{0, slices}, {1, 2}, {slices - 2, slices - 1}}
 			}
 			for _, span := range spans {
-				if err := v.ReadSlab(grid.NewBuffer((span[1]-span[0])*grid.SliceBytes(v)), span[0], span[1]); !errors.Is(err, ErrUnread) {
+				if err := v.ReadSlab(grid.NewBuffer((span[1]-span[0])*grid.SliceBytes(v)), span[0], span[1]); !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s, slices %v: %v", shape, what, span, err)
 				}
 			}
-			if _, err := grid.Load(v); !errors.Is(err, ErrUnread) {
+			if _, err := grid.Load(v); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("%v %s, in memory: %v", shape, what, err)
 			}
-			if _, err := grid.Digest(v); !errors.Is(err, ErrUnread) {
+			if _, err := grid.Digest(v); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("the digest of %v %s: %v", shape, what, err)
 			}
-			if _, _, err := grid.Range(v, grid.Whole(v)); !errors.Is(err, ErrUnread) {
+			if _, _, err := grid.Range(v, grid.Whole(v)); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("the range of %v %s: %v", shape, what, err)
 			}
 			for how, err := range map[string]error{
@@ -728,7 +729,7 @@ func unreadViews(t sound.T) {
 				"in pieces":                   grid.EachPiece(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
 				"in pieces of a ring":         grid.EachPiece(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
 			} {
-				if !errors.Is(err, ErrUnread) {
+				if !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s, %s: %v", shape, what, how, err)
 				}
 			}

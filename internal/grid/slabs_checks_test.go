@@ -1,4 +1,4 @@
-package grids
+package grid_test
 
 import (
 	"errors"
@@ -10,20 +10,21 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
+	"eccbench/internal/grid/gridtest"
 )
 
 // Pieces are the source's slices, each in all once, those that two share one at a time; and
 // the source is read once.
-func eachPiece(t sound.T) {
+func eachPiece(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 3}, {D: 1, H: 9, W: 2}, {D: 1, H: 3, W: 1}, {D: 2, H: 3, W: 2}, {D: 3, H: 1, W: 1}, {D: 11, H: 2, W: 3}} {
 		f := numbered(t, shape)
 		n, size := shape.Slices(), grid.SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last, shared := make([]int64, n), int64(-1), int64(-1)
-			err := grid.EachPiece(ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
+			err := grid.EachPiece(gridtest.ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
 				first := int64(grid.Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
@@ -69,7 +70,7 @@ func eachPiece(t sound.T) {
 // What the spans of any cut add up to is every slice once, and each two neighbours once, of a
 // ring the last and the first, too. Each span reads its own slices, the one before them, and
 // the one that closes the ring.
-func eachPieceOfSpans(t sound.T) {
+func eachPieceOfSpans(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 3, W: 2}, {D: 11, H: 2, W: 3}} {
 		f := numbered(t, shape)
 		n := shape.Slices()
@@ -78,7 +79,7 @@ func eachPieceOfSpans(t sound.T) {
 				times, pairs := make([]int64, n), map[[2]int64]int64{}
 				for i := range cuts + 1 {
 					of := grid.Span{Lo: n * i / (cuts + 1), Hi: n * (i + 1) / (cuts + 1)}
-					read := ReadOnce(struct{ grid.Source }{f})
+					read := gridtest.ReadOnce(struct{ grid.Source }{f})
 					err := grid.EachPiece(read, of, 2, closed, func(piece *grid.Field, by int64) error {
 						values := grid.Values[uint16](piece.Data())
 						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
@@ -94,10 +95,10 @@ func eachPieceOfSpans(t sound.T) {
 					if err != nil {
 						t.Fatalf("%v in %d spans, %v: %v", shape, cuts+1, of, err)
 					}
-					for s := range read.read {
+					for s := range read.Read {
 						s := int64(s)
 						wanted := s >= max(of.Lo-1, 0) && s < of.Hi || closed && of.Hi == n && s == 0
-						if got := read.read[s].Load(); got != (wanted && of.Len() > 0) {
+						if got := read.Read[s].Load(); got != (wanted && of.Len() > 0) {
 							t.Errorf("%v in %d spans, %v: slice %d was read: %v", shape, cuts+1, of, s, got)
 						}
 					}
@@ -121,7 +122,7 @@ func eachPieceOfSpans(t sound.T) {
 }
 
 // With 0 a piece has as many slices as are worth it, which a small image has not.
-func piecesAreLarge(t sound.T) {
+func piecesAreLarge(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 5, H: 2, W: 2})
 	pieces := 0
 	if err := grid.EachPiece(f, grid.Whole(f), 0, false, func(*grid.Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
@@ -134,7 +135,7 @@ type bulky struct{ grid.Source }
 func (bulky) InBulk() bool { return true }
 
 // Pieces that are joined fit a cache of the cores, but those of a source that is far away.
-func joinedPiecesAreSmall(t sound.T) {
+func joinedPiecesAreSmall(t *testing.T) {
 	s := sized{numbered(t, grid.Shape{D: 1, H: 1, W: 1}), grid.Shape{D: 1 << 10, H: 1 << 10, W: 1 << 9}} // a slice is 1 MiB
 	for threads, want := range map[int]int64{1: 8, 2: 16, 3: 24, 64: 64} {
 		if got := grid.CachedSlices(s, threads); got != want {
@@ -179,7 +180,7 @@ func (c counting) ReadSlab(dst []byte, lo, hi int64) error {
 
 // Slabs come in order while the next one is read, and an error of either side ends
 // it.
-func eachSlab(t sound.T) {
+func eachSlab(t *testing.T) {
 	stop := errors.New("stop")
 	for _, c := range []struct {
 		source counting
@@ -214,7 +215,7 @@ func eachSlab(t sound.T) {
 // A watched source holds that a piece was done with before what comes next to its place is read.
 type watched struct {
 	counting
-	t    sound.T
+	t    *testing.T
 	done []atomic.Bool // of each piece
 }
 
@@ -230,7 +231,7 @@ func (w watched) ReadSlab(dst []byte, lo, hi int64) error {
 
 // What is left to be done with a piece when it was handed out goes on beside the next one, which does not
 // come to its place before, and is done when all end, well or not; what it finds wrong is told.
-func piecesAreLeft(t sound.T) {
+func piecesAreLeft(t *testing.T) {
 	stop := errors.New("stop")
 	for _, c := range []struct {
 		source counting
@@ -297,7 +298,7 @@ func piecesAreLeft(t sound.T) {
 }
 
 // Slabs that share a slice are the same of an image in memory as of one that is read.
-func eachSharing(t sound.T) {
+func eachSharing(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 2, W: 3}, {D: 1, H: 7, W: 6}} {
 		f, err := grid.NewField(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
 		if err != nil {
@@ -332,7 +333,7 @@ func eachSharing(t sound.T) {
 }
 
 // An image in memory is one slab, of all its slices and its own bytes.
-func eachSlabOfAField(t sound.T) {
+func eachSlabOfAField(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 3, H: 2, W: 5}, {D: 1, H: 4, W: 5}} {
 		data := grid.NewBuffer(shape.Voxels())
 		f, err := grid.NewField(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
@@ -352,7 +353,7 @@ func eachSlabOfAField(t sound.T) {
 }
 
 // A slab is within the image, does not end before it begins, and has just as much room.
-func checkSlab(t sound.T) {
+func checkSlab(t *testing.T) {
 	f, err := grid.NewField(grid.Shape{D: 4, H: 1, W: 2}, grid.Uint8, make([]byte, 8), grid.Identity(grid.Uint8))
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +376,7 @@ func checkSlab(t sound.T) {
 // The level of a value is the lowest one that is not below it, whatever rounding makes of
 // the first guess: on levels, a rounding beside them, and where several levels are one
 // value.
-func levelIsTheLowest(t sound.T) {
+func levelIsTheLowest(t *testing.T) {
 	for _, l := range []struct {
 		lo, step float64
 		n        int64
@@ -403,7 +404,7 @@ func levelIsTheLowest(t sound.T) {
 }
 
 // A ladder that is told in words is read back, and no other text is one.
-func parseLadder(t sound.T) {
+func parseLadder(t *testing.T) {
 	odd, err := grid.Affine(-1.0/3, 1e-7, 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -424,7 +425,7 @@ func parseLadder(t sound.T) {
 }
 
 // Levels that are one float32 are said by their numbers.
-func levelsThatAreTheSame(t sound.T) {
+func levelsThatAreTheSame(t *testing.T) {
 	for _, c := range []struct {
 		lo, step float64
 		want     string
@@ -451,7 +452,7 @@ func (a *asked) ReadSlab(dst []byte, lo, hi int64) error {
 
 // The hash is the same however an image is read, which is slice by slice where that is large and near, and
 // another of another image, of the same bytes in another shape, and of the same slices in another order.
-func digester(t sound.T) {
+func digester(t *testing.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
 	if err := grid.NewDigester(counting{9, 2}).ReadSlab(grid.NewBuffer(3<<24), 0, 3); !errors.Is(err, errBroken) {
 		t.Errorf("of a broken source: %v", err)
@@ -515,7 +516,7 @@ func digester(t sound.T) {
 }
 
 // What is added up is the bytes, as words of which the last is filled up, with no more than those.
-func sumsOfWords(t sound.T) {
+func sumsOfWords(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 128, 130} {
 		b := make([]byte, n)
 		want := uint64(0)
@@ -530,7 +531,7 @@ func sumsOfWords(t sound.T) {
 }
 
 // Slabs that share a slice take that much more, and no more of them are there than an image has.
-func sharingBytes(t sound.T) {
+func sharingBytes(t *testing.T) {
 	for _, c := range []struct{ slices, step, slabs int64 }{{10, 10, 1}, {10, 20, 1}, {10, 5, 2}, {10, 9, 2}} {
 		in := counting{c.slices, 99}
 		if got, want := grid.SharingBytes(in, c.step), c.slabs*(min(c.step, c.slices)+1)*grid.SliceBytes(in); got != want {

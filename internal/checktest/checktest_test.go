@@ -1,4 +1,4 @@
-package soundtest
+package checktest
 
 import (
 	"runtime"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"eccbench/internal/race"
-	"eccbench/internal/sound"
 )
 
 // A check is made on the cores of the machine and on others, which are put back, whatever it sets.
@@ -14,9 +13,9 @@ func TestRunOnOtherCores(t *testing.T) {
 	for machine, other := range map[int]int{2: 16, 16: 3, 64: 3} {
 		before := runtime.GOMAXPROCS(machine)
 		var seen []int
-		check := func(sound.T) { seen = append(seen, runtime.GOMAXPROCS(7)) }
+		check := func(*testing.T) { seen = append(seen, runtime.GOMAXPROCS(7)) }
 		t.Run("checks", func(t *testing.T) {
-			Run(t, sound.Check{Name: "one", Of: check}, sound.Check{Name: "another", Of: check})
+			Run(t, Check{Name: "one", Of: check}, Check{Name: "another", Of: check})
 		})
 		left := runtime.GOMAXPROCS(before)
 		want := []int{machine, machine, other, other}

@@ -1,4 +1,4 @@
-package minors
+package rankstest
 
 import (
 	"fmt"

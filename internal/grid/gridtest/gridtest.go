@@ -1,4 +1,6 @@
-package grids
+// Package gridtest has images for tests: small ones by value, and images that cannot be read, break or are
+// too large to exist.
+package gridtest
 
 import (
 	"errors"
@@ -6,14 +8,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
 )
 
 // Image is an image in memory of a value for each voxel in row-major order, which is one of
 // its type, or for float32 is rounded to it.
-func Image(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
+func Image(t testing.TB, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())
 	for i := range shape.Voxels() {
@@ -36,7 +38,7 @@ func Image(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value
 }
 
 // Drawn is an image of random values, which all stand on levels for one seed in three.
-func Drawn(t sound.T, shape grid.Shape, typ grid.Type, levels uint16, seed uint64) *grid.Field {
+func Drawn(t testing.TB, shape grid.Shape, typ grid.Type, levels uint16, seed uint64) *grid.Field {
 	t.Helper()
 	top := float64(levels) + 1
 	if typ == grid.Uint8 {
@@ -64,7 +66,7 @@ func Drawn(t sound.T, shape grid.Shape, typ grid.Type, levels uint16, seed uint6
 }
 
 // OfBytes is an image of uint8 in memory, of values in row-major order, which it takes over.
-func OfBytes(t sound.T, shape grid.Shape, values ...uint8) *grid.Field {
+func OfBytes(t testing.TB, shape grid.Shape, values ...uint8) *grid.Field {
 	t.Helper()
 	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
 	if err != nil {
@@ -74,7 +76,7 @@ func OfBytes(t sound.T, shape grid.Shape, values ...uint8) *grid.Field {
 }
 
 // Labelled is an image in memory of values that stand for labels, of which it has these ranks in row-major order.
-func Labelled(t sound.T, shape grid.Shape, labels []float64, ranks ...int) *grid.Field {
+func Labelled(t testing.TB, shape grid.Shape, labels []float64, ranks ...int) *grid.Field {
 	t.Helper()
 	l, err := grid.NewLabels("float64", labels)
 	if err != nil {
@@ -145,7 +147,7 @@ func (v Vast) Ladder() grid.Ladder { return v.Levels }
 // Once is a source of which each slice can be read once.
 type Once struct {
 	grid.Source
-	read []atomic.Bool
+	Read []atomic.Bool // by slice
 }
 
 // ReadOnce shows a source of which nothing was read yet.
@@ -154,7 +156,7 @@ func ReadOnce(s grid.Source) Once { return Once{s, make([]atomic.Bool, s.Shape()
 // ReadSlab is an error where a slice is read again.
 func (o Once) ReadSlab(dst []byte, lo, hi int64) error {
 	for i := lo; i < hi; i++ {
-		if o.read[i].Swap(true) {
+		if o.Read[i].Swap(true) {
 			return fmt.Errorf("slice %d is read again", i)
 		}
 	}

@@ -1,4 +1,4 @@
-package grids
+package grid_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound"
+	"eccbench/internal/grid/gridtest"
 )
 
 // What stands for labels is told as these are, in digits, bytes and numbers; what does not is told as itself.
-func labels(t sound.T) {
+func labels(t *testing.T) {
 	le := binary.LittleEndian
 	for _, c := range []struct {
 		of     func() (*grid.Labels, error)
@@ -48,8 +49,8 @@ func labels(t sound.T) {
 	if a, b := grid.Ranked(0), grid.Ranked(1); a <= 0 || b != math.Nextafter32(a, 1) {
 		t.Errorf("the first ranks are %v and %v", a, b)
 	}
-	f := Labelled(t, grid.Shape{D: 2, H: 1, W: 2}, []float64{0.1, 0.2}, 0, 1, 1, 0)
-	masked, err := grid.Mask(f, OfBytes(t, f.Shape(), 1, 1, 0, 1))
+	f := gridtest.Labelled(t, grid.Shape{D: 2, H: 1, W: 2}, []float64{0.1, 0.2}, 0, 1, 1, 0)
+	masked, err := grid.Mask(f, gridtest.OfBytes(t, f.Shape(), 1, 1, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func labels(t sound.T) {
 
 // Values that are no part of an image are above all others, −0 stays where nobody may write, and whatever the
 // type, values above the last level are counted.
-func gapsAndTops(t sound.T) {
+func gapsAndTops(t *testing.T) {
 	nan, inf, minus := float32(math.NaN()), float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	shape := grid.Shape{D: 1, H: 2, W: 2}
 	gaps := []float32{nan, minus, 3, -nan}
@@ -134,14 +135,14 @@ func gapsAndTops(t sound.T) {
 
 // Of every type values have the levels that the ladder says, negated the opposite ones, and turned the
 // opposite places.
-func viewsOfTypes(t sound.T) {
+func viewsOfTypes(t *testing.T) {
 	ladder, err := grid.Affine(3, 1, 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []int32{5, 0, 29, 7, 7, 13}
 	for _, typ := range grid.Types() {
-		f := Image(t, grid.Shape{D: 1, H: 2, W: 3}, typ, ladder, func(i int64) float64 { return float64(3 + want[i]) })
+		f := gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, typ, ladder, func(i int64) float64 { return float64(3 + want[i]) })
 		negated, err := grid.Negate(f)
 		if err != nil {
 			t.Fatal(err)
@@ -171,10 +172,10 @@ func viewsOfTypes(t sound.T) {
 }
 
 // Rows of any length change places, wherever the room for them begins.
-func turnsRows(t sound.T) {
+func turnsRows(t *testing.T) {
 	for w := range int64(8) {
 		shape := grid.Shape{D: 2, H: 4, W: w + 1}
-		f := Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
+		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
 		turned, room := grid.Flip(f, 'y'), grid.NewBuffer(200)
 		for at := range int64(20) {
 			got := room[at:][:shape.Voxels()]
@@ -191,13 +192,13 @@ func turnsRows(t sound.T) {
 }
 
 // No view has slices before its first or after its last one, nor reads into room of another size.
-func boundsOfViews(t sound.T) {
+func boundsOfViews(t *testing.T) {
 	few, err := grid.Affine(0, 1, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
-		f := Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
+		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
 		s := struct{ grid.Source }{f} // not in memory
 		relabelled, err := grid.Relabel(s, 1)
 		if err != nil {
@@ -242,25 +243,25 @@ func (w without) Ladder() grid.Ladder {
 
 func (w without) ReadSlab(dst []byte, lo, hi int64) error {
 	if lo == 0 && !w.levels {
-		return ErrUnread
+		return gridtest.ErrUnread
 	}
 	return w.Source.ReadSlab(dst, lo, hi)
 }
 
 // What makes no piece of an image is told, and what closes a ring and cannot be read.
-func piecesThatFail(t sound.T) {
+func piecesThatFail(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	none := func(*grid.Field, int64) error { return nil }
 	if err := grid.EachPiece(without{f, true}, grid.Whole(f), 2, false, none); err == nil {
 		t.Error("pieces on no levels")
 	}
 	for _, closed := range []bool{false, true} {
-		if err := grid.EachPiece(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, ErrUnread) != closed {
+		if err := grid.EachPiece(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, gridtest.ErrUnread) != closed {
 			t.Errorf("closed %v: %v", closed, err)
 		}
 	}
 	// Slices that are larger than slabs are slabs.
-	if err := grid.EachSlab(VastOf(grid.Shape{D: 2, H: 1 << 13, W: 1 << 12}, grid.Uint8), func([]byte, int64, int64) error { return nil }); !errors.Is(err, ErrUnread) {
+	if err := grid.EachSlab(gridtest.VastOf(grid.Shape{D: 2, H: 1 << 13, W: 1 << 12}, grid.Uint8), func([]byte, int64, int64) error { return nil }); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("large slices: %v", err)
 	}
 	var more []bool
@@ -270,7 +271,7 @@ func piecesThatFail(t sound.T) {
 	const size = 16 // bytes of a slice
 	for _, c := range []struct{ lo, hi, slices, bytes int64 }{{0, 6, 7, 7 * size}, {2, 4, 3, 3 * size}, {5, 6, 2, 2 * size}} {
 		of := grid.Span{Lo: c.lo, Hi: c.hi}
-		small := Image(t, grid.Shape{D: 6, H: 2, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 0 })
+		small := gridtest.Image(t, grid.Shape{D: 6, H: 2, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 0 })
 		if n, b := grid.PieceSlices(small, of), grid.PieceBytes(small, of); n != c.slices || b != c.bytes {
 			t.Errorf("%v: %d slices, %d bytes, want %d and %d", of, n, b, c.slices, c.bytes)
 		}
@@ -294,18 +295,18 @@ func (s spread) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // worried finds something wrong with every image.
-type worried struct{ *Looker }
+type worried struct{ *gridtest.Looker }
 
 func (worried) Err() error { return errBroken }
 
 // What sources say of themselves is passed on by who shows them.
-func whatSourcesSay(t sound.T) {
+func whatSourcesSay(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	var bad *grid.NotFiniteError
 	if _, _, err := grid.Range(spread{counting{2, 2}}, grid.Span{Hi: 2}); !errors.As(err, &bad) || bad.Count != 2 || bad.First != 0 {
 		t.Errorf("of two slabs that are not finite: %v", err)
 	}
-	one := OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 7)
+	one := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 7)
 	if a, b, err := grid.Range(one, grid.Whole(one)); a != 7 || b != 7 || err != nil {
 		t.Errorf("of one voxel: %v to %v (%v)", a, b, err)
 	}
@@ -324,7 +325,7 @@ func whatSourcesSay(t sound.T) {
 	if end(); !errors.Is(r.ReadSlab(slab, 0, 1), context.Canceled) {
 		t.Error("it is read after its end")
 	}
-	looker := &Looker{}
+	looker := &gridtest.Looker{}
 	if w := f.Watched(looker); grid.WatcherOf(w) != grid.Watcher(looker) || grid.WatcherOf(f) != nil || grid.WatcherOf(struct{ grid.Source }{w}) != nil || grid.Ended(w) != nil || !errors.Is(grid.Ended(f.Watched(worried{looker})), errBroken) {
 		t.Error("an image has another watcher")
 	}
@@ -360,7 +361,7 @@ func whatSourcesSay(t sound.T) {
 }
 
 // Ladders of any kind come through a gob as they are, and part of one is none; and what they are called stays.
-func ladderGobs(t sound.T) {
+func ladderGobs(t *testing.T) {
 	table, err := grid.Table([]float32{-1, 0.5, 7})
 	if err != nil {
 		t.Fatal(err)
