@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
@@ -69,7 +70,7 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := verify.Sound(); err != nil {
+	if err := impls.SelfTest(); err != nil {
 		return err
 	}
 	if !b.Question().OfImages() {
