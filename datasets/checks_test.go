@@ -212,7 +212,7 @@ func readsVolumes(t *testing.T) {
 // in order once: they are many files.
 func readsZarr(t *testing.T) {
 	// A file system on a disk may take a second to make and remove a thousand files.
-	dir, err := os.MkdirTemp("/dev/shm", "eccbench-sound-")
+	dir, err := os.MkdirTemp("/dev/shm", "eccbench-test-")
 	if err == nil {
 		defer os.RemoveAll(dir)
 	} else {

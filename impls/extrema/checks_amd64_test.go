@@ -22,10 +22,21 @@ func rowChecks(isa string) []checktest.Check {
 	}
 	return []checktest.Check{
 		{Name: "levels of float32, " + isa, Of: func(t *testing.T) { rowsOfAllFloats(t, isa, fewPlaces) }},
-		{Name: "levels of whole numbers, " + isa, Of: func(t *testing.T) { rowsOfNumbers(t, isa) }},
 		{Name: "what conversions of whole numbers say, " + isa, Of: func(t *testing.T) { shiftsSayAll(t, isa) }},
 		{Name: "levels that are watched, " + isa, Of: func(t *testing.T) { watchersSeeAll(t, isa) }},
 		{Name: "rows that are finished", Of: finishesWhatStopsEarly},
+	}
+}
+
+// Each conversion of values to levels is that of the portable way.
+func TestRows(t *testing.T) {
+	for _, isa := range available() {
+		if isa != Portable {
+			t.Run(isa, func(t *testing.T) {
+				rowsOfAllFloats(t, isa, allPlaces)
+				rowsOfNumbers(t, isa)
+			})
+		}
 	}
 }
 

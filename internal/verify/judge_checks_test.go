@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Sound judges answers whose verdicts are known, right ones and wrong ones, and is an error that
-// says of which the verdict is another: who relies on verdicts looks at the judge first.
-func Sound() error {
+// wrongVerdict judges answers whose verdicts are known, right ones and wrong ones, and is an error that
+// names the first whose verdict is another.
+func wrongVerdict() error {
 	even := Law[int, int]{Name: "even", Check: func(_, out int, _ Ask[int, int]) (*Diff, error) {
 		if out%2 == 0 {
 			return nil, nil
@@ -90,20 +90,20 @@ func Sound() error {
 		}
 		evidence := c.policy.Check(c.q)
 		if len(evidence) != c.evidence {
-			return fmt.Errorf("the judgement is not sound: %s: evidence %v, want %d pieces", c.what, evidence, c.evidence)
+			return fmt.Errorf("%s: evidence %v, want %d pieces", c.what, evidence, c.evidence)
 		}
 		if got := Judge([]string{c.q.Name}, evidence); got.Status != c.want {
-			return fmt.Errorf("the judgement is not sound: %s: %s (%s), want %s", c.what, got.Status, got.Reason, c.want)
+			return fmt.Errorf("%s: %s (%s), want %s", c.what, got.Status, got.Reason, c.want)
 		}
 	}
-	if err := soundOfSeveral(); err != nil {
+	if err := wrongOfSeveral(); err != nil {
 		return err
 	}
-	return soundOfMeasures()
+	return wrongOfMeasures()
 }
 
-// soundOfSeveral is Sound of verdicts on several inputs and of several measures.
-func soundOfSeveral() error {
+// wrongOfSeveral is wrongVerdict of verdicts on several inputs and of several measures.
+func wrongOfSeveral() error {
 	measured := func(input string, values ...float64) Evidence {
 		e := Evidence{Input: input, Witness: "closed form", Passed: true, Independent: true}
 		for i, v := range values {
@@ -136,7 +136,7 @@ func soundOfSeveral() error {
 			worst = append(worst, m.Value)
 		}
 		if got.Status != c.status || got.Reason != c.reason || !slices.Equal(worst, c.worst) {
-			return fmt.Errorf("the judgement is not sound: evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
+			return fmt.Errorf("evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
 	}
 	// The cheapest independent law is what an answer takes at least, and what fits are all laws in order
@@ -147,14 +147,14 @@ func soundOfSeveral() error {
 	some := twice(law(1, false), law(40, true), law(20, true), law(30, true), law(2, false))
 	for spare, want := range map[time.Duration]time.Duration{0: 0, 10: 0, 11: 11, 22: 11, 23: 23, 61: 61, 1000: 143} {
 		if least, fitting := some.Costs(3, 10, spare); least != 30 || fitting != want {
-			return fmt.Errorf("the judgement is not sound: where %d is spare it takes %d at least and %d fit, want 30 and %d", spare, least, fitting, want)
+			return fmt.Errorf("where %d is spare it takes %d at least and %d fit, want 30 and %d", spare, least, fitting, want)
 		}
 	}
 	if least, fitting := twice(law(5, false)).Costs(3, 10, 100); least != 0 || fitting != 15 {
-		return fmt.Errorf("the judgement is not sound: without an independent law it takes %d at least and %d fit, want 0 and 15", least, fitting)
+		return fmt.Errorf("without an independent law it takes %d at least and %d fit, want 0 and 15", least, fitting)
 	}
 	if got := Judge(nil, nil); got.Status != Unverified {
-		return fmt.Errorf("the judgement is not sound: of no inputs it is %s", got.Status)
+		return fmt.Errorf("of no inputs it is %s", got.Status)
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ func ticking() func() time.Time {
 	return func() time.Time { now = now.Add(time.Second); return now }
 }
 
-// soundOfMeasures is Sound of how measures are compared with their limits, told and written.
-func soundOfMeasures() error {
+// wrongOfMeasures is wrongVerdict of how measures are compared with their limits, told and written.
+func wrongOfMeasures() error {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		m      Measure
@@ -203,7 +203,7 @@ func soundOfMeasures() error {
 	} {
 		data, err := json.Marshal(c.m)
 		if c.m.Within() != c.within || c.m.Share() != c.share || c.m.String() != c.text || err != nil || string(data) != c.data {
-			return fmt.Errorf("the judgement is not sound: %+v: within %v, share %v, %q, %s %v", c.m, c.m.Within(), c.m.Share(), c.m, data, err)
+			return fmt.Errorf("%+v: within %v, share %v, %q, %s %v", c.m, c.m.Within(), c.m.Share(), c.m, data, err)
 		}
 	}
 	// Of two that are as far the first stays; the largest share counts, not the largest value.
@@ -214,7 +214,7 @@ func soundOfMeasures() error {
 		{[]Measure{a, other, far, near}, []Measure{far, other}}, {nil, nil},
 	} {
 		if got := Worst(c.of[:len(c.of)/2], c.of[len(c.of)/2:]); !slices.Equal(got, c.want) {
-			return fmt.Errorf("the judgement is not sound: worst of %v: %v, want %v", c.of, got, c.want)
+			return fmt.Errorf("worst of %v: %v, want %v", c.of, got, c.want)
 		}
 	}
 	for _, c := range []struct {
@@ -226,7 +226,7 @@ func soundOfMeasures() error {
 		}
 	}
 	if d := beyond([]Measure{{Name: "a", Value: 1, Limit: 1}, {Name: "b", Limit: 1}}); d != nil {
-		return fmt.Errorf("the judgement is not sound: all within: %v", d)
+		return fmt.Errorf("all within: %v", d)
 	}
 	for _, c := range []struct {
 		m    Measure
@@ -236,7 +236,7 @@ func soundOfMeasures() error {
 		{Measure{Name: "error", Value: 3, Limit: 2, Unit: "mm", At: "row 4"}, Diff{Where: "error, row 4", Want: "at most 2 mm", Got: "3 mm"}},
 	} {
 		if d := beyond([]Measure{{Name: "fine", Limit: 1}, c.m, {Name: "later", Value: 9}}); d == nil || *d != c.want {
-			return fmt.Errorf("the judgement is not sound: %v: %+v, want %+v", c.m, d, c.want)
+			return fmt.Errorf("%v: %+v, want %+v", c.m, d, c.want)
 		}
 	}
 	return nil

@@ -15,17 +15,16 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
+// TestSlabs looks at more slabs than TestChecks does.
+func TestSlabs(t *testing.T) { slabsAdd(t, Implementation{}, 100) }
+
 // checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
 // for, and of what jobs are said to need.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
 		{Name: "bits of values", Of: bitsArePacked},
-		{Name: "trunks that grow", Of: func(t *testing.T) { trunksGrow(t, 60) }},
-		{Name: "trunks that grow down", Of: func(t *testing.T) { trunksGrowDown(t, 40) }},
-		{Name: "voxels that are alone", Of: func(t *testing.T) { thoseAloneAreFound(t, 60) }},
 		{Name: "instructions that are taken", Of: kernelsAreTaken},
-		{Name: "cells of planes", Of: func(t *testing.T) { characteristicsAre(t, 30) }},
 		{Name: "slabs", Of: func(t *testing.T) { slabsAdd(t, i, 24) }},
 		{Name: "windows", Of: func(t *testing.T) { windowsAdd(t, i, 24) }},
 		{Name: "planes that are read a few at a time", Of: func(t *testing.T) { fewAreRead(t, i) }},

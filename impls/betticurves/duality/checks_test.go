@@ -24,7 +24,6 @@ func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 func checks() []checktest.Check {
 	i := Implementation{Counter: extrema.Implementation{}}
 	return []checktest.Check{
-		{Name: "groups of voxels", Of: func(t *testing.T) { groupsAreScanned(t, 36) }},
 		{Name: "boxes", Of: func(t *testing.T) { boxesAreJoined(t, i, "", 30) }},
 		{Name: "images that are not read", Of: func(t *testing.T) { failuresEnd(t, i, "") }},
 		{Name: "ways in a circle", Of: func(t *testing.T) { circlesEnd(t, i, "") }},

@@ -22,14 +22,12 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+func TestChecks(t *testing.T) { checktest.Run(t, slices.Concat(checks(), curvesChecks())...) }
 
 // checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
 // written, shares and what they cost, sets, and images that are shared; of what names say of a set; and of the laws.
 func checks() []checktest.Check {
 	return []checktest.Check{
-		{Name: "components that grow", Of: func(t *testing.T) { componentsGrow(t, 60) }},
-		{Name: "voxels that are taken", Of: func(t *testing.T) { thoseAloneAreTaken(t, 60) }},
 		{Name: "slabs that are filled", Of: slabsAreFilled},
 		{Name: "slabs that are joined", Of: func(t *testing.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},

@@ -22,8 +22,6 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-func TestChecksOfCurves(t *testing.T) { checktest.Run(t, curvesChecks()...) }
-
 // curvesChecks are of what joins all voxels, of what carries curves and turns them, and of the laws that they are
 // held to.
 func curvesChecks() []checktest.Check {

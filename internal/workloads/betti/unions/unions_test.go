@@ -4,5 +4,5 @@ import (
 	"testing"
 )
 
-// More images than verify looks at.
+// More images than TestChecks looks at.
 func TestBoxes(t *testing.T) { boxesAreJoined(t, 100) }
