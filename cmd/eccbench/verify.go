@@ -70,7 +70,7 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := impls.SelfTest(); err != nil {
+	if _, err := impls.SelfTest(); err != nil {
 		return err
 	}
 	if !b.Question().OfImages() {
