@@ -211,7 +211,7 @@ func boundsOfViews(t *testing.T) {
 		for what, v := range map[string]grid.Source{
 			"relabelled": relabelled, "masked": masked, "padded": grid.Pad(s), "wrapped": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
 			"one column": grid.First(s, 'x'), "one row": grid.First(s, 'y'), "one column in memory": grid.First(f, 'x'), "cut": grid.Crop(s, 1, 3), "a plane": grid.Crop(s, 1, 2),
-			"repeated": grid.Repeat(s, 2), "rolled": grid.Roll(s, 1), "transposed": grid.Transpose(s),
+			"repeated": grid.Repeat(s, 2), "rolled": gridtest.Roll(s, 1), "transposed": grid.Transpose(s),
 		} {
 			n, size := v.Shape().Slices(), grid.SliceBytes(v)
 			for _, bad := range [][3]int64{{-1, 1, 2 * size}, {n - 1, n + 1, 2 * size}, {1, 0, 0}, {0, 1, size + 4}, {0, 1, 0}} {

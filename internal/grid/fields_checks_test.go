@@ -41,7 +41,7 @@ func trusted(t *testing.T) {
 		if whole, err := grid.Load(f); whole != f || err != nil {
 			t.Errorf("an image in memory is loaded again (%v)", err)
 		}
-		if _, err := grid.Load(gridtest.Unread{f}); !errors.Is(err, gridtest.ErrUnread) {
+		if _, err := grid.Load(gridtest.Unread{Source: f}); !errors.Is(err, gridtest.ErrUnread) {
 			t.Errorf("an image that cannot be read is loaded (%v)", err)
 		}
 	}

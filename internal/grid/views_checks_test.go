@@ -46,7 +46,7 @@ func views(t *testing.T) {
 				return at(s.D-1-z, y, x)
 			}},
 			"transpose": {grid.Transpose(f), func(z, y, x int64) uint16 { return at(z, x, y) }},
-			"roll": {grid.Roll(f, n+1), func(z, y, x int64) uint16 {
+			"roll": {gridtest.Roll(f, n+1), func(z, y, x int64) uint16 {
 				if s.D == 1 {
 					return at(z, (y+1)%n, x)
 				}
@@ -685,9 +685,9 @@ func unreadViews(t *testing.T) {
 	}
 	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
 		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
-		s, n := gridtest.Unread{f}, shape.Slices()
+		s, n := gridtest.Unread{Source: f}, shape.Slices()
 		views := map[string]grid.Source{
-			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": grid.Roll(s, 1),
+			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": gridtest.Roll(s, 1),
 			"padded": grid.Pad(s), "on another ladder": grid.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
 			"its first column": grid.First(s, 'x'), "its first row": grid.First(s, 'y'), "what is present": grid.Present(s), "its gaps": grid.Gaps(s), "repeated": grid.Repeat(s, n),
 			"hashed": grid.NewDigester(s), "with an end": grid.Until(context.Background(), s),

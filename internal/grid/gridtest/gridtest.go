@@ -177,3 +177,32 @@ func (l *Looker) Look(values []byte) { l.Values = append(l.Values, grid.Values[f
 
 // Err is nil: nothing is wrong with any value.
 func (l *Looker) Err() error { return nil }
+
+// Roll shows a source with its slices moved round by k: slice i is slice
+// (i+k) mod n of the original.
+func Roll(s grid.Source, k int64) grid.Source {
+	n := s.Shape().Slices()
+	return rolled{s, ((k % n) + n) % n}
+}
+
+type rolled struct {
+	grid.Source
+	k int64
+}
+
+func (r rolled) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(r, dst, lo, hi); err != nil {
+		return err
+	}
+	n, size := r.Shape().Slices(), grid.SliceBytes(r)
+	for at := lo; at < hi; {
+		from := (at + r.k) % n
+		count := min(hi-at, n-from)
+		part := dst[(at-lo)*size : (at-lo+count)*size]
+		if err := r.Source.ReadSlab(part, from, from+count); err != nil {
+			return err
+		}
+		at += count
+	}
+	return nil
+}

@@ -131,7 +131,7 @@ func TestCatchesSlips(t *testing.T) {
 		"no first slice":         other(grid.Crop(f, 1, 17)),
 		"another image":          other(func() grid.Source { _, g := ecctest.Open(t, "noise/shape=24x19x17/type=uint8/seed=2"); return g }()),
 		"black outside":          ecc.Enumerate(gridtest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
-		"the slices moved round": other(grid.Roll(f, 5)),
+		"the slices moved round": other(gridtest.Roll(f, 5)),
 	}
 	k := fingerprint.Draw(1)
 	want, err := fingerprint.Of(f, k, 1)
