@@ -54,11 +54,14 @@ func SelfTest() (isas []string, err error) {
 	return isas[:len(isas)-1], nil // without Go alone, the last
 }
 
-// noise are images of every type, rows of which end within and beyond a vector.
+// noise are images of every type, on ladders of every width and arithmetic, rows of which end within and
+// beyond a vector.
 func noise(seed uint32) (names []string) {
 	for _, image := range []string{
 		"shape=150x9x3/type=uint8/levels=7", "shape=70x6x5/type=int16/levels=500", "shape=150x9/type=uint16/levels=300",
-		"shape=70x6x5/type=float32/levels=64", "shape=150x9/type=float32/levels=99/step=0.1",
+		"shape=70x6x5/type=float32/levels=64/lo=-3", "shape=150x9/type=float32/levels=99/lo=-3.3/step=0.1",
+		"shape=70x6x5/type=float32/levels=2000/lo=-3", "shape=150x9/type=float32/levels=2000/lo=-3.3/step=0.1",
+		"shape=70x6x5/type=float32/levels=70000/lo=-4/step=0.001",
 	} {
 		names = append(names, fmt.Sprintf("noise/%s/seed=%d", image, seed))
 	}
