@@ -13,7 +13,6 @@ import (
 	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
-	"eccbench/impls/gvf/multigrid"
 	"eccbench/impls/softecc/binned"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -24,6 +23,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/rows"
 	"eccbench/internal/workloads/softecc"
 )
 
@@ -54,8 +54,8 @@ func SelfTest() (isas []string, err error) {
 	return isas[:len(isas)-1], nil // without Go alone, the last
 }
 
-// noise are images of every type, on ladders of every width and arithmetic, rows of which end within and
-// beyond a vector.
+// noise are images of every type, on ladders of every width and arithmetic, whose rows end within and beyond
+// a vector, and values between levels.
 func noise(seed uint32) (names []string) {
 	for _, image := range []string{
 		"shape=150x9x3/type=uint8/levels=7", "shape=70x6x5/type=int16/levels=500", "shape=150x9/type=uint16/levels=300",
@@ -64,6 +64,9 @@ func noise(seed uint32) (names []string) {
 		"shape=70x6x5/type=float32/levels=70000/lo=-4/step=0.001",
 	} {
 		names = append(names, fmt.Sprintf("noise/%s/seed=%d", image, seed))
+	}
+	for _, image := range []string{"shape=150x9/levels=200", "shape=150x9/levels=2000/lo=-3.3/step=0.1"} { // not on levels
+		names = append(names, fmt.Sprintf("between/%s/seed=%d", image, seed))
 	}
 	return names
 }
@@ -144,8 +147,7 @@ func softCurves(seed uint32) error {
 }
 
 func flows(seed uint32) error {
-	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), named("gvf/steps=3/mu=50/boundary=0", seed)...),
-		byInstructions(gvf.ToSteady(multigrid.Implementation{}), named("gvf-steady/tol=4/mu=50/boundary=0", seed)[:1]...))
+	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), named("gvf/steps=3/mu=50/boundary=0", seed)...), rows.SelfTest(seed))
 }
 
 // named are the names of questions about noise.
