@@ -45,17 +45,8 @@ func readGRF(r *reading) maker {
 	}
 }
 
-// EffectiveSmoothness is the standard deviation, in voxels, of the kernel that
-// stands for smooth: three box filters of odd widths w that differ by at most 2,
-// with the variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
-func EffectiveSmoothness(smooth float64) float64 {
-	var twelve int64
-	for _, w := range boxWidths(smooth) {
-		twelve += w*w - 1
-	}
-	return math.Sqrt(float64(twelve) / 12)
-}
-
+// boxWidths are the widths of the three box filters that stand for smooth: odd, at most 2 apart, with the
+// variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
 func boxWidths(smooth float64) [3]int64 {
 	// The conversion keeps the product apart from the subtraction below, which
 	// would otherwise be one fused operation on some machines.

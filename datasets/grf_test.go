@@ -23,7 +23,7 @@ func TestBoxWidths(t *testing.T) {
 	}
 	// No other widths come nearer.
 	for smooth := 0.5; smooth <= 32; smooth += 0.01 {
-		off := math.Abs(EffectiveSmoothness(smooth)*EffectiveSmoothness(smooth) - smooth*smooth)
+		off := math.Abs(effectiveSmoothness(smooth)*effectiveSmoothness(smooth) - smooth*smooth)
 		for w := 1.; w < 70; w += 2 {
 			for n := range 3 {
 				two := float64(n)
@@ -49,7 +49,7 @@ func TestBoxKernel(t *testing.T) {
 			second += d * d * v
 		}
 		got := math.Sqrt(float64(second) / float64(sum))
-		if want := EffectiveSmoothness(smooth); math.Abs(got-want) > 1e-12 {
+		if want := effectiveSmoothness(smooth); math.Abs(got-want) > 1e-12 {
 			t.Errorf("smooth=%v: the kernel's deviation is %v, want %v", smooth, got, want)
 		}
 	}
@@ -198,4 +198,15 @@ func correlation(smooth float64) []float64 {
 		r[d] /= r[0]
 	}
 	return r
+}
+
+// effectiveSmoothness is the standard deviation, in voxels, of the kernel that
+// stands for smooth: three box filters of odd widths w that differ by at most 2,
+// with the variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
+func effectiveSmoothness(smooth float64) float64 {
+	var twelve int64
+	for _, w := range boxWidths(smooth) {
+		twelve += w*w - 1
+	}
+	return math.Sqrt(float64(twelve) / 12)
 }

@@ -11,6 +11,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
@@ -50,7 +51,7 @@ func conventional(t *testing.T) (list []*grid.Field) {
 					continue // the least value and the greatest are in others, too
 				}
 				rng := rand.New(rand.NewPCG(uint64(i), uint64(few)))
-				list = append(list, ecctest.Image(t, shape, typ, ladder, func(int64) float64 {
+				list = append(list, gridtest.Image(t, shape, typ, ladder, func(int64) float64 {
 					k := rng.Int64N(min(few, ladder.Len()))
 					if k%2 == 1 {
 						k = ladder.Len() - 1 - k/2
@@ -169,7 +170,7 @@ func TestMasked(t *testing.T) {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(7, uint64(i)))
-		mask := ecctest.Image(t, f.Shape(), grid.Int16, grid.Identity(grid.Int16), func(int64) float64 { return float64(rng.IntN(3) - 1) })
+		mask := gridtest.Image(t, f.Shape(), grid.Int16, grid.Identity(grid.Int16), func(int64) float64 { return float64(rng.IntN(3) - 1) })
 		view, err := grid.Mask(f, mask)
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package impls
 
 import (
 	"os"
-	"slices"
 
 	"eccbench/datasets"
 	batchimpl "eccbench/impls/batch"
@@ -42,12 +41,10 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
-	"eccbench/internal/workloads/ecc/parts"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/homology"
@@ -130,7 +127,6 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		Policy:    ecc.Policy(eyes...),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
-		Checks:    func() []sound.Check { return slices.Concat(ecc.Checks(), parts.Checks()) },
 	}
 	sum := read.Workload(readimpl.All(open)...)
 	sum.Inputs = images

@@ -10,6 +10,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
@@ -72,7 +73,7 @@ func TestOnePassOfManyLevels(t *testing.T) {
 			continue
 		}
 		for _, shape := range []grid.Shape{{D: 1, H: 31, W: 40}, {D: 7, H: 12, W: 11}} {
-			f := ecctest.Image(t, shape, grid.Float32, ladder, func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
+			f := gridtest.Image(t, shape, grid.Float32, ladder, func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
 			for _, c := range ecctest.Conventions() {
 				host := ecc.InConvention(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}, c).Impls[0]
 				want, err := bench.Answer(host, grid.Source(f), bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
@@ -91,7 +92,7 @@ func TestOnePassOfManyLevels(t *testing.T) {
 // What is spilled on the way and what is left add up to the answer that is kept in memory, in
 // every convention, and each spill is held to its fingerprint.
 func TestSpilled(t *testing.T) {
-	f := ecctest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
+	f := gridtest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
 	ask := func(impl extrema.Implementation, c ecc.Convention, by ecc.Beside) (ecc.VCEC, *verify.Diff) {
 		t.Helper()
 		w, _ := ecc.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, grid.Span{Lo: 2, Hi: 11}, fingerprint.Derived("a"), by)

@@ -5,7 +5,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/sound"
+	"eccbench/internal/bench/benchtest"
 )
 
 // named looks at the parts that calls of a workload's implementations name.
@@ -17,7 +17,7 @@ func named[In, Out any](t *testing.T, w bench.Workload[In, Out], input string, w
 	}
 	for _, impl := range w.Impls {
 		if a := impl.About(); a.Where == "cpu" {
-			bench.Calls(impl, func(sound.T) (In, map[string]In) { return in, nil }, want[a.Name]...).Of(t)
+			benchtest.Calls(impl, func(*testing.T) (In, map[string]In) { return in, nil }, want[a.Name]...).Of(t)
 		}
 	}
 }

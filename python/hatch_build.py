@@ -31,7 +31,7 @@ COLD = """
     go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/... golang.org/x/crypto/... golang.org/x/image/font/... golang.org/x/image/vector
     ./cmd/... ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
     ./internal/runner ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/... ./internal/device/... ./internal/fields ./internal/headers
-    ./internal/name ./internal/resident ./internal/shard ./internal/sound/... fmt reflect time strconv context net path/... unicode/utf16
+    ./internal/name ./internal/resident ./internal/shard fmt reflect time strconv context net path/... unicode/utf16
     github.com/ebitengine/... golang.org/x/image/...
 """.split()
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}

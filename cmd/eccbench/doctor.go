@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/device"
@@ -63,6 +65,13 @@ func doDoctor(c *cli.Program, args []string) error {
 	}
 	line("kernel", "%s", m.Kernel)
 	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
+	isas, err := impls.SelfTest()
+	if err != nil {
+		return err
+	}
+	if len(isas) > 0 {
+		line("vectors", "%s: the same results as Go code", strings.Join(isas, ", "))
+	}
 	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
 	if err := lookAtDevices(c, *which, *list, line); err != nil {
 		return err

@@ -31,7 +31,6 @@ import (
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
-	"eccbench/internal/sound"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -57,13 +56,8 @@ func TestMain(m *testing.M) {
 		"eccbench-misses":   func() { start(missing) },
 		"eccbench-gvf":      func() { os.Exit(eccbench(plantedGVF(), os.Args[1:])) },
 		"eccbench-eigenmap": func() { os.Exit(eccbench(plantedEigenmap(), os.Args[1:])) },
-		"eccbench-unsound": func() {
-			c := programWith(same)
-			c.Parts = append(c.Parts, sound.Check{Name: "a part", Of: func(t sound.T) { t.Error("it is broken") }})
-			os.Exit(eccbench(c, os.Args[1:]))
-		},
-		"eccbench-silent": func() {}, // succeeds, and writes nothing
-		"eccbench-late":   late,
+		"eccbench-silent":   func() {}, // succeeds, and writes nothing
+		"eccbench-late":     late,
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
 		programs["eccbench-"+kind] = func() { start(defective(kind)) }
@@ -78,7 +72,7 @@ type change func(list []implementation, open resident.Opener, clock *metronome) 
 func same(list []implementation, _ resident.Opener, _ *metronome) []implementation { return list }
 
 // programWith is eccbench with other implementations than the project's; its workers are
-// this program. The checks of its parts are eccbench-timed's and the packages' own.
+// this program.
 func programWith(c change) *cli.Program {
 	self, err := os.Executable()
 	if err != nil {
@@ -87,7 +81,7 @@ func programWith(c change) *cli.Program {
 	open, clock := impls.Devices(), newMetronome()
 	with := &cli.Program{
 		Set: impls.With(c(impls.List(open), open, clock), open), Worker: []string{self, "worker"},
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(), Parts: []sound.Check{},
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(),
 	}
 	if isWorker() {
 		with.Clock = clock.time

@@ -8,13 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
-	"eccbench/internal/sound"
-	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 )
 
@@ -73,7 +70,7 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkParts(c, b, p); err != nil {
+	if _, err := impls.SelfTest(); err != nil {
 		return err
 	}
 	if !b.Question().OfImages() {
@@ -144,22 +141,6 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(laws), func(law string) bool { return said[law] })
-}
-
-// checkParts looks at the judge, at what images come from and pass through, and at the parts of the
-// question and of the implementations, before any answer of theirs is looked at.
-func checkParts(c *cli.Program, b runner.Bench, p runner.Plan) error {
-	if err := verify.Sound(); err != nil {
-		return err
-	}
-	if c.Parts != nil {
-		return sound.First(c.Parts...)
-	}
-	checks := slices.Concat(grids.Checks(), datasets.Checks(), b.Parts())
-	for _, impl := range p.Impls {
-		checks = append(checks, b.Checks(impl, p.ISA)...)
-	}
-	return sound.First(checks...)
 }
 
 // printVerdicts prints how many inputs each implementation answered how, then

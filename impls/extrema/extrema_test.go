@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -109,7 +110,7 @@ func FuzzInstructionSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
 		shape := grid.Shape{D: 1 + int64(d%6), H: 1 + int64(h%24), W: 1 + int64(w%400)}
 		element := grid.Types()[int(typ)%len(grid.Types())]
-		field := ecctest.Drawn(t, shape, element, levels, seed)
+		field := gridtest.Drawn(t, shape, element, levels, seed)
 		var want ecc.VCEC
 		isas := extrema.Available()
 		for i := range isas {

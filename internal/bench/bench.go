@@ -16,7 +16,6 @@ import (
 
 	"eccbench/internal/name"
 	"eccbench/internal/quantity"
-	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 )
 
@@ -31,8 +30,6 @@ type Workload[In, Out any] struct {
 	// it is affordable its answers are the witness of the others.
 	Reference string
 	Policy    verify.Policy[In, Out]
-	// Checks are of the parts that say what answers are worth and carry them; nil for none.
-	Checks func() []sound.Check
 	// Encode writes an answer so that equal answers are equal bytes; Decode is its
 	// inverse, of bytes that stay valid and unmodified while the answer is used. An
 	// answer may be larger than what a program would hold as bytes.
@@ -269,12 +266,6 @@ type Implementation[In, Out any] interface {
 	CanDo(In, Conditions) error
 	// Setup binds the implementation to an input and allocates all it needs.
 	Setup(In, Conditions) (Job[Out], error)
-}
-
-// A Checker is an implementation that can look at its parts, those that an instruction set has or
-// that of the machine with "": whether each does by itself what the answers rest on.
-type Checker interface {
-	Checks(isa string) []sound.Check
 }
 
 // A Job is one implementation bound to one input. Its methods are called from

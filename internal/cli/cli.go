@@ -15,7 +15,6 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/runner"
-	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 )
 
@@ -37,9 +36,6 @@ type Program struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Clock          runner.Clock // nil but in tests
-	// Parts are the checks that verify makes in place of those of the program's own parts, which are
-	// many and the same each time; nil but in tests.
-	Parts []sound.Check
 }
 
 // A Subcommand is a verb with its help.

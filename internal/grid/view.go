@@ -155,35 +155,6 @@ func (c crop) ReadSlab(dst []byte, lo, hi int64) error {
 	return c.Source.ReadSlab(dst, c.lo+lo, c.lo+hi)
 }
 
-// Roll shows a source with its slices moved round by k: slice i is slice
-// (i+k) mod n of the original.
-func Roll(s Source, k int64) Source {
-	n := s.Shape().Slices()
-	return roll{s, ((k % n) + n) % n}
-}
-
-type roll struct {
-	Source
-	k int64
-}
-
-func (r roll) ReadSlab(dst []byte, lo, hi int64) error {
-	if err := CheckSlab(r, dst, lo, hi); err != nil {
-		return err
-	}
-	n, size := r.Shape().Slices(), SliceBytes(r)
-	for at := lo; at < hi; {
-		from := (at + r.k) % n
-		count := min(hi-at, n-from)
-		part := dst[(at-lo)*size : (at-lo+count)*size]
-		if err := r.Source.ReadSlab(part, from, from+count); err != nil {
-			return err
-		}
-		at += count
-	}
-	return nil
-}
-
 // Relabel shows a source as float32 with each level moved to a new value in the
 // same order, on a table ladder of values drawn with the seed.
 func Relabel(s Source, seed uint64) (Source, error) {

@@ -19,6 +19,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -51,7 +52,7 @@ func TestImages(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(typ)))
 			var fields []*grid.Field
 			for k := range images {
-				f := ecctest.Drawn(t, s, typ, 9, rng.Uint64())
+				f := gridtest.Drawn(t, s, typ, 9, rng.Uint64())
 				copy(all[k*len(all)/images:], f.Data())
 				if f, err = datasets.Voxels(t.Context(), 2, s, typ.String(), f.Data(), 0); err != nil {
 					t.Fatal(err)
@@ -245,7 +246,7 @@ func TestBetti(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, typ := range grid.Types() {
-			f := ecctest.Drawn(t, s, typ, 9, uint64(3*i))
+			f := gridtest.Drawn(t, s, typ, 9, uint64(3*i))
 			before := bytes.Clone(f.Data())
 			for _, c := range conventions {
 				r := request()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/sound"
 )
 
 // A Bench is a workload with its types hidden, so that different questions can
@@ -30,11 +29,6 @@ type Bench interface {
 	CanDo(impl, input string, c bench.Conditions) error
 	// Laws are the names of those that have something to say of one adversarial input at least.
 	Laws() []string
-	// Parts are checks of what says what answers are worth, and carries them.
-	Parts() []sound.Check
-	// Checks are those that an implementation makes of its parts, which an instruction set has
-	// where there are several.
-	Checks(impl, isa string) []sound.Check
 
 	exact() bool
 	estimate(impl, input string, c bench.Conditions) (time.Duration, bool)
@@ -109,24 +103,6 @@ func (b *bound[In, Out]) Laws() []string {
 		}
 	}
 	return names
-}
-
-func (b *bound[In, Out]) Parts() []sound.Check {
-	if b.w.Checks == nil {
-		return nil
-	}
-	return b.w.Checks()
-}
-
-func (b *bound[In, Out]) Checks(impl, isa string) []sound.Check {
-	i, err := b.find(impl)
-	if err != nil {
-		return nil
-	}
-	if c, ok := i.(bench.Checker); ok {
-		return c.Checks(isa)
-	}
-	return nil
 }
 
 func (b *bound[In, Out]) exact() bool { return b.w.Policy.Exact() }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// The judgement of this program is sound.
-func TestSound(t *testing.T) {
-	if err := Sound(); err != nil {
+// Answers with known verdicts get these.
+func TestVerdicts(t *testing.T) {
+	if err := wrongVerdict(); err != nil {
 		t.Error(err)
 	}
 }

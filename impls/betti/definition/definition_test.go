@@ -8,7 +8,6 @@ import (
 	"eccbench/impls/betti/duality"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -74,8 +73,6 @@ func TestConventions(t *testing.T) {
 		t.Errorf("only %d different answers", len(seen))
 	}
 }
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package duality
 
 import "testing"
 
-// More windows than verify looks at.
 func TestGrow(t *testing.T)           { trunksGrow(t, 400) }
 func TestCharacteristic(t *testing.T) { characteristicsAre(t, 200) }
 func TestGrowDown(t *testing.T)       { trunksGrowDown(t, 300) }

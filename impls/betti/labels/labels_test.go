@@ -5,7 +5,6 @@ import (
 
 	"eccbench/impls/betti/labels"
 	"eccbench/internal/bench"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 )
@@ -43,5 +42,3 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 }
-
-func TestChecks(t *testing.T) { soundtest.Run(t, labels.Implementation{}.Checks("")...) }

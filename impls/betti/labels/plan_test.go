@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound/grids"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/betti"
 )
 
@@ -19,7 +19,7 @@ func TestMostVoxelsOnDevices(t *testing.T) {
 		{grid.Shape{D: 2, H: 3, W: 715827882}, true},                                                // 2³² − 4
 		{grid.Shape{D: 1, H: 1, W: 1<<31 - 1}, false}, {grid.Shape{D: 1, H: 1<<31 - 2, W: 2}, true}, // places of 4 bytes
 	} {
-		p, err := plan(&betti.Image{Source: grids.VastOf(c.shape, grid.Uint8)})
+		p, err := plan(&betti.Image{Source: gridtest.VastOf(c.shape, grid.Uint8)})
 		if (err == nil) != c.can {
 			t.Errorf("%v: %v", c.shape, err)
 		}

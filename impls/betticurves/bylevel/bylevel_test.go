@@ -9,7 +9,6 @@ import (
 	"eccbench/impls/betti/labels"
 	"eccbench/impls/betticurves/bylevel"
 	"eccbench/internal/bench"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/betti"
 )
 
@@ -30,8 +29,4 @@ func TestTimeOfAllLevels(t *testing.T) {
 			t.Errorf("time for %d of 8 levels: %v", levels, err)
 		}
 	}
-}
-
-func TestChecks(t *testing.T) {
-	soundtest.Run(t, bylevel.Implementation{Of: labels.Implementation{}}.Checks("")...)
 }

@@ -13,6 +13,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -37,7 +38,7 @@ func random(t testing.TB, rng *rand.Rand, most int64) *grid.Field {
 	if rng.IntN(4) == 0 { // more than a word
 		shape.W += 60
 	}
-	return ecctest.Drawn(t, shape, grid.Types()[rng.IntN(4)], uint16(2+rng.IntN(12)), rng.Uint64())
+	return gridtest.Drawn(t, shape, grid.Types()[rng.IntN(4)], uint16(2+rng.IntN(12)), rng.Uint64())
 }
 
 // Tiny images have the ranks of their boundary matrices at every level, however they are cut

@@ -4,12 +4,9 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }
 
 func conditions(threads int) bench.Conditions {
 	return bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}

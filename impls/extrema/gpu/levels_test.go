@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -36,7 +37,7 @@ func imageFrom(t testing.TB, s grid.Shape, typ grid.Type, lo, levels int64, leve
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ecctest.Image(t, s, typ, ladder, func(i int64) float64 { return float64(lo + level(s.Coordinates(i))) })
+	return gridtest.Image(t, s, typ, ladder, func(i int64) float64 { return float64(lo + level(s.Coordinates(i))) })
 }
 
 // agree asks an implementation twice, for the second answer finds what the first

@@ -8,16 +8,16 @@ import (
 	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
-	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 // What slices of an image add to its curve, counted piece by piece on a device, is what the host says
 // that they add, in other conventions, too.
 func TestShareOnStandIn(t *testing.T) {
-	f := ecctest.Image(t, grid.Shape{D: 23, H: 9, W: 10}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i * 7919 % 251) })
+	f := gridtest.Image(t, grid.Shape{D: 23, H: 9, W: 10}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i * 7919 % 251) })
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true, Periodic: grid.Axes{Z: true, X: true}}} {
 		for _, of := range []grid.Span{{Lo: 0, Hi: 23}, {Lo: 3, Hi: 4}, {Lo: 5, Hi: 23}} {
 			share := func(impl bench.Implementation[grid.Source, ecc.VCEC]) ecc.VCEC {

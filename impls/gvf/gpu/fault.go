@@ -10,9 +10,3 @@ const (
 	Early     Fault = "the first guess for the solution"
 	BorderOff Fault = "the border of the other boundary"
 )
-
-// Faulty is an implementation with a fault.
-func Faulty(i Implementation, f Fault) Implementation {
-	i.fault = f
-	return i
-}

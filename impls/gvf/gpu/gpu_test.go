@@ -214,8 +214,14 @@ func TestFaultsAreSeenOnHost(t *testing.T) {
 		}
 	}
 	for _, i := range All(onHost(t, "")) {
-		if !slices.ContainsFunc(tiled, func(name string) bool { return seen(Faulty(i, OldBuffer), name) }) {
+		if !slices.ContainsFunc(tiled, func(name string) bool { return seen(faulty(i, OldBuffer), name) }) {
 			t.Errorf("%s: nobody sees %s", i.About().Name, OldBuffer)
 		}
 	}
+}
+
+// faulty is an implementation with a fault.
+func faulty(i Implementation, f Fault) Implementation {
+	i.fault = f
+	return i
 }

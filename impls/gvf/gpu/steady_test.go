@@ -124,7 +124,7 @@ func TestGivenFieldsRestOnHost(t *testing.T) {
 func TestRestFaultsAreSeenOnHost(t *testing.T) {
 	p := problemOf(t, "gvf-steady/tol=4/mu=200/boundary=1/of=grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3")
 	for _, f := range []Fault{Early, BorderOff} {
-		if _, share, _ := rest(t, Faulty(Multigrid(restOnHost(t, "")), f), p, bench.Kernel, 1); share <= 1 {
+		if _, share, _ := rest(t, faulty(Multigrid(restOnHost(t, "")), f), p, bench.Kernel, 1); share <= 1 {
 			t.Errorf("%s is not seen", f)
 		}
 	}

@@ -17,12 +17,6 @@ const (
 	NextBin     Fault = "values one bin too high"
 )
 
-// Faults lists every fault.
-func Faults() []Fault { return []Fault{WrongSign, ImageOrder, Unprojected, DroppedTail, NextBin} }
-
-// Faulty is the implementation with a fault.
-func Faulty(f Fault) Implementation { return Implementation{f} }
-
 // planted makes what is wrong of what a job is set up with.
 func (j *job) planted(p *softecc.Problem, field *grid.Field, k kernel[float32]) {
 	switch j.fault {

@@ -5,11 +5,8 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/softecc"
 )
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }
 
 func TestRefusals(t *testing.T) {
 	p, err := softecc.Inputs().Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")

@@ -58,7 +58,7 @@ func (i *Image) Close() error { return grid.Close(i.Source) }
 func Workload(impls ...bench.Implementation[*Image, Numbers]) bench.Workload[*Image, Numbers] {
 	w := bench.Workload[*Image, Numbers]{
 		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(),
-		Encode: bench.Small(Encode), Decode: Decode, Checks: Checks,
+		Encode: bench.Small(Encode), Decode: Decode,
 	}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name

@@ -2,6 +2,5 @@ package betti
 
 import "testing"
 
-// More images than verify looks at.
 func TestGrows(t *testing.T)           { componentsGrow(t, 400) }
 func TestTakesThoseAlone(t *testing.T) { thoseAloneAreTaken(t, 200) }

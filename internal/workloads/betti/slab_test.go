@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestJoin looks at more slabs than verify does.
+// TestJoin looks at more slabs than TestChecks does.
 func TestJoin(t *testing.T) { slabsAreJoined(t, 400) }
 
 // Bytes that nobody wrote are an error, and what is read is written as it was.

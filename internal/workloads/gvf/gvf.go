@@ -116,7 +116,7 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 
 func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow], impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
 	q.Form, q.Reads = in.Form, in.Of().Image
-	w := bench.Workload[*Problem, Flow]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode, Checks: Checks}
+	w := bench.Workload[*Problem, Flow]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name
 	}

@@ -14,9 +14,6 @@ type Start struct {
 	B  []float32   // |V0|²
 }
 
-// StartBytes is how many bytes a voxel takes while a Start is made, in so many dimensions.
-func StartBytes(dim int) int64 { return 4 * int64(dim+2) }
-
 // Start makes V0 and b on so many goroutines (0 for one each core): to the bit what Define says.
 func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(p, threads) }
 

@@ -24,7 +24,7 @@ const Name = "softecc"
 // Workload is the question, put to implementations; the first answers by the definition.
 func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*Problem, Answer] {
 	w := bench.Workload[*Problem, Answer]{
-		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode, Checks: Checks,
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
 	}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name

@@ -4,15 +4,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound/grids"
 )
-
-// Image is an image in memory of a value for each voxel in row-major order, which is one of
-// its type, or for float32 is rounded to it.
-func Image(t testing.TB, shape grid.Shape, typ grid.Type, l grid.Ladder, value func(i int64) float64) *grid.Field {
-	t.Helper()
-	return grids.Image(t, shape, typ, l, value)
-}
 
 // AroundLevels are float32 images of values on levels, a rounding beside them, anywhere
 // between, and below all of them, on ladders that float32 arithmetic gives and on those that
@@ -27,11 +19,4 @@ func AroundLevels(t testing.TB) (images []*grid.Field) {
 		images = append(images, image)
 	}
 	return images
-}
-
-// Drawn is the image that a fuzz target draws: random values, which all stand on levels for
-// one seed in three.
-func Drawn(t testing.TB, shape grid.Shape, typ grid.Type, levels uint16, seed uint64) *grid.Field {
-	t.Helper()
-	return grids.Drawn(t, shape, typ, levels, seed)
 }

@@ -19,6 +19,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 	"eccbench/internal/shard"
 	"eccbench/internal/verify"
@@ -450,7 +451,7 @@ func Fuzz(f *testing.F, impl implementation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		field := Image(t, shape, element, ladder, func(i int64) float64 {
+		field := gridtest.Image(t, shape, element, ladder, func(i int64) float64 {
 			v := uint8(i * i)
 			if len(values) > 0 {
 				v = values[i%int64(len(values))]

@@ -11,6 +11,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -129,8 +130,8 @@ func TestCatchesSlips(t *testing.T) {
 		"no last slice":          other(grid.Crop(f, 0, 16)),
 		"no first slice":         other(grid.Crop(f, 1, 17)),
 		"another image":          other(func() grid.Source { _, g := ecctest.Open(t, "noise/shape=24x19x17/type=uint8/seed=2"); return g }()),
-		"black outside":          ecc.Enumerate(ecctest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
-		"the slices moved round": other(grid.Roll(f, 5)),
+		"black outside":          ecc.Enumerate(gridtest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
+		"the slices moved round": other(gridtest.Roll(f, 5)),
 	}
 	k := fingerprint.Draw(1)
 	want, err := fingerprint.Of(f, k, 1)
@@ -155,7 +156,7 @@ func TestCatchesLevelsModulo65536(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
-	f := ecctest.Image(t, grid.Shape{D: 4, H: 50, W: 60}, grid.Float32, ladder, func(int64) float64 { return float64(rng.IntN(n)) })
+	f := gridtest.Image(t, grid.Shape{D: 4, H: 50, W: 60}, grid.Float32, ladder, func(int64) float64 { return float64(rng.IntN(n)) })
 	right := ecc.Enumerate(f)
 	changes := make([]int64, n)
 	for _, s := range right {
@@ -177,7 +178,7 @@ func TestWhiteBorders(t *testing.T) {
 		white := map[grid.Type]float64{grid.Uint8: 255, grid.Int16: math.MaxInt16, grid.Uint16: 65535}[typ]
 		rng := rand.New(rand.NewPCG(9, 9))
 		shape := grid.Shape{D: 6, H: 7, W: 35}
-		f := ecctest.Image(t, shape, typ, grid.Identity(typ), func(i int64) float64 {
+		f := gridtest.Image(t, shape, typ, grid.Identity(typ), func(i int64) float64 {
 			z, y, x := shape.Coordinates(i)
 			if z == 0 || z == 5 || y == 0 || y == 6 || x == 0 || x == 34 {
 				return white
@@ -185,7 +186,7 @@ func TestWhiteBorders(t *testing.T) {
 			return float64(rng.IntN(4)) + white - 3
 		})
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
-		all := ecctest.Image(t, shape, typ, grid.Identity(typ), func(int64) float64 { return white })
+		all := gridtest.Image(t, shape, typ, grid.Identity(typ), func(int64) float64 { return white })
 		held(t, all, ecc.Enumerate(all), fingerprint.Draw(1))
 	}
 }

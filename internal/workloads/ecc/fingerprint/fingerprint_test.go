@@ -8,6 +8,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
@@ -168,7 +169,7 @@ func TestManyLevels(t *testing.T) {
 	}
 	places := rng.Perm(int(shape.Voxels()))
 	for _, l := range []grid.Ladder{distinct, even} {
-		f := ecctest.Image(t, shape, grid.Float32, l, func(i int64) float64 { return float64(min(places[i], n-1)) * 1.5 })
+		f := gridtest.Image(t, shape, grid.Float32, l, func(i int64) float64 { return float64(min(places[i], n-1)) * 1.5 })
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
 	}
 }
@@ -186,7 +187,7 @@ func TestAboveTheLastLevel(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(5, 6))
-		f := ecctest.Image(t, shape, typ, whole, func(int64) float64 { return float64(rng.IntN(10)) })
+		f := gridtest.Image(t, shape, typ, whole, func(int64) float64 { return float64(rng.IntN(10)) })
 		want := slices.DeleteFunc(ecc.Enumerate(f), func(s ecc.Step) bool { return s.Level >= 6 })
 		above, err := grid.Trusted(shape, typ, f.Data(), ladder)
 		if err != nil {
@@ -229,7 +230,7 @@ func FuzzInstructionSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
 		shape := grid.Shape{D: 1 + int64(d%5), H: 1 + int64(h%12), W: 1 + int64(w%200)}
 		element := grid.Types()[int(typ)%len(grid.Types())]
-		image := ecctest.Drawn(t, shape, element, levels, seed)
+		image := gridtest.Drawn(t, shape, element, levels, seed)
 		held(t, image, ecc.Enumerate(image), fingerprint.Draw(1))
 	})
 }
@@ -254,7 +255,7 @@ func TestCounts(t *testing.T) {
 						shape = grid.Shape{D: 3, H: 151, W: w} // many rows, too
 					}
 					last := low + 1
-					images = append(images, ecctest.Image(t, shape, typ, ladder, func(i int64) float64 {
+					images = append(images, gridtest.Image(t, shape, typ, ladder, func(i int64) float64 {
 						lowly := i%2 == 0
 						if still >= 4 {
 							lowly = (i%w == 0 || i%w%2 == 1) == (still == 4)

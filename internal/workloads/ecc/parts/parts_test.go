@@ -9,11 +9,8 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/sound/soundtest"
 	"eccbench/internal/workloads/ecc"
 )
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }
 
 // A head may say anything: what is not a part is an error, and no memory is taken on its word.
 func FuzzRead(f *testing.F) {

@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/softecc"
@@ -91,7 +92,7 @@ func Offset(t *testing.T, of Implementation, open resident.Opener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := ecctest.Image(t, grid.Shape{D: 5, H: 12, W: 37}, grid.Float32, l, func(i int64) float64 { return base + float64(i*i%31%levels) })
+	image := gridtest.Image(t, grid.Shape{D: 5, H: 12, W: 37}, grid.Float32, l, func(i int64) float64 { return base + float64(i*i%31%levels) })
 	p := &softecc.Problem{Source: image, Lambda: 3, Alpha: 0.25, V: [3]float64{1, -2, 0.5}}
 	for k := range levels {
 		p.Tau, p.G = append(p.Tau, base+float64(k)+0.06), append(p.G, float64(k%5)-1.5)

@@ -1,0 +1,911 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"eccbench/internal/grid"
+)
+
+// What is no raw image is refused with the reason.
+func refusesRaw(t *testing.T) {
+	shape := grid.Shape{D: 2, H: 3, W: 4}
+	for _, c := range []struct {
+		what string
+		size int
+		o    FileOptions
+		want string
+	}{
+		{"no shape", 24, FileOptions{Type: grid.Uint8}, "neither its shape nor its type"},
+		{"no type", 24, FileOptions{Shape: shape}, "neither its shape nor its type"},
+		{"a type of nobody", 24, FileOptions{Shape: shape, Other: "float80"}, "unknown element type"},
+		{"short of float64", 191, FileOptions{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
+		{"unknown type", 24, FileOptions{Shape: shape, Type: 9}, "unknown element type"},
+		{"short", 47, FileOptions{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
+		{"long", 49, FileOptions{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
+		{"empty", 0, FileOptions{Shape: shape, Type: grid.Uint8}, "the file is empty"},
+		{"zero axis", 24, FileOptions{Shape: grid.Shape{D: 1, H: 0, W: 4}, Type: grid.Uint8}, "at least 1"},
+		{"huge", 24, FileOptions{Shape: grid.Shape{D: 10000, H: 10000, W: 10000}, Type: grid.Float32}, "needs 4000000000000"},
+		{"beyond counting", 24, FileOptions{Shape: grid.Shape{D: 1 << 40, H: 1 << 40, W: 1}, Type: grid.Float32}, "more voxels than can be counted"},
+	} {
+		for _, stream := range []bool{false, true} {
+			c.o.Stream = stream
+			_, err := openFileBytes("image.raw", make([]byte, c.size), c.o)
+			checkFileError(t, c.what, err, c.want)
+		}
+	}
+}
+
+// Raw files are read by the names of their types.
+func readsRaw(t *testing.T) {
+	shape := grid.Shape{D: 2, H: 3, W: 4}
+	for _, s := range storedTypes() {
+		data := fileBytes(s, binary.LittleEndian, 24, fileSequence(s))
+		for _, stream := range []bool{false, true} {
+			got, err := openFileBytes("image.bin", data, FileOptions{Shape: shape, Other: s.String(), Stream: stream && !s.narrowed()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFileImage(t, got, "4x3x2", s.native(), fileSequence(s))
+		}
+		// A name that tells nothing is raw when a shape comes with it.
+		if _, err := openFileBytes("image", data, FileOptions{Shape: shape, Other: s.String()}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// rescales holds the rounding: two operations, each rounded to float64.
+func rescales(t *testing.T) {
+	src := []int16{-32768, -7, 0, 1, 3, 32767}
+	slope, inter := float64(float32(0.1)), float64(float32(-0.3))
+	got := grid.Values[float32](rescale[int16](grid.Bytes(src), slope, inter))
+	for i, v := range src {
+		product := float64(v) * slope
+		if want := float32(product + inter); got[i] != want {
+			t.Errorf("%d becomes %v, want %v", v, got[i], want)
+		}
+	}
+	// One rounding would keep the low half of this product.
+	f := []float32{1 + 1.0/(1<<23)}
+	slope = 1 + 1.0/(1<<50)
+	product := math.Float64frombits(math.Float64bits(float64(f[0]) * slope))
+	if got := grid.Values[float32](rescale[float32](grid.Bytes(f), slope, -product)); got[0] != 0 {
+		t.Errorf("multiply and add were fused: %v", got[0])
+	}
+}
+
+// Scaling merges values where two of those that a type has, the lowest and the highest too, come
+// to one float32.
+func scalingThatMerges(t *testing.T) {
+	const exact = 1 << 24 // up to which a float32 holds every whole number
+	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedUint16: {0, 65535}, storedInt16: {-32768, 32767}} {
+		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
+			if got := (&fileBody{stored: stored, slope: 1, inter: inter}).merges(); got != want {
+				t.Errorf("%v and %.0f: merges %v, want %v", stored, inter, got, want)
+			}
+		}
+	}
+	if !(&fileBody{stored: storedInt32, slope: 1}).merges() {
+		t.Error("of all 32-bit integers none merge")
+	}
+}
+
+// What cannot be read is refused with the reason.
+func refusesFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("empty.npy", "")
+	write("unknown.xyz", "who knows what this is")
+	write("u8.npy", string(fixture(t, "u1_2d.npy")))
+	write("f32.npy", string(fixture(t, "f4_1d.npy")))
+	write("half.nhdr", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: half.raw\n\n")
+	for _, c := range []struct {
+		name string
+		o    FileOptions
+		want string
+	}{
+		{"none.npy", FileOptions{}, "check the path"},
+		{".", FileOptions{}, "is a directory"},
+		{"empty.npy", FileOptions{}, "the file is empty"},
+		{"unknown.xyz", FileOptions{}, "neither the name nor the first bytes"},
+		{"half.nhdr", FileOptions{}, "its data file \"half.raw\": no such file"},
+		{"u8.npy", FileOptions{Type: grid.Uint8}, "says its own shape and type"},
+		{"u8.npy", FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "says its own shape and type"},
+		{"u8.npy", FileOptions{Levels: 4}, "for float32 images"},
+		{"f32.npy", FileOptions{Levels: -1}, "-1 levels"},
+	} {
+		path := filepath.Join(dir, c.name)
+		_, err := OpenFile(path, c.o)
+		checkFileError(t, c.name, err, c.want)
+		if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("error does not start with the path: %v", err)
+		}
+		if err != nil && strings.Count(err.Error(), dir) > 1 {
+			t.Errorf("error says the path twice: %v", err)
+		}
+	}
+	if _, err := OpenFile(filepath.Join(dir, "none.npy"), FileOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
+	}
+}
+
+// Axes of one voxel are left out.
+func shapesOfAxes(t *testing.T) {
+	for _, c := range []struct {
+		axes []int64
+		want string
+	}{
+		{[]int64{7}, "7x1"},
+		{[]int64{3, 5}, "5x3"},
+		{[]int64{2, 3, 5}, "5x3x2"},
+		{[]int64{1, 3, 5}, "5x3"},
+		{[]int64{1, 1, 2, 3, 5}, "5x3x2"},
+		{[]int64{2, 3, 5, 1}, "5x3x2"},
+		{[]int64{1, 2, 3, 5, 1}, "5x3x2"},
+		{[]int64{2, 1, 3, 5}, ""},
+		{[]int64{2, 3, 4, 5}, ""},
+		{[]int64{0, 5}, ""},
+		{[]int64{-1, 5}, ""},
+		{[]int64{1 << 40, 1 << 40}, ""},
+		{nil, ""},
+	} {
+		s, err := fileShape(c.axes)
+		if (err == nil) != (c.want != "") || err == nil && s.String() != c.want {
+			t.Errorf("fileShape(%v) = %v, %v; want %q", c.axes, s, err, c.want)
+		}
+	}
+}
+
+// streamsWhereItCan opens files whose names say nothing of how: only those that
+// are packed come into memory.
+func streamsWhereItCan(t *testing.T) {
+	packed := fixture(t, "f32_2d.nii.gz")
+	for name, o := range map[string]struct {
+		data  []byte
+		query string
+		whole bool
+	}{
+		"plain.raw":     {[]byte("abcdef"), "shape=3x2/type=uint8/", false},
+		"packed.nii.gz": {packed, "", true},
+		"held.raw":      {[]byte("abcdef"), "shape=3x2/type=uint8/stream=false/", true},
+		"rolled.raw":    {[]byte("abcdef"), "shape=3x2/type=uint8/roll=1/", false},
+		"turned.raw":    {[]byte("abcdef"), "shape=3x2/type=uint8/stream=false/roll=1/", true},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, o.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open("file/" + o.query + "path=" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, ok := s.(interface{ InMemory() bool })
+		if got := ok && held.InMemory(); got != o.whole {
+			t.Errorf("%s: in memory %v, want %v", name, got, o.whole)
+		}
+		grid.Close(s)
+	}
+}
+
+// filesThatShrink cuts a file short after it was opened.
+func filesThatShrink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(path, FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(io.Closer).Close()
+	if err := os.Truncate(path, 6); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadSlab(grid.NewBuffer(12), 0, 3); !errors.Is(err, io.EOF) {
+		t.Errorf("reading a file that shrank: %v", err)
+	}
+}
+
+// filesThatChange puts a NaN into a file after it was opened.
+func filesThatChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	values := []float32{1, 2, 3, 4, 5, 6}
+	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(path, FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(io.Closer).Close()
+	values[5] = float32(math.NaN())
+	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	checkFileError(t, "slab", s.ReadSlab(grid.NewBuffer(16), 1, 3), "the first at index 5 (y 2, x 1)")
+}
+
+// A file is looked at whole once, however often it is opened and turned; another file of
+// the name, and another number of levels, are looked at anew.
+func surveysOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.raw")
+	write := func(values []float32, changed time.Time) {
+		t.Helper()
+		if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var surveys Surveys
+	const head = "file/shape=2x2x3/type=float32"
+	look := func(options string) (values []float32, known int) {
+		t.Helper()
+		names, err := surveys.Variants(head+options+"/path="+path, 3)
+		if err != nil || len(names) != 3 {
+			t.Fatal(names, err)
+		}
+		for _, name := range names {
+			s, err := surveys.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = values[:0]
+			for i := range s.Ladder().Len() {
+				values = append(values, s.Ladder().Value(i))
+			}
+			if err := grid.Close(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return values, len(surveys.list)
+	}
+	image := []float32{5, 1, 2, 3, 1, 2, 3, 5, 5, 5, 2, float32(math.Copysign(0, -1))}
+	write(image, time.Unix(1000, 0))
+	for _, c := range []struct {
+		options string
+		want    []float32
+		known   int
+	}{
+		{"", []float32{0, 1, 2, 3, 5}, 1}, {"/stream=false", []float32{0, 1, 2, 3, 5}, 1}, {"/levels=2", []float32{0, 5}, 2},
+	} {
+		if got, known := look(c.options); !slices.Equal(got, c.want) || known != c.known {
+			t.Errorf("%q: levels %v after %d surveys, want %v after %d", c.options, got, known, c.want, c.known)
+		}
+	}
+	image[0] = 7
+	write(image, time.Unix(2000, 0))
+	if got, known := look(""); !slices.Equal(got, []float32{0, 1, 2, 3, 5, 7}) || known != 3 {
+		t.Errorf("of another file: levels %v after %d surveys", got, known)
+	}
+	// What is in memory is normalised whether or not its levels are known.
+	s, err := surveys.Open(head + "/stream=false/path=" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := s.(*grid.Field).Data(); math.Signbit(float64(grid.Values[float32](data)[11])) {
+		t.Error("−0 was left")
+	}
+}
+
+// Compressed voxels that are read once come to whoever asks for slabs together, and to
+// nobody twice.
+func readsOnce(t *testing.T) {
+	path := fixturePath(t, "nifti2_i16_3d.nii.gz")
+	whole, err := OpenFile(path, FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := OpenFile(path, FileOptions{Stream: true, Once: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(once)
+	size, n := grid.SliceBytes(once), once.Shape().Slices()
+	got, errs := grid.NewBuffer(grid.TotalBytes(once)), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = once.ReadSlab(got[(n-1-i)*size:(n-i)*size], n-1-i, n-i) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil || !bytes.Equal(got, whole.(*grid.Field).Data()) {
+		t.Errorf("read in order, the image is another one (%v)", err)
+	}
+	if err := once.ReadSlab(got[:size], 0, 1); err == nil || !strings.Contains(err.Error(), "read once") {
+		t.Errorf("a slab was read twice: %v", err)
+	}
+	if _, err := OpenFile(fixturePath(t, "f32_2d.nii.gz"), FileOptions{Stream: true, Once: true}); !errors.As(err, &notStreamed{}) {
+		t.Errorf("levels were found of voxels that can be read once: %v", err)
+	}
+}
+
+// Names of data files may be numbered.
+func readsNumberedNames(t *testing.T) {
+	for _, c := range []struct {
+		field, want string
+	}{
+		{"s%03d.raw 8 12 2", "s008.raw s010.raw s012.raw"},
+		{"s%d.raw 3 1 -1", "s3.raw s2.raw s1.raw"},
+		{"s%d.raw 1 2", "s1.raw s2.raw"},
+		{"a name.raw", "a|name.raw"},
+		{"100%.raw", "100%.raw"},
+		{"s%d.raw 1 2 0", ""},
+		{"s%d.raw 1 2 -1", ""},
+		{"s%d.raw 0 9223372036854775807 1", ""},
+		{"s%s.raw 1 2 1", ""},
+		{"s%d%d.raw 1 2 1", ""},
+		{"s%99999999d.raw 1 2 1", ""},
+		{"s%d.raw 1 x 1", ""},
+		{"LIST", ""},
+		{"", ""},
+	} {
+		names, err := dataFiles(c.field, nil)
+		for i := range names {
+			names[i] = strings.ReplaceAll(names[i], " ", "|")
+		}
+		if got := strings.Join(names, " "); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: %q, %v; want %q", c.field, got, err, c.want)
+		}
+	}
+}
+
+// Files one after the other are read as one.
+func chainsFiles(t *testing.T) {
+	var c fileChain
+	text := "abcdefghij"
+	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
+		c.add(strings.NewReader(text), part[0], part[1])
+	}
+	for at := range int64(len(text)) + 1 {
+		for n := range int64(len(text)) + 2 {
+			got := make([]byte, n)
+			k, err := c.ReadAt(got, at)
+			want := text[at:min(int64(len(text)), at+n)]
+			if string(got[:k]) != want || (err == nil) != (int64(k) == n) {
+				t.Fatalf("%d bytes at %d: %q, %v; want %q", n, at, got[:k], err, want)
+			}
+		}
+	}
+}
+
+// An image that is held whole is refused where it takes more memory than there is, with the
+// sum, before it is read; one that is streamed is not.
+func roomOfFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		least int64
+		sum   string
+	}{
+		"u8_3d.nii":            {24, "24 B as stored)"},
+		"f64_ranked_3d.nii.gz": {24 * (8 + 4 + 16), "192 B as stored + 96 B as float32 + 384 B while they are ranked)"},
+		"i8_3d.nii":            {24 * (1 + 2), "24 B as stored + 48 B as int16)"},
+		"u8_3d.mha":            {24, "24 B as stored)"},
+		"u8_strips_3d.tif":     {0, "as stored)"},
+		"u8_2d.png":            {0, "as stored)"},
+		"u2_fortran_3d.npy":    {24 * (2 + 2), "48 B as stored + 48 B in order)"},
+	} {
+		path := fixturePath(t, name)
+		most := int64(1)
+		if c.least > 0 {
+			most = c.least - 1
+		}
+		_, err := OpenFile(path, FileOptions{Memory: most})
+		if err == nil || !strings.Contains(err.Error(), c.sum) || !strings.Contains(err.Error(), "voxels take") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s in %d bytes: %v, want %q", name, most, err, c.sum)
+		}
+		if _, err := OpenFile(path, FileOptions{Memory: max(c.least, 1<<20)}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.least == 0 {
+			continue
+		}
+		if _, err := OpenFile(path, FileOptions{Memory: c.least}); err != nil {
+			t.Errorf("%s in %d bytes: %v", name, c.least, err)
+		}
+	}
+	s, err := OpenFile(fixturePath(t, "u8_3d.nii"), FileOptions{Memory: 1, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid.Close(s)
+	if _, err := OpenFile(fixturePath(t, "u8_3d.mha.bz2"), FileOptions{Memory: 1}); err == nil || !strings.Contains(err.Error(), "which are free") {
+		t.Errorf("decompressed in a byte: %v", err)
+	}
+}
+
+// npyOf is an npy file of one row.
+func npyOf(descr string, values any, n int) []byte {
+	var b []byte
+	b, err := binary.Append(b, binary.LittleEndian, values)
+	if err != nil {
+		panic(err)
+	}
+	return writeNpy(npyHeaderText(descr, "False", fmt.Sprintf("(%d,)", n)), b)
+}
+
+// Values that float32 does not hold keep their order and stand for themselves, and equal
+// ones are one level.
+func ranksValues(t *testing.T) { ranked(t, 3000) }
+
+func ranked(t *testing.T, n int) {
+	many := make([]float64, n)
+	for i := range many {
+		many[i] = float64(i*7919%1_000_003) + 0.1
+	}
+	for name, c := range map[string]struct {
+		descr  string
+		values any
+		want   []string // in ascending order
+	}{
+		"floats":   {"<f8", []float64{1e300, 0.1, math.Copysign(0, -1), -1e-320, 0, -1e300, 0.1}, []string{"-1e+300", "-1e-320", "0", "0.1", "1e+300"}},
+		"int64":    {"<i8", []int64{math.MaxInt64, math.MinInt64, -1, 0, math.MaxInt64 - 1}, []string{"-9223372036854775808", "-1", "0", "9223372036854775806", "9223372036854775807"}},
+		"uint64":   {"<u8", []uint64{math.MaxUint64, 3, 0, math.MaxUint64 - 1}, []string{"0", "3", "18446744073709551614", "18446744073709551615"}},
+		"int32":    {"<i4", []int32{1<<24 + 1, -5, 1 << 24, -1<<24 - 1}, []string{"-16777217", "-5", "16777216", "16777217"}},
+		"uint32":   {"<u4", []uint32{math.MaxUint32, 7, math.MaxUint32 - 1}, []string{"7", "4294967294", "4294967295"}},
+		"in parts": {"<f8", many, nil},
+	} {
+		n := binary.Size(c.values) / int(c.descr[2]-'0')
+		for _, every := range []bool{false, true} {
+			s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), FileOptions{Every: every})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			labels := grid.LabelsOf(s)
+			if labels == nil {
+				t.Fatalf("%s: no labels", name)
+			}
+			codes := slices.Clone(s.(*grid.Field).Floats())
+			fields := strings.Fields(strings.Trim(fmt.Sprint(c.values), "[]"))
+			for i, code := range codes {
+				if got, want := string(labels.Append(nil, code)), fields[i]; got != want && !(got == "0" && want == "-0") {
+					t.Errorf("%s: voxel %d stands for %s, want %s", name, i, got, want)
+				}
+			}
+			slices.Sort(codes)
+			var got []string
+			for _, code := range slices.Compact(codes) {
+				got = append(got, string(labels.Append(nil, code)))
+			}
+			if c.want != nil && !slices.Equal(got, c.want) {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+			}
+			if c.want == nil && len(got) != len(many) {
+				t.Errorf("%s: %d distinct values, want %d", name, len(got), len(many))
+			}
+		}
+		if _, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), FileOptions{Levels: 5}); err == nil || !strings.Contains(err.Error(), "ranks have no evenly spaced levels") {
+			t.Errorf("%s on 5 levels: %v", name, err)
+		}
+	}
+}
+
+// Values that float32 holds are themselves.
+func narrowsExactly(t *testing.T) {
+	for name, c := range map[string]struct {
+		descr  string
+		values any
+	}{
+		"floats": {"<f8", []float64{0.5, -3, 1, 1 << 60, 0.1328125}},
+		"int64":  {"<i8", []int64{1 << 60, -3, 0, 1 << 24, math.MinInt64}},
+		"uint64": {"<u8", []uint64{1 << 63, 3}},
+		"int32":  {"<i4", []int32{math.MinInt32, 1 << 24, 7}},
+	} {
+		n := binary.Size(c.values) / int(c.descr[2]-'0')
+		s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), FileOptions{})
+		if err != nil || grid.LabelsOf(s) != nil {
+			t.Fatalf("%s: labels %v (%v)", name, grid.LabelsOf(s), err)
+		}
+		var got []string
+		for _, v := range s.(*grid.Field).Floats() {
+			if strings.Contains(c.descr, "f") {
+				got = append(got, fmt.Sprint(float64(v)))
+			} else {
+				got = append(got, fmt.Sprintf("%.0f", v))
+			}
+		}
+		if want := fmt.Sprint(c.values); "["+strings.Join(got, " ")+"]" != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// What is not a number is refused with its place, whether other values are held or not.
+func narrowRefusesNaN(t *testing.T) {
+	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
+		for _, every := range []bool{false, true} {
+			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), FileOptions{Every: every})
+			checkFileError(t, fmt.Sprint(values), err, "2 values are NaN or infinite, the first at index 1")
+		}
+	}
+}
+
+// Every float16, by the sum of its parts.
+func readsHalves(t *testing.T) {
+	for h := range 1 << 16 {
+		exponent, fraction := h>>10&31, h&1023
+		want := math.Ldexp(float64(1024+fraction), exponent-25)
+		switch {
+		case exponent == 0:
+			want = math.Ldexp(float64(fraction), -24)
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(1)
+		case exponent == 31:
+			want = math.NaN()
+		}
+		if h>>15 == 1 {
+			want = -want
+		}
+		if got := float64(half(uint16(h))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) && want == want {
+			t.Errorf("%#04x is %v, want %v", h, got, want)
+		}
+	}
+}
+
+// Values that float32 does not hold are ranked among those of all slices.
+func ranksStacks(t *testing.T) {
+	dir := t.TempDir()
+	whole := fixture(t, "f8_ranked_3d.npy")
+	data := whole[len(whole)-24*8:]
+	for z := range 2 {
+		slice := writeNpy(npyHeaderText("<f8", "False", "(3, 4)"), data[z*96:][:96])
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.npy", 2-z)), slice, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open("stack/path=" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFileImage(t, s, "4x3x2", grid.Float32, func(i int64) float64 { return -1 + float64(0.1*float64((i+12)%24)) })
+}
+
+// What is no stack is refused with the reason.
+func refusesStacks(t *testing.T) {
+	base := t.TempDir()
+	for _, c := range []struct{ what, fourth, want string }{
+		{"shape", string(writeNpy(npyHeaderText("|u1", "False", "(3, 3)"), make([]byte, 9))), "slice DIR/s4.npy: 3x3 of uint8, where the first slice is 3x2 of uint8"},
+		{"type", string(writeNpy(npyHeaderText("|i1", "False", "(2, 3)"), make([]byte, 6))), "slice DIR/s4.npy: 3x2 of int8"},
+		{"volume", string(writeNpy(npyHeaderText("|u1", "False", "(2, 2, 3)"), make([]byte, 12))), "slice DIR/s4.npy: 3x2x2 of uint8"},
+		{"Fortran", string(writeNpy(npyHeaderText("|u1", "True", "(2, 3)"), make([]byte, 6))), "slice DIR/s4.npy: its voxels are in Fortran order"},
+		{"short", string(writeNpy(npyHeaderText("|u1", "False", "(2, 3)"), make([]byte, 5))), "slice DIR/s4.npy: truncated"},
+		{"empty", "", "slice DIR/s4.npy: the file is empty"},
+	} {
+		dir := filepath.Join(base, c.what)
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeSlices(t, dir, ".npy", "|u1", storedUint8, 7, fileSequence(storedUint8))
+		for _, name := range []string{"s4.npy", "s6.npy"} { // the first is told
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(c.fourth), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			_, err := Open("stack/path=" + dir)
+			checkFileError(t, c.what, err, "stack: "+dir+": "+strings.Replace(c.want, "DIR", dir, 1))
+		}
+	}
+	writeSlices(t, base, ".npy", "|u1", storedUint8, 2, fileSequence(storedUint8))
+	if err := os.WriteFile(filepath.Join(base, "s1.npy"), fixture(t, "u2_fortran_3d.npy"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(base, "none"):  "no slices",
+		filepath.Join(base, "*.png"): "no slices",
+		filepath.Join(base, "[.npy"): "syntax error in pattern; want a folder",
+		t.TempDir():                  "no slices",
+		base:                         "in Fortran order",
+		fixturePath(t, "u8_3d.nii"):  "a volume of 4x3x2; want images of two axes",
+	} {
+		_, err := Open("stack/path=" + path)
+		checkFileError(t, path, err, want)
+	}
+	if _, err := Canonical("stack/shape=3x2"); err == nil {
+		t.Error("a stack without a path is accepted")
+	}
+	if _, err := Open("stack/type=uint8/shape=3x2/path=" + fixturePath(t, "u8_2d.png")); err == nil {
+		t.Error("the shape of a PNG file is accepted")
+	}
+}
+
+// A stack is looked at anew where a slice changed.
+func surveysStacks(t *testing.T) {
+	dir := t.TempDir()
+	writeSlices(t, dir, ".npy", "<f4", storedFloat32, 3, linear(0, 1))
+	var surveys Surveys
+	look := func() int64 {
+		t.Helper()
+		names, err := surveys.Variants("stack/path="+dir, 3)
+		if err != nil || len(names) != 3 {
+			t.Fatal(names, err)
+		}
+		s, err := surveys.Open(names[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Ladder().Len()
+	}
+	if n := look(); n != 18 || len(surveys.list) != 1 {
+		t.Errorf("%d levels by %d surveys, want 18 by 1", n, len(surveys.list))
+	}
+	slice := writeNpy(npyHeaderText("<f4", "False", "(2, 3)"), make([]byte, 24))
+	if err := os.WriteFile(filepath.Join(dir, "s3.npy"), slice, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(dir, "s3.npy"), time.Unix(2000, 0), time.Unix(2000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if n := look(); n != 12 {
+		t.Errorf("%d levels after a slice changed, want 12", n)
+	}
+}
+
+// Of each value its lowest bits count, with their sign.
+func countsLowBits(t *testing.T) {
+	for _, c := range []struct {
+		stored storedType
+		bits   int
+		in, to uint32
+	}{
+		{storedUint8, 7, 0xff, 0x7f}, {storedInt8, 7, 0x40, 0xc0}, {storedInt8, 7, 0xbf, 0x3f}, {storedUint16, 12, 0xf800, 0x0800},
+		{storedInt16, 12, 0x0800, 0xf800}, {storedInt16, 12, 0xf7ff, 0x07ff}, {storedUint32, 20, 0xfff80000, 0x80000}, {storedInt32, 20, 0x80000, 0xfff80000},
+	} {
+		data := grid.NewBuffer(8)[:c.stored.size()]
+		whole := binary.LittleEndian.AppendUint32(nil, c.in)
+		copy(data, whole)
+		lowBits(data, c.stored, c.bits)
+		if want := binary.LittleEndian.AppendUint32(nil, c.to)[:len(data)]; !bytes.Equal(data, want) {
+			t.Errorf("%d bits of %v %x: %x, want %x", c.bits, c.stored, c.in, data, want)
+		}
+	}
+}
+
+// Differences of every size of pixel add up to what they were taken of.
+func integrates(t *testing.T) {
+	for _, size := range []int64{1, 2, 4, 8} {
+		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
+		for i := range int64(5) {
+			row[i*size] = 1
+			want[i*size] = byte(i + 1)
+		}
+		if integrate(row, size, 1); !bytes.Equal(row, want) {
+			t.Errorf("%d bytes: %v, want %v", size, row, want)
+		}
+	}
+}
+
+// Fill values are what JSON may say of them.
+func fillValues(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		s    storedType
+		want uint64
+	}{
+		{"0", storedUint8, 0},
+		{"true", storedUint8, 1},
+		{"-1", storedInt16, 0xffff},
+		{"7.0", storedUint16, 7},
+		{"1.5", storedFloat32, uint64(math.Float32bits(1.5))},
+		{`"-Infinity"`, storedFloat64, math.Float64bits(math.Inf(-1))},
+		{`"0x7fc00000"`, storedFloat32, 0x7fc00000},
+		{"-2.5", storedFloat16, 0xc100},
+		{"65504", storedFloat16, 0x7bff},
+		{"18446744073709551615", storedUint64, math.MaxUint64},
+	} {
+		got, err := fillValue([]byte(c.text), c.s)
+		if err != nil || got != c.want {
+			t.Errorf("%s of %v: %x, %v; want %x", c.text, c.s, got, err, c.want)
+		}
+	}
+	for _, text := range []string{`"x"`, "256", "{}", "1.5"} {
+		if v, err := fillValue([]byte(text), storedUint8); err == nil {
+			t.Errorf("%s of uint8 is %d", text, v)
+		}
+	}
+}
+
+// A name with another value has the defaults that follow from it.
+func namesWithOthers(t *testing.T) {
+	n, err := ParseName("noise/shape=8x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Get("levels"); got != "1024" {
+		t.Errorf("levels %q, want the default 1024", got)
+	}
+	if got, want := n.With("type", "uint8").String(), "noise/shape=8x8/levels=256/type=uint8/seed=1"; got != want {
+		t.Errorf("with another type %q, want %q", got, want)
+	}
+	if got, want := n.With("levels", "9").With("levels", "").String(), n.String(); got != want {
+		t.Errorf("with levels set and taken out %q, want %q", got, want)
+	}
+	if got, want := n.With("shape", "none").String(), "noise/shape=none"; got != want {
+		t.Errorf("made impossible %q, want it as given, %q", got, want)
+	}
+	if got := n.Get("shape"); got != "8x8" {
+		t.Errorf("shape %q after With: it changed its receiver", got)
+	}
+	f := Name{Generator: "file"}.With("path", "/a/b").With("roll", "2")
+	if got, want := f.String(), "file/roll=2/path=/a/b"; got != want {
+		t.Errorf("file %q, want %q", got, want)
+	}
+}
+
+// Every instruction set finds the extremes of values, and whether one is not finite, wherever it is.
+func extremesOfValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, isa := range append(available(), "none") {
+		v := vectorsOf(isa)
+		for n := range 200 {
+			values := make([]float32, n+1)
+			for i := range values {
+				values[i] = (rng.Float32() - 0.5) * math.MaxFloat32
+			}
+			lo, hi, finite := v.extremes(values)
+			if lo != slices.Min(values) || hi != slices.Max(values) || !finite {
+				t.Fatalf("%s: %v to %v, finite %v, of %v", isa, lo, hi, finite, values)
+			}
+			for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				one := slices.Clone(values)
+				one[rng.IntN(n+1)] = float32(wrong)
+				if _, _, finite := v.extremes(one); finite {
+					t.Fatalf("%s: %v among %v is finite", isa, wrong, one)
+				}
+			}
+		}
+	}
+}
+
+// fixturePath is where a file is that can be opened by its path.
+func fixturePath(t *testing.T, name string) string { return filepath.Join(unpacked(t, name), name) }
+
+// The .img of a pair names the image as well, and a pair is not half of one.
+func opensPairs(t *testing.T) {
+	for header, name := range map[string]string{
+		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
+	} {
+		for _, f := range pairFixtures() {
+			if f.name == header {
+				s, err := OpenFile(filepath.Join(unpacked(t, header, name), name), FileOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+			}
+		}
+	}
+	dir := t.TempDir()
+	for name, data := range map[string]string{"alone.hdr": "i16_pair_3d.hdr", "alone.txt": "i16_pair_3d.hdr", "half.img": "i16_pair_3d.img", "one.hdr": "u8_3d.nii", "one.img": "i16_pair_3d.img"} {
+		if err := os.WriteFile(filepath.Join(dir, name), fixture(t, data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
+		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
+	} {
+		_, err := OpenFile(filepath.Join(dir, name), FileOptions{})
+		checkFileError(t, name, err, want)
+	}
+}
+
+// A failing file cannot be read from the k-th time on that something is asked for.
+type failingFile struct {
+	io.ReaderAt
+	k *atomic.Int64
+}
+
+func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
+	if f.k.Add(-1) < 0 {
+		return 0, errFailing
+	}
+	return f.ReaderAt.ReadAt(p, at)
+}
+
+var errFailing = errors.New("the disk is on fire")
+
+// Files are known by their first bytes alone, too, and what of one cannot be read is told: when it is
+// opened or, of one that is streamed, when it is read. It is told as it is, and not as a damaged file.
+func failingFiles(t *testing.T) {
+	for _, f := range goodFixtures() {
+		data := fixture(t, f.name)
+		s, err := openFileBytes("image", data, FileOptions{})
+		if err != nil {
+			t.Errorf("%s by its first bytes: %v", f.name, err)
+			continue
+		}
+		checkFileImage(t, s, f.shape, f.typ, f.value)
+		for _, stream := range []bool{false, true} {
+			for k, over := int64(0), false; !over; k++ {
+				var left atomic.Int64
+				left.Store(k)
+				in := failingFile{bytes.NewReader(data), &left}
+				s, err := openImage(f.name, fileInput{ReaderAt: in, size: int64(len(data)), FileOptions: FileOptions{Stream: stream}})
+				if err == nil {
+					err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
+				}
+				if over = left.Load() >= 0 || k > 99; !over && !errors.Is(err, errFailing) {
+					t.Errorf("%s, streamed %v, fails from place %d on, and %v is told", f.name, stream, k, err)
+				}
+			}
+		}
+	}
+}
+
+// A list of names ends where it is long.
+func listsNames(t *testing.T) {
+	names := strings.Fields("a b c d e f g h i j k l m")
+	if got, want := listOf(names[:2]), `"a", "b"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if of12, of13 := listOf(names[:12]), listOf(names); of13 != of12+", …" || !strings.HasSuffix(of12, `, "l"`) {
+		t.Errorf("%s, and of one more %s", of12, of13)
+	}
+}
+
+// Scaling makes one float32 of two values where both are beyond what it counts to.
+func mergesAtTheEnds(t *testing.T) {
+	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedInt16: {-32768, 32767}, storedUint16: {0, 65535}} {
+		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
+			if b := (&fileBody{stored: stored, slope: 1, inter: inter}); b.merges() != want {
+				t.Errorf("%v and %v: merges %v", stored, inter, !want)
+			}
+		}
+	}
+}
+
+func storedTypes() []storedType {
+	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
+}
+
+// The slices of a series are in the order of their places, whatever their names, and refused where they
+// take more memory than there is.
+func ordersSeries(t *testing.T) {
+	series, err := fs.Sub(fixtures, fixtureDir+"/series")
+	dir := filepath.Join(t.TempDir(), "series")
+	if err == nil {
+		err = os.CopyFS(dir, series)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open("stack/path=" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFileImage(t, s, "5x3x4", grid.Float32, linear(-1024, 100))
+	_, err = OpenIn(1, "stack/path="+dir)
+	checkFileError(t, "a stack in a byte", err, "voxels take")
+}
+
+// The root of a number, rounded up, is that of a square itself.
+func roots(t *testing.T) {
+	for n, want := int64(0), int64(0); n < 200; n++ {
+		if want*want < n {
+			want++
+		}
+		if got := rootUp(big.NewInt(n)); got.Int64() != want {
+			t.Errorf("the root of %d is %v, want %d", n, got, want)
+		}
+	}
+}

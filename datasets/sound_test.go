@@ -1,9 +1,0 @@
-package datasets
-
-import (
-	"testing"
-
-	"eccbench/internal/sound/soundtest"
-)
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }

@@ -1,0 +1,284 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// fileBytes encodes the first n values of a sequence, element by element.
+func fileBytes(s storedType, order binary.AppendByteOrder, n int64, value func(int64) float64) []byte {
+	var b []byte
+	for i := range n {
+		b = appendElement(b, s, order, value(i))
+	}
+	return b
+}
+
+// byteOrders are both, by whether they are big-endian.
+func byteOrders() map[bool]binary.AppendByteOrder {
+	return map[bool]binary.AppendByteOrder{false: binary.LittleEndian, true: binary.BigEndian}
+}
+
+// fileSequence is a sequence of values that uses the range of a type.
+func fileSequence(s storedType) func(int64) float64 {
+	switch s {
+	case storedUint8:
+		return modulo(3, 37, 256)
+	case storedInt8:
+		return func(i int64) float64 { return float64((3+37*i)%256 - 128) }
+	case storedInt16:
+		return func(i int64) float64 { return float64((5+3001*i)%65536 - 32768) }
+	case storedUint16:
+		return modulo(5, 3001, 65536)
+	}
+	return func(i int64) float64 { return float64((5+3001*i)%65536)/64 - 500 }
+}
+
+// writeNpy makes an npy file, version 1, of a header's text and its data.
+func writeNpy(header string, data []byte) []byte {
+	header += "\n"
+	b := append([]byte(npyMagic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	b = append(b, header...)
+	return append(b, data...)
+}
+
+func npyHeaderText(descr, order, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
+}
+
+func appendElement(b []byte, s storedType, order binary.AppendByteOrder, v float64) []byte {
+	switch s {
+	case storedUint8:
+		return append(b, uint8(v))
+	case storedInt8:
+		return append(b, uint8(int8(v)))
+	case storedInt16:
+		return order.AppendUint16(b, uint16(int16(v)))
+	case storedUint16:
+		return order.AppendUint16(b, uint16(v))
+	}
+	return order.AppendUint32(b, math.Float32bits(float32(v)))
+}
+
+// writeSlices writes n slices of 3x2 to a folder, as npy files of a type or raw.
+func writeSlices(t *testing.T, dir, ext, descr string, s storedType, n int64, value func(int64) float64) {
+	t.Helper()
+	for z := range n {
+		data := fileBytes(s, byteOrders()[strings.HasPrefix(descr, ">")], 6, func(i int64) float64 { return value(6*z + i) })
+		if ext == ".npy" {
+			data = writeNpy(npyHeaderText(descr, "False", "(2, 3)"), data)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%d%s", z+1, ext)), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A kindOfSlices is how slices are written, and read as.
+type kindOfSlices struct {
+	ext, descr, options string
+	stored              storedType
+	typ                 grid.Type
+}
+
+// kindsOfSlices are some, those of float32 in an order of bytes and with options.
+func kindsOfSlices(float32s, options string) []kindOfSlices {
+	return []kindOfSlices{
+		{".npy", "|u1", "", storedUint8, grid.Uint8},
+		{".npy", "|i1", "", storedInt8, grid.Int16},
+		{".npy", ">i2", "", storedInt16, grid.Int16},
+		{".npy", float32s, options, storedFloat32, grid.Float32},
+		{".raw", "", "/shape=3x2/type=uint16", storedUint16, grid.Uint16},
+	}
+}
+
+// Twelve slices, of which the tenth does not follow the first.
+func readsStacks(t *testing.T) {
+	for _, c := range kindsOfSlices("<f4", "") {
+		dir := t.TempDir()
+		value := fileSequence(c.stored)
+		writeSlices(t, dir, c.ext, c.descr, c.stored, 12, value)
+		if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, dir + "/*" + c.ext, dir + "/s[0-9]*"} {
+			name := "stack" + c.options + "/path=" + path
+			s, err := Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFileImage(t, s, "3x2x12", c.typ, value)
+			if files := Files(name); len(files) != 12 || filepath.Base(files[1]) != "s2"+c.ext {
+				t.Errorf("%s: files %q", name, files)
+			}
+		}
+		s, err := Open("stack" + c.options + "/path=" + filepath.Join(dir, "s1"+c.ext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFileImage(t, s, "3x2", c.typ, value)
+	}
+}
+
+// Slices are read when they are asked for, and are then what they are in memory. What is wrong
+// with one is said when it is read.
+func streamsStacks(t *testing.T) {
+	for _, c := range kindsOfSlices(">f4", "/levels=every") {
+		dir := t.TempDir()
+		value := fileSequence(c.stored)
+		writeSlices(t, dir, c.ext, c.descr, c.stored, 12, value)
+		s, err := Open("stack" + c.options + "/stream=true/path=" + dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, whole := s.(*grid.Field); whole {
+			t.Errorf("%s %s is in memory", c.ext, c.descr)
+		}
+		checkFileImage(t, s, "3x2x12", c.typ, value)
+		if err := os.WriteFile(filepath.Join(dir, "s9"+c.ext), []byte("none"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		size := grid.SliceBytes(s)
+		if err := s.ReadSlab(grid.NewBuffer(8*size), 0, 8); err != nil {
+			t.Error(err)
+		}
+		if err := s.ReadSlab(grid.NewBuffer(3*size), 7, 10); err == nil || !strings.HasPrefix(err.Error(), "slice "+filepath.Join(dir, "s9"+c.ext)+": ") {
+			t.Error(err)
+		}
+	}
+	dir := t.TempDir()
+	writeSlices(t, dir, ".npy", "<f4", storedFloat32, 12, fileSequence(storedFloat32))
+	for _, c := range []struct{ name, path string }{{"stack/stream=true/path=", dir}, {"stack/levels=every/stream=true/path=", dir + "/s3.npy"}} {
+		if s, err := Open(c.name + c.path); err != nil {
+			t.Error(err)
+		} else if _, whole := s.(*grid.Field); !whole {
+			t.Errorf("%s: its levels, or its rows, are of the whole", c.name)
+		}
+	}
+}
+
+var npyCode = map[storedType]string{
+	storedUint8: "|u1", storedInt16: "<i2", storedUint16: "<u2", storedFloat32: "<f4", storedFloat16: "<f2",
+	storedInt32: "<i4", storedUint32: "<u4", storedInt64: "<i8", storedUint64: "<u8", storedFloat64: "<f8",
+}
+
+// Voxels in memory make the image that a file of them does, and are not written to.
+func voxelsAreThoseOfAFile(t *testing.T) {
+	shape := grid.Shape{D: 3, H: 4, W: 500}
+	for stored, typ := range storedNames {
+		if stored == storedInt8 {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(uint64(stored), 1))
+		data := grid.NewBuffer(shape.Voxels() * stored.size())
+		for _, finite := range []bool{true, false} {
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			exponent := map[storedType]byte{storedFloat16: 0x7c, storedFloat32: 0x7f, storedFloat64: 0x7f}[stored]
+			if finite && exponent != 0 {
+				for at := int(stored.size()) - 1; at < len(data); at += int(stored.size()) {
+					data[at] &^= exponent &^ (exponent << 1) // of all exponents none is the highest
+				}
+				copy(data[len(data)-int(stored.size()):], append(make([]byte, stored.size()-1), 0x80)) // −0
+			}
+			before := bytes.Clone(data)
+			got, err := Voxels(context.Background(), 2, shape, typ, data, 0)
+			if !bytes.Equal(before, data) {
+				t.Errorf("%s: the voxels were written to", typ)
+			}
+			file := writeNpy(npyHeaderText(npyCode[stored], "False", "(3, 4, 500)"), before)
+			s, fileErr := openImage("a.npy", fileInput{ReaderAt: bytes.NewReader(file), size: int64(len(file)), FileOptions: FileOptions{Every: stored.native() == grid.Float32}})
+			if (err == nil) != (fileErr == nil) || (err == nil) != (finite || exponent == 0) {
+				t.Errorf("%s, finite %v: %v, of the file %v", typ, finite, err, fileErr)
+				continue
+			}
+			if err != nil {
+				nan := new(grid.NotFiniteError)
+				if !errors.As(err, &nan) || err.Error() != fileErr.Error() || stored == storedFloat64 && nan.Count > 30 {
+					t.Errorf("%s: %v, of the file %v", typ, err, fileErr)
+				}
+				continue
+			}
+			want := s.(*grid.Field)
+			if got.Type() != want.Type() || got.Ladder().Key() != want.Ladder().Key() || !slices.Equal(plain(got), plain(want)) {
+				t.Errorf("%s: not the image of the file: %v %v, want %v %v", typ, got.Type(), got.Ladder(), want.Type(), want.Ladder())
+			}
+			if (got.Labels() == nil) != (want.Labels() == nil) || got.Labels() != nil && got.Labels().String() != want.Labels().String() {
+				t.Errorf("%s: labels %v, want %v", typ, got.Labels(), want.Labels())
+			}
+		}
+	}
+}
+
+// plain are the values without −0.
+func plain(f *grid.Field) []float32 {
+	values := slices.Clone(f.Floats())
+	for i := range values {
+		values[i] += 0
+	}
+	return values
+}
+
+// A level of the fast quantiser that is not too near to the next one is the quantiser's, for
+// the least and the largest sums, those next to where levels change, and others.
+func fastQuantiserIsTheQuantiser(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	fast := 0
+	for _, smooth := range []float64{0.5, 0.7, 1, 1.4, 2, 2.5, 3, 4, 5.68, 8, 11, 16, 23, 32} {
+		for _, n := range []int64{1, 2, 3, 7, 100, 255, 256, 1000, 1024, 3000, 65535, 65536, 1 << 20, 1 << 24} {
+			for dim := 2; dim <= 3; dim++ {
+				q := newQuantiser(boxKernel(boxWidths(smooth)), dim, n)
+				f := q.fast()
+				if f == nil { // not for these sums
+					continue
+				}
+				fast++
+				check := func(sum int64) {
+					sum = max(0, min(sum, q.most))
+					p := min(max(uint64(sum), f.base)-f.base, f.most)>>f.drop*uint64(f.factor) + f.zero
+					if uint32(p<<(64-f.down)>>32) >= f.near {
+						return
+					}
+					if got, want := min(uint32(p>>f.down), f.top), q.level(uint64(sum)); got != want {
+						t.Fatalf("smoothed by %v in %dD, %d levels: sum %d is on level %d, want %d", smooth, dim, n, sum, got, want)
+					}
+				}
+				for _, sum := range []int64{0, 1, q.mean - q.limit - 1, q.mean - q.limit, q.mean - q.limit + 1, q.mean - 1, q.mean, q.mean + q.limit - 1, q.mean + q.limit, q.mean + q.limit + 1, q.most} {
+					check(sum)
+				}
+				for range 12 {
+					// Where the level changes, by bisection.
+					k := uint32(rng.Int64N(int64(q.top) + 1))
+					lo, hi := int64(0), q.most
+					for lo < hi {
+						if mid := (lo + hi) / 2; q.level(uint64(mid)) < k {
+							lo = mid + 1
+						} else {
+							hi = mid
+						}
+					}
+					check(lo - 1)
+					check(lo)
+					check(rng.Int64N(q.most + 1))
+				}
+			}
+		}
+	}
+	if fast < 100 {
+		t.Errorf("%d quantisers have a fast one", fast)
+	}
+}

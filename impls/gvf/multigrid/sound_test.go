@@ -1,9 +1,0 @@
-package multigrid
-
-import (
-	"testing"
-
-	"eccbench/internal/sound/soundtest"
-)
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Implementation{}.Checks("")...) }

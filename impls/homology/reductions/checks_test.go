@@ -1,0 +1,336 @@
+package reductions
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
+	"eccbench/internal/pool"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
+)
+
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what the numbers of a small complex do not show: lists that outgrow their places,
+// complexes that are renumbered, the parts of one, and races, on any number of cores.
+func checks() []checktest.Check {
+	parts := []string{"faces", "reducible complex", "reductions"}
+	shared := []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}
+	return []checktest.Check{
+		{Name: "lists that grow", Of: listsGrow},
+		{Name: "renumbered complexes", Of: renumbered},
+		{Name: "what is far from each other", Of: farIsScattered},
+		{Name: "what jobs say of themselves", Of: flagsAreTold},
+		homologytest.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
+		limited(Implementation{}),
+		homologytest.Answered(Implementation{}, parts, answered...),
+		homologytest.Answered(Implementation{}, append(parts, "renumbering"), scatteredOnes...),
+
+		{Name: "parts of a complex", Of: partsAreEqual},
+		{Name: "what lies between parts", Of: ownersAreDefined},
+		homologytest.Planted(3, answered, FaultyPartitions(SharedInside)),
+		limited(Partitions{}),
+		homologytest.Answered(Partitions{}, shared, answered...),
+		homologytest.Answered(Partitions{}, append(shared, "renumbering"), scatteredOnes...),
+
+		homologytest.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)),
+		limited(Race{}),
+		homologytest.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...),
+	}
+}
+
+func limited(i bench.Implementation[*homology.Problem, homology.Groups]) checktest.Check {
+	return homologytest.Limited(i, homologytest.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homologytest.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homologytest.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homologytest.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
+}
+
+// Complexes whose groups follow from their names, and those whose vertices are far from each other by
+// number.
+var (
+	answered      = []string{"kuhn/shape=5x6x16/drills=1/cavities=3/over=2", "five/shape=5x40/drills=3/over=2"}
+	scatteredOnes = []string{"kuhn/shape=6x7x6/drills=2/cavities=3/order=random/over=2", "klein/shape=9x9/order=random/over=2", "rp2/over=2", "wedge/with=moore,n=4/over=2/of=moore/n=6", "sphere/dim=5/over=2"}
+)
+
+// Lists are what is set, whatever happens to others, from those that stand where their length is to
+// those that fill a piece of memory.
+func listsGrow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, k := range []int{1, 2, 3, 5} {
+		const n = 60
+		data := make([]uint32, n*k)
+		for i := range data {
+			data[i] = uint32(i/k*10 + k - i%k) // descending within a list
+		}
+		var p pool.Pool
+		l, want := fixed(&p, slices.Clone(data), k), make([][]uint32, n)
+		for i := range want {
+			want[i] = slices.Sorted(slices.Values(data[i*k : (i+1)*k]))
+		}
+		for step := range 4000 {
+			i := rng.IntN(n)
+			if list := want[i]; len(list) > 0 && rng.IntN(3) == 0 {
+				out := list[rng.IntN(len(list))]
+				l.drop(uint32(i), out)
+				want[i] = slices.DeleteFunc(slices.Clone(list), func(v uint32) bool { return v == out })
+			} else {
+				other := make([]uint32, rng.IntN(12))
+				if step == 2000 {
+					other = make([]uint32, mostPiece)
+				}
+				at := uint32(0)
+				for j := range other {
+					at += 1 + rng.Uint32N(9)
+					other[j] = at
+				}
+				kept := l.get(uint32((i + 1) % n))
+				l.set(uint32(i), other)
+				if want[i] = other; !slices.Equal(kept, want[(i+1)%n]) {
+					t.Fatalf("%d each: a list is %v after another one was set, want %v", k, kept, want[(i+1)%n])
+				}
+			}
+			if got := l.get(uint32(i)); !slices.Equal(got, want[i]) {
+				t.Fatalf("%d each, step %d: %d numbers, %v, want %d", k, step, len(got), got[:min(len(got), 9)], len(want[i]))
+			}
+		}
+		few := []uint32{3, 59, 0}
+		some := l.some(few)
+		for i, from := range few {
+			if !slices.Equal(some.get(uint32(i)), want[from]) {
+				t.Errorf("%d each: list %d is %v as a copy, want %v", k, from, some.get(uint32(i)), want[from])
+			}
+		}
+		having := inverted(&p, l, 200, nil, func(v uint32) (uint32, bool) { return v, v < 200 })
+		for v := range uint32(200) {
+			var lists []uint32
+			for i, list := range want {
+				if slices.Contains(list, v) {
+					lists = append(lists, uint32(i))
+				}
+			}
+			if !slices.Equal(having.get(v), lists) {
+				t.Errorf("%d each: %d is in lists %v, want %v", k, v, having.get(v), lists)
+			}
+		}
+	}
+}
+
+// complexOf is the complex of a name, for "mixed" one of three dimensions, with a vertex that no simplex
+// has, and for "nothing" such vertices alone.
+func complexOf(t *testing.T, name string) *simplicial.Complex {
+	t.Helper()
+	if name == "nothing" {
+		return &simplicial.Complex{Tops: [][]uint32{nil}, Vertices: 3}
+	}
+	if name == "mixed" {
+		return &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
+	}
+	p, err := homology.Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Complex
+}
+
+// A complex is renumbered as by a search that goes from one vertex to the next; how many cores
+// look at it changes nothing.
+func renumbered(t *testing.T) {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "nothing", "random/vertices=300/dim=2/count=150/seed=2", "random/vertices=90/dim=1/count=65"} {
+		c := complexOf(t, name)
+		want := oneByOne(c)
+		for _, cores := range []int{1, 3} {
+			if got := near(new(pool.Pool), c, cores); !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
+				t.Errorf("%s, %d cores: other simplices than by a search from one vertex to the next", name, cores)
+			}
+		}
+	}
+}
+
+// oneByOne is the given simplices with vertices numbered breadth first, from the first one that
+// the fewest simplices have.
+func oneByOne(c *simplicial.Complex) [][]uint32 {
+	type simplex struct{ d, at int }
+	around := make([][]simplex, c.Vertices)
+	for d, tops := range c.Tops {
+		for at := 0; at < len(tops); at += d + 1 {
+			for _, v := range tops[at : at+d+1] {
+				around[v] = append(around[v], simplex{d, at})
+			}
+		}
+	}
+	starts := []int{0}
+	for v := range around {
+		if least := len(around[starts[0]]); len(around[v]) > 0 && (least == 0 || len(around[v]) < least) {
+			starts[0] = v
+		}
+		starts = append(starts, v)
+	}
+	number, seen := map[uint32]uint32{}, map[simplex]bool{}
+	out := make([][]uint32, len(c.Tops))
+	for _, start := range starts {
+		if _, ok := number[uint32(start)]; ok {
+			continue
+		}
+		number[uint32(start)] = uint32(len(number))
+		for queue := []uint32{uint32(start)}; len(queue) > 0; queue = queue[1:] {
+			for _, s := range around[queue[0]] {
+				if seen[s] {
+					continue
+				}
+				seen[s] = true
+				for _, v := range c.Tops[s.d][s.at : s.at+s.d+1] {
+					if _, ok := number[v]; !ok {
+						number[v] = uint32(len(number))
+						queue = append(queue, v)
+					}
+					out[s.d] = append(out[s.d], number[v])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Parts have as many simplices, but for one or two, however many there are.
+func partsAreEqual(t *testing.T) {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "rp2"} {
+		p, err := homology.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int(p.Given())
+		for parts := 1; parts <= 7; parts++ {
+			count := make([]int, parts)
+			for _, part := range bisect(p.Complex, parts) {
+				count[part]++
+			}
+			for part, c := range count {
+				if c < n/parts-1 || c > n/parts+2 {
+					t.Errorf("%s: part %d of %d has %d of %d simplices", name, part, parts, c, n)
+				}
+			}
+			j, err := Partitions{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: parts}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := j.(*job).parts; got != parts {
+				t.Errorf("%d parts on %d cores", got, parts)
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A simplex is inside a part where it has a vertex of which all given simplices are of that part,
+// and else between parts.
+func ownersAreDefined(t *testing.T) {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "mixed"} {
+		c := complexOf(t, name)
+		f := simplicial.NewFaces(c, 1)
+		for parts := 1; parts <= 5; parts++ {
+			of := make([]map[int32]bool, c.Vertices)
+			part, at := bisect(c, parts), 0
+			for d, tops := range c.Tops {
+				for s := 0; s < len(tops); s += d + 1 {
+					for _, v := range tops[s : s+d+1] {
+						if of[v] == nil {
+							of[v] = map[int32]bool{}
+						}
+						of[v][part[at]] = true
+					}
+					at++
+				}
+			}
+			for d, owner := range owners(f, c, parts, "") {
+				for i, got := range owner {
+					want := map[int32]bool{}
+					for _, v := range f.Vertices[d][i*(d+1) : (i+1)*(d+1)] {
+						if len(of[v]) == 1 {
+							for p := range of[v] {
+								want[p] = true
+							}
+						}
+					}
+					if len(want) > 1 || len(want) == 1 && !want[got] || len(want) == 0 && got != between {
+						t.Fatalf("%s: simplex %d of dimension %d is of part %d, want %v", name, i, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The longest boundary is the longest there was, of any dimension and part, and so many rounds there
+// were.
+func flagsAreTold(t *testing.T) {
+	const points, random, holes, nearer = "sphere/dim=0/over=2", "random/vertices=30/dim=3/count=300/seed=4/over=2", "kuhn/shape=9x8x9/drills=4/cavities=9/order=random/over=2", "vertices renumbered breadth first"
+	longest := func(n int) string { return fmt.Sprintf("longest boundary of a cell: %d faces", n) }
+	for _, c := range []struct {
+		of      string
+		i       bench.Implementation[*homology.Problem, homology.Groups]
+		options string
+		threads int
+		want    []string
+	}{
+		{random, Implementation{}, "", 1, []string{longest(17), nearer}}, {random, Implementation{}, "pairs=numbered", 1, []string{longest(19)}}, {holes, Implementation{}, "", 1, []string{longest(18), nearer}}, {holes, Implementation{}, "pairs=numbered", 1, []string{longest(110)}},
+		{random, Partitions{}, "", 3, []string{longest(16), nearer}}, {random, Partitions{}, "pairs=numbered", 4, []string{longest(19)}}, {holes, Partitions{}, "", 3, []string{longest(31), nearer}},
+		{random, Race{}, "", 1, []string{longest(18), "108 rounds"}}, {random, Race{}, "margin=0", 1, []string{longest(22), "248 rounds"}}, {holes, Race{}, "", 1, []string{longest(24), "82 rounds"}},
+		{points, Implementation{}, "", 1, []string{longest(0)}}, {points, Partitions{}, "", 3, []string{longest(0)}}, {points, Race{}, "", 1, []string{longest(0), "0 rounds"}},
+	} {
+		p, err := homology.Inputs{}.Open(c.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := c.i.Setup(p, bench.Conditions{Setting: bench.Setting{Options: c.options, Threads: c.threads}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a second call says the same
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := j.(interface{ Flags() []string }).Flags(); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s, %d cores: %q, want %q", c.i.About().Name, c.options, c.threads, got, c.want)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := (Race{}).Setup(nil, bench.Conditions{Setting: bench.Setting{Options: "margin=few"}}); err == nil {
+		t.Error("a margin of few is one")
+	}
+	// Where any may be reduced, whatever it costs, those that race are all.
+	p, err := homology.Inputs{}.Open(random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds, faces, err := Rounds(p.Complex, math.MaxUint32, true)
+	if most, far, _ := Rounds(p.Complex, 1<<30, true); err != nil || rounds != most || faces != far || rounds == 0 {
+		t.Errorf("%d rounds to a boundary of %d faces, %v, want %d and %d", rounds, faces, err, most, far)
+	}
+}
+
+// The vertices of a simplex are far from each other where they are more than an eighth of all apart as
+// a rule.
+func farIsScattered(t *testing.T) {
+	for _, c := range []struct {
+		tops []uint32
+		want bool
+	}{{[]uint32{0, 10, 79, 69}, false}, {[]uint32{0, 11, 79, 68}, true}, {[]uint32{22, 0, 5, 6}, true}, {[]uint32{20, 0, 5, 6}, false}} {
+		if got := scattered(&simplicial.Complex{Tops: [][]uint32{nil, c.tops}, Vertices: 80}); got != c.want {
+			t.Errorf("%v of 80 vertices: %v", c.tops, got)
+		}
+	}
+	for _, tops := range [][][]uint32{nil, {{3, 70}}} {
+		if scattered(&simplicial.Complex{Tops: tops, Vertices: 80}) {
+			t.Errorf("%v is scattered", tops)
+		}
+	}
+}

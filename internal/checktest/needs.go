@@ -1,0 +1,50 @@
+package checktest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"testing"
+)
+
+// Allocated is how many bytes a function allocates: the least of a few calls, because the runtime
+// allocates too.
+func Allocated(f func()) uint64 {
+	least := ^uint64(0)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	return least
+}
+
+// Panics holds that a function panics.
+func Panics(t testing.TB, what string, do func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	do()
+}
+
+// PanicsIfShorter holds that a function of lists of some lengths panics where one is a number too short.
+func PanicsIfShorter(t testing.TB, what string, lengths []int, do func(lengths []int)) {
+	t.Helper()
+	do(lengths)
+	for i := range lengths {
+		shorter := slices.Clone(lengths)
+		shorter[i]--
+		Panics(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { do(shorter) })
+	}
+}
+
+// Least is the least number from 1 on that is enough, of which all greater ones are.
+func Least(enough func(n int64) bool) int64 {
+	return 1 + int64(sort.Search(1<<50, func(n int) bool { return enough(int64(n) + 1) }))
+}

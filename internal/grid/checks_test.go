@@ -1,0 +1,68 @@
+package grid_test
+
+import (
+	"testing"
+
+	"eccbench/internal/checktest"
+)
+
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of what images pass through between their source and the counting: views, slabs, pieces, levels.
+func checks() []checktest.Check {
+	return []checktest.Check{
+		{Name: "views of an image", Of: views},
+		{Name: "views of what cannot be read", Of: unreadViews},
+		{Name: "sources that are closed", Of: closes},
+		{Name: "relabelled images", Of: relabelKeepsTheOrder},
+		{Name: "images closed to rings", Of: wrapAndFirst},
+		{Name: "axes", Of: axes},
+		{Name: "negated images", Of: negate},
+		{Name: "images padded with no value", Of: padOfNoValue},
+		{Name: "padded images", Of: pad},
+		{Name: "masked images", Of: mask},
+		{Name: "images that repeat themselves", Of: repeat},
+		{Name: "sums over periods", Of: overPeriods},
+		{Name: "images not seen to repeat themselves", Of: unrepeated},
+		{Name: "ranges of values", Of: ranges},
+		{Name: "images on a table", Of: onTable},
+		{Name: "images on a ladder", Of: onLadder},
+		{Name: "pieces", Of: eachPiece},
+		{Name: "pieces of spans", Of: eachPieceOfSpans},
+		{Name: "pieces that are left", Of: piecesAreLeft},
+		{Name: "sizes of pieces", Of: piecesAreLarge},
+		{Name: "sizes of joined pieces", Of: joinedPiecesAreSmall},
+		{Name: "slabs", Of: eachSlab},
+		{Name: "slabs that share a slice", Of: eachSharing},
+		{Name: "slabs of an image in memory", Of: eachSlabOfAField},
+		{Name: "bounds of slabs", Of: checkSlab},
+		{Name: "levels", Of: levelIsTheLowest},
+		{Name: "levels of tables", Of: func(t *testing.T) { levelsOfTables(t, 20_000, 2, 3000, 70_000) }},
+		{Name: "ladders in words", Of: parseLadder},
+		{Name: "ladders of levels that are one", Of: levelsThatAreTheSame},
+		{Name: "hashes of slices", Of: digester},
+		{Name: "every float32 a level", Of: everyFloat32},
+		{Name: "shapes", Of: parseShape},
+		{Name: "types", Of: types},
+		{Name: "levels of bit patterns", Of: ofPatterns},
+		{Name: "what is no ladder", Of: ladderRefuses},
+		{Name: "levels in float32", Of: inFloat32},
+		{Name: "keys of ladders", Of: ladderKeys},
+		{Name: "images in memory", Of: newField},
+		{Name: "hashes", Of: digest},
+		{Name: "sums of words", Of: sumsOfWords},
+		{Name: "memory of slabs that share a slice", Of: sharingBytes},
+		{Name: "bytes in memory", Of: trusted},
+		{Name: "batches", Of: batches},
+		{Name: "slabs that are read in parts", Of: partsOfSlabs},
+		{Name: "values of bytes", Of: valuesRefuses},
+		{Name: "labels", Of: labels},
+		{Name: "gaps, and values above the last level", Of: gapsAndTops},
+		{Name: "views of every type", Of: viewsOfTypes},
+		{Name: "rows that change places", Of: turnsRows},
+		{Name: "bounds of views", Of: boundsOfViews},
+		{Name: "pieces that fail", Of: piecesThatFail},
+		{Name: "what sources say of themselves", Of: whatSourcesSay},
+		{Name: "ladders in gobs", Of: ladderGobs},
+	}
+}

@@ -1,0 +1,106 @@
+package ranks
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/internal/checktest"
+)
+
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of ranks and of what columns begin with, over small fields and the greatest.
+func checks() []checktest.Check {
+	return []checktest.Check{
+		{Name: "inverses", Of: inverses},
+		{Name: "ranks of columns and their sums", Of: sumsAddNothing},
+		{Name: "fields, and columns that are left out", Of: fieldsAndSkips},
+	}
+}
+
+var fields = []int64{2, 3, MostPrime}
+
+// The inverse of a unit times it is 1, also in a field so large that squares need 62 bits.
+func inverses(t *testing.T) {
+	for _, p := range fields {
+		for _, v := range []int64{1, 2, 3, 1 << 16, 65537, 1<<31 - 3, 1<<31 - 2} {
+			if v = v % p; v == 0 {
+				continue
+			}
+			if inverse := power(v, p-2, p); v*inverse%p != 1 {
+				t.Errorf("%d · %d is %d modulo %d", v, inverse, v*inverse%p, p)
+			}
+		}
+	}
+}
+
+// of is the rank of a full matrix by columns, of the rows from one on.
+func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
+	return Of(int64(len(columns[0])), int64(len(columns)), p, func(i int64, list []Term) []Term {
+		for row, v := range columns[i] {
+			if v != 0 && row >= from {
+				list = append(list, Term{uint32(row), v})
+			}
+		}
+		return list
+	}, skip)
+}
+
+// The rank of a matrix with any coefficients is how many columns it was made of: the others are
+// sums of those, which are independent by a triangle of ones. Of rows that columns begin with there are
+// as many, and each is one without which the rows behind it have a lesser rank.
+func sumsAddNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 100 {
+		rows, independent, more := 4+rng.IntN(8), 1+rng.IntN(4), rng.IntN(5)
+		var columns [][]int64
+		for k := range independent {
+			column := make([]int64, rows)
+			column[k] = 1
+			for i := k + 1; i < rows; i++ {
+				column[i] = rng.Int64N(9) - 4
+			}
+			columns = append(columns, column)
+		}
+		for range more {
+			column := make([]int64, rows)
+			for _, base := range columns[:independent] {
+				times := rng.Int64N(9) - 4
+				for i, v := range base {
+					column[i] += times * v
+				}
+			}
+			columns = append(columns, column)
+		}
+		rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		for _, p := range fields {
+			rank, begins := of(0, columns, p, nil)
+			if rank != int64(independent) {
+				t.Fatalf("rank %d of %v over the field of %d, want %d", rank, columns, p, independent)
+			}
+			without := int64(0)
+			for row, b := range slices.Backward(begins) {
+				with, _ := of(row, columns, p, nil)
+				if b != (with > without) {
+					t.Fatalf("%v over the field of %d: columns begin with row %d: %v, but ranks from there on are %d and %d", columns, p, row, b, with, without)
+				}
+				without = with
+			}
+		}
+	}
+}
+
+// A column that is twice another over the integers is nothing over two elements, and what is left
+// out is not looked at.
+func fieldsAndSkips(t *testing.T) {
+	columns := [][]int64{{2, 0}, {0, 1}, {0, 3}}
+	for p, want := range map[int64]int64{2: 1, 3: 2, MostPrime: 2} {
+		if got, _ := of(0, columns, p, nil); got != want {
+			t.Errorf("rank %d over %d, want %d", got, p, want)
+		}
+	}
+	if got, begins := of(0, columns, 2, []bool{false, true, true}); got != 0 || begins[0] || begins[1] {
+		t.Errorf("rank %d, %v of columns that are left out", got, begins)
+	}
+}

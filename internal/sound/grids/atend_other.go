@@ -1,6 +1,0 @@
-//go:build !linux
-
-package grids
-
-// AtEnd is so many bytes, and what gives them back.
-func AtEnd(n int) (b []byte, free func()) { return make([]byte, n), func() {} }

@@ -1,0 +1,337 @@
+package betti
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/workloads/ecc"
+)
+
+// randomImage has so many of its voxels, about, in the set at 3.
+func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := &mask{shape.D, shape.H, shape.W, make([]bool, shape.Voxels())}
+	data := grid.NewBuffer(shape.Voxels())
+	for i := range data {
+		if m.inside[i] = rng.Float64() < density; m.inside[i] {
+			data[i] = 1 + 2*byte(rng.IntN(2))
+		} else {
+			data[i] = 4 + byte(rng.IntN(2))
+		}
+	}
+	f, err := grid.Trusted(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Image{f, 3}, m
+}
+
+// However an image is cut into slabs, and whether or not it is in memory, words of bits fill
+// what single voxels do.
+func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128}} {
+		for _, density := range densities {
+			in, m := randomImage(t, shape, density)
+			rest := &mask{m.d, m.h, m.w, slices.Clone(m.inside)}
+			for i, is := range m.inside {
+				rest.inside[i] = !is
+			}
+			flat := [2]bool{m.d == 1, false}
+			for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}} {
+				of, image := m, in
+				if c.Superlevel { // those above 3 are the rest
+					of, image = rest, &Image{in.Source, 4}
+				}
+				want := tally{
+					set:            of.fillEach(filling{true, !c.Vertices, flat, [2]bool{true, true}}, nil),
+					rest:           of.fillEach(filling{false, c.Vertices, flat, [2]bool{true, true}}, nil),
+					characteristic: of.characteristic(c.Vertices),
+				}
+				for _, planes := range []int64{0, 1, 2, 3} {
+					unread := image.of(struct{ grid.Source }{image.Source})
+					once := image.of(gridtest.ReadOnce(image.Source))
+					few := rng.IntN(4)
+					for _, in := range []*Image{
+						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
+						readBefore(t, rng, keeping(unread, ecc.Convention{}, planes, few), 0),
+					} {
+						if got, err := floodOf(in, c, planes, few); err != nil || got != want {
+							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, small up to %d words, want %+v", shape, density, c, got, err, planes, few, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// readBefore is an image whose slices are read in any order by several goroutines, but for so many of them, about.
+func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, z := range rng.Perm(int(in.Shape().Slices())) {
+		if rng.Float64() < unread {
+			continue
+		}
+		wg.Go(func() {
+			if err := in.ReadSlab(grid.NewBuffer(grid.SliceBytes(in)), int64(z), int64(z)+1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return in
+}
+
+// characteristic counts the cells one of whose voxels is inside, or where voxels are vertices
+// those all of whose vertices are.
+func (m *mask) characteristic(vertices bool) (chi int64) {
+	inside := func(z, y, x int64) bool {
+		return z >= 0 && z < m.d && y >= 0 && y < m.h && x >= 0 && x < m.w && m.inside[(z*m.h+y)*m.w+x]
+	}
+	for z := range m.d + 1 {
+		for y := range m.h + 1 {
+			for x := range m.w + 1 {
+				for cell := range int64(8) { // that spans the axes of its bits
+					along := [3]int64{cell >> 2, cell >> 1 & 1, cell & 1}
+					some, all, sign := false, true, int64(1)
+					if (along[0]+along[1]+along[2])%2 == 1 {
+						sign = -1
+					}
+					for corner := range int64(8) {
+						k, j, i := corner>>2, corner>>1&1, corner&1
+						if vertices {
+							if k <= along[0] && j <= along[1] && i <= along[2] {
+								all = all && inside(z+k, y+j, x+i)
+							}
+						} else if k >= along[0] && j >= along[1] && i >= along[2] {
+							some = some || inside(z+k-1, y+j-1, x+i-1)
+						}
+					}
+					if vertices && all || !vertices && some {
+						chi += sign
+					}
+				}
+			}
+		}
+	}
+	return chi
+}
+
+// Pieces of any height, as those between slices of an image or at its ends, are filled by words
+// of bits in any number of slabs as they are voxel by voxel.
+func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
+	both := []bool{false, true}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 4, H: 7, W: 128}} {
+		for _, density := range densities {
+			in, m := randomImage(t, shape, density)
+			for _, vertices := range both {
+				for _, ends := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
+					for _, flat := range both {
+						p, of := Piece{Image: in, Vertices: vertices, Flat: flat, Ends: ends}, *m
+						if flat && shape.D > 1 {
+							continue
+						}
+						of.d, of.h, of.w = p.Stack()
+						want := of.slab(vertices, flat, ends)
+						for _, planes := range []int64{0, 1, 2, 3} {
+							few := rng.IntN(4)
+							if got, err := floodPlanes(p, planes, few, 3); err != nil || !reflect.DeepEqual(got, want) {
+								t.Errorf("%v, %v inside, vertices %v, ends %v, in slabs of %d planes, small up to %d words: %+v, want %+v (%v)", shape, density, vertices, ends, planes, few, got, want, err)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// slab fills both kinds of components.
+func (m *mask) slab(vertices, flat bool, ends [2]bool) (s Slab) {
+	set, rest := Needs(flat, vertices)
+	if set {
+		s.Set = m.components(filling{true, !vertices, [2]bool{false, flat}, ends})
+	}
+	if rest {
+		s.Rest = m.components(filling{false, vertices, [2]bool{false, flat}, ends})
+	}
+	return s
+}
+
+// components fills those of planes, and tells which come to the first one and to the last one
+// where others have it, too.
+func (m *mask) components(f filling) (c Components) {
+	first, ofFirst := m.planeComponents(f, 0)
+	last, ofLast := m.planeComponents(f, m.d-1)
+	const unseen = -1
+	number := func(list []int32) []int64 { // of the component of each one in the list
+		to := make([]int64, len(list))
+		for i := range to {
+			to[i] = unseen
+		}
+		return to
+	}
+	atFirst, atLast := number(first), number(last)
+	outside := map[int64]bool{}
+	n := m.fillEach(f, func(z, y, x, n int64) {
+		if z < 0 || z >= m.d || y < 0 || y >= m.h || x < 0 || x >= m.w {
+			outside[n] = true
+			return
+		}
+		if z == 0 {
+			if v := ofFirst[y*m.w+x]; v >= 0 {
+				atFirst[v] = n
+			}
+		}
+		if z == m.d-1 {
+			if v := ofLast[y*m.w+x]; v >= 0 {
+				atLast[v] = n
+			}
+		}
+	})
+	numbers := map[int64]int32{}
+	for o := range outside {
+		numbers[o] = outsideNumber
+	}
+	next := int32(outsideNumber)
+	named := func(at []int64) (list []int32) {
+		list = make([]int32, len(at))
+		for i, n := range at {
+			if _, is := numbers[n]; !is {
+				next++
+				numbers[n] = next
+			}
+			list[i] = numbers[n]
+		}
+		return list
+	}
+	if !f.ends[0] {
+		c.First = named(atFirst)
+	}
+	if !f.ends[1] {
+		c.Last = named(atLast)
+	}
+	c.Inner = n - int64(len(numbers))
+	return c
+}
+
+// planeComponents fills those of a plane alone: a number for each that is not outside, in the
+// order of their first voxels, and the place of each voxel's one in that list, or less than 0.
+func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
+	of = make([]int32, m.h*m.w)
+	const none = -1
+	for i := range of {
+		of[i] = none
+	}
+	plane := &mask{1, m.h, m.w, m.inside[z*m.h*m.w:][:m.h*m.w]}
+	f.flat[0] = true
+	outside := map[int64]bool{}
+	n := plane.fillEach(f, func(_, y, x, n int64) {
+		if y < 0 || y >= m.h || x < 0 || x >= m.w {
+			outside[n] = true
+			return
+		}
+		of[y*m.w+x] = int32(n)
+	})
+	places := make([]int32, n)
+	for n := range places {
+		if places[n] = none; !outside[int64(n)] {
+			places[n] = int32(len(list))
+			list = append(list, int32(n))
+		}
+	}
+	for i, v := range of {
+		if v >= 0 {
+			of[i] = places[v]
+		}
+	}
+	return list, of
+}
+
+// A filling is what is filled: the voxels inside or the others, with neighbours at faces or at
+// corners too. Where there is one plane or one row in each an image can be flat: it has no
+// sides there. The layer is around planes where the box ends, before the first one or after
+// the last.
+type filling struct {
+	inside, corners bool
+	flat            [2]bool // as to planes, and to rows
+	ends            [2]bool
+}
+
+// layers are around the box, of which the second ends every component.
+const layers = 2
+
+// fillEach fills each component from its first voxel on and counts them. See is called with
+// every voxel of a component, those of the layer too, and the component's number: they are in
+// the order of their first voxels.
+func (m *mask) fillEach(f filling, see func(z, y, x, number int64)) (n int64) {
+	ring := [3]int64{1, 1, 1} // layers of the outside around planes, rows, voxels
+	around := [3]int64{layers, layers, layers}
+	for axis, flat := range f.flat {
+		if flat {
+			ring[axis], around[axis] = 0, 0
+		}
+	}
+	h, w := m.h+2*around[1], m.w+2*around[2]
+	left := make([]bool, (m.d+2*around[0])*h*w) // to be filled
+	var near []int64
+	for dz := -ring[0]; dz <= ring[0]; dz++ {
+		for dy := -ring[1]; dy <= ring[1]; dy++ {
+			for dx := int64(-1); dx <= 1; dx++ {
+				if steps := dz*dz + dy*dy + dx*dx; steps == 1 || steps > 1 && f.corners {
+					near = append(near, (dz*h+dy)*w+dx)
+				}
+			}
+		}
+	}
+	for z := -ring[0]; z < m.d+ring[0]; z++ {
+		if z < 0 && !f.ends[0] || z >= m.d && !f.ends[1] {
+			continue
+		}
+		for y := -ring[1]; y < m.h+ring[1]; y++ {
+			row := left[((z+around[0])*h+y+around[1])*w+layers-1:][:m.w+2] // with a voxel at either end
+			for i := range row {
+				row[i] = !f.inside
+			}
+			if z >= 0 && z < m.d && y >= 0 && y < m.h {
+				for x, in := range m.inside[(z*m.h+y)*m.w:][:m.w] {
+					row[x+1] = in == f.inside
+				}
+			}
+		}
+	}
+	var todo []int64
+	from := func(first int64) {
+		left[first] = false
+		todo = append(todo, first)
+		for len(todo) > 0 {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if see != nil {
+				see(at/(h*w)-around[0], at/w%h-around[1], at%w-layers, n)
+			}
+			for _, step := range near {
+				if to := at + step; left[to] {
+					left[to] = false
+					todo = append(todo, to)
+				}
+			}
+		}
+		n++
+	}
+	for first, is := range left {
+		if is {
+			from(int64(first))
+		}
+	}
+	return n
+}

@@ -1,9 +1,0 @@
-package rows
-
-import (
-	"testing"
-
-	"eccbench/internal/sound/soundtest"
-)
-
-func TestChecks(t *testing.T) { soundtest.Run(t, Checks()...) }

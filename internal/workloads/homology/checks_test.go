@@ -1,0 +1,759 @@
+package homology
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
+	"eccbench/internal/ranks/rankstest"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/verify"
+)
+
+func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
+
+// checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
+// torsion, laws that see what is wrong, names, encoding and sharing.
+func checks() []checktest.Check {
+	return []checktest.Check{
+		{Name: "rings", Of: ringsAreRead},
+		{Name: "orders of cyclic parts", Of: factorsDivide},
+		{Name: "universal coefficients", Of: universalCoefficients},
+		{Name: "two enumerations", Of: enumerationsAgree},
+		{Name: "the Smith form of a projective plane", Of: smithByHand},
+		{Name: "known torsion", Of: torsionIsKnown},
+		{Name: "diagonals by minors", Of: diagonalsByMinors},
+		{Name: "ranks and torsion of random complexes", Of: ranksAreOfSmith},
+		{Name: "entries that grow", Of: entriesGrow},
+		{Name: "orders that are wrong by a square", Of: squaresAreTold},
+		{Name: "encoded groups", Of: encoding},
+		{Name: "shared complexes", Of: sharedIsAttached},
+		{Name: "names", Of: namesSayRings},
+		{Name: "laws of wrong groups", Of: lawsRefuse},
+		{Name: "primes that divide orders", Of: primesAreFound},
+		{Name: "groups of joins", Of: joinsMultiply},
+		{Name: "groups that follow from names", Of: namesAreKnown},
+		{Name: "closed forms", Of: closedFormsAreRight},
+		{Name: "where groups differ", Of: differencesAreTold},
+		{Name: "what proves little", Of: weakIsTold},
+		{Name: "what laws ask for", Of: lawsAskForComplexes},
+		{Name: "what laws take", Of: lawsSayWhatTheyTake},
+		{Name: "what is said of problems", Of: problemsAreCounted},
+	}
+}
+
+func problem(t *testing.T, name string) *Problem {
+	t.Helper()
+	p, err := Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func ringsAreRead(t *testing.T) {
+	for _, s := range []string{"2", "3", "2147483647", "Q", "Z"} {
+		if r, err := ParseRing(s); err != nil || r.String() != s {
+			t.Errorf("%s: %v, %v", s, r, err)
+		}
+	}
+	for _, s := range []string{"", "1", "0", "4", "-2", "2147483659", "z"} {
+		if r, err := ParseRing(s); err == nil {
+			t.Errorf("%q is %v", s, r)
+		}
+	}
+}
+
+func factorsDivide(t *testing.T) {
+	for _, c := range [][2][]uint64{{{4, 6}, {2, 12}}, {{2, 3, 5}, {30}}, {{1}, {}}, {nil, {}}, {{2, 2, 4, 9}, {2, 2, 36}}} {
+		if got := factors(t, c[0]); !slices.Equal(got, c[1]) {
+			t.Errorf("%v: %v, want %v", c[0], got, c[1])
+		}
+	}
+	// Nothing follows from names of groups whose orders have more than 64 bits, but over a field.
+	for order, name := range map[uint64]string{1<<32 - 1: primorial(47), 1<<32 + 1: primorial(53)} {
+		got, err := Factors([]uint64{1 << 32, order, 1})
+		if fits := order < 1<<32; fits && (err != nil || !slices.Equal(got, []uint64{order << 32})) || !fits && err != errLong {
+			t.Errorf("2³² and %d: %v, %v", order, got, err)
+		}
+		n, err := simplicial.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, ok := integral(n); ok != (order < 1<<32) || ok && g.String() != "(1, 0 + Z/614889782588491410, 0)" {
+			t.Errorf("%s: %v, %v", name, g, ok)
+		}
+	}
+}
+
+func factors(t *testing.T, orders []uint64) []uint64 {
+	t.Helper()
+	list, err := Factors(orders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// primorial names a complex whose torsion is one group of as many elements as the primes up to one come to
+// together, of more than 64 bits from 53 on.
+func primorial(most int) string {
+	name := "moore/n=2"
+	for p := 3; p <= most; p++ {
+		if big.NewInt(int64(p)).ProbablyPrime(0) {
+			name = fmt.Sprintf("wedge/with=moore,n=%d/of=%s", p, name)
+		}
+	}
+	return name
+}
+
+// longTorsion is a complex with torsion of an order of more than 64 bits.
+func longTorsion(t *testing.T, over Ring) *Problem {
+	t.Helper()
+	name, err := Of(primorial(53), over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem(t, name)
+}
+
+// The projective plane, by its closed form and by ranks.
+func universalCoefficients(t *testing.T) {
+	g := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}
+	for r, want := range map[Ring][]int64{2: {1, 1, 1}, 3: {1, 0, 0}, Rationals: {1, 0, 0}} {
+		if got := g.over(r); !slices.Equal(got.Betti, want) {
+			t.Errorf("over %v: %v, want %v", r, got, want)
+		}
+		if r > Integers && !slices.Equal(chainsOf(problem(t, "rp2")).betti(int64(r)), want) {
+			t.Errorf("ranks over %v", r)
+		}
+	}
+	if s := g.String(); s != "(1, 0 + Z/2, 0)" {
+		t.Error(s)
+	}
+}
+
+// Those who enumerate faces share nothing, and count the same.
+func enumerationsAgree(t *testing.T) {
+	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus"} {
+		p := problem(t, name)
+		if a, b := chainsOf(p).count, p.Counts(); !slices.Equal(a, b) {
+			t.Errorf("%s: %v and %v", name, a, b)
+		}
+	}
+}
+
+func smithByHand(t *testing.T) {
+	// Of triangles of the projective plane.
+	f := simplicial.NewFaces(problem(t, "rp2").Complex, 1)
+	rank, torsion, err := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
+	if rank != 10 || !slices.Equal(torsion, []uint64{2}) || err != nil {
+		t.Errorf("rank %d, torsion %v, %v", rank, torsion, err)
+	}
+	// Of 64 bits, and of one more.
+	for bits, want := range map[uint]error{63: nil, 64: errLong} {
+		order := new(big.Int).Lsh(big.NewInt(1), bits)
+		rank, torsion, err := diagonal([][]*big.Int{{order, new(big.Int)}, {new(big.Int), big.NewInt(-1)}})
+		if rank != 2 || !errors.Is(err, want) || want == nil && !slices.Equal(torsion, []uint64{1 << 63}) {
+			t.Errorf("an order of 2^%d: rank %d, torsion %v, %v", bits, rank, torsion, err)
+		}
+	}
+}
+
+// Rows that hold little and full ones come to the same orders.
+func torsionIsKnown(t *testing.T) {
+	for name, want := range map[string][]uint64{
+		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
+	} {
+		got, err := chainsOf(problem(t, name)).torsion(2)
+		if got = factors(t, got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, want)
+		}
+	}
+}
+
+// An order that is wrong by a square is told, though the ranks over primes are the same.
+func squaresAreTold(t *testing.T) {
+	p := problem(t, "moore/n=4/over=Z")
+	for order, want := range map[uint64]bool{4: true, 2: false, 8: false, 6: false} {
+		out := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {order}, nil}}
+		d, err := byRanks(p, out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (d == nil) != want {
+			t.Errorf("order %d: %v", order, d)
+		}
+		// By the first prime over which it is wrong, if there is one.
+		if order == 6 && !strings.Contains(d.Where, "b1 over Z/3, as it follows from (1, 0 + Z/6, 0)") {
+			t.Errorf("order %d is wrong in %s", order, d.Where)
+		}
+	}
+	if d, err := byRanks(problem(t, "moore/n=4/over=3"), Groups{[]int64{1, 1, 0}, make([][]uint64, 3)}, nil); err != nil || d == nil || d.Where != "b1" {
+		t.Errorf("%v, %v", d, err)
+	}
+	// What cannot be told is no answer's fault.
+	const n = 60
+	grows := &chains{count: []int64{0, n + 2, n + 1}, boundary: [][]uint32{2: {3 * n: 0, 3*n + 1: n, 3*n + 2: n + 1}}}
+	for i := range uint32(n) { // each number is the sum of the two before it
+		copy(grows.boundary[2][3*i:], []uint32{i, i + 2, i + 1})
+	}
+	if _, err := powers(p, grows, Groups{make([]int64, 3), [][]uint64{nil, {2}, nil}}); err == nil || !strings.Contains(err.Error(), "an entry grows") {
+		t.Errorf("orders of a matrix whose entries grow: %v", err)
+	}
+	if _, err := byRanks(longTorsion(t, Integers), Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}, nil); err != errLong {
+		t.Errorf("an order of more than 64 bits: %v", err)
+	}
+	if d, err := byRanks(p, NewGroups(2), nil); err != nil || d == nil || d.Where != "dimensions" || d.Want != "3" || d.Got != "2" {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+func encoding(t *testing.T) {
+	for _, g := range []Groups{NewGroups(0), Poisoned(), {[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}, {[]int64{1, 0}, [][]uint64{nil, slices.Repeat([]uint64{3}, 30)}}} {
+		got, err := Decode(Encode(g))
+		if err != nil || agree(nil, g, got) != nil {
+			t.Errorf("%v: %v, %v", g, got, err)
+		}
+		if b := Encode(g); len(b) > 8 {
+			if _, err := Decode(b[:len(b)-1]); err == nil {
+				t.Error("cut off and read")
+			}
+		}
+	}
+	if _, err := Decode([]byte{255, 255, 255, 255, 255, 255, 255, 255}); err == nil {
+		t.Error("dimensions without end")
+	}
+	g := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
+	b := Encode(g)
+	for end := range b {
+		if _, err := Decode(b[:end]); err == nil {
+			t.Errorf("cut off at %d of %d bytes and read", end, len(b))
+		}
+	}
+	if _, err := Decode(append(b, 0)); err == nil {
+		t.Error("read with what is behind")
+	}
+}
+
+func sharedIsAttached(t *testing.T) {
+	for _, name := range []string{"kuhn/shape=4x4x4/over=Q", "moore/n=2/order=random/over=Z"} {
+		p := problem(t, name)
+		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Inputs{}).Share(p, f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		data, err := os.ReadFile(f.Name())
+		if err != nil || int64(len(data)) != (Inputs{}).Size(p) {
+			t.Fatal(len(data), err)
+		}
+		got, err := Inputs{}.Attach(data)
+		if err != nil || got.Over != p.Over || !slices.EqualFunc(got.Tops, p.Tops, slices.Equal) || !slices.Equal(got.Counts(), p.Counts()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := (Inputs{}).Attach(data[:20]); err == nil {
+			t.Error("cut off and attached")
+		}
+	}
+}
+
+// Names say the ring before what holds the rest of the name.
+func namesSayRings(t *testing.T) {
+	for name, want := range map[string]string{
+		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off", "file/over=3/path=a/over=Z/b.off": "file/over=3/path=a/over=Z/b.off",
+		"join/with=rp2/of=klein/over=Z": "",
+	} {
+		got, err := question().Named(name)
+		if want == "" {
+			continue // the ring of what a join is of: refused when it is opened
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+	if p, err := (Inputs{}).Open("join/with=rp2/of=klein/over=Z"); err == nil {
+		t.Errorf("the ring of what a join is of is that of the join, %v", p.Over)
+	}
+	if got, err := Of("rp2/over=Z", 3); err != nil || got != "rp2/over=3" {
+		t.Error(got, err)
+	}
+	if _, err := (Inputs{}).Open("rp2/over=4"); err == nil || !strings.Contains(err.Error(), "want a prime") {
+		t.Error(err)
+	}
+}
+
+// Each law finds an answer that is wrong.
+func lawsRefuse(t *testing.T) {
+	p := problem(t, "torus/over=2")
+	right := Groups{[]int64{1, 2, 1}, make([][]uint64, 3)}
+	for _, l := range laws() {
+		answer := func(q *Problem) (Groups, error) {
+			out := NewGroups(len(q.Tops))
+			copy(out.Betti, chainsOf(q).betti(2))
+			return out, nil
+		}
+		if d, err := l.Check(p, right, answer); d != nil || err != nil {
+			t.Errorf("%s: %v, %v of a right answer", l.Name, d, err)
+		}
+		wrong := Groups{[]int64{1, 2, 2}, make([][]uint64, 3)}
+		if d, _ := l.Check(p, wrong, answer); d == nil {
+			t.Errorf("%s: keeps a wrong answer", l.Name)
+		}
+		if _, err := l.Check(p, right, func(*Problem) (Groups, error) { return right, errLong }); (err == errLong) != (l.Calls > 0) {
+			t.Errorf("%s: %v where nothing answers", l.Name, err)
+		}
+		constant := func(*Problem) (Groups, error) { return right, nil }
+		if d, _ := l.Check(p, right, constant); d == nil && (l.Name == "suspension" || l.Name == "a simplex more") {
+			t.Errorf("%s: keeps a constant", l.Name)
+		}
+	}
+	if policy().Weak(p, right) != "" || policy().Weak(p, Groups{[]int64{1, 0, 0, 0}, make([][]uint64, 4)}) == "" {
+		t.Error("what proves little is not told")
+	}
+}
+
+// Large primes are found, each once, and those of another ring are its own.
+func primesAreFound(t *testing.T) {
+	const large, next = 1<<20 + 7, 1<<20 + 13 // primes
+	for _, c := range []struct {
+		ring Ring
+		of   []uint64
+		want []int64
+	}{
+		{Integers, nil, []int64{mostPrime, 2}}, {Integers, []uint64{3, 12}, []int64{mostPrime, 2, 3}},
+		{Integers, []uint64{2 * large, large, 7}, []int64{mostPrime, 2, large, 7}}, {5, []uint64{7}, []int64{5}},
+		// But not those of which two are left, nor one that is beyond those of fields.
+		{Integers, []uint64{large * next * 3, mostPrime + 12}, []int64{mostPrime, 2, 3}}, {Rationals, []uint64{5, mostPrime}, []int64{mostPrime, 2, 5}},
+	} {
+		if got := primes(c.ring, Groups{[]int64{1, 0}, [][]uint64{nil, c.of}}); !slices.Equal(got, c.want) {
+			t.Errorf("over %v, of orders %v: %v, want %v", c.ring, c.of, got, c.want)
+		}
+	}
+}
+
+// Each two orders of a join make two groups of what divides both.
+func joinsMultiply(t *testing.T) {
+	a := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2, 4}, nil}}
+	got := joined(a, a)
+	for d, torsion := range got.Torsion {
+		var want []uint64
+		if d == 3 || d == 4 {
+			want = []uint64{2, 2, 2, 4}
+		}
+		if !slices.Equal(factors(t, torsion), factors(t, want)) {
+			t.Errorf("dimension %d: %v, want %v", d, torsion, want)
+		}
+	}
+}
+
+// What follows from a name is of its ring, and nothing follows about another.
+func namesAreKnown(t *testing.T) {
+	for _, ring := range []string{"2", "3", "Q", "Z"} {
+		p := problem(t, "rp2/over="+ring)
+		for _, of := range []string{"2", "3", "Q", "Z"} {
+			g, ok := known("rp2/over="+of, p)
+			if ok != (of == ring) {
+				t.Errorf("over %s, by the name over %s: %v, %v", ring, of, g, ok)
+			}
+		}
+	}
+}
+
+// A diagonal form has the rank of the matrix, and its entries are of the same group as the invariant
+// factors, which are what minors have in common.
+func diagonalsByMinors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	torsion := 0
+	for round := range 600 {
+		m := rankstest.Random(rng, []int64{1, 2, 6, 1 << 40}[round%4])
+		rows := make([][]*big.Int, len(m))
+		for i := range m {
+			for _, v := range m[i] {
+				rows[i] = append(rows[i], big.NewInt(v))
+			}
+		}
+		rank, got, err := diagonal(rows)
+		var want []uint64
+		fits := true
+		for _, f := range rankstest.Factors(m) {
+			if fits = fits && f.BitLen() < 60; fits && f.Cmp(big.NewInt(1)) > 0 {
+				want = append(want, f.Uint64())
+			}
+		}
+		if rank != rankstest.Rank(m, 0) {
+			t.Fatalf("%v: rank %d, want %d", m, rank, rankstest.Rank(m, 0))
+		}
+		if !fits {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", m, err)
+		}
+		if torsion += len(want); !slices.Equal(factors(t, got), want) {
+			t.Fatalf("%v: a diagonal of %v, want %v", m, got, want)
+		}
+	}
+	if torsion < 100 {
+		t.Errorf("%d factors in all", torsion)
+	}
+}
+
+// The ranks of a random complex over primes, and its torsion by rows that hold little, follow from
+// the Smith forms of full matrices.
+func ranksAreOfSmith(t *testing.T) {
+	for seed := range 12 {
+		for _, of := range []string{"random/vertices=6/dim=2/count=12", "random/vertices=8/dim=3/count=14", "random/vertices=7/dim=1/count=9", "wedge/with=moore,n=2/of=moore/n=3", "join/with=sphere,dim=0/of=moore/n=2"} {
+			name := fmt.Sprintf("%s/seed=%d", of, seed)
+			if prefix, last, two := strings.Cut(of, "/of="); two {
+				if seed > 0 {
+					continue
+				}
+				name = prefix + "/order=random/of=" + last
+			}
+			p := problem(t, name)
+			c := chainsOf(p)
+			g, f := NewGroups(len(c.count)), simplicial.NewFaces(p.Complex, 1)
+			for d, n := range f.Counts() {
+				if g.Betti[d] += n; d > 0 {
+					rank, torsion, err := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+					g.Betti[d] -= rank
+					g.Betti[d-1] -= rank
+					g.Torsion[d-1] = factors(t, torsion)
+					if err != nil {
+						t.Fatal(err)
+					}
+					few, err := c.torsion(d)
+					if err != nil || !slices.Equal(factors(t, few), g.Torsion[d-1]) {
+						t.Fatalf("%s: torsion %v in dimension %d, %v; want %v", name, few, d-1, err, g.Torsion[d-1])
+					}
+				}
+			}
+			for _, prime := range []int64{2, 3, 5, mostPrime} {
+				if got, want := c.betti(prime), g.over(Ring(prime)); !slices.Equal(got, want.Betti) {
+					t.Fatalf("%s over %d: %v, want %v", name, prime, got, want)
+				}
+			}
+			for _, r := range []Ring{Integers, Rationals, 2, 3} {
+				if d, err := byRanks(&Problem{p.Complex, r}, g.over(r), nil); d != nil || err != nil {
+					t.Fatalf("%s over %v: %v, %v", name, r, d, err)
+				}
+			}
+		}
+	}
+}
+
+// Entries are added up to the greatest that is allowed, and a full matrix is made of what is left
+// where it is not too large.
+func entriesGrow(t *testing.T) {
+	for _, c := range []struct {
+		pivot, other, below int64
+		grows               bool
+	}{{1, mostEntry, 0, false}, {1, mostEntry, -1, true}, {1, -mostEntry, 0, false}, {1, -mostEntry, 1, true}, {-1, mostEntry, 0, false}, {-1, mostEntry, 1, true}, {1, 5, 5, false}, {-1, 5, -5, false}} {
+		m := sparse{rows: []map[uint32]int64{{0: c.pivot, 1: c.other}, {0: 1, 1: c.below}}, in: []map[int]bool{{0: true, 1: true}, {0: true, 1: true}}}
+		if c.below == 0 {
+			delete(m.rows[1], 1)
+			delete(m.in[1], 1)
+		}
+		if err := m.eliminate(0, 0); (err != nil) != c.grows {
+			t.Errorf("%+v: %v", c, err)
+		} else if err == nil {
+			want := map[uint32]int64{1: c.below - c.pivot*c.other}
+			maps.DeleteFunc(want, func(_ uint32, v int64) bool { return v == 0 })
+			if !maps.Equal(m.rows[1], want) || len(m.rows[0]) > 0 || len(m.in[0]) > 0 || len(m.in[1]) != len(want) || m.in[1][1] != (len(want) > 0) {
+				t.Errorf("%+v: %v is left in %v, want %v", c, m.rows, m.in, want)
+			}
+		}
+	}
+	// All that are units are pivots, be they 1 or -1: of none that is left a full matrix is made.
+	for d := 1; d < 3; d++ {
+		c := &chains{count: make([]int64, d+1), boundary: make([][]uint32, d+1)}
+		c.count[d-1], c.count[d] = 500, 500
+		for i := range uint32(500) {
+			c.boundary[d] = append(c.boundary[d], slices.Repeat([]uint32{i}, d+1)...) // the last sign stays
+		}
+		if got, err := c.torsion(d); err != nil || len(got) > 0 {
+			t.Errorf("500 rows of a unit each: %v, %v", got, err)
+		}
+	}
+	for _, c := range []struct {
+		n     int
+		v     int64
+		large bool
+	}{{9, 3, false}, {464, 1, false}, {465, 1, true}} { // of columns that no row has there may be more
+		m := sparse{in: make([]map[int]bool, c.n+10)}
+		for i := range c.n {
+			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): c.v}, nil), map[int]bool{i: true}
+		}
+		want := slices.Repeat([]uint64{3}, c.n)
+		if c.v == 1 {
+			want = nil
+		}
+		if got, err := m.rest(); (err != nil) != c.large || !c.large && !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, %v", c.n, got, err)
+		}
+	}
+}
+
+// Groups that follow from a name are those of textbooks, and those that the ranks of its complex
+// leave.
+func closedFormsAreRight(t *testing.T) {
+	for name, want := range map[string]string{
+		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",
+		"dodecahedral/tenths=1": "(1, 0, 0, 1)", "dodecahedral/tenths=3": "(1, 0 + Z/5 + Z/5 + Z/5, 0, 1)", "dodecahedral/tenths=5": "(1, 0 + Z/2, 0, 1)",
+		"join/with=moore,n=4/of=moore/n=6": "(1, 0, 0, 0 + Z/2, 0 + Z/2, 0)", "join/with=sphere,dim=1/of=klein": "(1, 0, 0, 1 + Z/2, 0)", "join/with=rp2/of=torus/shape=4x4": "(1, 0, 0, 0 + Z/2 + Z/2, 0 + Z/2, 0)", "join/with=sphere,dim=0/of=sphere/dim=0": "(1, 1)", "join/with=klein,shape=4x4/of=klein/shape=4x4": "(1, 0, 0, 1 + Z/2 + Z/2 + Z/2, 0 + Z/2, 0)",
+		"wedge/with=moore,n=4/of=moore/n=6": "(1, 0 + Z/2 + Z/12, 0)", "wedge/with=klein,shape=4x4/of=sphere/dim=3": "(1, 1 + Z/2, 0, 1)", "wedge/with=sphere,dim=0/of=rp2": "(2, 0 + Z/2, 0)", "wedge/with=wedge,with=rp2/of=torus": "",
+		"kuhn/shape=6x7x5/drills=2/cavities=1": "(1, 2, 1, 0)", "five/shape=6x7/drills=3": "(1, 3, 0)", "kuhn/shape=4x4x2": "(1, 0, 0, 0)", "kuhn/shape=4x4x1/drills=1": "(1, 1, 0)", "blunt": "(1, 0, 512, 0)", "post": "(1, 0, 1000, 0)", "bucky/cavities=7": "(1, 0, 7, 0)", "synth": "(1, 0, 5832, 0)", "join/with=random/of=rp2": "", "wedge/with=rp2/of=random": "", "random": "",
+	} {
+		n, err := simplicial.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, ok := integral(n)
+		if ok != (want != "") || ok && g.String() != want {
+			t.Errorf("%s: %v, %v, want %s", name, g, ok, want)
+		}
+		if !ok || slices.Contains([]string{"dodecahedral", "blunt", "post", "bucky", "synth"}, n.Kind) { // which take longer
+			continue
+		}
+		for _, r := range []Ring{Integers, Rationals, 2, 3} {
+			name, err := Of(name, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := problem(t, name)
+			got, ok := known(name, p)
+			if d, err := byRanks(p, got, nil); d != nil || err != nil || !ok {
+				t.Errorf("%s: %v, %v", name, d, err)
+			}
+		}
+	}
+}
+
+// What differs first is told, by its dimension.
+func differencesAreTold(t *testing.T) {
+	right := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
+	for _, c := range []struct {
+		got              Groups
+		where, want, has string
+	}{
+		{right, "", "", ""}, {Groups{[]int64{1, 2}, right.Torsion[:2]}, "dimensions", "3", "2"}, {Groups{[]int64{1, 2, 7}, right.Torsion}, "b2", "0", "7"}, {Groups{[]int64{0, 1, 0}, right.Torsion}, "b0", "1", "0"},
+		{Groups{right.Betti, [][]uint64{nil, {2, 8}, {3}}}, "torsion in dimension 1", "[2 4]", "[2 8]"}, {Groups{right.Betti, [][]uint64{nil, {2, 4}, {3}}}, "torsion in dimension 2", "[]", "[3]"},
+	} {
+		d := agree(nil, right, c.got)
+		if (d == nil) != (c.where == "") || d != nil && (d.Where != c.where || d.Want != c.want || d.Got != c.has || !strings.Contains(d.Context, "want "+right.String()+", got "+c.got.String())) {
+			t.Errorf("%v of %v, want another in %s", d, c.got, c.where)
+		}
+	}
+	for b0, want := range map[int64]string{2: "", 3: "alternating sum of the Betti numbers: want 1, got 2 of (3, 1, 0)"} {
+		d, err := euler(problem(t, "rp2"), Groups{[]int64{b0, 1, 0}, make([][]uint64, 3)}, nil)
+		if err != nil || (d == nil) != (want == "") || d != nil && d.String() != want {
+			t.Errorf("%v, %v, want %s", d, err, want)
+		}
+	}
+}
+
+// One component and nothing else is what a program could answer that looks at nothing.
+func weakIsTold(t *testing.T) {
+	for _, c := range []struct {
+		g    Groups
+		weak bool
+	}{
+		{Groups{[]int64{1, 0, 0}, make([][]uint64, 3)}, true}, {Groups{[]int64{0, 0}, make([][]uint64, 2)}, true}, {NewGroups(0), true}, {Groups{[]int64{2, 0}, make([][]uint64, 2)}, false}, {Groups{[]int64{1, 0, 1}, make([][]uint64, 3)}, false}, {Groups{[]int64{1, 1}, make([][]uint64, 2)}, false}, {Groups{[]int64{1, 0}, [][]uint64{nil, {2}}}, false},
+	} {
+		if got := weak(nil, c.g); (got != "") != c.weak || c.weak && !strings.Contains(got, c.g.String()) {
+			t.Errorf("%v: %q", c.g, got)
+		}
+	}
+}
+
+// Laws ask for complexes in space where they are given one: simplices cut at a point within fill
+// what they filled, and a simplex more is one with an inside and lies outside of all others.
+func lawsAskForComplexes(t *testing.T) {
+	var asked *Problem
+	answer := func(p *Problem) (Groups, error) {
+		if err := p.Check(); err != nil {
+			return Groups{}, err
+		}
+		asked = p
+		return NewGroups(len(p.Tops)), nil
+	}
+	ask := func(name string, p *Problem) {
+		t.Helper()
+		asked = nil
+		for _, l := range laws() {
+			if strings.Contains(l.Name, name) {
+				if _, err := l.Check(p, NewGroups(len(p.Tops)), answer); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if asked == nil || asked.Over != p.Over {
+			t.Fatalf("%s asks for %v", name, asked)
+		}
+	}
+	for _, name := range []string{"five/shape=4x5x3/drills=1/order=random/over=Z", "kuhn/shape=5x4/drills=1/over=3"} {
+		p := problem(t, name)
+		d := p.Dim()
+		p.Tops[d] = append(p.Tops[d], p.Tops[d][:d+1]...) // given twice
+		n := len(p.Tops[d])/(d+1) - 1
+		ask("cut", p)
+		if was, is := volume(p.Complex, p.Tops[d][:n*(d+1)]), volume(asked.Complex, asked.Tops[d]); asked.Given() != int64(n*(d+1)) || math.Abs(is-was) > 1e-9 || asked.Vertices != p.Vertices+n {
+			t.Errorf("%s: cut in %d simplices of volume %v, want %d of %v", name, asked.Given(), is, n*(d+1), was)
+		}
+		for i, most := 0, slices.Max(p.Points); i < len(p.Points); i++ {
+			p.Points[i] -= most // with 0 the greatest
+		}
+		ask("more", p)
+		last := asked.Tops[d][len(p.Tops[d]):]
+		if len(last) != d+1 || volume(asked.Complex, last) == 0 || !slices.Equal(asked.Tops[d][:len(p.Tops[d])], p.Tops[d]) || !slices.Equal(asked.Points[:len(p.Points)], p.Points) {
+			t.Errorf("%s: with %v more at %v", name, last, asked.Points[len(p.Points):])
+		}
+		for _, x := range asked.Points[len(p.Points):] {
+			if x <= slices.Max(p.Points) {
+				t.Errorf("%s: a simplex more is at %v", name, asked.Points[len(p.Points):])
+			}
+		}
+		ask("other numbers", p)
+		if was, is := volume(p.Complex, p.Tops[d]), volume(asked.Complex, asked.Tops[d]); math.Abs(is-was) > 1e-9 || slices.Equal(asked.Tops[d], p.Tops[d]) {
+			t.Errorf("%s: in other numbers of volume %v, want %v", name, is, was)
+		}
+	}
+	// What has no inside has none, and what has no dimension more has none.
+	if c := problem(t, "sphere/dim=0").Complex; starred(c) != c {
+		t.Error("points are cut")
+	}
+	for dim, want := range map[int]error{-1: verify.ErrNotApplicable, 0: nil, simplicial.MaxDim - 1: nil, simplicial.MaxDim: verify.ErrNotApplicable} {
+		p := &Problem{&simplicial.Complex{}, 2}
+		if dim >= 0 {
+			p.Add([]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:dim+1]...)
+		}
+		if _, err := suspension(p, NewGroups(dim+1), answer); err != want {
+			t.Errorf("a suspension of dimension %d: %v", dim+1, err)
+		} else if err == nil && (asked.Dim() != dim+1 || asked.Given() != 2 || asked.Vertices != dim+3) {
+			t.Errorf("the suspension of a simplex is %v", asked.Tops)
+		}
+		if dim < 0 {
+			for _, l := range laws()[2:] {
+				if _, err := l.Check(p, NewGroups(0), answer); err != verify.ErrNotApplicable {
+					t.Errorf("%s of nothing: %v", l.Name, err)
+				}
+			}
+		}
+	}
+	if n := faces(problem(t, "sphere/dim=3")); n != 5*16 {
+		t.Errorf("%d faces at most", n)
+	}
+}
+
+// Laws say what they take: of each simplex and its faces some nanoseconds, more for two primes than for
+// one, and some calls.
+func lawsSayWhatTheyTake(t *testing.T) {
+	for i, want := range []struct{ two, integers, calls float64 }{{two: 1100, integers: 1800}, {two: 400, integers: 400}, {calls: 1.2}, {calls: 5}, {calls: 6}, {calls: 1.1}} {
+		l := laws()[i]
+		if l.Independent != (i == 0) || float64(l.Calls) != want.calls || (l.Work == nil) != (want.calls > 0) {
+			t.Errorf("%s: independent %v, %v calls", l.Name, l.Independent, l.Calls)
+		}
+		if l.Work == nil {
+			continue
+		}
+		for over, each := range map[Ring]float64{2: want.two, Integers: want.integers} {
+			if got := l.Work(&Problem{problem(t, "sphere/dim=3").Complex, over}); got != time.Duration(5*16*each) {
+				t.Errorf("%s over %v: %v", l.Name, over, got)
+			}
+		}
+	}
+	if !big.NewInt(otherPrime).ProbablyPrime(0) || !slices.Equal(lesser([]int64{1, 5, 2}, []int64{3, 4, 2}), []int64{1, 4, 2}) {
+		t.Errorf("ranks over %d, and the lesser ones", otherPrime)
+	}
+}
+
+// volume is what simplices of space fill, each by itself, or a third of that in a plane.
+func volume(c *simplicial.Complex, tops []uint32) (sum float64) {
+	d := c.Dim()
+	for at := 0; at < len(tops); at += d + 1 {
+		v := [3][3]float64{2: {2: 1}}
+		for i := range d {
+			for k := range 3 {
+				v[i][k] = c.Points[3*tops[at+i+1]+uint32(k)] - c.Points[3*tops[at]+uint32(k)]
+			}
+		}
+		sum += math.Abs(v[0][0]*(v[1][1]*v[2][2]-v[1][2]*v[2][1])-v[0][1]*(v[1][0]*v[2][2]-v[1][2]*v[2][0])+v[0][2]*(v[1][0]*v[2][1]-v[1][1]*v[2][0])) / 6
+	}
+	return sum
+}
+
+// Problems have the variants, files and weight of their complexes, over the ring that they are over.
+func problemsAreCounted(t *testing.T) {
+	in := Inputs{}
+	if got, err := in.Variants("kuhn/shape=6x6x6/cavities=2/over=Q", 2); err != nil || !slices.Equal(got, []string{"kuhn/shape=6x6x6/drills=0/cavities=2/over=Q", "kuhn/shape=6x6x6/drills=0/cavities=1/over=Q"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got := in.Smaller("random/count=9/over=Z"); !slices.Equal(got, []string{"random/vertices=12/dim=2/count=4/seed=1/over=Z", "random/vertices=12/dim=2/count=8/seed=1/over=Z"}) {
+		t.Error(got)
+	}
+	if got := in.Files("file/over=3/path=a/b.ele"); !slices.Equal(got, []string{"a/b.ele", "a/b.node"}) {
+		t.Error(got)
+	}
+	for _, name := range []string{"nothing", "rp2/over=9"} {
+		if list, err := in.Variants(name, 3); err == nil || in.Smaller(name) != nil || in.Files(name) != nil {
+			t.Errorf("%s: %v", name, list)
+		}
+		if _, err := in.Open(name); err == nil {
+			t.Errorf("%s is opened", name)
+		}
+	}
+	if _, err := in.Open("torus/shape=3x3/over=2"); err == nil {
+		t.Error("a torus of 3x3 is opened")
+	}
+	if _, err := question().Named("rp2/over=9"); err == nil {
+		t.Error("a ring of 9 elements is named")
+	}
+	p := problem(t, "rp2/over=Z")
+	for name, class := range map[string]string{
+		"rp2/over=Z": "gen=rp2/over=Z/order=lex", "rp2/order=random/seed=4/over=3": "gen=rp2/over=3/order=random", "file/over=2/path=a/b.off": "gen=file/over=2/name=b.off", "voxels/at=1/over=2/of=file/path=a/b.npy": "gen=voxels/over=2/name=voxels/at=1/cut=kuhn/of=file/path=a/b.npy", "what": "gen=unknown",
+	} {
+		if got, want := in.Cost(name, p), (bench.Cost{Items: 31, Unit: "simplices", Bytes: 120, Class: class, Size: "31 simplices"}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	kinds, q := simplicial.Kinds(), Workload()
+	if q.Name != "homology" || q.Reference != "" || len(q.Question.Kinds) != len(kinds) || q.Question.Kinds[3] != (bench.Kind{Name: kinds[3].Name, Doc: kinds[3].Doc, Example: kinds[3].Example}) {
+		t.Errorf("the workload %s is of %d kinds", q.Name, len(q.Question.Kinds))
+	}
+	if q := Workload(named("first"), named("second")); q.Reference != "first" {
+		t.Errorf("the reference is %q, want the first", q.Reference)
+	}
+	for _, data := range [][]byte{nil, make([]byte, ringBytes-1), make([]byte, ringBytes), append(make([]byte, ringBytes), "SIMPLEX1"...)} {
+		if _, err := in.Attach(data); err == nil || !strings.HasPrefix(err.Error(), "shared complex: ") {
+			t.Errorf("%d bytes: %v", len(data), err)
+		}
+	}
+}
+
+// named is an implementation that has a name alone.
+func named(name string) bench.Implementation[*Problem, Groups] {
+	return nameOnly{about: bench.About{Name: name}}
+}
+
+type nameOnly struct {
+	bench.Implementation[*Problem, Groups]
+	about bench.About
+}
+
+func (n nameOnly) About() bench.About { return n.about }
