@@ -307,7 +307,7 @@ func lawsContradict(t *testing.T) {
 		right := Enumerate(f)
 		wrong := slices.Clone(right)
 		wrong[0].Change++
-		for _, l := range Laws() {
+		for _, l := range allLaws() {
 			check := func(out VCEC, answer ask, want string) {
 				d, err := l.Check(f, out, answer)
 				got := "nothing"
@@ -337,7 +337,7 @@ func lawsContradict(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range Laws() {
+	for _, l := range allLaws() {
 		if !tried[l.Name] {
 			t.Errorf("the law %q says nothing of any image", l.Name)
 		}
@@ -346,7 +346,7 @@ func lawsContradict(t *testing.T) {
 
 // Enumeration is of small images, by one core, and reading back is of levels.
 func estimatesGrow(t *testing.T) {
-	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
+	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return allLaws() }, func(voxels int64) grid.Source {
 		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}, "enumeration of all cells", readBack.Name)
 }

@@ -19,10 +19,8 @@ type (
 )
 
 // Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
-// drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and cutting
-// leave unchanged, what other ways to the curve come to, that the laws notice an error, and that
-// what is written of it reads back.
-// Cheap ones stand first.
+// drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and
+// cutting leave unchanged, and what other ways to the curve answer. Cheap ones come first.
 func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
 	laws := []law{
@@ -39,7 +37,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Memory: transposing, Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 	}
-	laws = append(append(laws, inOtherWords(k)...), alike(k), joinedLooks(k), noticing(laws, k), readBack)
+	laws = append(laws, otherWays()...)
 	for i, l := range laws {
 		laws[i].Applies = !slices.Contains(ofSome, l.Name)
 	}
@@ -108,6 +106,9 @@ func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 	return levels
 }
 
+// mostListed bounds the levels of images whose cells are listed.
+const mostListed = 1 << 17
+
 // mostEnumerated is as many voxels as images have of which all cells are listed.
 const mostEnumerated = 1 << 12
 
@@ -120,7 +121,7 @@ func enumerating(s grid.Source) time.Duration {
 func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	f, ok := in.(*grid.Field)
 	n := in.Ladder().Len()
-	if !ok || f.Shape().Voxels() > mostEnumerated || n > mostWritten {
+	if !ok || f.Shape().Voxels() > mostEnumerated || n > mostListed {
 		return nil, verify.ErrNotApplicable
 	}
 	if slices.ContainsFunc(f.Floats(), func(v float32) bool { return in.Ladder().Level(v) == n }) {

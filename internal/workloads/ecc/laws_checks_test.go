@@ -28,7 +28,7 @@ var errBroken = gridtest.ErrUnread
 func failedReadsAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 3, W: 2}, grid.Float32, 7)
 	right := Enumerate(f)
-	for _, l := range Laws() {
+	for _, l := range allLaws() {
 		for reads := int64(0); ; reads++ {
 			b := gridtest.BreaksAfter(f, reads, nil)
 			d, err := l.Check(b, right, func(in grid.Source) (VCEC, error) { return counted(in, 0) })
@@ -73,7 +73,7 @@ func changesAreSeen(t *testing.T) {
 func asksAreHeard(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 12, H: 3, W: 4}, grid.Float32, 7)
 	refused := errors.New("no")
-	for _, l := range Laws() {
+	for _, l := range allLaws() {
 		asked, most, viewed := 0, int64(0), false
 		_, err := l.Check(f, Enumerate(f), func(grid.Source) (VCEC, error) { asked++; return nil, bench.Refuse(refused) })
 		if asked > 0 && (errors.Is(err, verify.ErrNotApplicable) != slices.Contains(ofSome, l.Name) || !errors.Is(err, verify.ErrNotApplicable) && !errors.Is(err, refused)) {

@@ -1,0 +1,282 @@
+package ecc
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// allLaws are the laws of answers, and laws of this package's own code: of views and conventions, of
+// what joins pieces, of the fingerprint by each instruction set, of the laws themselves, and of what is written.
+func allLaws() []law {
+	k := fingerprint.Draw(1)
+	laws := append(Laws(), inOtherWords(k)...)
+	return append(laws, alike(k), joinedLooks(k), noticing(Laws(), k), readBack)
+}
+
+// inOtherWords are laws of an answer that views of the image have in another convention, or pieces.
+func inOtherWords(k fingerprint.Key) []law {
+	work := func(s grid.Source) time.Duration {
+		return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0)) + viewing(60)(s)
+	}
+	laws := []law{{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces}}
+	for _, o := range []struct {
+		name   string
+		c      Convention
+		pieces bool
+	}{
+		{"superlevel sets", Convention{Superlevel: true}, false},
+		{"voxels as vertices", Convention{Vertices: true}, false},
+		{"axes closed to rings", Convention{Periodic: grid.Axes{X: true, Y: true, Z: true}}, false},
+		{"superlevel sets of vertices, closed to rings, in pieces", Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: true}}, true},
+	} {
+		laws = append(laws, law{Name: o.name, Calls: 4, Work: work, Check: func(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
+			c := o.c
+			c.Periodic.Z = c.Periodic.Z && in.Shape().D > 1
+			stood, err := OnLevels(in)
+			if err != nil {
+				return nil, err
+			}
+			return inConvention(stood, c, k, o.pieces, answer)
+		}})
+	}
+	return laws
+}
+
+// mostWeighed are as many levels as the fingerprint is taken for by each instruction set: each has
+// tables of weights of its own.
+const mostWeighed = 1 << 17
+
+// inPieces asks about slabs of a few slices and what two of them share.
+func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+	if in.Ladder().Len() > fewLevels {
+		return nil, verify.ErrNotApplicable
+	}
+	sum, err := bench.Answer(asking(Convention{}, answer, piecesOf(in)), in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}})
+	if err != nil {
+		return nil, err
+	}
+	return first(in, sum, out), nil
+}
+
+// inConvention asks about views, or about those of pieces, and holds what they come to in a
+// convention to the fingerprint, which knows it by itself.
+func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, answer ask) (*verify.Diff, error) {
+	if c.Vertices != c.Superlevel {
+		if _, err := grid.Negate(in); err != nil {
+			return nil, verify.ErrNotApplicable
+		}
+	}
+	height := int64(0)
+	if pieces {
+		height = piecesOf(in)
+	}
+	out, err := bench.Answer(asking(c, answer, height), in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}})
+	if errors.Is(err, grid.ErrNoValue) {
+		return nil, verify.ErrNotApplicable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return HoldToFingerprint(in, out, k.In(c), runtime.GOMAXPROCS(0))
+}
+
+// asking is the implementation under test in a convention, by pieces of so many slices or, with
+// 0, whole.
+func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
+	if slices == 0 {
+		return viewer{Implementation: bench.Asking(answer), in: viewed(c)}
+	}
+	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, c, slices).Impls[0]
+}
+
+// alike is the law that the fingerprint, to which laws hold what they are told, is one by whichever
+// instruction set it is taken: on the image's ladder, in the conventions that change most, and on
+// that of every float32.
+func alike(k fingerprint.Key) law {
+	const times = 50 // the fingerprint by the fastest, of which the slowest takes six
+	return law{
+		Name: "the fingerprint is one by each instruction set",
+		Work: func(s grid.Source) time.Duration {
+			return times * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+		},
+		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
+			if in.Ladder().Len() > mostWeighed {
+				return nil, verify.ErrNotApplicable
+			}
+			views := []grid.Source{in}
+			if f, ok := in.(*grid.Field); ok && in.Type() == grid.Float32 && in.Ladder().Len() <= fewLevels {
+				every, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), grid.Identity(grid.Float32))
+				if err != nil {
+					return nil, err
+				}
+				views = append(views, every)
+			}
+			for _, view := range views {
+				all := k.For(view.Ladder().Len())
+				for _, k := range []fingerprint.Key{all, all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
+					isa, want, got, err := fingerprint.Apart(view, k, runtime.GOMAXPROCS(0))
+					if err != nil {
+						return nil, err
+					}
+					if isa != "" {
+						return &verify.Diff{Where: FingerprintLaw + " by " + isa, Want: want.String(), Got: got.String()}, nil
+					}
+				}
+			}
+			return nil, nil
+		},
+	}
+}
+
+// joinedLooks is the law that the fingerprints of pieces that are joined add up to that of the image,
+// as those do of an image that is read once.
+func joinedLooks(k fingerprint.Key) law {
+	return law{
+		Name: "the fingerprint of what is joined",
+		Work: func(s grid.Source) time.Duration {
+			return 3 * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+		},
+		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
+			if in.Shape().Dim() < 3 || in.Ladder().Len() > mostWeighed {
+				return nil, verify.ErrNotApplicable
+			}
+			k := k.For(in.Ladder().Len())
+			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k), runtime.GOMAXPROCS(0)
+			want, err := look.Of(in, threads)
+			if err != nil {
+				return nil, err
+			}
+			got := look.Zero()
+			if err := grid.EachJoined(in, grid.Whole(in), piecesOf(in), false, func(p grid.Piece) error {
+				sum, err := look.OfPiece(p, threads)
+				got.Add(sum, p.Times)
+				return err
+			}); err != nil {
+				return nil, err
+			}
+			if !got.Equal(want) {
+				return &verify.Diff{Where: FingerprintLaw + " of joined pieces", Want: want.String(), Got: got.String()}, nil
+			}
+			return nil, nil
+		},
+	}
+}
+
+// noticing is the law that laws that look at an answer alone contradict one that is off by one:
+// a witness that would take any answer is none. The fingerprint finds the level, too, as does the
+// comparison of answers.
+func noticing(laws []law, k fingerprint.Key) law {
+	return law{
+		Name: "an error put into the answer is found",
+		Work: func(s grid.Source) (work time.Duration) {
+			for _, l := range laws {
+				if l.Calls == 0 && l.Work != nil {
+					work += l.Work(s)
+				}
+			}
+			if n := s.Ladder().Len(); n <= fewLevels {
+				work += fingerprint.Work(s, k.For(n), runtime.GOMAXPROCS(0)) * time.Duration(bits.Len64(uint64(n)))
+			}
+			return work
+		},
+		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+			if len(out) == 0 || in.Ladder().Len() > fewLevels {
+				return nil, verify.ErrNotApplicable
+			}
+			for _, m := range misanswers(in, out) {
+				if d := first(in, m.want, m.got); !alikeDiff(d, m.diff) {
+					return &verify.Diff{Where: fmt.Sprintf("the comparison of %d steps with %d", len(m.got), len(m.want)), Want: m.diff.String(), Got: saying(d)}, nil
+				}
+			}
+			for _, l := range laws {
+				if l.Calls > 0 {
+					continue
+				}
+				at := 0 // the sets at all levels that are drawn have what is wrong with this
+				if l.Name == FingerprintLaw {
+					at = len(out) / 2
+				}
+				wrong := slices.Clone(out)
+				wrong[at].Change++
+				d, err := l.Check(in, wrong, nil)
+				if err != nil {
+					return nil, err
+				}
+				if d != nil && (l.Name != FingerprintLaw || d.Where == FingerprintLaw) {
+					continue
+				}
+				want := atLevel(in, out[at].Level, "a change of %+d", out[at].Change, wrong[at].Change)
+				if !alikeDiff(d, want) {
+					return &verify.Diff{Where: fmt.Sprintf("the law %q of an answer that is wrong at level %d", l.Name, out[at].Level), Want: want.String(), Got: saying(d)}, nil
+				}
+			}
+			return nil, nil
+		},
+	}
+}
+
+// A misanswer differs from what is wanted, in this.
+type misanswer struct {
+	want, got VCEC
+	diff      *verify.Diff
+}
+
+// misanswers differ from an answer by one in the middle, and lack one of its steps there or at
+// either end; and what does is held to it, as what has a step too many.
+func misanswers(in grid.Source, out VCEC) (list []misanswer) {
+	middle := len(out) / 2
+	changed := slices.Clone(out)
+	changed[middle].Change++
+	list = []misanswer{{out, changed, atLevel(in, out[middle].Level, "a change of %+d", out[middle].Change, changed[middle].Change)}}
+	for _, i := range []int{0, middle, len(out) - 1} {
+		s, less := out[i], slices.Delete(slices.Clone(out), i, i+1)
+		list = append(list,
+			misanswer{out, less, atLevel(in, s.Level, "a change of %+d", s.Change, 0)},
+			misanswer{less, out, atLevel(in, s.Level, "a change of %+d", 0, s.Change)})
+	}
+	return list
+}
+
+// alikeDiff reports whether a difference is that which is wanted.
+func alikeDiff(got, want *verify.Diff) bool {
+	return got != nil && got.Where == want.Where && got.Want == want.Want && got.Got == want.Got
+}
+
+// saying is what a law or a comparison says.
+func saying(d *verify.Diff) string {
+	if d == nil {
+		return "nothing"
+	}
+	return d.String()
+}
+
+// Laws that weigh levels or ask often are for few of them, and the others for all.
+func TestLawsOfManyLevels(t *testing.T) {
+	honest := func(in grid.Source) (VCEC, error) { return counted(in, 0) }
+	for levels, want := range map[int64]int{fewLevels: 0, fewLevels + 1: 6} {
+		f := scattered(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Float32, levels)
+		not := 0
+		for _, law := range allLaws() {
+			d, err := law.Check(f, Enumerate(f), honest)
+			switch {
+			case errors.Is(err, verify.ErrNotApplicable):
+				not++
+			case err != nil || d != nil:
+				t.Errorf("%s: %v %v", law.Name, d, err)
+			}
+		}
+		if not != want {
+			t.Errorf("%d levels: %d laws do not apply, want %d", levels, not, want)
+		}
+	}
+}
