@@ -88,6 +88,7 @@ type copyJob struct {
 	windows []*window
 	place   *resident.Place // the image where it is, or nil
 	host    device.Pinned   // else a copy of it
+	refill  func() error    // makes the copy anew with each Do, or nil
 	earlier device.Buffer   // the sum of the parts before the last
 	last    device.Buffer   // the sum of the last
 	sums    device.Pinned   // both on the host
@@ -148,11 +149,22 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 	}
 	clear(j.host.Data())
 	whole := padded(in) / in.Shape().Slices()
-	return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
-		spread(j.host.Data()[lo*whole:], slab, size, whole)
+	fill := func() error {
+		return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
+			spread(j.host.Data()[lo*whole:], slab, size, whole)
+			return nil
+		})
+	}
+	if _, ok := in.(*grid.Field); ok && grid.TotalBytes(in) <= largestRefilled {
+		j.refill = fill
 		return nil
-	})
+	}
+	return fill()
 }
+
+// largestRefilled bounds the images that are copied to pinned memory again by each Do, where they cannot
+// be pinned. A larger one is copied once: one core copies slower than the device, and would be the ceiling.
+const largestRefilled = 4 << 20
 
 // at is where the image is in pinned memory from an offset on.
 func (j *copyJob) at(off int64) (device.Memory, int64) {
@@ -173,6 +185,11 @@ func (j *copyJob) of(k int64) (w *window, at, words int64) {
 func (j *copyJob) Do(trace *bench.Trace) error {
 	defer trace.Span("copy")()
 	return j.d.Do(func() error {
+		if j.refill != nil {
+			if err := j.refill(); err != nil {
+				return err
+			}
+		}
 		if j.parts() > 1 {
 			if err := j.adder.stream.Fill(j.earlier, 0, 8, 0); err != nil {
 				return err

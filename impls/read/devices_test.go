@@ -3,6 +3,7 @@ package read
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -97,6 +98,46 @@ func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy v
 	}
 	if err := job.Close(); err != nil {
 		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// A job is about the image as it is when it is called: small images cannot be pinned where they are.
+func TestChangedImageOnStandIn(t *testing.T) {
+	driver := devicetest.New(1, addUp)
+	d, err := driver.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, name := range append(slices.Clone(sums), pinned[0], "noise/shape=128x128/type=float32") {
+		src, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := ToDevice{Open: func(string) (device.Device, error) { return d, nil }}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sums [2]uint64
+		for i := range sums {
+			f.Data()[0] ^= byte(i)
+			if err := job.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			if sums[i], err = job.Out(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sums[0] == sums[1] {
+			t.Errorf("%s: the sum is that of the image before it changed", name)
+		}
+		if err := job.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
