@@ -3,6 +3,7 @@ package datasets
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,8 @@ func openNpz(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("not an npz archive: %w; the file is truncated or damaged: copy it again", err)
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	end := make([]byte, 4) // of what the archive ends with, before its comment
-	if _, err := in.ReadAt(end, max(0, in.size-22-int64(len(z.Comment)))); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("reading the archive: %w", pathCause(err))
-	}
-	if string(end) != "PK\x05\x06" {
-		return nil, errors.New("trailing data after the archive; cut them off")
+	if err := in.directoryEnd(len(z.Comment)); err != nil {
+		return nil, err
 	}
 	var names []string
 	known := map[string]bool{}
@@ -58,7 +55,7 @@ func openNpz(in fileInput) (*fileBody, error) {
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()
 	if err != nil {
-		if _, cause := in.ReadAt(end, 0); cause != nil { // the disk's, and not the archive's
+		if _, cause := in.ReadAt(make([]byte, 4), 0); cause != nil { // the disk's, and not the archive's
 			return nil, fmt.Errorf("reading the archive: %w", pathCause(cause))
 		}
 	}
@@ -86,6 +83,26 @@ func openNpz(in fileInput) (*fileBody, error) {
 		err = b.sumMember(array, chosen.CRC32)
 	}
 	return b, err
+}
+
+// directoryEnd checks the record that ends an archive, before its comment: nothing follows it, and
+// the directory ends where it starts. The directory of a ZIP64 archive has other records behind it.
+func (in fileInput) directoryEnd(comment int) error {
+	const size, locator = 22, 20
+	at := in.size - size - int64(comment)
+	end := make([]byte, locator+size)
+	if _, err := in.ReadAt(end[max(0, locator-at):], max(0, at-locator)); err != nil && err != io.EOF {
+		return fmt.Errorf("reading the archive: %w", pathCause(err))
+	}
+	record := end[locator:]
+	if string(record[:4]) != "PK\x05\x06" {
+		return errors.New("trailing data after the archive; cut them off")
+	}
+	length, start := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
+	if string(end[:4]) != "PK\x06\x07" && int64(length)+int64(start) != at {
+		return fmt.Errorf("the archive's directory is said to end at byte %d, not %d; it is damaged: copy it again", int64(length)+int64(start), at)
+	}
+	return nil
 }
 
 // member decompresses a file of an archive into memory.

@@ -176,4 +176,9 @@ def explain(opened, ours, theirs):
     text = re.search(rb"BinaryData\W+[Ff0]", head) and not isinstance(theirs, Rejected)
     if text and re.search(rb"MSB\W+[Tt1]", head) and not isinstance(ours, Rejected):
         return "text has no byte order, which MetaIO swaps"
+    if text and not isinstance(ours, Rejected) and ours.size == theirs.size:
+        channels = int((re.search(rb"ElementNumberOfChannels\W+(\d+)", head) or [b"", b"1"])[1])
+        read = -(-(ours.size - _common.volume_of(opened)[1]) // channels) if channels > 1 else 0
+        if channels > 1 and np.array_equal(ours.ravel()[:read], theirs.ravel()[:read]):
+            return "of text with several channels MetaIO reads as many values as there are voxels"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)
