@@ -141,6 +141,11 @@ func TestNpzDirectory(t *testing.T) {
 	end := len(whole) - 22
 	length, start := binary.LittleEndian.Uint32(whole[end+12:]), binary.LittleEndian.Uint32(whole[end+16:])
 	checkRefusedCheaply(t, "a.npz", slices.Concat(whole[:end+12], []byte{byte(length - 1)}, whole[end+13:]), FileOptions{}, "it is damaged: copy it again")
+	for _, flag := range []byte{1, 1 << 5, 1 << 6} {
+		bad := bytes.Clone(whole)
+		bad[start+8] = flag
+		checkRefusedCheaply(t, "a.npz", bad, FileOptions{}, "the array is encrypted, or a patch")
+	}
 	large := append(bytes.Clone(whole[:end]), "PK\x06\x06\x2c\x00\x00\x00\x00\x00\x00\x00\x2d\x00\x2d\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
 	for _, n := range []int{1, 1, int(length), int(start)} {
 		large = binary.LittleEndian.AppendUint64(large, uint64(n))

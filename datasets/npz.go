@@ -49,8 +49,8 @@ func openNpz(in fileInput) (*fileBody, error) {
 	case in.Array == "" && len(names) > 1:
 		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), listOf(names))
 	}
-	if chosen.Flags&1 != 0 {
-		return nil, errors.New("the array is encrypted; save it again without a password")
+	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted
+		return nil, errors.New("the array is encrypted, or a patch of another; save it again without a password")
 	}
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()

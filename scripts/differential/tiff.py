@@ -355,8 +355,6 @@ def explain(opened, ours, theirs):
             return "the other volumes are not decompressed"
         if "failed to reshape" in str(theirs):
             return "tifffile writes that bits are truncated where they are not"
-    elif theirs.shape[0] == 1 and ours.shape == theirs.shape[1:] and np.array_equal(ours, theirs[0]):
-        return "one plane is a 2D image"
     elif ours.size == theirs.size and [n for n in ours.shape if n > 1] == [n for n in theirs.shape if n > 1] and np.array_equal(ours.ravel(), theirs.ravel()):
         return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
     try:
