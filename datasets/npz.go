@@ -25,32 +25,9 @@ func openNpz(in fileInput) (*fileBody, error) {
 	if err := in.directoryEnd(len(z.Comment)); err != nil {
 		return nil, err
 	}
-	var names []string
-	known := map[string]bool{}
-	var chosen *zip.File
-	for _, f := range z.File {
-		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
-			continue
-		}
-		if known[name] {
-			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
-		}
-		known[name] = true
-		if names = append(names, name); name == in.Array || in.Array == "" {
-			chosen = f
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return nil, errors.New("the archive has no .npy array; save one by numpy.savez")
-	case chosen == nil:
-		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, listOf(names))
-	case in.Array == "" && len(names) > 1:
-		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), listOf(names))
-	}
-	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted
-		return nil, errors.New("the array is encrypted, or a patch of another; save it again without a password")
+	chosen, err := in.arrayOf(z)
+	if err != nil {
+		return nil, err
 	}
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()
@@ -85,6 +62,37 @@ func openNpz(in fileInput) (*fileBody, error) {
 	return b, err
 }
 
+// arrayOf is the only array of an archive, or the one that the options name.
+func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
+	var names []string
+	known := map[string]bool{}
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if known[name] {
+			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
+		}
+		known[name] = true
+		if names = append(names, name); name == in.Array || in.Array == "" {
+			chosen = f
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the archive has no .npy array; save one by numpy.savez")
+	case chosen == nil:
+		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, listOf(names))
+	case in.Array == "" && len(names) > 1:
+		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), listOf(names))
+	}
+	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted
+		return nil, errors.New("the array is encrypted, or a patch of another; save it again without a password")
+	}
+	return chosen, nil
+}
+
 // directoryEnd checks the record that ends an archive, before its comment: nothing follows it, and
 // the directory ends where it starts. The directory of a ZIP64 archive has other records behind it.
 func (in fileInput) directoryEnd(comment int) error {
@@ -100,7 +108,8 @@ func (in fileInput) directoryEnd(comment int) error {
 	}
 	length, start := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
 	if string(end[:4]) != "PK\x06\x07" && int64(length)+int64(start) != at {
-		return fmt.Errorf("the archive's directory is said to end at byte %d, not %d; it is damaged: copy it again", int64(length)+int64(start), at)
+		said := int64(length) + int64(start)
+		return fmt.Errorf("the archive's directory is said to end at byte %d, not %d; it is damaged: copy it again", said, at)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ REASONS = {
     "is no field": "a line that is no field is rejected",
     "trailing data": "bytes behind the voxels are rejected",
     "where the header says|other data follow": "compressed data of another length than the header says are rejected",
-    "the compressed voxels (end after|have no checksum)": "compressed data that end early are rejected",
+    "no zlib data follow|the compressed voxels (end after|have no checksum)": "compressed data that end early are rejected",
     "HeaderSize is": "a HeaderSize that data in the file or compressed data cannot have is rejected",
     "no white space ends": "text without white space at its end may be cut off",
     "text that is compressed, or has a header": "text with a HeaderSize is rejected",
