@@ -15,7 +15,8 @@ func matchesMrc(head []byte) bool { return len(head) >= 216 && string(head[208:2
 
 // openMrc reads the header of an MRC2014 or CCP4 map (ccpem.ac.uk/mrc_format/mrc2014.php). Voxels whose
 // axes are in another order than x, y, z, of which the first is the fastest, are brought into that order.
-// Bytes have a sign, save where IMOD says that they have none. A stack of images or volumes has several.
+// Bytes have a sign, save where IMOD says that they have none. A stack of images, which have 2 axes, or of
+// volumes has several.
 func openMrc(in fileInput) (*fileBody, error) {
 	h, err := in.head(mrcHeaderSize)
 	if err != nil {
@@ -51,18 +52,18 @@ func openMrc(in fileInput) (*fileBody, error) {
 	case !slices.Equal(sorted, mrcAxes):
 		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once", place[0], place[1], place[2])
 	}
-	axes := []int64{word(0), word(4), word(8)} // fastest first
+	var outer []int64
+	axes := []int64{word(8), word(4), word(0)} // slowest first
 	group, depth := word(88), word(36)
 	switch {
-	case group >= 401 && group <= 630 && (depth < 1 || axes[2]%depth != 0):
-		return nil, fmt.Errorf("MRC stack of %d slices in volumes of %d; correct the header", axes[2], depth)
+	case group >= 401 && group <= 630 && (depth < 1 || axes[0]%depth != 0):
+		return nil, fmt.Errorf("MRC stack of %d slices in volumes of %d; correct the header", axes[0], depth)
 	case group >= 401 && group <= 630:
-		axes = []int64{axes[0], axes[1], depth, axes[2] / depth}
-	case group == 0 && depth == 1 && axes[2] > 1:
-		axes = []int64{axes[0], axes[1], 1, axes[2]}
+		outer, axes[0] = []int64{axes[0] / depth}, depth
+	case group == 0 && (depth == 1 && axes[0] > 1 || axes[0] == 1 && place[2] == 3):
+		outer, axes = axes[:1], axes[1:]
 	}
-	slices.Reverse(axes)
-	if err := b.frame(axes, in, false); err != nil {
+	if err := b.choose(outer, axes, 1, in); err != nil {
 		return nil, err
 	}
 	extended := word(92)

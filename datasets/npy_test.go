@@ -1,11 +1,14 @@
 package datasets
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
+
+	"eccbench/internal/grid"
 
 	"pgregory.net/rapid"
 )
@@ -130,3 +133,26 @@ func TestNpyErrors(t *testing.T) {
 }
 
 func FuzzNpy(f *testing.F) { fuzzFile(f, ".npy") }
+
+// The directory of an archive ends where the record at its end says, before the records of ZIP64.
+func TestNpzDirectory(t *testing.T) {
+	whole := readFixture(t, "i2_stored.npz")
+	end := len(whole) - 22
+	length, start := binary.LittleEndian.Uint32(whole[end+12:]), binary.LittleEndian.Uint32(whole[end+16:])
+	short := bytes.Clone(whole)
+	short[end+12]--
+	checkRefusedCheaply(t, "a.npz", short, FileOptions{}, "it is damaged: copy it again")
+	for _, flag := range []byte{1, 1 << 5, 1 << 6} {
+		bad := bytes.Clone(whole)
+		bad[start+8] = flag
+		checkRefusedCheaply(t, "a.npz", bad, FileOptions{}, "the array is encrypted, or a patch")
+	}
+	large := append(bytes.Clone(whole[:end]), "PK\x06\x06\x2c\x00\x00\x00\x00\x00\x00\x00\x2d\x00\x2d\x00"...)
+	large = append(large, make([]byte, 8)...)
+	for _, n := range []int{1, 1, int(length), int(start)} {
+		large = binary.LittleEndian.AppendUint64(large, uint64(n))
+	}
+	large = binary.LittleEndian.AppendUint64(append(large, "PK\x06\x07\x00\x00\x00\x00"...), uint64(end))
+	large = append(large, "\x01\x00\x00\x00PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00"+strings.Repeat("\xff", 8)+"\x00\x00"...)
+	checkFileImage(t, mustOpen(t, "a.npz", large), "4x3x2", grid.Int16, linear(-3000, 251))
+}

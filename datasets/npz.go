@@ -3,6 +3,7 @@ package datasets
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,44 +22,17 @@ func openNpz(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("not an npz archive: %w; the file is truncated or damaged: copy it again", err)
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	end := make([]byte, 4) // of what the archive ends with, before its comment
-	if _, err := in.ReadAt(end, max(0, in.size-22-int64(len(z.Comment)))); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("reading the archive: %w", pathCause(err))
+	if err := in.directoryEnd(len(z.Comment)); err != nil {
+		return nil, err
 	}
-	if string(end) != "PK\x05\x06" {
-		return nil, errors.New("trailing data after the archive; cut them off")
-	}
-	var names []string
-	known := map[string]bool{}
-	var chosen *zip.File
-	for _, f := range z.File {
-		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
-			continue
-		}
-		if known[name] {
-			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
-		}
-		known[name] = true
-		if names = append(names, name); name == in.Array || in.Array == "" {
-			chosen = f
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return nil, errors.New("the archive has no .npy array; save one by numpy.savez")
-	case chosen == nil:
-		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, listOf(names))
-	case in.Array == "" && len(names) > 1:
-		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), listOf(names))
-	}
-	if chosen.Flags&1 != 0 {
-		return nil, errors.New("the array is encrypted; save it again without a password")
+	chosen, err := in.arrayOf(z)
+	if err != nil {
+		return nil, err
 	}
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()
 	if err != nil {
-		if _, cause := in.ReadAt(end, 0); cause != nil { // the disk's, and not the archive's
+		if _, cause := in.ReadAt(make([]byte, 4), 0); cause != nil { // the disk's, and not the archive's
 			return nil, fmt.Errorf("reading the archive: %w", pathCause(cause))
 		}
 	}
@@ -86,6 +60,58 @@ func openNpz(in fileInput) (*fileBody, error) {
 		err = b.sumMember(array, chosen.CRC32)
 	}
 	return b, err
+}
+
+// arrayOf is the only array of an archive, or the one that the options name.
+func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
+	var names []string
+	known := map[string]bool{}
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if known[name] {
+			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
+		}
+		known[name] = true
+		if names = append(names, name); name == in.Array || in.Array == "" {
+			chosen = f
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the archive has no .npy array; save one by numpy.savez")
+	case chosen == nil:
+		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, listOf(names))
+	case in.Array == "" && len(names) > 1:
+		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), listOf(names))
+	}
+	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted
+		return nil, errors.New("the array is encrypted, or a patch of another; save it again without a password")
+	}
+	return chosen, nil
+}
+
+// directoryEnd checks the record that ends an archive, before its comment: nothing follows it, and
+// the directory ends where it starts. The directory of a ZIP64 archive has other records behind it.
+func (in fileInput) directoryEnd(comment int) error {
+	const size, locator = 22, 20
+	at := in.size - size - int64(comment)
+	end := make([]byte, locator+size)
+	if _, err := in.ReadAt(end[max(0, locator-at):], max(0, at-locator)); err != nil && err != io.EOF {
+		return fmt.Errorf("reading the archive: %w", pathCause(err))
+	}
+	record := end[locator:]
+	if string(record[:4]) != "PK\x05\x06" {
+		return errors.New("trailing data after the archive; cut them off")
+	}
+	length, start := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
+	if string(end[:4]) != "PK\x06\x07" && int64(length)+int64(start) != at {
+		said := int64(length) + int64(start)
+		return fmt.Errorf("the archive's directory is said to end at byte %d, not %d; it is damaged: copy it again", said, at)
+	}
+	return nil
 }
 
 // member decompresses a file of an archive into memory.

@@ -46,9 +46,11 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	if planes {
-		axes = slices.Insert(axes, 1, 1)
+		err = b.choose(axes[:1], axes[1:], 1, in)
+	} else {
+		err = b.frame(axes, in, fastest)
 	}
-	if err = b.frame(axes, in, fastest); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return b, b.nrrdVoxels(fields, encoding, list)

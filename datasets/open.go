@@ -95,7 +95,8 @@ type resolved struct {
 	repeat    int64  // 0 for an image that does not
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
-	files     func() []string // that make reads; nil for none
+	files     func() []string     // that make reads; nil for none
+	axes      func() (int, error) // of the file; nil for none
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -128,7 +129,7 @@ func resolveOn(n Name, surveys *Surveys, memory int64, isa string) (resolved, er
 	}
 	r := &reading{given: n.given, surveys: surveys, memory: memory, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
+	res.roll, res.repeat, res.files, res.axes = r.roll(), r.repeat(), r.files, r.axes
 	if v, ok := r.take("path"); ok && !g.FromFiles {
 		res.store = v
 		r.put("path", v)
@@ -352,6 +353,13 @@ func readFile(r *reading) maker {
 	stream := r.choice("stream", "true", "once", "false")
 	path := r.place("FILE")
 	r.files = func() []string { return filesOf(path, o) }
+	r.axes = func() (int, error) {
+		b, err := describeHeader(path, o)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", path, err)
+		}
+		return b.axes, nil
+	}
 	return func() (grid.Source, error) {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory

@@ -164,7 +164,11 @@ func (l tiffLayout) choose(b *fileBody, in fileInput) ([]int64, error) {
 	case in.Channel != "":
 		return nil, errors.New("its description names no axis of channels; leave --channel out, or choose by --volume")
 	}
-	if err := b.choose(outer, []int64{depth, l.height, l.width}, 1, in); err != nil {
+	plane := []int64{depth, l.height, l.width}
+	if depth == 1 {
+		plane = plane[1:]
+	}
+	if err := b.choose(outer, plane, 1, in); err != nil {
 		if len(outer) > 0 && product(outer) > 1 {
 			return nil, fmt.Errorf("axes %s: %w", l.text(), err)
 		}

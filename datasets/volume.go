@@ -44,7 +44,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 	if b.shape, err = fileShape(axes); err != nil {
 		return err
 	}
-	b.axes, b.volumes.count = len(axes)-len(outer), 1
+	b.axes, b.volumes.count = len(axes), 1
 	for _, n := range append(slices.Clone(outer), inner) {
 		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
 			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", slices.Concat(outer, axes))
@@ -110,14 +110,18 @@ func Volumes(path string, o FileOptions) (int64, error) {
 	return 1, nil
 }
 
-// Axes counts the axes of the image in a file: 3 also for a volume of one slice; 0 where the file does
-// not say.
-func Axes(path string, o FileOptions) (int, error) {
-	b, err := describeHeader(path, o)
+// Axes counts the axes of the image of an input string: 3 also for a volume of one slice; 0 where its
+// file does not say, or it is of no file.
+func Axes(name string) (int, error) {
+	n, err := split(name)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, err
 	}
-	return b.axes, nil
+	r, err := resolve(n)
+	if err != nil || r.axes == nil {
+		return 0, err
+	}
+	return r.axes()
 }
 
 // describeHeader describes a file, of which it decompresses no more than it has to.

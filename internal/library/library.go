@@ -455,10 +455,14 @@ func (r Request) oneSlice(s grid.Source) bool {
 	if r.Input == "" || len(r.Shape) > 0 {
 		return s.Shape().D == 1 && len(r.Shape) == 3
 	}
-	if s.Shape().D > 1 || datasets.IsName(r.Input) {
+	if s.Shape().D > 1 {
 		return false
 	}
-	axes, err := datasets.Axes(r.Input, datasets.FileOptions{})
+	name := r.Input
+	if !datasets.IsName(name) {
+		name = "file/path=" + name
+	}
+	axes, err := datasets.Axes(name)
 	return err == nil && axes == 3
 }
 

@@ -70,6 +70,15 @@ def image(array, volume=None):
     return volumes[volume]
 
 
+def one_of(images, volume):
+    """The image that is asked for of those along the first axis."""
+    if volume is None and len(images) > 1 or (volume or 0) >= len(images):
+        raise Rejected("several images, or no such one")
+    if images.size == 0:
+        raise Rejected("no voxels")
+    return images[volume or 0]
+
+
 def packed(rng, path, data):
     """Write data to a path, once in six times by gzip with an ending .gz: padded, cut, in several
     members or with other bytes behind. Return the path."""
@@ -139,7 +148,7 @@ def rounded(ours, theirs):
     """The reason of values that are scaled to float32, or None."""
     if isinstance(ours, Rejected) or isinstance(theirs, Rejected) or ours.size != theirs.size:
         return None
-    if ours.dtype == np.float32 and ours.shape in (theirs.shape, theirs.shape[1:]):
+    if ours.dtype == np.float32 and ours.shape == theirs.shape:
         if np.array_equal(ours.ravel(), theirs.ravel().astype(np.float32)):
             return "scaled values are rounded to float32"
     return None
@@ -155,6 +164,4 @@ def explain(opened, ours, theirs):
         if "trailing data" in str(ours):
             return "bytes behind the voxels are rejected"
         return None
-    if theirs.shape[0] == 1 and ours.shape == theirs.shape[1:] and np.array_equal(ours, theirs[0]):
-        return "a volume of one slice is a 2D image"
     return None

@@ -156,7 +156,7 @@ REASONS = {
     "is no field": "a line that is no field is rejected",
     "trailing data": "bytes behind the voxels are rejected",
     "where the header says|other data follow": "compressed data of another length than the header says are rejected",
-    "the compressed voxels end after": "compressed data that end early are rejected",
+    "no zlib data follow|the compressed voxels (end after|have no checksum)": "compressed data that end early are rejected",
     "HeaderSize is": "a HeaderSize that data in the file or compressed data cannot have is rejected",
     "no white space ends": "text without white space at its end may be cut off",
     "text that is compressed, or has a header": "text with a HeaderSize is rejected",
@@ -176,4 +176,9 @@ def explain(opened, ours, theirs):
     text = re.search(rb"BinaryData\W+[Ff0]", head) and not isinstance(theirs, Rejected)
     if text and re.search(rb"MSB\W+[Tt1]", head) and not isinstance(ours, Rejected):
         return "text has no byte order, which MetaIO swaps"
+    if text and not isinstance(ours, Rejected) and ours.size == theirs.size:
+        channels = int((re.search(rb"ElementNumberOfChannels\W+(\d+)", head) or [b"", b"1"])[1])
+        read = -(-(ours.size - _common.volume_of(opened)[1]) // channels) if channels > 1 else 0
+        if channels > 1 and np.array_equal(ours.ravel()[:read], theirs.ravel()[:read]):
+            return "of text with several channels MetaIO reads as many values as there are voxels"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)

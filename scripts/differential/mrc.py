@@ -56,7 +56,9 @@ def reference(opened):
     if array.dtype.kind == "c":
         raise Rejected("complex")
     if stack and head.mz == 1 and array.shape[0] > 1:
-        return _common.image(array[:, None], volume)
+        return _common.one_of(array, volume)
+    if array.ndim == 4:
+        return _common.one_of(array, volume)
     return _common.image(array, volume)
 
 

@@ -92,7 +92,7 @@ def reference(opened):
 REASONS = {
     "ANALYZE": "ANALYZE 7.5 is rejected",
     "the voxels are said to start at": "voxels start at a whole number behind the header",
-    "1 axes; want": "an image has 2 axes or more",
+    "axes; want": "an image has 2 to 7 axes",
     "data type": "a type that is no integer or float of up to 64 bits is rejected",
     "its magic is": "a damaged magic is rejected",
 }

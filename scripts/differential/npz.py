@@ -67,13 +67,14 @@ def reference(opened):
             if wanted not in arrays:
                 raise Rejected("no such array, or several")
             with z.open(wanted) as f:
-                array = npy.read(f)
+                array = npy.stored(f)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, ValueError, struct.error, UnicodeDecodeError) as e:
         raise Rejected(str(e)) from None
     return _common.image(array, None if volume is None else int(volume))
 
 
 REASONS = {
+    "compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)": "a compressed array ends where the archive says, with the end of its stream",
     "trailing data after the archive": "bytes behind the archive are rejected",
     "unsupported compression algorithm": "members are stored or deflated, as NumPy writes them",
     "not an npz archive|lie beyond the end of the archive": "a damaged directory is rejected, whatever part of it NumPy uses",
@@ -83,6 +84,8 @@ REASONS = {
 
 def explain(opened, ours, theirs):
     if isinstance(theirs, Rejected) and not isinstance(ours, Rejected):
+        if "zip file version" in str(theirs):
+            return "the version that an archive asks for does not matter"
         if re.search("Bad magic number for file header|File name in directory|Overlapped|local header", str(theirs)):
             return "of a local header only the offset of its data is used, of which the directory says all else"
     return _common.by_message(ours, REASONS) or npy.explain(opened, ours, theirs)

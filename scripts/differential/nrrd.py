@@ -163,7 +163,7 @@ def of_kinds(array, kinds, volume):
     if any(lists[:2]) or array.ndim > 3 and lists[2]:
         raise Rejected("an axis of numbers among those of space")
     if array.ndim == 3:
-        return _common.image(array[:, None], volume)
+        return _common.one_of(array, volume)
     return _common.image(array, volume)
 
 
@@ -183,7 +183,7 @@ REASONS = {
 
 
 def explain(opened, ours, theirs):
-    if not isinstance(ours, Rejected) or "choose one with --volume" in str(ours):
+    if not isinstance(ours, Rejected) or re.search("choose one with --volume|NRRD kinds", str(ours)):
         head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()
         if re.search(rb"(?im)^ *encoding: *(gz|bz)", head) and re.search(rb"(?im)^ *byte ?skip: *[1-9]", head):
             return "the byte skip of compressed data counts bytes behind their decompression, as the format says"
@@ -200,6 +200,6 @@ def explain(opened, ours, theirs):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
         if "don't yet have a valid dimension" in str(theirs):
             return "the order of fields does not matter"
-        if re.search("Unsupported encoding|missing required field|Invalid endian|Invalid header", str(theirs)):
+        if re.search("KeyError 'FLOAT'|Unsupported encoding|missing required field|Invalid endian|Invalid header", str(theirs)):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)
