@@ -37,6 +37,9 @@ func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 // frameUnlabelled is frame for a file that does not name its axes: the last axes of length 1 beyond
 // the third hold the numbers of each voxel, of which there is one.
 func (b *fileBody) frameUnlabelled(axes []int64, in fileInput) error {
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
 	for len(axes) > 3 && axes[len(axes)-1] == 1 {
 		axes = axes[:len(axes)-1]
 	}

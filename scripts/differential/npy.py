@@ -77,10 +77,10 @@ def dimensions(rng, shape):
 def reference(opened):
     path, volume = _common.volume_of(opened)
     with open(_common.unpacked(path), "rb") as f:
-        return _common.image(read(f), volume, space=False)
+        return _common.image(load(f), volume, space=False)
 
 
-def read(f):
+def load(f):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

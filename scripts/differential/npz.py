@@ -67,7 +67,7 @@ def reference(opened):
             if wanted not in arrays:
                 raise Rejected("no such array, or several")
             with z.open(wanted) as f:
-                array = npy.read(f)
+                array = npy.load(f)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, ValueError, struct.error, UnicodeDecodeError) as e:
         raise Rejected(str(e)) from None
     return _common.image(array, None if volume is None else int(volume), space=False)
