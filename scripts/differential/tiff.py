@@ -405,6 +405,14 @@ def explain(opened, ours, theirs):
             return "tags that do not bear on the pixels, and the types of others, are not looked into"
         if options and re.search("compress|_decode|BAD_DATA|corrupted", str(theirs)):
             return "the other volumes are not decompressed"
+        with tifffile.TiffFile(path) as t:
+            tags = {tag.code: tag.value for tag in t.pages.first.tags}
+        if str(theirs) == "white is zero" and 262 not in tags:
+            return "without a photometric interpretation black is zero"
+        if "INSUFFICIENT_SPACE" in str(theirs) and isinstance(tags.get(278), int) and tags[257] % tags[278]:
+            return "a last strip may be filled up to the rows of a strip"
+        if str(theirs).endswith(" volumes") and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
+            return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
         if "failed to reshape" in str(theirs):
             return "tifffile writes that bits are truncated where they are not"
     elif ours.size == theirs.size and [n for n in ours.shape if n > 1] == [n for n in theirs.shape if n > 1] and np.array_equal(ours.ravel(), theirs.ravel()):

@@ -370,6 +370,8 @@ REASONS = [
     ("filter .* is not read", "filters are not read"),
     ("its codec is .lzma", "codecs other than those of doc/formats/zarr.md are not read"),
     ("dtype .* is not bool", "complex, structured and text types are not read"),
+    ("unknown field", "a field that the format does not know is rejected, as it demands"),
+    ("it has storage transformers", "storage transformers are rejected, as the format demands"),
     ("not in lower case|no fill_value", "a field that is misspelled"),
     ("fill value .many", "a fill value that is no number"),
     ("Blosc container is damaged", "bytes after a Blosc container"),
