@@ -50,7 +50,7 @@ func openNpy(in fileInput) (*fileBody, error) {
 	if len(h.shape) == 0 {
 		return nil, errors.New("the array is a single number without axes; save an array of 1 to 3")
 	}
-	if err := b.frame(h.shape, in, false); err != nil {
+	if err := b.frameUnlabelled(h.shape, in); err != nil {
 		return nil, fmt.Errorf("array of shape %v: %w", h.shape, err)
 	}
 	return b, nil

@@ -41,14 +41,18 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	fastest, planes, err := nrrdKinds(fields.values["kinds"], len(axes))
+	kinds := fields.values["kinds"]
+	fastest, planes, err := nrrdKinds(kinds, len(axes))
 	if err != nil {
 		return nil, err
 	}
-	if planes {
+	switch {
+	case planes:
 		err = b.choose(axes[:1], axes[1:], 1, in)
-	} else {
+	case fastest || nrrdSpace(kinds, len(axes)):
 		err = b.frame(axes, in, fastest)
+	default:
+		err = b.frameUnlabelled(axes, in)
 	}
 	if err != nil {
 		return nil, err
@@ -126,6 +130,12 @@ func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 		return false, false, fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis", kinds, space[at])
 	}
 	return fastest, at == 2, nil
+}
+
+// nrrdSpace reports whether kinds say that the three fastest axes are of space.
+func nrrdSpace(kinds string, axes int) bool {
+	words := strings.Fields(strings.ToLower(kinds))
+	return axes > 3 && len(words) == axes && !slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
 }
 
 // skipLines is the offset of the byte after n lines.

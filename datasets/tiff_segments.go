@@ -50,6 +50,8 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	if _, p.tiled = tags.numbers[tiffTileOffsets]; p.tiled {
 		w, h, d = tags.number(tiffTileWidth, 0), tags.number(tiffTileHeight, 0), tags.number(tiffTileDepth, 1)
 		p.offsets, p.counts = tags.numbers[tiffTileOffsets], tags.numbers[tiffTileByteCounts]
+	} else if tags.number(tiffTileWidth, 0) > 0 || tags.number(tiffTileHeight, 0) > 0 {
+		return errors.New("tiles without offsets; the header is damaged")
 	}
 	for _, n := range []uint64{width, height, depth, w, h, d} {
 		if n < 1 || n > math.MaxInt32 {

@@ -97,6 +97,7 @@ func TestTiffErrors(t *testing.T) {
 		{"no width", one(tiffWidth), "0x6x1 pixels"},
 		{"zero height", one(tiffHeight, 0), "4x0x1 pixels"},
 		{"zero strips", one(tiffRowsPerStrip, 0), "strips or tiles of 4x0x1"},
+		{"tiles without offsets", one(tiffTileWidth, 16), "tiles without offsets"},
 		{"strips", one(tiffRowsPerStrip, 3), "3 offsets and 3 byte counts for 1x2x1 strips"},
 		{"no counts", one(tiffStripByteCounts), "0 byte counts for 1x3x1 strips"},
 		{"huge", func(x *tiffText) {

@@ -19,9 +19,9 @@ type volumes struct {
 	stride int64 // from a voxel to the next
 }
 
-// frame takes a file's axes, slowest first. All but the last three are of volumes, of which
-// the options choose one; axes of length 1 are none. With fastest the last axis is of
-// volumes too.
+// frame takes a file's axes, slowest first. The last three are those of the image, whatever their
+// lengths; all others are of volumes, of which the options choose one. With fastest the last axis is
+// of volumes too.
 func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	inner := int64(1)
 	if fastest {
@@ -30,11 +30,20 @@ func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	for len(axes) > 3 && axes[0] == 1 {
 		axes = axes[1:]
 	}
+	n := max(0, len(axes)-3)
+	return b.choose(axes[:n], axes[n:], inner, in)
+}
+
+// frameUnlabelled is frame for a file that does not name its axes: the last axes of length 1 beyond
+// the third hold the numbers of each voxel, of which there is one.
+func (b *fileBody) frameUnlabelled(axes []int64, in fileInput) error {
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
 	for len(axes) > 3 && axes[len(axes)-1] == 1 {
 		axes = axes[:len(axes)-1]
 	}
-	n := max(0, len(axes)-3)
-	return b.choose(axes[:n], axes[n:], inner, in)
+	return b.frame(axes, in, false)
 }
 
 // choose takes the axes of a volume, those of the volumes before them, and the number of volumes

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -115,5 +116,59 @@ func TestVolumeSurveys(t *testing.T) {
 			t.Errorf("volume %d: the last level is %v, want %v", v, l.Value(l.Len()-1), want)
 		}
 		grid.Close(s)
+	}
+}
+
+// Where a header says which axes are of space, an axis of space is one even if its length is 1.
+func TestVolumesOfWidthOne(t *testing.T) {
+	counted := make([]byte, 18) // 3 volumes of 3 rows of 2 voxels, or of 2 slices of 3 rows of one
+	for i := range counted {
+		counted[i] = byte(i)
+	}
+	mrc := slices.Clone(readFixture(t, "i8_3d.mrc")[:mrcHeaderSize])
+	for at, n := range map[int]uint32{0: 1, 4: 3, 8: 6, 36: 2, 88: 401, 92: 0} {
+		binary.LittleEndian.PutUint32(mrc[at:], n)
+	}
+	fits := []string{"SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 4", "NAXIS1  = 1", "NAXIS2  = 3", "NAXIS3  = 2", "NAXIS4  = 3"}
+	const nrrd = "type: uchar\ndimension: 4\nsizes: 1 3 2 3\nencoding: raw\n"
+	for _, c := range []struct {
+		name  string
+		data  []byte
+		count int64
+	}{
+		{"x.nii", writeNifti(niftiOf(storedUint8, false, counted, 1, 3, 2, 3)), 3},
+		{"x.mrc", append(mrc, counted...), 3},
+		{"x.fits", writeFits(fits, string(counted)), 3},
+		{"x.mha", append([]byte("ObjectType = Image\nNDims = 4\nBinaryData = True\nDimSize = 1 3 2 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"), counted...), 3},
+		{"x.nrrd", writeNrrd(nrrd+"kinds: domain domain domain time\n", counted), 3},
+		{"x.nrrd", writeNrrd(nrrd+"kinds: space space space none\n", counted), 3},
+		{"x.nrrd", writeNrrd("type: uchar\ndimension: 3\nsizes: 1 6 3\nencoding: raw\nkinds: domain domain list\n", counted), 3},
+		{"x.nrrd", writeNrrd(nrrd, counted), 1},
+		{"x.npy", writeNpy(npyHeaderText("|u1", "False", "(3, 2, 3, 1)"), counted), 1},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, c.data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := Volumes(path, FileOptions{}); n != c.count || err != nil {
+			t.Errorf("%s: %d volumes, %v; want %d", c.name, n, err, c.count)
+			continue
+		}
+		if c.count == 1 {
+			checkFileImage(t, mustOpen(t, c.name, c.data), "3x2x3", grid.Uint8, linear(0, 1))
+			continue
+		}
+		for v := range c.count {
+			s, err := OpenFile(path, FileOptions{Volume: &v})
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			if s.Shape().Voxels() != 6 || s.Shape().W != 1 {
+				t.Errorf("%s: %v", c.name, s.Shape())
+			}
+			checkFileImage(t, s, s.Shape().String(), s.Type(), linear(float64(6*v), 1))
+			grid.Close(s)
+		}
 	}
 }

@@ -316,7 +316,7 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	}
 	var err error
 	if space < 0 {
-		err = b.frame(slices.Clone(shape), in, false)
+		err = b.frameUnlabelled(shape, in)
 	} else { // an axis of space is one whatever its length is
 		err = b.choose(shape[:space], within, 1, in)
 	}

@@ -326,7 +326,7 @@ func longLinesOfPLY(t *testing.T) {
 }
 
 func filesBesideEachOther(t *testing.T) {
-	if _, err := ReadFile("testdata/nowhere.ele"); err == nil || err.Error() != "input testdata/nowhere.ele: no such file or directory" {
+	if _, err := ReadFile("testdata/nowhere.ele"); err == nil || err.Error() != "input testdata/nowhere.ele: no such file or directory; check the path" {
 		t.Error(err)
 	}
 	n, err := Named("testdata/cube.1.ele")

@@ -48,15 +48,16 @@ def named(path, volume):
     return str(path) if volume is None else f"file/volume={volume}/path={path}"
 
 
-def image(array, volume=None):
-    """The image that the guide says an array is, the slowest axis first: axes of one element beyond
-    the third are dropped, one axis is a row, and of more than three the slowest count volumes."""
+def image(array, volume=None, space=True):
+    """The image that the guide says an array is, the slowest axis first: one axis is a row, and of more
+    than three the slowest count volumes. Unless the last three are known to be of space, those at the
+    end of one element beyond the third are dropped."""
     if array.ndim == 0:
         raise Rejected("a number without axes")
     shape = list(array.shape)
     while len(shape) > 3 and shape[0] == 1:
         shape.pop(0)
-    while len(shape) > 3 and shape[-1] == 1:
+    while not space and len(shape) > 3 and shape[-1] == 1:
         shape.pop()
     if array.size == 0:
         raise Rejected("no voxels")

@@ -2,6 +2,7 @@
 
 import io
 import struct
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -34,6 +35,7 @@ def generate(rng, folder):
     else:
         data = written(rng)
     odd = rng.integers(8)
+    (folder / "made.txt").write_text({0: "cut", 1: "longer", 2: "changed"}.get(int(odd), ""))
     if odd == 0:
         data = data[: int(rng.integers(0, len(data)))]
     elif odd == 1:
@@ -112,7 +114,10 @@ def reference(opened):
 
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
-        return next((why for text, why in POLICIES.items() if text in str(ours)), None)
+        text = next((text for text in POLICIES if text in str(ours)), None)
+        made = Path(opened).with_name("made.txt").read_text()
+        cause = {"trailing data": "longer", "truncated": "cut", "within the header": "", "the image is empty": "", "of compression": ""}.get(text, made)
+        return POLICIES[text] if text and made in ("changed", cause) else None
     with open(opened, "rb") as f:
         head = f.read(54)
     if head[28] in (4, 8) and head[14] > 12 and 0 < int.from_bytes(head[46:50], "little") <= 2:

@@ -94,4 +94,6 @@ def explain(opened, ours, theirs):
             turned = turned.astype("i2") & 255
         if np.array_equal(ours.ravel(), turned.ravel()):
             return "axes are brought into the order x, y, z, which mrcfile leaves to its user"
+    if not isinstance(ours, Rejected) and ours.shape == (1, *theirs.shape) and np.array_equal(ours[0], theirs):
+        return "a header has three axes, of which mrcfile drops one slice"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)

@@ -77,7 +77,7 @@ def dimensions(rng, shape):
 def reference(opened):
     path, volume = _common.volume_of(opened)
     with open(_common.unpacked(path), "rb") as f:
-        return _common.image(stored(f), volume)
+        return _common.image(stored(f), volume, space=False)
 
 
 def stored(f):

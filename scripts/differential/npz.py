@@ -70,7 +70,7 @@ def reference(opened):
                 array = npy.stored(f)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, ValueError, struct.error, UnicodeDecodeError) as e:
         raise Rejected(str(e)) from None
-    return _common.image(array, None if volume is None else int(volume))
+    return _common.image(array, None if volume is None else int(volume), space=False)
 
 
 REASONS = {

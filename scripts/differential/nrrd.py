@@ -136,7 +136,7 @@ def reference(opened):
     if inner.name.removeprefix("unpacked-").startswith("itk"):
         with _common.no_words():
             try:
-                return _common.image(SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(inner))), volume)
+                return _common.image(SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(inner))), volume, space=False)
             except RuntimeError as e:
                 raise Rejected(str(e).strip().splitlines()[-1]) from None
     try:
@@ -148,9 +148,10 @@ def reference(opened):
 
 def of_kinds(array, kinds, volume):
     """The image of an array whose axes may be none of space."""
+    space = len(kinds or []) == array.ndim and all(str(k).lower() in ("domain", "space") for k in kinds[:3])
     lists = [k is not None and k.lower() not in ("domain", "space", "time", "none", "???") for k in kinds or []]
     if len(lists) != array.ndim or array.ndim < 3 or not any(lists[:4]):
-        return _common.image(array, volume)
+        return _common.image(array, volume, space)
     if lists[0]:
         if any(lists[1:4]):
             raise Rejected("several axes of numbers")
@@ -164,7 +165,7 @@ def of_kinds(array, kinds, volume):
         raise Rejected("an axis of numbers among those of space")
     if array.ndim == 3:
         return _common.one_of(array, volume)
-    return _common.image(array, volume)
+    return _common.image(array, volume, space)
 
 
 REASONS = {

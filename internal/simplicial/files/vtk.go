@@ -91,6 +91,7 @@ func vtkMesh(points []float64, lists []vtkList) (*Mesh, error) {
 type vtk struct {
 	*words
 	binary bool
+	grid   bool // unstructured, whose cells may not be left out
 	ends   bool // cells are given by where their nodes end, from version 5 on
 	points []float64
 	lists  []vtkList
@@ -145,7 +146,9 @@ func (v *vtk) section(word string) (err error) {
 	}
 	switch keyword {
 	case "DATASET":
-		if kind := v.next(); !strings.EqualFold(kind, "POLYDATA") && !strings.EqualFold(kind, "UNSTRUCTURED_GRID") {
+		kind := v.next()
+		v.grid = strings.EqualFold(kind, "UNSTRUCTURED_GRID")
+		if !v.grid && !strings.EqualFold(kind, "POLYDATA") {
 			return v.errorf("a data set %.40q: want POLYDATA or UNSTRUCTURED_GRID", kind)
 		}
 	case "METADATA":
@@ -172,6 +175,9 @@ func (v *vtk) section(word string) (err error) {
 func (v *vtk) mesh() (*Mesh, error) {
 	if v.points == nil {
 		return nil, errors.New("the file has no POINTS")
+	}
+	if v.grid && v.lists == nil {
+		return nil, errors.New("truncated: the unstructured grid has no CELLS; copy the file again")
 	}
 	for i := range v.lists {
 		if v.lists[i].kind == 0 {
