@@ -51,7 +51,7 @@ func levelsOfTables(t *testing.T, neighbours int, random ...int) {
 }
 
 // A ladder of too many levels is not relabelled, and how many there may be is said.
-func relabelOfMany(t *testing.T) {
+func TestRelabelOfMany(t *testing.T) {
 	for levels, want := range map[int64]bool{1 << 22: true, 1<<22 + 1: false} {
 		l, err := grid.Affine(0, 1, levels)
 		if err != nil {

@@ -15,9 +15,9 @@ import (
 
 // An answer says what a server's header has of a range of an object of 960,000 bytes.
 type answer struct {
-	status            int
-	tag, time, ranged string // none where empty
-	short             int    // bytes that are not sent
+	status    int
+	tag, time string // none where empty
+	short     int    // bytes that are not sent
 }
 
 // Every answer is compared with the first: a server that ignores If-Match, or sends another range than
@@ -205,8 +205,7 @@ func TestPartsUnasked(t *testing.T) {
 // Another server is not told where it was asked for first, and what lasts is not tried again.
 func TestRedirects(t *testing.T) {
 	requests := 0
-	var second *httptest.Server
-	second = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests++
 		if r.Header.Get("Referer") != "" {
 			t.Errorf("the second server is told %q", r.Header.Get("Referer"))
