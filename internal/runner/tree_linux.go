@@ -30,9 +30,10 @@ func awaitEnd(pid int) {
 func endStrays(mark string) {
 	const rounds = 100
 	for range rounds {
-		found := false
+		found, unsure := false, false
 		for _, pid := range children() {
 			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			unsure = unsure || err == nil && len(environ) == 0 // it is being replaced by another program, or has ended
 			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+mark+"\x00")) {
 				continue
 			}
@@ -45,8 +46,11 @@ func endStrays(mark string) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		if !found {
+		if !found && !unsure {
 			return
+		}
+		if !found {
+			time.Sleep(time.Millisecond)
 		}
 	}
 }
