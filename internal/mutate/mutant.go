@@ -19,7 +19,6 @@ type Mutant struct {
 	Operator string `json:"operator"`
 	Before   string `json:"before"` // the lines that change, with single spaces
 	After    string `json:"after"`
-	Reason   string `json:"reason,omitempty"`
 
 	edit     edit
 	function *function

@@ -20,20 +20,19 @@ import (
 
 // A Project is a program whose mutants are run.
 type Project struct {
-	root       string
-	command    string // the folder of the program that has verify, none if it has not
-	targets    []Target
-	inputs     []string
-	seed       string
-	each       int // mutants of a target, all if 0
-	jobs       int
-	equivalent []*Mutant
-	log        io.Writer
-	verbose    bool
-	lazy       bool          // tests look at what verify does not notice alone
-	quick      bool          // the package's own tests are first, and what one notices nothing else looks at
-	list       []*Mutant     // these alone, if there are any
-	limit      time.Duration // after so long no mutant is begun any more, and those that were are given up soon; 0 for no limit
+	root    string
+	command string // the folder of the program that has verify, none if it has not
+	targets []Target
+	inputs  []string
+	seed    string
+	each    int // mutants of a target, all if 0
+	jobs    int
+	log     io.Writer
+	verbose bool
+	lazy    bool          // tests look at what verify does not notice alone
+	quick   bool          // the package's own tests are first, and what one notices nothing else looks at
+	list    []*Mutant     // these alone, if there are any
+	limit   time.Duration // after so long no mutant is begun any more, and those that were are given up soon; 0 for no limit
 
 	scratch  string
 	stages   map[string]*Stage
@@ -62,8 +61,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	}
 	defer os.RemoveAll(p.scratch)
 	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
-	results := &Results{targets: p.targets, places: map[string]int{}, equivalent: map[string]int{}}
-	used := map[*Mutant]bool{}
+	results := &Results{targets: p.targets, places: map[string]int{}}
 
 	var dirs []string
 	for _, t := range p.targets {
@@ -95,7 +93,6 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		default:
 			all = packages[t.dir].asmMutants(t.part)
 		}
-		p.markEquivalent(all, used)
 		if p.list != nil {
 			all = slices.DeleteFunc(all, func(m *Mutant) bool { return !slices.ContainsFunc(p.list, m.same) })
 		}
@@ -109,7 +106,6 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			continue
 		}
 		// Those that do not compile make room for the next ones.
-		// Those that are equivalent do not, and are not run.
 		var good []*Mutant
 		for taken := 0; taken < want && len(candidates) > 0; {
 			n := min(len(candidates), 2*(want-taken)+4)
@@ -134,21 +130,12 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			for _, m := range part {
 				if !bad[m] && taken < want {
 					taken++
-					if m.Reason != "" {
-						results.equivalent[m.Target]++
-						continue
-					}
 					good = append(good, m)
 				}
 			}
 		}
 		chosen[t.dir] = append(chosen[t.dir], good...)
 		samples = append(samples, good)
-	}
-	for _, e := range p.equivalent {
-		if !used[e] && results.looked(e) {
-			results.Stale = append(results.Stale, e)
-		}
 	}
 	overlay, err := p.overlay(packages, chosen)
 	if err != nil {
@@ -228,18 +215,6 @@ func (p *Project) sample(t Target, most int) int {
 		share = 100
 	}
 	return min(most, (p.each*share+99)/100)
-}
-
-// markEquivalent gives the mutants that are listed as equivalent their reasons, and notes
-// which lines of the list were used.
-func (p *Project) markEquivalent(all []*Mutant, used map[*Mutant]bool) {
-	for _, m := range all {
-		for _, e := range p.equivalent {
-			if e.same(m) {
-				used[e], m.Reason = true, e.Reason
-			}
-		}
-	}
 }
 
 // overlay writes the rewritten files and the list of them that the go command reads.
@@ -460,11 +435,6 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map
 	taken := map[string]int{}
 	for _, m := range candidates {
 		if taken[m.Target] == want[m.Target] {
-			continue
-		}
-		if m.Reason != "" {
-			taken[m.Target]++
-			results.equivalent[m.Target]++
 			continue
 		}
 		name := filepath.Join(home, filepath.FromSlash(m.File))
