@@ -77,7 +77,9 @@ class Plan:
         if "flow" in self.request:
             flow = dict(self.request["flow"])
             assert chi % flow.pop("align") == 0 and flow.pop("tol") == 0
-            fields = [eccbench.gvf(voxels, **flow, verify=False) for voxels in seen(image, (images, *shape), dtype)]
+            # On a device a volume of one slice has no component along z.
+            n = 2 if len(shape) == 3 and shape[0] == 1 else len(shape)
+            fields = [eccbench.gvf(voxels, **flow, verify=False)[-n:] for voxels in seen(image, (images, *shape), dtype)]
             seen(chi, (images, *fields[0].shape), np.dtype(np.float32))[:] = fields
             return
         assert image % self.request["align"] == 0 and memory
@@ -371,6 +373,9 @@ def test_flows(cupy):
             for steps, mu, boundary in [(0, 0.05, "replicate"), (5, 0.1, "third")]:
                 field = eccbench.cuda.gvf(image, steps=steps, mu=mu, boundary=boundary)
                 want = eccbench.gvf(np.array(image, subok=False), steps=steps, mu=mu, boundary=boundary)
+                if len(shape) == 3 and shape[0] == 1:
+                    assert not want[0].any()
+                    want = want[1:]
                 assert isinstance(field, Array) and field.shape == want.shape and (bits(field) == bits(want)).all(), (dtype, shape)
     assert Plan.made[0] == {"device": 3, "shape": (9,), "type": "uint8", "flow": {"steps": 0, "tol": 0.0, "mu": 0.05, "boundary": "replicate", "align": 16}}
     assert len(Plan.made) == 4 * 6 * 2  # bool as uint8, int8 as int16, float16 as float32, and no other

@@ -113,9 +113,10 @@ def test_zarr(tmp_path):
         (tmp_path / f"{k}.0.0").write_bytes(image[2 * k:2 * k + 2].tobytes())
     image[4] = 9
     opened = eccbench.open(tmp_path)
-    assert np.array_equal(np.asarray(opened), image)
     want = eccbench.curve(image)
-    assert opened.curve().chi.tolist() == eccbench.curve(tmp_path).chi.tolist() == want.chi.tolist()
+    with pytest.warns(UserWarning, match="1 of 3 chunks missing: fill value 9"):
+        assert np.array_equal(np.asarray(opened), image)
+        assert opened.curve().chi.tolist() == eccbench.curve(tmp_path).chi.tolist() == want.chi.tolist()
     with pytest.raises(ValueError, match="URL, which this program does not read"):
         eccbench.open("s3://bucket/scan.zarr").curve()
 
