@@ -17,6 +17,7 @@ import (
 	smoothimpl "eccbench/impls/smooth"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
+	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -123,8 +124,8 @@ func growthOfLaws[In, Out any](t *testing.T, w bench.Workload[In, Out], slack in
 
 // The memory of a law grows with its input no faster than it states.
 func TestMemoryOfLaws(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes images of 64 MiB")
+	if testing.Short() || race.Enabled {
+		t.Skip("takes images of 64 MiB, and the race detector takes several times as much memory")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	set := impls.All(nil)
