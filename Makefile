@@ -241,7 +241,8 @@ python: wheel
 # each, from a SEED on. 10⁵ files of a format are minutes: DIFFERENTIAL_TIME=3600.
 DIFFERENTIAL      := $(BIN)/differential
 DIFFERENTIAL_TIME ?= 60
-FORMATS           ?= $(filter-out __%,$(notdir $(basename $(wildcard scripts/differential/*.py))))
+DIFFERENTIAL_COUNT ?= 100000
+FORMATS           ?= $(filter-out _%,$(notdir $(basename $(wildcard scripts/differential/*.py))))
 SEED              ?= 1
 $(DIFFERENTIAL)/done: scripts/differential/requirements.txt
 	$(PYTHON) -m venv --clear $(DIFFERENTIAL)
@@ -249,7 +250,7 @@ $(DIFFERENTIAL)/done: scripts/differential/requirements.txt
 	touch $@
 differential: wheel $(DIFFERENTIAL)/done
 	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
-	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential --seconds $(DIFFERENTIAL_TIME) --seed $(SEED)
+	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential --seconds $(DIFFERENTIAL_TIME) --count $(DIFFERENTIAL_COUNT) --seed $(SEED)
 
 # The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
 # what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.
@@ -282,7 +283,7 @@ ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=20
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.
