@@ -46,14 +46,19 @@ func (r *trial[In, Out]) check(told teller) error {
 		record := r.record
 		record.Checked += r.clock.since(start).Seconds()
 		told.safe(record)
-		rest.Spend(r.spare(start))
 	}
-	return r.judge(append(evidence, rest.Rest(told.trying)...))
+	for _, c := range rest {
+		if r.t.Sampling != nil {
+			c.Spend(r.spare(start))
+		}
+		evidence = append(evidence, c.Rest(told.trying)...)
+	}
+	return r.judge(evidence)
 }
 
-// confirm collects the evidence about all inputs, and returns the check of the first input, whose
-// laws are not all tried yet.
-func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest *verify.Checking[In, Out], err error) {
+// confirm collects the evidence about all inputs, and returns the checks of the answers to the first
+// input, whose laws are not all tried yet.
+func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest []*verify.Checking[In, Out], err error) {
 	evidence := make([][]verify.Evidence, len(r.given))
 	for k := range r.given {
 		i := (k + 1) % len(r.given)
@@ -76,7 +81,7 @@ func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest *
 			c := r.examine(i, out, start, len(r.given)-1-k)
 			evidence[i] = append(evidence[i], c.Confirm()...)
 			if i == 0 {
-				rest = c
+				rest = append(rest, c)
 			}
 		}
 	}
