@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,12 +118,13 @@ func stat(t testing.TB, path string) os.FileInfo {
 	return info
 }
 
-// whileReading changes something when a file is opened for the nth time.
-func whileReading(t testing.TB, nth int, change func()) {
+// whileReading changes something when a file is opened for the nth time, by whichever worker.
+func whileReading(t testing.TB, nth int64, change func()) {
 	was := afterOpen
 	t.Cleanup(func() { afterOpen = was })
+	var opened atomic.Int64
 	afterOpen = func(string) {
-		if nth--; nth == 0 {
+		if opened.Add(1) == nth {
 			change()
 		}
 	}
@@ -131,7 +133,7 @@ func whileReading(t testing.TB, nth int, change func()) {
 // An image that is read whole is of files that did not change before they were read.
 func TestFilesThatChangeBeforeTheyAreReadWhole(t *testing.T) {
 	for name, path := range changingFiles(t) {
-		nth := 1
+		nth := int64(1)
 		if strings.HasSuffix(name, ".mhd") {
 			nth = 5 // w.raw
 		}
