@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 // cardProgram is the variable with the path of the program that TestCard runs, and cardJob the job: small, full.
@@ -25,6 +26,7 @@ type cardRun struct {
 	cells  int   // verified ones at least
 	memory int64 // the most bytes that a worker may take of its own
 	noisy  bool  // an interval that is too wide is no failure
+	laws   int   // laws that are tried, at least, after an answer is confirmed
 }
 
 // cardRuns returns the commands of a job. The small one reaches the code that the full one does: images of which
@@ -32,12 +34,16 @@ type cardRun struct {
 func cardRuns(job string) []cardRun {
 	const own = 200 << 20
 	if job == "full" {
-		return []cardRun{{"--sizes 128..4096 --dim 3", 12, 3 << 30, false}}
+		return []cardRun{{args: "--sizes 128..4096 --dim 3", cells: 12, memory: 3 << 30}}
 	}
 	little := "--impl extrema --type uint8,float32 --gen noise,grf --memory-limit 512MiB"
 	return []cardRun{
-		{"--dim 3 --sizes 128,1024 --max-time 6s " + little, 16, own, true},
-		{"--dim 2 --sizes 1024,32768 --max-time 500ms " + little, 16, own, true},
+		{args: "--dim 3 --sizes 128,1024 --max-time 4s " + little, cells: 16, memory: own, noisy: true},
+		{args: "--dim 2 --sizes 1024,32768 --max-time 500ms " + little, cells: 16, memory: own, noisy: true},
+		{
+			args:  "--dim 3 --sizes 512 --max-time 20s --impl extrema --type float32 --gen grf --memory-limit 256MiB",
+			cells: 2, memory: own, noisy: true, laws: 10,
+		},
 	}
 }
 
@@ -61,9 +67,17 @@ func TestCard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verified, most := 0, int64(0)
+		verified, most, laws := 0, int64(0), 0
 		for _, c := range records.Cells {
 			most = max(most, c.OwnMemory)
+			for _, e := range c.Evidence {
+				switch {
+				case e.Passed && e.Witness != ecc.FingerprintLaw:
+					laws++
+				case !e.Passed && !strings.HasPrefix(e.Note, "not tried"):
+					t.Errorf("%s on %s: %s: %s", c.Impl, c.Input, e.Witness, e.Note)
+				}
+			}
 			switch {
 			case c.Status == verify.Verified || c.Status == verify.Noisy && run.noisy:
 				verified++
@@ -71,9 +85,10 @@ func TestCard(t *testing.T) {
 				t.Errorf("%s on %s: %s: %s", c.Impl, c.Input, c.Status, c.Reason)
 			}
 		}
-		t.Logf("%d rows verified; the most memory of a worker's own is %s", verified, quantity.Bytes(most))
-		if verified < run.cells || most == 0 || most > run.memory {
-			t.Errorf("%d rows verified, want at least %d; %s of memory, want at most %s", verified, run.cells, quantity.Bytes(most), quantity.Bytes(run.memory))
+		t.Logf("%d rows verified, %d laws passed; a worker takes at most %s of its own", verified, laws, quantity.Bytes(most))
+		if verified < run.cells || laws < run.laws || most == 0 || most > run.memory {
+			t.Errorf("%d rows verified, want at least %d; %d laws passed, want at least %d; %s of memory, want at most %s",
+				verified, run.cells, laws, run.laws, quantity.Bytes(most), quantity.Bytes(run.memory))
 		}
 	}
 }

@@ -47,13 +47,16 @@ func (r *trial[In, Out]) check(told teller) error {
 		record.Checked += r.clock.since(start).Seconds()
 		told.safe(record)
 	}
+	var later []verify.Evidence
 	for _, c := range rest {
 		if r.t.Sampling != nil {
 			c.Spend(r.spare(start))
 		}
-		evidence = append(evidence, c.Rest(told.trying)...)
+		later = append(later, c.Rest(func(law string, before []verify.Evidence) {
+			told.trying(law, slices.Concat(later, before))
+		})...)
 	}
-	return r.judge(evidence)
+	return r.judge(append(evidence, later...))
 }
 
 // confirm collects the evidence about all inputs, and returns the checks of the answers to the first

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 // toyLaw is the variable with the fault of a law that a worker tries after an answer is confirmed.
 const toyLaw = "ECCBENCH_TEST_TOY_LAW"
 
-// optionalLaws returns the law that toyLaw asks for, and one after it.
+// optionalLaws returns the law that toyLaw asks for, one before it and one after it.
 func optionalLaws() []verify.Law[[]uint32, []uint32] {
 	fault := os.Getenv(toyLaw)
 	if fault == "" {
@@ -48,7 +49,8 @@ func optionalLaws() []verify.Law[[]uint32, []uint32] {
 	if fault == "needs memory" {
 		law.Memory = func([]uint32) int64 { return 1 << 40 }
 	}
-	return []verify.Law[[]uint32, []uint32]{law, {Name: "the next", Check: func(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) { return nil, nil }}}
+	holds := func(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) { return nil, nil }
+	return []verify.Law[[]uint32, []uint32]{{Name: "the first", Check: holds}, law, {Name: "the next", Check: holds}}
 }
 
 // A law that follows an independent confirmation costs its own line of evidence, however it fails. A contradiction
@@ -78,6 +80,10 @@ func TestOptionalLaws(t *testing.T) {
 			}
 			if got := c.Evidence[len(c.Evidence)-1].String(); !strings.HasPrefix(got, want.last) {
 				t.Errorf("the last evidence is %q, want %q", got, want.last)
+			}
+			before := func(e verify.Evidence) bool { return e.Witness == "the first" && e.Passed }
+			if !slices.ContainsFunc(c.Evidence, before) {
+				t.Errorf("the evidence of a law before is lost: %v", c.Evidence)
 			}
 			if fault == "needs memory" && !strings.HasPrefix(c.Evidence[len(c.Evidence)-2].Note, "not tried: needs about 1.00 TiB of memory, ") {
 				t.Errorf("evidence %v", c.Evidence)

@@ -117,6 +117,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 // evidence of that law is lost.
 func (w *watch) without(why string) bench.CellRecord {
 	record := *w.safe
+	record.Evidence = slices.Concat(record.Evidence, w.later)
 	record.Evidence = append(record.Evidence, verify.Evidence{Input: w.input, Witness: w.law, Note: "not finished: " + why})
 	return record
 }
@@ -172,6 +173,7 @@ type watch struct {
 	used     int64             // the most memory of its own, as far as it was looked at
 	safe     *bench.CellRecord // what it handed over before the laws that no verdict needs
 	law      string            // the one of these that it tries
+	later    []verify.Evidence // of those before it
 }
 
 // start watches until the returned function is called.
@@ -250,7 +252,7 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 		case e.Safe != nil:
 			w.safe = e.Safe
 		case e.Law != "":
-			w.law = e.Law
+			w.law, w.later = e.Law, e.Later
 		default:
 			w.phase, w.since = e.Phase, w.clock.now()
 		}

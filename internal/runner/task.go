@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/verify"
 )
 
 // A Task is what a worker process is told to do, as JSON on its standard input.
@@ -59,10 +60,12 @@ func DefaultSampling() Sampling {
 type event struct {
 	// Phase is set when a phase begins; the parent restarts its clock.
 	Phase string `json:"phase,omitempty"`
-	// Safe is the record as it is before the laws that follow an independent confirmation, and
-	// Law the name of the one that is tried now. A worker that dies there leaves this record.
-	Safe *bench.CellRecord `json:"safe,omitempty"`
-	Law  string            `json:"law,omitempty"`
+	// Safe is the record as it is before the laws that follow an independent confirmation, Law the
+	// name of the one that is tried now, and Later the evidence of those before it. A worker that
+	// dies there leaves the record with this evidence.
+	Safe  *bench.CellRecord `json:"safe,omitempty"`
+	Law   string            `json:"law,omitempty"`
+	Later []verify.Evidence `json:"later,omitempty"`
 	// Result is set once, last.
 	Result *bench.CellRecord `json:"result,omitempty"`
 }
@@ -72,7 +75,9 @@ type teller func(event)
 
 func (t teller) phase(name string)       { t(event{Phase: name}) }
 func (t teller) safe(r bench.CellRecord) { t(event{Safe: &r}) }
-func (t teller) trying(law string)       { t(event{Law: law}) }
+
+// trying reports a law that is tried now, and the evidence of those before it.
+func (t teller) trying(law string, before []verify.Evidence) { t(event{Law: law, Later: before}) }
 
 // The phases of a worker, for people.
 const (

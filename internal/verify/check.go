@@ -105,10 +105,14 @@ func (c *Checking[In, Out]) Confirm() (all []Evidence) {
 func (c *Checking[In, Out]) Spend(most time.Duration) { c.left = min(c.left, most) }
 
 // Rest tries the laws that Confirm left, which need not be tried for a verdict. It calls
-// trying, unless that is nil, with the name of each before it is tried.
-func (c *Checking[In, Out]) Rest(trying func(law string)) (all []Evidence) {
+// trying, unless that is nil, with the name of each before it is tried, and with the evidence so far.
+func (c *Checking[In, Out]) Rest(trying func(law string, before []Evidence)) (all []Evidence) {
 	for !c.stopped && c.next < len(c.p.Laws) {
-		all = append(all, c.try(trying)...)
+		var tell func(law string)
+		if trying != nil {
+			tell = func(law string) { trying(law, all) }
+		}
+		all = append(all, c.try(tell)...)
 	}
 	return all
 }

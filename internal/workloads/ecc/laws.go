@@ -30,14 +30,15 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: readFrom(definition(3))},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},
 		{Name: "enumeration of all cells", Independent: true, Work: enumerating, Check: enumerated},
+	}
+	laws = append(laws, verify.Bounded(append([]law{
 		{Name: "cut at a shared slice", Calls: 1.1, Check: cut},
 		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('x'))},
 		{Name: "flip of the columns", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('y'))},
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Memory: transposing, Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
-	}
-	laws = append(laws, otherWays()...)
+	}, otherWays()...), func(grid.Source) int64 { return verify.SlabMemory })...)
 	for i, l := range laws {
 		laws[i].Applies = !slices.Contains(ofSome, l.Name)
 	}
