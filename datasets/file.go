@@ -21,6 +21,8 @@ type FileOptions struct {
 	// other one.
 	Shape grid.Shape
 	Type  grid.Type
+	// OneSlice says that a Shape of 2 axes is that of a volume of one slice.
+	OneSlice bool
 	// Other is the type of a raw file in place of Type where it is another, such as float64 or int8.
 	Other string
 	// Levels is 0 for the identity ladder of 8 and 16-bit types and the table
@@ -605,8 +607,14 @@ func (s *fileStream) Unchanged() error {
 	return nil
 }
 
-// noted is a field of all voxels, which keeps what there is not of the file.
+// Dim is the number of the image's axes.
+func (s *fileStream) Dim() int { return max(s.body.axes, s.body.shape.Dim()) }
+
+// noted is a field of all voxels, which keeps its axes and what there is not of the file.
 func (b *fileBody) noted(f *grid.Field) (grid.Source, error) {
+	if b.axes == 3 {
+		f = f.Volume()
+	}
 	chunks, ok := b.in.ReaderAt.(*zarrArray)
 	if !ok {
 		return f, nil
