@@ -11,20 +11,47 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A file says how many axes its image has, of a volume of one slice 3.
+// A file says how many axes its image has, of a volume of one slice 3, of a row 2.
 func TestAxes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.npy")
-	for shape, want := range map[string]int{"(6,)": 1, "(2, 3)": 2, "(1, 2, 3)": 3, "(1, 1, 6)": 3, "(3, 2, 1)": 3, "(1, 1, 2, 3)": 3} {
+	for shape, want := range map[string]int{"(6,)": 2, "(2, 3)": 2, "(1, 2, 3)": 3, "(1, 1, 6)": 3, "(3, 2, 1)": 3, "(1, 1, 2, 3)": 3} {
 		if err := os.WriteFile(path, writeNpy(npyHeaderText("|u1", "False", shape), make([]byte, 6)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if axes, err := Axes("file/path=" + path); err != nil || axes != want {
-			t.Errorf("%s has %d axes, %v, want %d", shape, axes, err, want)
+		hasAxes(t, "file/path="+path, want)
+		hasAxes(t, "file/stream=false/path="+path, want)
+	}
+}
+
+// hasAxes reports an image of another number of axes, as it is opened and in memory.
+func hasAxes(t *testing.T, name string, want int) {
+	t.Helper()
+	s, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(s)
+	whole, err := grid.Load(s)
+	if err != nil || grid.Dim(s) != want || whole.Dim() != want {
+		t.Errorf("%s has %d axes, and in memory %d, %v, want %d", name, grid.Dim(s), whole.Dim(), err, want)
+	}
+}
+
+// A raw file and a stack of one slice are volumes.
+func TestAxesOfOneSlice(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.raw", make([]byte, 6), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for shape, want := range map[string]int{"3x2": 2, "3x2x1": 3, "1x2x3": 3, "6x1x1": 3} {
+		name := "file/shape=" + shape + "/type=uint8/path=a.raw"
+		hasAxes(t, name, want)
+		if canonical, err := Canonical(name); err != nil || canonical != name {
+			t.Errorf("%s becomes %s, %v", name, canonical, err)
 		}
 	}
-	if _, err := Axes("file/path=" + path + ".nii"); err == nil {
-		t.Error("a file that is not there has axes")
-	}
+	hasAxes(t, "stack/shape=3x2/type=uint8/path=a.raw", 3)
+	hasAxes(t, "stack/shape=3x2x1/type=uint8/stream=once/path=a.raw", 3)
 }
 
 // A volume of several, also of one slice, has 3 axes; an image of a stack, and a TIFF page, have 2.
@@ -55,9 +82,7 @@ func TestAxesOfOneOfSeveral(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if axes, err := Axes("file/" + c.name); err != nil || axes != c.want {
-			t.Errorf("%s has %d axes, %v, want %d", c.name, axes, err, c.want)
-		}
+		hasAxes(t, "file/"+c.name, c.want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -81,6 +82,15 @@ func (s *fileSet) names() []string {
 		names = append(names, f.Name())
 	}
 	return names
+}
+
+// unversioned reports whether a server names no version of an object, so that one which changes is
+// told by its length alone.
+func (s *fileSet) unversioned() bool {
+	return s != nil && slices.ContainsFunc(s.files, func(f imageFile) bool {
+		r, ok := f.(*remoteFile)
+		return ok && r.info.Version == ""
+	})
 }
 
 // identity tells the files, as they are, from any others; "" where they cannot be told.

@@ -21,6 +21,8 @@ type FileOptions struct {
 	// other one.
 	Shape grid.Shape
 	Type  grid.Type
+	// OneSlice says that a Shape of 2 axes is that of a volume of one slice.
+	OneSlice bool
 	// Other is the type of a raw file in place of Type where it is another, such as float64 or int8.
 	Other string
 	// Levels is 0 for the identity ladder of 8 and 16-bit types and the table
@@ -93,7 +95,7 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 		return nil, cerr
 	}
 	if f, ok := s.(*grid.Field); ok && err == nil {
-		return body.noted(f)
+		return body.noted(f, files)
 	}
 	return s, err
 }
@@ -587,10 +589,19 @@ func (s *fileStream) Cool() (cold bool, err error) {
 
 // Missing is what there is not of the file, and what its voxels were set to; "" for nothing.
 func (s *fileStream) Missing() string {
-	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
-		return chunks.missing()
+	return s.body.missing(s.files)
+}
+
+// missing is what there is not of the image's files, "" for nothing.
+func (b *fileBody) missing(files *fileSet) string {
+	var lacks []string
+	if chunks, ok := b.in.ReaderAt.(*zarrArray); ok {
+		lacks = append(lacks, chunks.missing())
 	}
-	return ""
+	if files.unversioned() {
+		lacks = append(lacks, "the server names no version (ETag, Last-Modified): only lengths are compared")
+	}
+	return strings.Join(slices.DeleteFunc(lacks, func(s string) bool { return s == "" }), "; ")
 }
 
 // Unchanged is an error if a file, or a chunk that was read, is not what it was.
@@ -605,13 +616,21 @@ func (s *fileStream) Unchanged() error {
 	return nil
 }
 
-// noted is a field of all voxels, which keeps what there is not of the file.
-func (b *fileBody) noted(f *grid.Field) (grid.Source, error) {
-	chunks, ok := b.in.ReaderAt.(*zarrArray)
-	if !ok {
-		return f, nil
+// Dim is the number of the image's axes.
+func (s *fileStream) Dim() int { return max(s.body.axes, s.body.shape.Dim()) }
+
+// noted is a field of all voxels, which keeps its axes and what there is not of the file.
+func (b *fileBody) noted(f *grid.Field, files *fileSet) (grid.Source, error) {
+	if b.axes == 3 {
+		f = f.Volume()
 	}
-	return f.Lacking(chunks.missing()), chunks.unchanged()
+	if lacks := b.missing(files); lacks != "" {
+		f = f.Lacking(lacks)
+	}
+	if chunks, ok := b.in.ReaderAt.(*zarrArray); ok {
+		return f, chunks.unchanged()
+	}
+	return f, nil
 }
 
 // Close closes the file.

@@ -95,8 +95,7 @@ type resolved struct {
 	repeat    int64  // 0 for an image that does not
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
-	files     func() []string     // that make reads; nil for none
-	axes      func() (int, error) // of the file; nil for none
+	files     func() []string // that make reads; nil for none
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -129,7 +128,7 @@ func resolveOn(n Name, surveys *Surveys, memory int64, isa string) (resolved, er
 	}
 	r := &reading{given: n.given, surveys: surveys, memory: memory, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll, res.repeat, res.files, res.axes = r.roll(), r.repeat(), r.files, r.axes
+	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
 	if v, ok := r.take("path"); ok && !g.FromFiles {
 		res.store = v
 		r.put("path", v)
@@ -353,13 +352,6 @@ func readFile(r *reading) maker {
 	stream := r.choice("stream", "true", "once", "false")
 	path := r.place("FILE")
 	r.files = func() []string { return filesOf(path, o) }
-	r.axes = func() (int, error) {
-		b, err := describeHeader(path, o)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", path, err)
-		}
-		return b.axes, nil
-	}
 	return func() (grid.Source, error) {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
@@ -381,7 +373,11 @@ var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads what is said of a raw file, and of the levels of any.
 func (r *reading) fileOptions() (o FileOptions) {
-	if _, ok := r.take("shape"); ok {
+	if v, ok := r.take("shape"); ok {
+		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
+			o.OneSlice = true
+			r.put("shape", s.String()+"x1")
+		}
 		o.Shape = r.shape()
 	}
 	if v, ok := r.take("type"); ok {

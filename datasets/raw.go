@@ -25,6 +25,9 @@ func openRaw(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b := &fileBody{shape: in.Shape, stored: in.stored(), truth: in.Other == "bool"}
+	if in.OneSlice {
+		b.axes = 3
+	}
 	if b.stored == 0 {
 		return nil, fmt.Errorf("unknown element type %v; want one of %s", cmp.Or(in.Other, in.Type.String()), strings.Join(rawTypes(), ", "))
 	}

@@ -55,6 +55,9 @@ func (r *rolled) InMemory() bool {
 	return ok && m.InMemory()
 }
 
+// Dim is that of the other source.
+func (r *rolled) Dim() int { return grid.Dim(r.Source) }
+
 // Missing is what there is not of the other source's file.
 func (r *rolled) Missing() string { return grid.Missing(r.Source) }
 

@@ -272,7 +272,11 @@ func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBo
 		return nil, err
 	}
 	whole.in.identity = strings.Join(identities, "")
-	return whole.source()
+	s, err := whole.source()
+	if f, ok := s.(*grid.Field); ok && err == nil {
+		return f.Volume(), nil
+	}
+	return s, err
 }
 
 // streamStack is a source of slices that are like the first.

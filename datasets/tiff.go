@@ -44,7 +44,7 @@ func openTiff(in fileInput) (*fileBody, error) {
 			b.decoded, err = t.appendPlane(b.decoded, p, z, b.bytes())
 		} else {
 			var plane []byte
-			if plane, err = t.appendPlane(nil, p, z, p.height*p.rowBytes(false)); err == nil {
+			if plane, err = t.appendPlane(nil, p, z, p.height*p.width*p.stored.size()); err == nil {
 				size := int64(len(plane)) / l.parts
 				b.decoded = append(b.decoded, plane[part*size:][:size]...)
 			}

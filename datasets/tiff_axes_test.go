@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,13 +181,17 @@ func TestTiffReshaped(t *testing.T) {
 		{`{"shape": [2, 4, 5, 1], "axes": "ZYXS"}`, 2, 0, "5x4x2", 0},
 		{`{"shape": [2, 4, 5, 1]}`, 2, 0, "5x4x2", 0},
 	} {
-		got, err := openFileBytes("image.tif", writeTiff(describedTiff(c.pages, c.description)), FileOptions{Volume: &c.volume})
-		if err != nil {
-			t.Errorf("%s: %v", c.description, err)
-			continue
+		for _, tile := range []int64{0, 2} { // of strips, and of tiles that are smaller than a page
+			x := describedTiff(c.pages, c.description)
+			x.segW, x.segH = tile, cmp.Or(tile, x.segH)
+			got, err := openFileBytes("image.tif", writeTiff(x), FileOptions{Volume: &c.volume})
+			if err != nil {
+				t.Errorf("%s: %v", c.description, err)
+				continue
+			}
+			value := func(i int64) float64 { return float64(100*(i/20) + c.first + i%20) }
+			checkFileImage(t, got, c.shape, grid.Uint16, value)
 		}
-		value := func(i int64) float64 { return float64(100*(i/20) + c.first + i%20) }
-		checkFileImage(t, got, c.shape, grid.Uint16, value)
 	}
 }
 

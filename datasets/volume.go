@@ -119,20 +119,6 @@ func Volumes(path string, o FileOptions) (int64, error) {
 	return 1, nil
 }
 
-// Axes counts the axes of the image of an input string: 3 also for a volume of one slice; 0 where its
-// file does not say, or it is of no file.
-func Axes(name string) (int, error) {
-	n, err := split(name)
-	if err != nil {
-		return 0, err
-	}
-	r, err := resolve(n)
-	if err != nil || r.axes == nil {
-		return 0, err
-	}
-	return r.axes()
-}
-
 // describeHeader describes a file, of which it decompresses no more than it has to.
 func describeHeader(path string, o FileOptions) (*fileBody, error) {
 	files := &fileSet{}

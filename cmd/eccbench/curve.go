@@ -184,14 +184,16 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	defer grid.Close(src)
 	c.Missing(report.VisibleText(shown), src, j.quiet)
-	if err := j.rings.Of(src.Shape()); err != nil {
+	in, turned := j.convention(), src
+	turned, in.Periodic = grid.Upright(src, j.rings)
+	if err := in.Periodic.Of(turned.Shape()); err != nil {
 		return cli.Usagef("--periodic %s: %s: %w", j.rings, input, err)
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	impl := j.impl
 	if impl == "" {
 		var refusals []error
-		if impl, refusals = cli.Fastest(ecc.InConvention(c.Curve, j.convention()), src, conditions, curveImpls...); impl == "" {
+		if impl, refusals = cli.Fastest(ecc.InConvention(c.Curve, in), turned, conditions, curveImpls...); impl == "" {
 			if j.in.Every { // which only one of them takes
 				j.in.Every = false
 				return j.run(c, input)
@@ -207,13 +209,14 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	p.Mask = j.named(mask)
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.
-	w, times := ecc.InConvention(c.Curve, j.convention(), c.Eyes...), int64(2)
+	w, times := ecc.InConvention(c.Curve, in, c.Eyes...), int64(2)
 	if _, whole := src.(*grid.Field); j.slices {
 		times = 1
 	} else if !whole && grid.Period(src) == 0 && impl == everyImpl {
-		w, times = ecc.InOnePass(c.Curve, j.convention(), 0), 1
+		w, times = ecc.InOnePass(c.Curve, in, 0), 1
 	}
 	asked, digest := cli.Digested(src)
+	asked, _ = grid.Upright(asked, j.rings)
 	asked, end := c.Reading(asked, times, j.quiet)
 	var answered cli.Answered[ecc.VCEC]
 	var slices []ecc.Lines

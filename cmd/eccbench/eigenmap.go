@@ -158,7 +158,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	found := eigenmap.Voxelwise(problem, problem.Nodewise(a.Out))
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), image.Shape(), found, note)
+			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), image, found, note)
 		}); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 			vectors[k] = eigenmap.Voxelwise(problem, eigenmap.Signed(x))
 		}
 		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), image.Shape(), vectors, note)
+			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), image, vectors, note)
 		}); err != nil {
 			return err
 		}

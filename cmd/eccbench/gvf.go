@@ -122,7 +122,9 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	}
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ", what, float32(j.mu), j.boundary, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(image))
-	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), image.Shape(), a.Out, note) }); err != nil {
+	if err := cli.WriteFile(j.out, func(f *os.File) error {
+		return gvf.Write(f, gvf.Extension(j.out), image.Shape(), a.Out.WithAxes(image.Dim()), note)
+	}); err != nil {
 		return err
 	}
 	if j.plot != "" {

@@ -390,6 +390,9 @@ func bySlices(name string) (string, error) {
 
 // shareable is an error where no shard by itself knows what its slices add.
 func (j sharing) shareable(src grid.Source, input, name string) error {
+	if j.convention.Periodic.Z && grid.Dim(src) > src.Shape().Dim() {
+		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out", j.convention.Periodic, input)
+	}
 	if err := j.convention.Periodic.Of(src.Shape()); err != nil {
 		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
 	}

@@ -16,7 +16,7 @@ import (
 // come; each is verified by itself. It returns the answer for the first one too.
 func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name string, conditions bench.Conditions) (slices []ecc.Lines, first cli.Answered[ecc.VCEC], err error) {
 	if src.Shape().D == 1 {
-		return nil, first, cli.Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", name, src.Shape())
+		return nil, first, cli.Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", name, grid.Extent(src))
 	}
 	if j.rings.Z {
 		return nil, first, cli.Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")

@@ -140,5 +140,5 @@ func tell[Out any](c *cli.Program, image wholeImage, confirmed string, a cli.Ans
 			confirmed += ", " + m.String()
 		}
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", image.shown, image.Shape(), image.Type(), confirmed, more, quantity.Duration(time.Since(image.start)))
+	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", image.shown, grid.Extent(image.Field), image.Type(), confirmed, more, quantity.Duration(time.Since(image.start)))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -36,6 +37,7 @@ type Program struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Clock          runner.Clock // nil but in tests
+	lacking        sync.Map     // what Missing has printed
 }
 
 // A Subcommand is a verb with its help.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -29,11 +30,15 @@ func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
 	return d, sum
 }
 
-// Missing prints what the file of an image lacks, and returns it for the image's provenance.
+// Missing prints what the file of an image lacks, once, and returns it for the image's provenance.
 func (c *Program) Missing(shown string, s grid.Source, quiet bool) string {
 	lacks := grid.Missing(s)
-	if lacks != "" && !quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s\n", shown, lacks)
+	if lacks == "" || quiet {
+		return lacks
+	}
+	line := fmt.Sprintf("eccbench: %s: %s\n", shown, lacks)
+	if _, printed := c.lacking.LoadOrStore(line, nil); !printed {
+		io.WriteString(c.Stderr, line)
 	}
 	return lacks
 }

@@ -75,6 +75,9 @@ func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
+// Dim is that of the source.
+func (d *Digester) Dim() int { return Dim(d.Source) }
+
 // InBulk is that of the source.
 func (d *Digester) InBulk() bool { return InBulk(d.Source) }
 

@@ -19,6 +19,7 @@ type Field struct {
 	until   context.Context // see Until; nil for no end
 	watcher Watcher         // nil for none
 	missing string          // see Missing
+	volume  bool            // see Volume
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte
@@ -69,7 +70,27 @@ func Load(s Source) (*Field, error) {
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
 		return nil, err
 	}
-	return Trusted(s.Shape(), s.Type(), data, s.Ladder())
+	f, err := Trusted(s.Shape(), s.Type(), data, s.Ladder())
+	if err != nil {
+		return nil, err
+	}
+	f.volume = Dim(s) == 3
+	return f, nil
+}
+
+// Volume is the field as a volume, of one slice where its shape is that of an image of 2 axes.
+func (f *Field) Volume() *Field {
+	volume := *f
+	volume.volume = true
+	return &volume
+}
+
+// Dim is the number of the field's axes, as Dim has it.
+func (f *Field) Dim() int {
+	if f.volume {
+		return 3
+	}
+	return f.shape.Dim()
 }
 
 // Lacking is the field of a file that lacks something, as Missing has it.

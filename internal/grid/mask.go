@@ -45,6 +45,9 @@ func (m masked) Ladder() Ladder { return m.ladder }
 // Labels are those of the image.
 func (m masked) Labels() *Labels { return LabelsOf(m.Source) }
 
+// Dim is that of the image.
+func (m masked) Dim() int { return Dim(m.Source) }
+
 // Missing is what the image's file lacks, or else the mask's.
 func (m masked) Missing() string {
 	if lacks := Missing(m.mask); lacks != "" && Missing(m.Source) == "" {

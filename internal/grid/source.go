@@ -20,6 +20,23 @@ type Source interface {
 	ReadSlab(dst []byte, lo, hi int64) error
 }
 
+// Dim is the number of axes of an image: 2 or 3. A volume of one slice has 3, and the shape of an
+// image of 2.
+func Dim(s Source) int {
+	if d, ok := s.(interface{ Dim() int }); ok {
+		return d.Dim()
+	}
+	return s.Shape().Dim()
+}
+
+// Extent is the shape of an image with all its axes: "WxHx1" of a volume of one slice.
+func Extent(s Source) string {
+	if Dim(s) > s.Shape().Dim() {
+		return s.Shape().String() + "x1"
+	}
+	return s.Shape().String()
+}
+
 // Close closes a source that holds something open, such as a file. Others need not be
 // closed. A source is only read from, so nothing is lost where that fails.
 func Close(s Source) error {

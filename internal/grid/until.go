@@ -43,3 +43,6 @@ func (u until) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	return u.Source.ReadSlab(dst, lo, hi)
 }
+
+// Dim is that of the source.
+func (u until) Dim() int { return Dim(u.Source) }

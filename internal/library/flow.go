@@ -38,8 +38,8 @@ func (r Request) checkFlow() error {
 	return nil
 }
 
-// flow is the answer of a gradient vector flow. Its rows are float32: the components x, y and in
-// 3D z, one after the other. A mask has a float32 for each voxel, as gvf.Problem has it.
+// flow is the answer of a gradient vector flow. Its rows are float32: the components x, y and of
+// a volume z, one after the other. A mask has a float32 for each voxel, as gvf.Problem has it.
 func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
 	boundary := gvf.Replicate
 	if r.Flow.Boundary == gvf.Third.String() {
@@ -68,6 +68,7 @@ func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
+	out = out.WithAxes(len(a.Shape))
 	a.lines, a.Rows, a.Levels = flowLines{out}, int64(len(out.V))*in.Shape().Voxels(), "<f4"
 	return a, nil
 }

@@ -295,10 +295,18 @@ func Caught[T any](f func() (T, error)) (out T, err error) {
 	return f()
 }
 
+// withAxes is an image in memory with all axes of the request's shape.
+func (r Request) withAxes(f *grid.Field) *grid.Field {
+	if len(r.Shape) == 3 {
+		return f.Volume()
+	}
+	return f
+}
+
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
 	if r.curve() && r.convention() == (ecc.Convention{}) { // those of others are seen otherwise
 		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
-			a, err := r.of(ctx, g.Field)
+			a, err := r.of(ctx, r.withAxes(g.Field))
 			if err == nil && g.Confirmed() {
 				return a, nil
 			}
@@ -317,7 +325,7 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 			return Answer{}, err
 		}
 	}
-	if !r.masked {
+	if f = r.withAxes(f); !r.masked {
 		return r.of(ctx, f)
 	}
 	within, err := grid.Trusted(shape, grid.Uint8, mask, grid.Identity(grid.Uint8))
@@ -432,6 +440,9 @@ func (r Request) name(every bool) (string, error) {
 			return "", err
 		}
 		name += "/shape=" + shape.String()
+		if len(r.Shape) > shape.Dim() {
+			name += "x1"
+		}
 	}
 	if r.Type != "" {
 		name += "/type=" + r.Type
@@ -450,26 +461,10 @@ func (r Request) name(every bool) (string, error) {
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
 }
 
-// oneSlice reports whether an image that has the shape of one of 2 axes is a volume of one slice.
-func (r Request) oneSlice(s grid.Source) bool {
-	if r.Input == "" || len(r.Shape) > 0 {
-		return s.Shape().D == 1 && len(r.Shape) == 3
-	}
-	if s.Shape().D > 1 {
-		return false
-	}
-	name := r.Input
-	if !datasets.IsName(name) {
-		name = "file/path=" + name
-	}
-	axes, err := datasets.Axes(name)
-	return err == nil && axes == 3
-}
-
 // of is the answer for an image.
 func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
-	if s.Shape().Dim() == 3 || r.oneSlice(s) {
+	if grid.Dim(s) == 3 {
 		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
 	}
 	labels := grid.LabelsOf(s)
@@ -480,12 +475,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 		return a, nil
 	}
 	c := r.convention()
-	if len(a.Shape) == 3 {
-		var err error
-		if s, c.Periodic, err = grid.Upright(s, c.Periodic); err != nil {
-			return a, err
-		}
-	}
+	s, c.Periodic = grid.Upright(s, c.Periodic)
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}

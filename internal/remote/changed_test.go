@@ -110,7 +110,17 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 			if err := s.ReadSlab(got, 0, 4); err != nil {
 				t.Fatalf("the first half: %v", err)
 			}
+			unversioned := strings.Contains(grid.Missing(s), "names no version")
+			if want := c.first.tag == "" && c.first.time == ""; unversioned != want {
+				t.Errorf("%q is told of a server that names a version: %v", grid.Missing(s), !want)
+			}
 			err = s.ReadSlab(got, 4, 8)
+			if c.want == "" {
+				whole, err := datasets.Open("file/shape=400x300x8/type=uint8/stream=false/path=" + server.URL + "/scan.raw")
+				if err != nil || strings.Contains(grid.Missing(whole), "names no version") != unversioned {
+					t.Errorf("in memory: %v", err)
+				}
+			}
 			switch {
 			case c.want == "":
 				if err != nil || string(got) != string(data[len(got):]) {

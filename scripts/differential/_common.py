@@ -37,6 +37,16 @@ def voxels(rng, dtype, shape):
     return rng.integers(max(-(2**24), limits.min), min(2**24, limits.max), shape).astype(dtype)
 
 
+def record(folder, flags):
+    """Keep what the generator made odd of a file, for made, in the folder that has it."""
+    (folder / "made.txt").write_text("\n".join(sorted(flags)))
+
+
+def made(path):
+    """What the generator made odd of the file at a path."""
+    return set(Path(path).with_name("made.txt").read_text().splitlines())
+
+
 def volume_of(opened):
     """The path and the volume of what is opened."""
     found = re.fullmatch(r"file/volume=(\d+)/path=(.*)", opened)

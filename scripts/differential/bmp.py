@@ -2,30 +2,31 @@
 
 import io
 import struct
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from . import Rejected
+from . import Rejected, _common
 
 HEADERS = [12, 40, 40, 40, 52, 56, 64, 108, 124]
+# What eccbench rejects and Pillow reads: the message, what the generator made of the file, beside
+# a changed byte, and why.
 POLICIES = {
-    "an image in colour": "colours are rejected",
-    "with transparency": "pixels that are not opaque are rejected",
-    "16 bits": "16 bits are rejected",
-    "of compression": "run lengths and other compressions are rejected",
-    "colours are not a byte each": "masks other than a byte each are rejected",
-    "trailing data": "bytes after the pixels are rejected",
-    "which the palette lacks": "a pixel beyond the palette is rejected",
-    "a palette of": "a palette larger than its bits is rejected",
-    "within the header": "pixels within the header are rejected",
-    "truncated": "a file that ends early is rejected",
-    "the image is empty": "negative sizes are rejected",
+    "trailing data": ("longer", "bytes after the pixels are rejected"),
+    "which the palette lacks": ("beyond", "a pixel beyond the palette is rejected"),
+    "truncated": ("cut", "a file that ends early is rejected"),
+    "a palette of": ("", "a palette larger than its bits is rejected"),
+    "within the header": ("", "pixels within the header are rejected"),
+    "of compression": ("", "run lengths and other compressions are rejected"),
+    "16 bits": ("", "16 bits are rejected"),
+    "colours are not a byte each": ("", "masks other than a byte each are rejected"),
+    "the image is empty": ("", "negative sizes are rejected"),
 }
+MADE = set()  # the damage of the file, and beyond: its pixels may be beyond its palette
 
 
 def generate(rng, folder):
+    MADE.clear()
     path = folder / "image.bmp"
     if rng.integers(4) == 0:
         image = Image.fromarray(rng.integers(0, 256, (int(rng.integers(1, 9)), int(rng.integers(1, 9)))).astype("u1"))
@@ -35,7 +36,9 @@ def generate(rng, folder):
     else:
         data = written(rng)
     odd = rng.integers(8)
-    (folder / "made.txt").write_text({0: "cut", 1: "longer", 2: "changed"}.get(int(odd), ""))
+    if odd < 3:
+        MADE.add(("cut", "longer", "changed")[odd])
+    _common.record(folder, MADE)
     if odd == 0:
         data = data[: int(rng.integers(0, len(data)))]
     elif odd == 1:
@@ -75,7 +78,10 @@ def written(rng):
         if rng.integers(6) == 0:
             entries[int(rng.integers(n)), 0] ^= 1
         palette = entries.tobytes()
-        pixels = (pixels.astype(int) % (n if rng.integers(10) else 1 << bits)).astype("u1")
+        beyond = rng.integers(10) == 0
+        if beyond:
+            MADE.add("beyond")
+        pixels = (pixels.astype(int) % (1 << bits if beyond else n)).astype("u1")
     gap = bytes(int(rng.integers(1, 9))) if rng.integers(6) == 0 else b""
     rows = [row(rng, line, bits) for line in (pixels if down else pixels[::-1])]
     data = b"".join(rows)
@@ -114,10 +120,8 @@ def reference(opened):
 
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
-        text = next((text for text in POLICIES if text in str(ours)), None)
-        made = Path(opened).with_name("made.txt").read_text()
-        cause = {"trailing data": "longer", "truncated": "cut", "within the header": "", "the image is empty": "", "of compression": ""}.get(text, made)
-        return POLICIES[text] if text and made in ("changed", cause) else None
+        causes, reason = next((POLICIES[text] for text in POLICIES if text in str(ours)), ("", None))
+        return reason if _common.made(opened) & {"changed", *causes.split()} else None
     with open(opened, "rb") as f:
         head = f.read(54)
     if head[28] in (4, 8) and head[14] > 12 and 0 < int.from_bytes(head[46:50], "little") <= 2:

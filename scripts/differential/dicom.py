@@ -326,7 +326,7 @@ def volume_of_series(folder):
     planes = [values(slices[i], grey(slices[i]), slices[i]) for i in order]
     if len({p.shape for p in planes}) > 1:
         raise Rejected("shapes differ")
-    return np.stack(planes) if len(planes) > 1 else planes[0]
+    return np.stack(planes)
 
 
 def sort_slices(orientation, places):

@@ -99,4 +99,8 @@ REASONS = {
 def explain(opened, ours, theirs):
     if isinstance(theirs, Rejected) and not isinstance(ours, Rejected) and re.search("UFuncTypeError|NaN to integer", str(theirs)):
         return "int8 is read with a BZERO or BLANK of any spelling, which Astropy fails on"
+    if "Empty or corrupt" in str(theirs) and not isinstance(ours, Rejected):
+        head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()[:BLOCK]
+        if re.search(rb"NAXIS *= +0 ", head) and re.search(rb"BZERO *= *0\.5\.0 ", head):
+            return "a BZERO that is no number is not looked at in a unit without voxels"
     return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs) or _common.rounded(ours, theirs)

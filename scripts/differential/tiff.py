@@ -14,7 +14,7 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from . import Rejected
+from . import Rejected, _common
 
 TYPES = ["u1", "u1", "u2", "u2", "i1", "i2", "u4", "i4", "f2", "f4", "f8", "u8", "i8", "?"]
 KINDS = ["plain", "shaped", "imagej", "ome", "depth", "reduced", "series", "below", "pillow", "colours"]
@@ -38,7 +38,7 @@ logging.getLogger("tifffile").propagate = False
 def generate(rng, folder):
     MADE.clear()
     opened = make(rng, folder / "image.tif")
-    (folder / "made.txt").write_text(" ".join(sorted(MADE)))
+    _common.record(folder, MADE)
     return opened
 
 
@@ -332,6 +332,7 @@ POLICIES = {
     "in a subdirectory": "images in subdirectories that are not reduced are rejected",
     "says that it is number": "pages that say another order are rejected",
     "its description says": "descriptions that are not those of the pages are rejected",
+    "names no axis of channels": "of one channel ImageJ does not say that it is one",
     "its description ": "descriptions that cannot be read are rejected",
     "ImageJ says": "descriptions that are not those of the pages are rejected",
     "its OME-XML": "descriptions that are not those of the pages are rejected",
@@ -360,12 +361,11 @@ POLICIES = {
 }
 
 
-# What the generator made of the files that are rejected so; any changed byte may do it too. A file
-# without one of these is not to be rejected with the message.
+# What the generator made of the files that are rejected so. A changed byte may do it too, and for
+# messages that are not here it alone does.
 CAUSES = {
     "trailing data": "cut longer",
     "truncated": "cut longer",
-    "NaN or infinite": "",
     "no-data value": "tag42113",
     "subfile type": "reduced",
     "in a subdirectory": "below",
@@ -375,12 +375,7 @@ CAUSES = {
     "white is zero": "white pillow",
     "is not none, LZW, deflate or PackBits": "pillow",
     "overlap": "cut",
-    "sample format": "",
     "samples": "colours",
-    "photometric interpretation": "",
-    "predictor": "",
-    "fill order": "",
-    "calibrates": "",
     "the file is damaged": "cut",
     "header is damaged": "cut",
     "decompressing": "cut",
@@ -388,14 +383,17 @@ CAUSES = {
     "not a TIFF file": "cut",
     "offsets are not of 8": "cut",
     "all pages are reduced": "reduced below",
+    "names no axis of channels": "imagej",
+    "choose one with --volume": "series",
+    "its description says": "tag270",
 }
 
 
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
-        made = set(Path(asked(opened)[1]).with_name("made.txt").read_text().split())
-        if text in CAUSES and not made & {"changed", *CAUSES[text].split()}:
+        made = _common.made(asked(opened)[1])
+        if not made & {"changed", *CAUSES.get(text, "").split()}:
             return None
         return POLICIES.get(text)
     options, path = asked(opened)
@@ -403,6 +401,8 @@ def explain(opened, ours, theirs):
         tag = re.search(r"TiffTag (\d+)", str(theirs))
         if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal|instances of|must be integers", str(theirs)):
             return "tags that do not bear on the pixels, and the types of others, are not looked into"
+        if "coercing invalid ASCII" in str(theirs) and "changed" in _common.made(path):
+            return "a description ends at its first NUL, whatever follows"
         if options and re.search("compress|_decode|BAD_DATA|corrupted", str(theirs)):
             return "the other volumes are not decompressed"
         with tifffile.TiffFile(path) as t:
@@ -420,7 +420,7 @@ def explain(opened, ours, theirs):
     try:
         with tifffile.TiffFile(path) as t:
             full = [p.aspage() for p in t.pages if not p.aspage().is_reduced and p.aspage().size <= LARGEST]
-            arrays = [p.asarray() for p in full]
+            arrays = [grey(p.asarray(), list(map(int, p.extrasamples))) if p.samplesperpixel > 1 else p.asarray() for p in full]
     except Exception:
         return None
     stack = np.concatenate([np.atleast_3d(a).reshape(-1, *ours.shape[-2:]) for a in arrays]) if all(a.size % (ours.shape[-1] * ours.shape[-2]) == 0 and a.shape[-2:] == ours.shape[-2:] for a in arrays) else None

@@ -73,7 +73,7 @@ func (p Provenance) WriteEvidence(w io.Writer) error {
 // Describe is the provenance of a curve in a convention, but for who says so.
 func Describe(input string, in grid.Source, c Convention) Provenance {
 	p := Provenance{
-		Input: input, Shape: in.Shape().String(), Type: in.Type().String(), Ladder: in.Ladder().String(),
+		Input: input, Shape: grid.Extent(in), Type: in.Type().String(), Ladder: in.Ladder().String(),
 		Construction: "T (voxels are top cells)", Filtration: "sublevel, value <= level", Periodic: c.Periodic.String(),
 	}
 	if c.Vertices {

@@ -1316,6 +1316,16 @@ func shortListsAreRefused(t *testing.T) {
 	}
 }
 
+// blank is an image of a shape, of whose voxels nobody asks, with more axes than that where they are said.
+type blank struct {
+	grid.Source
+	s    grid.Shape
+	axes int
+}
+
+func (b blank) Shape() grid.Shape { return b.s }
+func (b blank) Dim() int          { return max(b.axes, b.s.Dim()) }
+
 // Each format ends with the numbers, in its order.
 func filesHold(t *testing.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
@@ -1332,10 +1342,10 @@ func filesHold(t *testing.T) {
 		{".nii.gz", "a note", "eigenvectors", flat},
 	} {
 		var one, two bytes.Buffer
-		if err := WriteMask(&one, c.extension, c.shape, mask, "a note"); err != nil {
+		if err := WriteMask(&one, c.extension, blank{s: c.shape}, mask, "a note"); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteVectors(&two, c.extension, c.shape, vectors, "a note"); err != nil {
+		if err := WriteVectors(&two, c.extension, blank{s: c.shape}, vectors, "a note"); err != nil {
 			t.Fatal(err)
 		}
 		for what, b := range map[string]*bytes.Buffer{"mask": &one, "vectors": &two} {
@@ -1358,8 +1368,12 @@ func filesHold(t *testing.T) {
 			}
 		}
 	}
-	if err := WriteMask(io.Discard, ".jpg", flat, mask, ""); err == nil {
+	if err := WriteMask(io.Discard, ".jpg", blank{s: flat}, mask, ""); err == nil {
 		t.Error("a format that there is not")
+	}
+	var volume bytes.Buffer
+	if err := WriteMask(&volume, ".npy", blank{s: flat, axes: 3}, mask, ""); err != nil || !strings.Contains(volume.String(), "'shape': (1, 2, 3), ") {
+		t.Errorf("a volume of one slice: %q, %v", volume.String(), err)
 	}
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.PNG": ".png", "e.gz": "", "f": ""} {
 		if got := Extension(path); got != want {
@@ -1367,7 +1381,7 @@ func filesHold(t *testing.T) {
 		}
 	}
 	for s, want := range map[grid.Shape]bool{{D: 1, H: 1, W: 1 << 16}: true, {D: 1, H: 1, W: 1<<16 + 1}: false, {D: 1, H: 1 << 16, W: 1}: true, {D: 3, H: 1 << 15, W: 1}: false} {
-		if err := WriteMask(io.Discard, ".png", s, make([]bool, s.Voxels()), ""); (err == nil) != want {
+		if err := WriteMask(io.Discard, ".png", blank{s: s}, make([]bool, s.Voxels()), ""); (err == nil) != want {
 			t.Errorf("a picture of %v: %v", s, err)
 		}
 	}
@@ -1375,7 +1389,7 @@ func filesHold(t *testing.T) {
 
 // In pictures slices are one below the other, vectors side by side, and 0 is grey.
 func picturesShow(t *testing.T) {
-	s := grid.Shape{D: 2, H: 1, W: 3}
+	s := blank{s: grid.Shape{D: 2, H: 1, W: 3}}
 	for _, c := range []struct {
 		write         func(io.Writer) error
 		width         int

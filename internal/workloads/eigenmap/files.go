@@ -51,10 +51,10 @@ func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
 	return png.Encode(w, img)
 }
 
-// WriteMask writes a mask of an image of a shape in the format of an extension: uint8, 255 within
+// WriteMask writes a mask of an image in the format of an extension: uint8, 255 within
 // it in a PNG, where slices are one below the other, and 1 otherwise. The note is one line that
 // formats with comments hold.
-func WriteMask(w io.Writer, extension string, s grid.Shape, mask []bool, note string) error {
+func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, note string) error {
 	one := uint8(1)
 	if extension == ".png" {
 		one = 255
@@ -66,9 +66,9 @@ func WriteMask(w io.Writer, extension string, s grid.Shape, mask []bool, note st
 		}
 	}
 	if extension == ".png" {
-		return picture(w, s, [][]uint8{values})
+		return picture(w, in.Shape(), [][]uint8{values})
 	}
-	return write(w, extension, "u1", s, 1, note, "mask", func(w io.Writer) error {
+	return write(w, extension, "u1", in, 1, note, "mask", func(w io.Writer) error {
 		_, err := w.Write(values)
 		return err
 	})
@@ -76,7 +76,7 @@ func WriteMask(w io.Writer, extension string, s grid.Shape, mask []bool, note st
 
 // WriteVectors writes vectors of numbers for each voxel: float32, one after the other along the
 // slowest axis; in a PNG side by side, from black through grey, which is 0, to white.
-func WriteVectors(w io.Writer, extension string, s grid.Shape, vectors [][]float64, note string) error {
+func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]float64, note string) error {
 	if extension == ".png" {
 		list := make([][]uint8, len(vectors))
 		for k, x := range vectors {
@@ -89,9 +89,9 @@ func WriteVectors(w io.Writer, extension string, s grid.Shape, vectors [][]float
 				list[k][i] = uint8(math.Round(127.5 + 127.5*v/max(top, 1e-300)))
 			}
 		}
-		return picture(w, s, list)
+		return picture(w, in.Shape(), list)
 	}
-	return write(w, extension, "f4", s, int64(len(vectors)), note, "eigenvectors", func(w io.Writer) error {
+	return write(w, extension, "f4", in, int64(len(vectors)), note, "eigenvectors", func(w io.Writer) error {
 		var number [4]byte
 		for _, x := range vectors {
 			for _, v := range x {
@@ -106,7 +106,8 @@ func WriteVectors(w io.Writer, extension string, s grid.Shape, vectors [][]float
 }
 
 // write writes a header and numbers of one image, or of several.
-func write(w io.Writer, extension, kind string, s grid.Shape, images int64, note, name string, numbers func(io.Writer) error) error {
+func write(w io.Writer, extension, kind string, in grid.Source, images int64, note, name string, numbers func(io.Writer) error) error {
+	s := in.Shape()
 	b := bufio.NewWriterSize(w, 1<<18)
 	to, end := io.Writer(b), func() error { return nil }
 	var header []byte
@@ -114,7 +115,7 @@ func write(w io.Writer, extension, kind string, s grid.Shape, images int64, note
 	switch extension {
 	case ".npy":
 		shape := []int64{s.H, s.W}
-		if s.D > 1 {
+		if grid.Dim(in) == 3 {
 			shape = []int64{s.D, s.H, s.W}
 		}
 		if kind == "f4" {

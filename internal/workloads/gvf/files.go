@@ -25,7 +25,8 @@ func Extension(path string) string {
 }
 
 // Write writes a field of an image of a shape in the format of an extension: float32, its
-// components x, y and z in this order. The note is one line that formats with comments hold.
+// components x, y and z in this order. With 3 components the image is a volume, if only of one
+// slice. The note is one line that formats with comments hold.
 //
 //	.npy           an array of shape (components, depth, height, width), in 2D without depth
 //	.nii, .nii.gz  NIfTI-1, the components along the fifth axis (intent vector)
@@ -71,7 +72,7 @@ func planar(w io.Writer, header []byte, f Flow) error {
 }
 
 func npyHeader(s grid.Shape, components int) []byte {
-	if s.D > 1 {
+	if components == 3 {
 		return headers.Npy("f4", int64(components), s.D, s.H, s.W)
 	}
 	return headers.Npy("f4", int64(components), s.H, s.W)
@@ -87,20 +88,20 @@ func writeNifti(w io.Writer, s grid.Shape, f Flow, note string) error {
 
 func nrrdHeader(s grid.Shape, components int, note string) []byte {
 	sizes, kinds := fmt.Sprintf("%d %d", s.W, s.H), "domain domain"
-	if s.D > 1 {
+	if components == 3 {
 		sizes, kinds = fmt.Sprintf("%s %d", sizes, s.D), kinds+" domain"
 	}
-	return fmt.Appendf(nil, "NRRD0004\n# %s\ntype: float\ndimension: %d\nsizes: %s %d\nkinds: %s vector\nendian: little\nencoding: raw\n\n", note, s.Dim()+1, sizes, components, kinds)
+	return fmt.Appendf(nil, "NRRD0004\n# %s\ntype: float\ndimension: %d\nsizes: %s %d\nkinds: %s vector\nendian: little\nencoding: raw\n\n", note, components+1, sizes, components, kinds)
 }
 
 // writeMeta writes a MetaImage.
 func writeMeta(w io.Writer, s grid.Shape, f Flow, note string) error {
 	sizes, spacing := fmt.Sprintf("%d %d", s.W, s.H), "1 1"
-	if s.D > 1 {
+	if len(f.V) == 3 {
 		sizes, spacing = fmt.Sprintf("%s %d", sizes, s.D), "1 1 1"
 	}
 	_, err := fmt.Fprintf(w, "ObjectType = Image\nComment = %s\nNDims = %d\nBinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\nElementSpacing = %s\nDimSize = %s\nElementNumberOfChannels = %d\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
-		note, s.Dim(), spacing, sizes, len(f.V))
+		note, len(f.V), spacing, sizes, len(f.V))
 	if err != nil {
 		return err
 	}

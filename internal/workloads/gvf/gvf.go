@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"eccbench/internal/bench"
@@ -70,6 +71,16 @@ type Problem struct {
 
 // A Flow is a vector field: for each component, x, y and in 3D z, its values row-major.
 type Flow struct{ V [][]float32 }
+
+// WithAxes adds the components along axes of one voxel, which are 0: a field of a volume of one slice
+// has 3.
+func (f Flow) WithAxes(n int) Flow {
+	lists := slices.Clone(f.V)
+	for len(lists) < n {
+		lists = append(lists, make([]float32, len(f.V[0])))
+	}
+	return Flow{lists}
+}
 
 // Dim is how many components a field has: 2 or 3.
 func (p *Problem) Dim() int { return p.Shape().Dim() }

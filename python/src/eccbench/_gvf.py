@@ -151,8 +151,5 @@ def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.fl
         field = np.empty((answer["rows"] // size, *shape), np.float32)
         numbers = np.empty(0, np.int64)
         job.rows(0, field.ctypes.data, field.nbytes, numbers.ctypes.data)
-        # The library has x, y and z; of an image of one axis it has a y, which is 0, and of a volume of
-        # one slice no z, which is 0.
-        if len(field) < len(shape):
-            field = np.concatenate([field, np.zeros((1, *shape), np.float32)])
+        # The library has x, y and z; of an image of one axis it has a y, which is 0.
         return np.ascontiguousarray(field[: len(shape)][::-1])

@@ -540,7 +540,8 @@ def gvf(
     field : torch.Tensor or cupy.ndarray of float32
         Of shape (..., n, *shape of an image), on the device of the image: ``field[..., k, :, :]`` is
         the component along axis k of an image, as those of `numpy.gradient` are, in units of the
-        image's range to a voxel. n is the number of its axes, 2 for one of shape (1, h, w).
+        image's range to a voxel. n is the number of its axes. Of a volume of one slice the component
+        along z is 0.
 
     Raises
     ------
@@ -563,18 +564,23 @@ def gvf(
     flow = _flow(steps, None, mu, boundary)
     of, how = _looked(image, dims, False)
     x = how.brought(of, image)
-    n = 2 if len(how.shape) == 3 and how.shape[0] == 1 else len(how.shape)
+    n = len(how.shape)
     shape = (*how.batch, n, *how.shape)
     if out is not None:
         _check(of, out, shape, how.number, "float32")
-    field = of.empty(shape, how.device, "float32") if out is None else out
-    apart = 4 * n
+    result = of.empty(shape, how.device, "float32") if out is None else out
+    one_slice = n == 3 and how.shape[0] == 1  # of which the kernels find no component along z
+    field = of.empty((*how.batch, 2, *how.shape), how.device, "float32") if one_slice else result
+    apart = 4 * (2 if one_slice else n)
     for voxels in how.shape:
         apart *= voxels
     align = _alignment(of.address(field), apart if how.images > 1 else 0)
     key = "gvf", flow["steps"], flow["mu"], boundary, align
     _added(of, how, of.address(x), key, lambda: ({"flow": {**flow, "align": align}}, None), lambda _: field)
-    return field
+    if one_slice:
+        result[..., 0, :, :, :] = 0
+        result[..., 1:, :, :, :] = field
+    return result
 
 
 def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/headers"
+)
+
+// A volume of one slice is a volume, whatever holds it: z can be periodic, which makes a ring of every
+// set, with χ 0; fields have a component along z; and what is written of it has its axes.
+func TestOneSlice(t *testing.T) {
+	folder := t.TempDir()
+	voxels := []byte{1, 0, 1, 0, 2, 0, 1, 0, 1, 3, 3, 3} // 4x3
+	nii, err := headers.Nifti{Kind: "u1", Shape: []int64{4, 3, 1}}.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.Mkdir(path("slices"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"a.npy": append(headers.Npy("u1", 1, 3, 4), voxels...), "a.raw": voxels, "a.nii": append(nii, voxels...),
+		"flat.npy": append(headers.Npy("u1", 3, 4), voxels...), "slices/1.npy": append(headers.Npy("u1", 3, 4), voxels...),
+	} {
+		if err := os.WriteFile(path(name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := mustTell(t, "curve", "--no-header", "-q", path("flat.npy"))
+	for what, input := range map[string][]string{
+		"npy": {path("a.npy")}, "raw": {path("a.raw"), "--shape", "4x3x1", "--type", "uint8"}, "NIfTI": {path("a.nii")},
+		"stack": {"--stack", path("slices")}, "standard": {path("a.npy"), "--impl", "cpu"}, "masked": {path("a.npy"), "--mask", path("flat.npy")},
+	} {
+		args := func(more ...string) []string { return append(more, input...) }
+		if got := mustTell(t, args("curve", "--no-header", "-q")...); got != want && what != "masked" {
+			t.Errorf("%s: a curve of %q, want %q", what, got, want)
+		}
+		for _, axes := range []string{"z", "x,z", "x,y,z"} {
+			if got := mustTell(t, args("curve", "--no-header", "-q", "--periodic", axes)...); got != "" {
+				t.Errorf("%s, periodic along %s: a curve of %q, want 0 everywhere", what, axes, got)
+			}
+		}
+		if got := mustTell(t, args("curve", "-q", "--periodic", "z")...); !strings.Contains(got, " 4x3x1 ") {
+			t.Errorf("%s: %q has another shape", what, got)
+		}
+		if what == "masked" || what == "standard" {
+			continue
+		}
+		for _, c := range []struct {
+			args []string
+			want string
+		}{{[]string{"gvf", "--steps", "1"}, "(3, 1, 3, 4)"}, {[]string{"eigenmap", "-k", "2"}, "(1, 3, 4)"}} {
+			mustTell(t, append(args(c.args...), "-q", "-o", path("out.npy"))...)
+			if data, err := os.ReadFile(path("out.npy")); err != nil || !bytes.Contains(data, []byte(c.want)) {
+				t.Errorf("%s: %s writes %.100q, %v, want the shape %s", what, c.args[0], data, err, c.want)
+			}
+		}
+	}
+	for _, args := range [][]string{{"curve", path("flat.npy"), "--periodic", "z"}, {"curve", path("a.raw"), "--shape", "4x3", "--type", "uint8", "--periodic", "z"}} {
+		if _, errs, code := told(args...); code != 64 || !strings.Contains(errs, "has no axis z") {
+			t.Errorf("%q: exit code %d: %s", args, code, errs)
+		}
+	}
+	if _, errs, code := told("curve", path("a.npy"), "--periodic", "z", "--shard", "1/2", "-o", folder+"/"); code != 64 || !strings.Contains(errs, "a volume of one slice") {
+		t.Errorf("shards of one slice along z: exit code %d: %s", code, errs)
+	}
+}
