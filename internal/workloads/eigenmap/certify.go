@@ -275,41 +275,19 @@ func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
 			}
 		})
 	}
-	return b.factor(bound)
-}
-
-// inertia proves that nothing is missing: fewer than k eigenvalues are below λk − δ. With
-// residuals and orthogonality, which say that the i-th is at most the i-th value, each is known to δ.
-func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	g, err := p.graph()
-	if err != nil {
-		return nil, err
+	n, rounding, err = b.factor(bound)
+	if g.features != nil {
+		rounding += 3 * g.p.leftOut()
 	}
-	if _, width := g.order(); large(g.Nodes(), width) {
-		return nil, verify.ErrNotApplicable
-	}
-	list, c, err := p.held(m)
-	if err != nil || c.residuals == nil {
-		return list, err
-	}
-	last := m.Values[p.K-1]
-	delta := slices.Max(c.residuals) + ofCancels
-	for range 8 {
-		n, rounding, err := g.below(last - delta)
-		if err == nil && rounding <= delta/2 {
-			return append(list, verify.Measure{Name: "eigenvalues below the last", Value: float64(n), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g − %.3g, by LDLᵀ", last, delta)}), nil
-		}
-		delta = 4 * max(delta, min(rounding, 1e-3))
-	}
-	return nil, errors.New("LDLᵀ grows too much to count by")
+	return n, rounding, err
 }
 
 // Starts are the vectors that a search begins with.
 const starts = 3
 
-// search looks for what a map has missed, in the complement of its span. What is found refutes the
-// map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue. That
-// none is found proves nothing.
+// search looks for a pair that a map has missed, in the complement of its span. A pair that it finds
+// refutes the map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue.
+// That it finds none proves nothing.
 func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	list, c, err := p.held(m)
 	if err != nil || c.residuals == nil {

@@ -496,7 +496,7 @@ func lawsSeeOthers(t *testing.T) {
 			t.Errorf("%v in reverse: %v", shape, err)
 		}
 	}
-	// A value that is half a tolerance above the least cut may be, and one that is more may not.
+	// A value that is half a hundredth above the least cut may be, and one that is more may not.
 	p := open(t, "eigenmap/k=2/tol=3/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
 	m := define(p)
 	sweeps, err := p.sweeps(m)
@@ -512,9 +512,9 @@ func lawsSeeOthers(t *testing.T) {
 		least = min(least, slices.Min(cuts))
 	}
 	for by, want := range map[float64]bool{0.5: true, 1.5: false} {
-		m.Values[1] = least + by*p.Tol
+		m.Values[1] = least * (1 + by*ofProof)
 		if list, err := cuts(p, m, nil); err != nil || list[0].Within() != want {
-			t.Errorf("a value %v tolerances above the least cut: %v, %v", by, list, err)
+			t.Errorf("a value %v hundredths above the least cut: %v, %v", by, list, err)
 		}
 	}
 }
@@ -686,7 +686,7 @@ func estimatesByHand(t *testing.T) {
 		}
 		calls := []float64{0, 0, 1, 0, 1}
 		for k, l := range c.policy.Laws {
-			if l.Calls != calls[k] || l.Independent != (k < 2) {
+			if l.Calls != calls[k] || l.Independent != (k == 0 || p.Kind == Lanczos && k == 1) {
 				t.Errorf("%q takes %v calls, independent %v", l.Name, l.Calls, l.Independent)
 			}
 			if got, want := float64(l.Work(p)), passes[k]*c.edges+c.want[k]; math.Abs(got-want) > 3 {
@@ -757,7 +757,7 @@ func searchFinds(t *testing.T) {
 				name    string
 				measure func(*Problem, Map, ask) ([]measure, error)
 				said    string // of where
-			}{{"search", search, "start %g of 3 finds %g"}, {"inertia", inertia, "below %g − %g, by LDLᵀ"}} {
+			}{{"search", search, "start %g of 3 finds %g"}, {"inertia", inertia, "%g, by %s"}} {
 				list, err := l.measure(q, m, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -766,9 +766,12 @@ func searchFinds(t *testing.T) {
 				if (last.Value > last.Limit) != (without < 4) {
 					t.Errorf("%s, %s without pair %d: %v", name, l.name, without+1, last)
 				}
+				if l.name == "inertia" {
+					continue
+				}
 				var from, value float64
 				n, err := fmt.Sscanf(last.At, l.said, &from, &value)
-				if l.name == "search" && (from < 1 || from > starts || last.Value != max(0, m.Values[3]-value)) || n != 2 || err != nil {
+				if from < 1 || from > starts || last.Value != max(0, m.Values[3]-value) || n != 2 || err != nil {
 					t.Errorf("%s, %s: %v is %q", name, l.name, last, last.At)
 				}
 			}

@@ -53,12 +53,13 @@ func nothingMissed() law {
 	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Memory: factors, Measure: inertia}
 }
 
+// nothingFound is evidence and no proof: it refutes an answer, and confirms none.
 func nothingFound() law {
-	return law{Name: "nothing lower found by a search of its own", Note: "a find refutes, none is no proof", Independent: true, Work: searched, Measure: search}
+	return law{Name: "nothing lower found by a search of its own", Note: "evidence, not proof", Work: searched, Measure: search}
 }
 
-// Complete is the law that pairs are right and that none is missing: of a problem that is small
-// enough a proof, of another a search.
+// Complete is the law for answers outside of a run: the proof where it is affordable, otherwise the
+// search, which leaves an answer UNVERIFIED.
 func Complete(p *Problem) (verify.Law[*Problem, Map], error) {
 	g, err := p.graph()
 	if err != nil {
@@ -87,8 +88,9 @@ func takenSteps() law {
 	return law{Name: "the steps' recurrence in float64", Note: "of random combinations of the steps' vectors", Independent: true, Work: recurring, Measure: recurrence}
 }
 
-// distance is what the harness finds of an answer.
-func distance(p *Problem, _, got Map) []verify.Measure {
+// distance measures an answer by itself, and its values by those of another: residuals alone do not say
+// that no pair is missing.
+func distance(p *Problem, want, got Map) []verify.Measure {
 	list, _, err := p.held(got)
 	if p.Kind == Lanczos {
 		list, _, err = p.pairs(got)
@@ -96,7 +98,14 @@ func distance(p *Problem, _, got Map) []verify.Measure {
 	if err != nil {
 		return nan(residual, err.Error())
 	}
-	return list
+	if p.Kind == Lanczos || len(want.Values) != len(got.Values) {
+		return list
+	}
+	off := make([]float64, len(got.Values))
+	for k, v := range got.Values {
+		off[k] = math.Abs(v-want.Values[k]) / (ofProof*want.Values[k] + ofCancels)
+	}
+	return append(list, worst("values off another answer's, of what may be", 1, off))
 }
 
 // weak says why an answer would not tell a right program from a wrong one.
