@@ -20,9 +20,9 @@ const (
 // eigenvalues that it counted.
 type counter func(shift float64) (n int, moved float64, err error)
 
-// inertia proves that no pair is missing and that each eigenvalue is at most a hundredth below its value,
+// complete proves that no pair is missing and that each eigenvalue is at most a hundredth below its value,
 // from the number of negative pivots of L less a shift.
-func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	g, err := p.graph()
 	if err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if err != nil || c.residuals == nil || !within(list) {
 		return list, err
 	}
-	if _, width := g.order(); large(g.Nodes(), width) {
-		return nil, verify.Undecided("LDLᵀ of %d nodes is not affordable", g.Nodes())
+	if p.Kind != Grid && !factored(g.Nodes()) {
+		return nil, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
 	}
 	_, parts := g.components()
 	count, err := newBounds(m, c, min(parts, p.K)).prove(g.below)
