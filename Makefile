@@ -92,6 +92,7 @@ assembly:
 	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
 	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
 	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
+	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/inertia/kernel,inertia,avx2)
 	@$(call assemble,$(CURVES),kernel,duality)
 	@$(call assemble,$(BETTI),kernel,duality)
 	@$(call assemble,$(PLANES),planes,ecc)
@@ -136,7 +137,7 @@ some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; [ $$code -eq 0 ]
 portability:
 	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
-	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
+	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED)/... ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks|IsAffordable' ./$(PLANES))

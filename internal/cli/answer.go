@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
 
@@ -60,7 +61,7 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 			return a, err
 		}
 		evidence := w.Policy.Check(verify.Question[In, Out]{
-			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: budget,
+			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: budget, Free: runner.AvailableMemory,
 		})
 		for _, e := range evidence {
 			if e.Independent && e.Passed {

@@ -9,6 +9,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -540,26 +541,32 @@ func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Reques
 	return out, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
 }
 
-// held is what the laws of a policy say of an answer, which is verified or an error.
+// held returns the verdict that the laws of a policy give on an answer: VERIFIED where an independent one
+// confirms it, UNVERIFIED with the reason where none decides, or an error.
 func held[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict, witness string, err error) {
 	for _, law := range p.Laws {
 		diff, _, err := law.Try(in, out, nil)
 		switch {
+		case errors.As(err, new(verify.UndecidedError)):
+			witness = "not proven: " + err.Error()
 		case err != nil:
 			return "", "", err
 		case diff != nil:
 			return "", "", Wrong{fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
-		case law.Independent:
+		case law.Independent || verdict == "":
 			verdict, witness = string(verify.Verified), law.Name
 			if law.Note != "" {
 				witness += " (" + law.Note + ")"
+			}
+			if !law.Independent {
+				verdict = string(verify.Unverified)
 			}
 		}
 	}
 	if witness == "" {
 		return "", "", errors.New("no law confirms the answer")
 	}
-	return verdict, witness, nil
+	return cmp.Or(verdict, string(verify.Unverified)), witness, nil
 }
 
 // guarded is a source that goroutines read which nobody guards: its panics are errors.

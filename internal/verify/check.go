@@ -152,6 +152,9 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	if errors.Is(err, ErrNotApplicable) {
 		return nil
 	}
+	if errors.As(err, new(UndecidedError)) {
+		return note("not decided: %v", err)
+	}
 	if err != nil {
 		return note("not tried: %v", err)
 	}

@@ -110,6 +110,15 @@ func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, e
 // ErrNotApplicable says that a law has nothing to say about an input.
 var ErrNotApplicable = errors.New("law does not apply")
 
+// An UndecidedError is why a law neither confirms nor contradicts an answer.
+type UndecidedError struct{ why string }
+
+// Undecided makes an UndecidedError.
+func Undecided(format string, args ...any) error { return UndecidedError{fmt.Sprintf(format, args...)} }
+
+// Error returns the reason.
+func (e UndecidedError) Error() string { return e.why }
+
 // A Policy says when an answer is right.
 type Policy[In, Out any] struct {
 	// Agree returns the first disagreement between two answers, nil when they
@@ -193,6 +202,12 @@ func Judge(inputs []string, evidence []Evidence) Verdict {
 	v.Status = Verified
 	if len(inputs) == 0 || len(open) > 0 {
 		v.Status, v.Reason = Unverified, "no affordable witness for "+strings.Join(open, ", ")
+		for _, e := range evidence {
+			if len(open) > 0 && e.Input == open[0] && e.Independent && e.Note != "" {
+				v.Reason += " (" + e.Witness + ": " + e.Note + ")"
+				break
+			}
+		}
 	}
 	return v
 }

@@ -812,7 +812,7 @@ func (j *deviceJob) pairs(found int) error {
 		if err := j.begin(l); err != nil {
 			return err
 		}
-		enough := func(_, residual float64) bool { return residual <= tol || j.fault == Early }
+		enough := func(value, residual float64) bool { return residual <= limit(tol, value) || j.fault == Early }
 		err := j.iterate(0, found, min(patience, j.most), enough)
 		if errors.Is(err, errUnfinished) && j.most > patience {
 			if l.quads <= quads(wanted+1) {

@@ -18,7 +18,7 @@ const (
 func Faults() []Fault { return []Fault{Missed, Twice, Early, Cancels, Weights} }
 
 // Faulty is the implementation with a fault.
-func Faulty(f Fault) Implementation { return Implementation{f} }
+func Faulty(f Fault) Implementation { return Implementation{fault: f} }
 
 // spoil plants what is wrong with the graph.
 func (f Fault) spoil(l *level) {

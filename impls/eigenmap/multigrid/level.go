@@ -80,6 +80,7 @@ func newLevel(nx, ny, nz, threads int) *level {
 
 // ready makes what smoothing takes of the links.
 func (l *level) ready() {
+	const least = 1e-30 // of which float32 has no inverse
 	n := l.cells()
 	stride := l.stride()
 	l.inv = make([]float32, n)
@@ -99,7 +100,7 @@ func (l *level) ready() {
 					d += links[i-stride[a]] // 0 behind the end of a row
 				}
 			}
-			if d > 0 {
+			if d > least {
 				l.inv[i] = float32(1 / d)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -140,12 +142,16 @@ func (l *level) support() {
 	}
 }
 
-// parts numbers the connected parts of the cells, by links above 0; nil where all are one.
+// holds reports whether a link between two cells is one to float64: what links of less hold together has
+// values that are as good as 0.
+func (l *level) holds(w float64, i, j int) bool {
+	const least = 1e-14
+	return w > 0 && (w > least*l.mass[i] || w > least*l.mass[j])
+}
+
+// parts numbers the connected parts of the cells; nil where all are one.
 func (l *level) parts() (part []int, n int) {
-	all := l.beside
-	if all == nil {
-		all = []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
-	}
+	all := l.links()
 	if l.connected() {
 		return nil, 1
 	}
@@ -162,11 +168,11 @@ func (l *level) parts() (part []int, n int) {
 			next = next[:len(next)-1]
 			for _, o := range all {
 				by := (o.z*l.ny+o.y)*l.nx + o.x
-				if o.link[i] > 0 && part[i+by] == 0 {
+				if l.holds(o.link[i], i, i+by) && part[i+by] == 0 {
 					part[i+by] = n
 					next = append(next, i+by)
 				}
-				if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx && o.link[i-by] > 0 && part[i-by] == 0 {
+				if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx && l.holds(o.link[i-by], i, i-by) && part[i-by] == 0 {
 					part[i-by] = n
 					next = append(next, i-by)
 				}
@@ -182,12 +188,61 @@ func (l *level) parts() (part []int, n int) {
 	return part, n
 }
 
-// connected reports that no link between faces is 0.
+// mostBetween is how many parts are told from each other by the links between them at most.
+const mostBetween = 512
+
+// between finds the pairs of the graph whose nodes are the parts, by links that hold nothing: a value for each,
+// in ascending order, and as columns what each part has.
+func (l *level) between(part []int, parts int) ([]float64, *mat.Dense) {
+	values, vectors := make([]float64, parts), mat.NewDense(parts, parts, nil)
+	for k := range parts {
+		vectors.Set(k, k, 1)
+	}
+	if parts == 1 || parts > mostBetween {
+		return values, vectors
+	}
+	root, links, top := make([]float64, parts), mat.NewSymDense(parts, nil), 0.0
+	for i, m := range l.mass {
+		root[part[i]] += m
+	}
+	for k, m := range root {
+		root[k] = math.Sqrt(m)
+	}
+	for _, o := range l.links() {
+		by := (o.z*l.ny+o.y)*l.nx + o.x
+		for i, w := range o.link {
+			if w == 0 || part[i] == part[i+by] {
+				continue
+			}
+			a, b := part[i], part[i+by]
+			links.SetSym(a, a, links.At(a, a)+w/root[a]/root[a])
+			links.SetSym(b, b, links.At(b, b)+w/root[b]/root[b])
+			links.SetSym(a, b, links.At(a, b)-w/root[a]/root[b])
+			top = max(top, links.At(a, a), links.At(b, b))
+		}
+	}
+	var e mat.EigenSym
+	if links.ScaleSym(1/top, links); !(top > 0) || !e.Factorize(links, true) {
+		return values, vectors
+	}
+	e.Values(values)
+	e.VectorsTo(vectors)
+	for k := range parts {
+		values[k] = max(0, values[k]) * top
+		for a, r := range root {
+			vectors.Set(a, k, vectors.At(a, k)/r)
+		}
+	}
+	values[0] = 0
+	return values, vectors
+}
+
+// connected reports that all links between faces hold.
 func (l *level) connected() bool {
 	for a, end := range l.size() {
 		stride := l.stride()[a]
 		for i, w := range l.link[a] {
-			if w == 0 && i/stride%end < end-1 {
+			if i/stride%end < end-1 && !l.holds(w, i, i+stride) {
 				return false
 			}
 		}

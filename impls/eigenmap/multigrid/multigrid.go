@@ -20,7 +20,10 @@ import (
 const voxelNS, linkNS = 1500, 200
 
 // Implementation is ready to use.
-type Implementation struct{ fault Fault }
+type Implementation struct {
+	fault  Fault
+	cycles bool // of few cells, too, which a direct solver would precondition
+}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -59,17 +62,22 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	// Six lists of each four vectors, the cycle's, links, and the answer; as much again of a
 	// coarser level as it has cells fewer.
 	each := (6*8*lanes*q + 4*(3*lanes+8) + 8*(links+2) + 8*int64(p.K)) * 4 / 3
+	s := p.Shape()
+	if width := p.Radius * (n/max(s.W, s.H, s.D) + 1); float64(n)*float64(width)*float64(width) <= mostFactoring {
+		each += 8 * (width + 1) // the direct solver's
+	}
 	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
 }
 
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	return &job{p: p, fault: i.fault, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
+	return &job{p: p, fault: i.fault, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
 	fault   Fault
+	cycles  bool
 	threads int
 	eigenmap.Output
 	iterations int // of the finest level
@@ -78,6 +86,9 @@ type job struct {
 // patience is after how many iterations four vectors more are taken: pairs that cluster
 // come sooner with all that are near them.
 const patience = 14
+
+// hopeful is after how many more a direct solver takes the place of cycles, where it is affordable.
+const hopeful = 100
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("links")
@@ -90,14 +101,16 @@ func (j *job) Do(trace *bench.Trace) error {
 	part, parts := l.parts()
 	known := min(parts, j.p.K)
 	wanted := j.p.K - known
+	values, vectors := l.between(part, parts)
 	for k := range known {
-		j.Values[k] = 0
+		j.Values[k] = values[k]
 		x, size := j.Vectors[k], 0.0
 		for i, m := range l.mass {
-			if x[i] = 0; part == nil || part[i] == k {
-				x[i] = math.Sqrt(m)
-				size += m
+			x[i] = math.Sqrt(m)
+			if part != nil {
+				x[i] *= vectors.At(part[i], k)
 			}
+			size += x[i] * x[i]
 		}
 		size = math.Sqrt(size)
 		for i := range x {
@@ -107,16 +120,10 @@ func (j *job) Do(trace *bench.Trace) error {
 	if wanted == 0 {
 		return nil
 	}
-	end = trace.Span("levels")
-	l.support()
-	h := newHierarchy(l)
-	end()
 	if l.cells() <= 4*lanes*quads(wanted+1)+parts { // too few for a basis
-		return j.whole(newSolver(h, 1, part, parts), known)
+		return j.whole(newSolver(hierarchy{l}, 1, part, parts), known)
 	}
-	end = trace.Span("guess")
-	s := solverOf(h, wanted, part, parts)
-	end()
+	s := j.solver(trace, l, wanted, part, parts)
 	defer trace.Span("solve")()
 	shift := 0
 	if j.fault == Missed {
@@ -128,7 +135,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		if err := s.begin(); err != nil {
 			return err
 		}
-		enough := func(_, residual float64) bool { return residual <= tol || j.fault == Early }
+		enough := func(value, residual float64) bool { return residual <= limit(tol, value) || j.fault == Early }
 		err := s.iterate(found, patience, enough)
 		if errors.Is(err, errUnfinished) {
 			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
@@ -137,10 +144,19 @@ func (j *job) Do(trace *bench.Trace) error {
 					return err
 				}
 			}
+			err = s.iterate(found, hopeful, enough)
+		}
+		if errors.Is(err, errUnfinished) && s.direct == nil {
+			s.direct = newDirect(l, mostFactoring)
+			if err := s.begin(); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, errUnfinished) {
 			err = s.iterate(found, mostIterations, enough)
 		}
 		if err != nil {
-			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", s.iterations, largest(s.residuals[:found]), j.p.Tol)
+			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, or a larger floor", s.iterations, largest(s.residuals[:found]), j.p.Tol)
 		}
 		// What A makes of the vectors was kept, and is found once more.
 		if err := s.begin(); err != nil {
@@ -154,8 +170,12 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 	}
 	j.iterations = s.iterations
+	of := make([]wide, len(s.x))
+	for q, b := range s.x {
+		of[q] = l.energies(b)
+	}
 	for k := range wanted {
-		j.Values[known+k] = s.values[k+shift]
+		j.Values[known+k] = of[(k+shift)/lanes][(k+shift)%lanes]
 		x := j.Vectors[known+k]
 		for i, m := range l.mass {
 			x[i] = math.Sqrt(m) * s.x[(k+shift)/lanes][lanes*i+(k+shift)%lanes]
@@ -163,6 +183,44 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	j.fault.swap(j.Map)
 	return nil
+}
+
+// solver is the solver of the finest level, with a first guess: of few cells random vectors, which a direct
+// solver preconditions, otherwise what coarser levels find.
+func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts int) *solver {
+	defer trace.Span("guess")()
+	if d := newDirect(l, soonFactored); d != nil && !j.cycles {
+		n := quads(wanted + 1)
+		if l.cells() > 4*lanes*(n+1)+parts && lanes*n < wanted+2 {
+			n++
+		}
+		s := newSolver(hierarchy{l}, n, part, parts)
+		s.direct = d
+		s.from(nil)
+		return s
+	}
+	l.support()
+	s := solverOf(newHierarchy(l), wanted, part, parts)
+	// Coarser levels do not know of what is only some cells large.
+	all := lanes * len(s.x)
+	for k := min(all-1, max(wanted, all-lanes/2)); k < all; k++ {
+		s.random(k, 1)
+	}
+	if s.settled = settled; j.fault == Early {
+		s.settled = math.Inf(1)
+	}
+	return s
+}
+
+// settled is how near, as a share of its value, a pair that is not wanted has come when the search ends: those
+// that begin at random find what the first guess has missed.
+const settled = 0.3
+
+// limit is the largest residual of a pair: the tolerance, and three thousandths of its value, so that small values
+// have digits, too; but not less than float64 has.
+func limit(tol, value float64) float64 {
+	const ofValue, least = 3e-3, 3e-15
+	return max(min(tol, ofValue*value), least)
 }
 
 // whole answers by all pairs of a small matrix.

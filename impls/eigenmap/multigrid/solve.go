@@ -17,6 +17,8 @@ type solver struct {
 	part    []int     // of each cell, which connected part it is in; nil for one
 	parts   int
 	weights []float64 // mass of each part
+	direct  *direct   // preconditions in place of a cycle, where it is not nil
+	settled float64   // the largest residual, as a share of its value, of pairs that are not wanted
 
 	x, w, p, ax, aw, ap []block // by quads
 	values              []float64
@@ -25,7 +27,7 @@ type solver struct {
 }
 
 func newSolver(h hierarchy, quads int, part []int, parts int) *solver {
-	s := &solver{level: h[0], h: h, part: part, parts: parts}
+	s := &solver{level: h[0], h: h, part: part, parts: parts, settled: math.Inf(1)}
 	n := s.cells()
 	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
 		for range quads {
@@ -227,6 +229,12 @@ func (s *solver) begin() error {
 	s.applyAll(s.ax, s.x)
 	g, e := s.products(s.x, s.ax)
 	values, c, err := ritz(g, e, lanes*len(s.x))
+	if errors.As(err, new(bench.Limit)) {
+		s.independent()
+		s.applyAll(s.ax, s.x)
+		g, e = s.products(s.x, s.ax)
+		values, c, err = ritz(g, e, lanes*len(s.x))
+	}
 	if err != nil {
 		return err
 	}
@@ -269,6 +277,12 @@ func (s *solver) grow() {
 		*list = append(*list, make(block, lanes*n))
 	}
 	q := len(s.x) - 1
+	if s.direct != nil {
+		for k := range lanes {
+			s.random(lanes*q+k, 1)
+		}
+		return
+	}
 	for i := range s.f {
 		s.f[i] = float32(eigenmap.Uniform(uint64(q), uint64(i)))
 	}
@@ -278,8 +292,34 @@ func (s *solver) grow() {
 	}
 }
 
-// precondition sets w to about the solution of what it holds, by a cycle in float32.
+// precondition sets w to about the solution of what it holds, in the complement of the kernel.
 func (s *solver) precondition() {
+	if s.direct != nil {
+		for _, w := range s.w {
+			s.direct.precondition(w)
+		}
+	} else {
+		s.cycles()
+	}
+	if !s.small() {
+		for _, w := range s.w {
+			s.deflate(w)
+		}
+		return
+	}
+	for range 3 { // what is left of one vector may be little
+		s.project()
+		for _, w := range s.w {
+			s.deflate(w)
+		}
+	}
+}
+
+// small reports whether values are so small that sums leave them no digits.
+func (s *solver) small() bool { return s.direct != nil || s.values[0] < 1e-9 }
+
+// cycles sets w to about the solutions of what it holds, by a cycle for each four.
+func (s *solver) cycles() {
 	sweeps := fewSweeps
 	if s.iterations > soon && s.beside == nil {
 		sweeps = manySweeps
@@ -308,7 +348,6 @@ func (s *solver) precondition() {
 				}
 			}
 		})
-		s.deflate(w)
 	}
 }
 
@@ -318,8 +357,8 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 	for range most {
 		s.remainders()
 		done := true
-		for k := range wanted {
-			done = done && enough(s.values[k], s.residuals[k])
+		for k, v := range s.values {
+			done = done && (k < wanted && enough(v, s.residuals[k]) || k >= wanted && s.residuals[k] <= s.settled*v)
 		}
 		if done {
 			return nil
@@ -338,7 +377,10 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 		}
 		s.values = values
 		s.combine(c, withP)
-		withP = true
+		if withP = true; s.small() {
+			s.applyAll(s.ax, s.x)
+			s.applyAll(s.ap, s.p)
+		}
 	}
 	return errUnfinished
 }

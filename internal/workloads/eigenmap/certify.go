@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/inertia"
 )
 
 // misshapen says where a map has not the numbers that the problem asks for.
@@ -222,94 +224,40 @@ func (p *Problem) held(m Map) ([]verify.Measure, certificate, error) {
 	return append(list, more...), c, err
 }
 
-// The largest matrices that are factored: in products, and in numbers.
-const (
-	mostProducts = 3e9
-	mostNumbers  = 1 << 25
-)
-
-// order numbers the nodes so that edges are short, along the longest axis last, and says how
-// long the longest is.
-func (g *Graph) order() (at func(i int) int, width int) {
-	s := g.shape
-	axes := []int{0, 1, 2} // x, y, z
-	size := [3]int64{s.W, s.H, s.D}
-	slices.SortStableFunc(axes, func(a, b int) int { return int(size[a] - size[b]) })
-	stride := [3]int64{}
-	step := int64(1)
-	for _, a := range axes {
-		stride[a] = step
-		step *= size[a]
-	}
-	if g.features != nil {
-		return func(i int) int { return i }, g.Nodes() - 1
-	}
-	for _, t := range g.toward {
-		if abs(t[0]) < size[0] && abs(t[1]) < size[1] && t[2] < size[2] {
-			width = max(width, int(abs(t[0]*stride[0]+t[1]*stride[1]+t[2]*stride[2])))
-		}
-	}
-	return func(i int) int {
-		z, y, x := s.Coordinates(int64(i))
-		return int(x*stride[0] + y*stride[1] + z*stride[2])
-	}, width
+// factored reports whether the matrix of so many patches is factored: by at most 3e9 products, and 1 << 25 numbers.
+func factored(n int) bool {
+	const mostProducts, mostNumbers = 3e9, 1 << 25
+	return math.Pow(float64(n), 3)/2 <= mostProducts && n*n <= mostNumbers
 }
 
-func abs(v int64) int64 { return max(v, -v) }
-
-// large reports whether a matrix is too large to be factored.
-func large(n, width int) bool {
-	return float64(n)*float64(width)*float64(width)/2 > mostProducts || n*(width+1) > mostNumbers
-}
-
-// below counts the eigenvalues of L that are less than a bound, and says how far from the bound
-// rounding may have moved them.
-func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
-	at, width := g.order()
-	b := newBand(g.Nodes(), width)
+// below counts the eigenvalues of L that are less than a shift, and returns by how much rounding may have
+// moved those that it counted.
+func (g *Graph) below(shift float64) (n int, moved float64, err error) {
+	if g.features == nil {
+		s := g.shape
+		return inertia.Graph{
+			Size: [3]int{int(s.W), int(s.H), int(s.D)}, Square: int(g.p.square()), Degree: g.Degree, Mass: g.mass, Row: g.row,
+		}.Count(shift, runtime.GOMAXPROCS(0))
+	}
+	b := newBand(g.Nodes(), g.Nodes()-1)
 	for i := range g.Nodes() {
-		b.add(at(i), at(i), g.Degree[i]/g.mass[i])
+		b.add(i, i, g.Degree[i]/g.mass[i])
 		g.row(i, func(j int, w float64) {
 			if j < i {
-				b.add(at(i), at(j), -w/g.root[i]/g.root[j])
+				b.add(i, j, -w/g.root[i]/g.root[j])
 			}
 		})
 	}
-	return b.factor(bound)
-}
-
-// inertia proves that nothing is missing: fewer than k eigenvalues are below λk − δ. With
-// residuals and orthogonality, which say that the i-th is at most the i-th value, each is known to δ.
-func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	g, err := p.graph()
-	if err != nil {
-		return nil, err
-	}
-	if _, width := g.order(); large(g.Nodes(), width) {
-		return nil, verify.ErrNotApplicable
-	}
-	list, c, err := p.held(m)
-	if err != nil || c.residuals == nil {
-		return list, err
-	}
-	last := m.Values[p.K-1]
-	delta := slices.Max(c.residuals) + ofCancels
-	for range 8 {
-		n, rounding, err := g.below(last - delta)
-		if err == nil && rounding <= delta/2 {
-			return append(list, verify.Measure{Name: "eigenvalues below the last", Value: float64(n), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g − %.3g, by LDLᵀ", last, delta)}), nil
-		}
-		delta = 4 * max(delta, min(rounding, 1e-3))
-	}
-	return nil, errors.New("LDLᵀ grows too much to count by")
+	n, moved, err = b.factor(shift)
+	return n, moved + 3*g.p.leftOut(), err
 }
 
 // Starts are the vectors that a search begins with.
 const starts = 3
 
-// search looks for what a map has missed, in the complement of its span. What is found refutes the
-// map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue. That
-// none is found proves nothing.
+// search looks for a pair that a map has missed, in the complement of its span. A pair that it finds
+// refutes the map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue.
+// That it finds none proves nothing.
 func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	list, c, err := p.held(m)
 	if err != nil || c.residuals == nil {

@@ -130,12 +130,17 @@ func (p *Problem) Numbers() ([]float64, error) {
 
 func span(values []float64) (lo, hi float64) { return slices.Min(values), slices.Max(values) }
 
+// square is the squared distance within which neighbours are.
+func (p *Problem) square() int64 {
+	if p.Corners {
+		return 3 // which no others are within than those that touch
+	}
+	return p.Radius * p.Radius
+}
+
 // behind are the neighbours of a voxel that come after it: an edge has one end there.
 func (p *Problem) behind() (list [][3]int64) {
-	r, square := p.Radius, p.Radius*p.Radius
-	if p.Corners {
-		square = 3 // which no others are within than those that touch
-	}
+	r, square := p.Radius, p.square()
 	for z := int64(0); z <= r; z++ {
 		for y := -r; y <= r; y++ {
 			for x := -r; x <= r; x++ {

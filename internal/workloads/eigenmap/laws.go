@@ -125,7 +125,7 @@ func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if math.IsInf(least, 1) {
 		return nil, verify.ErrNotApplicable
 	}
-	measure.Value = m.Values[1] / (least + p.Tol)
+	measure.Value = m.Values[1] / (least + ofCancels + min(p.Tol, ofProof*least))
 	return []verify.Measure{measure}, nil
 }
 

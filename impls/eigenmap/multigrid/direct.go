@@ -1,0 +1,242 @@
+package multigrid
+
+import (
+	"math"
+
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// A direct solver is a level's (A + σM) as LDLᵀ, σ as good as 0: what preconditions where the level has few
+// cells, in place of a cycle. Cells are numbered so that links are short, along the longest axis last.
+type direct struct {
+	at    []int     // the number of each cell
+	width int       // of the longest link
+	rows  []float64 // of each number, those of the width numbers before it in L, and 1/D
+}
+
+// How many products a level is factored by at most: at first, and where cycles do not come to the end.
+const soonFactored, mostFactoring = 3e8, 1e10
+
+// newDirect factors a level; nil where that takes too many products.
+func newDirect(l *level, most float64) *direct {
+	size, stride := l.size(), [3]int{1, 1, 1}
+	for a, n := range size {
+		for b, m := range size {
+			if b != a && (m < n || m == n && b < a) {
+				stride[a] *= m
+			}
+		}
+	}
+	d := &direct{at: make([]int, l.cells())}
+	all := l.links()
+	for _, o := range all {
+		if abs(o.x) < l.nx && abs(o.y) < l.ny && o.z < l.nz {
+			d.width = max(d.width, abs(o.x*stride[0]+o.y*stride[1]+o.z*stride[2]))
+		}
+	}
+	n := l.cells()
+	if float64(n)*float64(d.width)*float64(d.width) > most {
+		return nil
+	}
+	d.rows = make([]float64, n*(d.width+1))
+	for i := range d.at {
+		d.at[i] = i%l.nx*stride[0] + i/l.nx%l.ny*stride[1] + i/(l.nx*l.ny)*stride[2]
+	}
+	const shift = 1e-15 // because A has a kernel
+	for i, m := range l.mass {
+		d.row(d.at[i])[d.width] += shift * m
+	}
+	for _, o := range all {
+		by := (o.z*l.ny+o.y)*l.nx + o.x
+		for i, w := range o.link {
+			if w == 0 {
+				continue
+			}
+			a, b := d.at[i], d.at[i+by]
+			d.row(a)[d.width] += w
+			d.row(b)[d.width] += w
+			d.row(max(a, b))[d.width-abs(a-b)] -= w
+		}
+	}
+	d.factor()
+	return d
+}
+
+func (d *direct) row(i int) []float64 { return d.rows[i*(d.width+1):][:d.width+1] }
+
+func (d *direct) factor() {
+	scaled := make([]float64, d.width+1)
+	for i := range d.at {
+		row := d.row(i)
+		pivot, size := row[d.width], row[d.width]
+		for j := max(0, i-d.width); j < i; j++ {
+			at, other := d.width-(i-j), d.row(j)
+			first := max(0, i-d.width, j-d.width)
+			s := row[at] - product(scaled[d.width-(i-first):at], other[d.width-(j-first):d.width])
+			scaled[at] = s
+			row[at] = s * other[d.width]
+			pivot -= s * row[at]
+		}
+		if row[d.width] = 1 / pivot; pivot < 1e-14*size { // of the last node of a part nothing is left but rounding
+			row[d.width] = 0
+		}
+	}
+}
+
+// solve sets x, by numbers, to the solution with x on the right.
+func (d *direct) solve(x []float64) {
+	for i := range x {
+		n := min(i, d.width)
+		x[i] -= product(d.row(i)[d.width-n:d.width], x[i-n:i])
+	}
+	for i := range x {
+		x[i] *= d.row(i)[d.width]
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		n := min(i, d.width)
+		row, v := d.row(i)[d.width-n:d.width], x[i]
+		for k, l := range row {
+			x[i-n+k] -= l * v
+		}
+	}
+}
+
+func product(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	var s [4]float64
+	for len(a) >= 4 {
+		for k := range s {
+			s[k] += a[k] * b[k]
+		}
+		a, b = a[4:], b[4:]
+	}
+	for k, v := range a {
+		sum += v * b[k]
+	}
+	return sum + (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// precondition sets each lane of a block to the solution with it on the right.
+func (d *direct) precondition(b block) {
+	x := make([]float64, len(d.at))
+	for k := range lanes {
+		for i, at := range d.at {
+			x[at] = b[lanes*i+k]
+		}
+		d.solve(x)
+		for i, at := range d.at {
+			b[lanes*i+k] = x[at]
+		}
+	}
+}
+
+// energies are Σ w(u_i − u_j)² of each lane of a block, over its norms by mass: values of which small ones are
+// as exact as large ones.
+func (l *level) energies(b block) (values wide) {
+	var norms wide
+	for i, m := range l.mass {
+		u := (*wide)(b[lanes*i:])
+		for k, v := range u {
+			norms[k] += m * v * v
+		}
+	}
+	for _, o := range l.links() {
+		by := (o.z*l.ny+o.y)*l.nx + o.x
+		for i, w := range o.link {
+			if w == 0 {
+				continue
+			}
+			u, v := (*wide)(b[lanes*i:]), (*wide)(b[lanes*(i+by):])
+			for k := range u {
+				d := u[k] - v[k]
+				values[k] += w * d * d
+			}
+		}
+	}
+	for k, n := range norms {
+		if n > 0 {
+			values[k] /= n
+		}
+	}
+	return values
+}
+
+// links are all of a level: those between faces, or with them those that lie beside.
+func (l *level) links() []offset {
+	if l.beside != nil {
+		return l.beside
+	}
+	return []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+}
+
+// independent makes the vectors that there are orthonormal by mass, one after the other, and takes random
+// ones in place of those of which nothing is left.
+func (s *solver) independent() {
+	n := s.cells()
+	lane := func(k int) (block, int) { return s.x[k/lanes], k % lanes }
+	dot := func(i, j int) (sum float64) {
+		a, k := lane(i)
+		b, l := lane(j)
+		for c, m := range s.mass {
+			sum += m * a[lanes*c+k] * b[lanes*c+l]
+		}
+		return sum
+	}
+	for i := range lanes * len(s.x) {
+		b, k := lane(i)
+		for try := range 4 {
+			before := math.Sqrt(dot(i, i))
+			for range 2 {
+				for j := range i {
+					other, l := lane(j)
+					c := dot(i, j)
+					for at := range n {
+						b[lanes*at+k] -= c * other[lanes*at+l]
+					}
+				}
+			}
+			after := math.Sqrt(dot(i, i))
+			if after > 1e-7*before {
+				for at := range n {
+					b[lanes*at+k] /= after
+				}
+				break
+			}
+			s.random(i, try+1)
+		}
+	}
+}
+
+// random sets vector i to random numbers, without what it has of the kernel.
+func (s *solver) random(i, seed int) {
+	b := s.x[i/lanes]
+	for at := range s.cells() {
+		b[lanes*at+i%lanes] = eigenmap.Uniform(uint64(i)<<8|uint64(seed), uint64(at))
+	}
+	s.deflate(b)
+}
+
+// project takes from the vectors of w what they have of those of x, by mass.
+func (s *solver) project() {
+	const each = lanes * lanes
+	quads := len(s.x)
+	has := sums(s.cells(), each*quads*quads, s.threads, func(lo, hi int, to []float64) {
+		for _, x := range s.x {
+			for _, w := range s.w {
+				gram(s.fast, to[:each], x, w, s.mass, lo, hi)
+				to = to[each:]
+			}
+		}
+	})
+	for k := range has {
+		has[k] = -has[k]
+	}
+	parts((s.cells()+chunk-1)/chunk, s.threadsFor(), func(first, last int) {
+		lo, hi := first*chunk*lanes, min(last*chunk, s.cells())*lanes
+		for i, x := range s.x {
+			for j, w := range s.w {
+				accumulate(s.fast, w[lo:hi], x[lo:hi], (*[each]float64)(has[each*(i*quads+j):]))
+			}
+		}
+	})
+}

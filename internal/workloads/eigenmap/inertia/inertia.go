@@ -1,0 +1,284 @@
+// Package inertia counts the eigenvalues of the Laplacian of a graph of voxels below a shift: by Sylvester's
+// law of inertia, as many as pivots of LDLᵀ are negative. Nodes are numbered by nested dissection of the box
+// (George 1973), and fronts are dense (Duff and Reid 1983), so that L is not kept. Rounding is bounded by
+// what the factors are.
+package inertia
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/crew"
+)
+
+// A Graph is weights between voxels of a box, of which
+//
+//	(D − W)u = λMu
+//
+// is asked, with D and M diagonal.
+type Graph struct {
+	Size   [3]int // along x, y and z; x is the fastest
+	Square int    // the squared distance within which neighbours are
+	Degree []float64
+	Mass   []float64
+	Row    func(i int, f func(j int, weight float64)) // calls f with each neighbour of a node
+}
+
+// A box is voxels lo ≤ x < hi.
+type box struct{ lo, hi [3]int }
+
+func (b box) nodes() int { return (b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2]) }
+
+// fewNodes is how many nodes of a box are eliminated in one front.
+const fewNodes = 64
+
+// cut divides a box by layers of pivots across its longest axis, so that no node on one side has a
+// neighbour on the other; false where it is too small for that.
+func (b box) cut(reach int) (before, pivots, behind box, ok bool) {
+	a := 0
+	for k := range 3 {
+		if b.hi[k]-b.lo[k] > b.hi[a]-b.lo[a] {
+			a = k
+		}
+	}
+	n := b.hi[a] - b.lo[a]
+	if b.nodes() <= fewNodes || n < reach+2 {
+		return b, b, b, false
+	}
+	before, pivots, behind = b, b, b
+	pivots.lo[a] = b.lo[a] + (n-reach)/2
+	pivots.hi[a] = pivots.lo[a] + reach
+	before.hi[a], behind.lo[a] = pivots.lo[a], pivots.hi[a]
+	return before, pivots, behind, true
+}
+
+// reach is how far away along an axis a neighbour is at most.
+func reach(square int) (r int) {
+	for (r+1)*(r+1) <= square && square != corners {
+		r++
+	}
+	return max(r, 1)
+}
+
+// corners is the squared distance of voxels that touch.
+const corners = 3
+
+// around calls f with the nodes outside of a box that have neighbours within.
+func (b box) around(size [3]int, square int, f func(node int)) {
+	r := reach(square)
+	var lo, hi [3]int
+	for a := range lo {
+		lo[a], hi[a] = max(0, b.lo[a]-r), min(size[a], b.hi[a]+r)
+	}
+	apart := func(a, x int) int { return max(0, b.lo[a]-x, x-b.hi[a]+1) }
+	for z := lo[2]; z < hi[2]; z++ {
+		for y := lo[1]; y < hi[1]; y++ {
+			across := apart(2, z)*apart(2, z) + apart(1, y)*apart(1, y)
+			for x := lo[0]; x < hi[0]; x++ {
+				if across == 0 && x == b.lo[0] {
+					x = b.hi[0] // past those within
+					if x >= hi[0] {
+						break
+					}
+				}
+				if d := across + apart(0, x)*apart(0, x); d <= square {
+					f((z*size[1]+y)*size[0] + x)
+				}
+			}
+		}
+	}
+}
+
+// within calls f with the nodes of a box.
+func (b box) within(size [3]int, f func(node int)) {
+	for z := b.lo[2]; z < b.hi[2]; z++ {
+		for y := b.lo[1]; y < b.hi[1]; y++ {
+			for x := b.lo[0]; x < b.hi[0]; x++ {
+				f((z*size[1]+y)*size[0] + x)
+			}
+		}
+	}
+}
+
+// What remains of the matrix when all nodes of a box are eliminated.
+type remainder struct {
+	nodes  []int     // which have neighbours in the box
+	values []float64 // to add to their matrix: the lower triangle
+	sizes  []float64 // of |L||D||Lᵀ| so far, each row's sum
+	chain  int       // how many roundings one after the other a number has behind it at most
+}
+
+// A count is one elimination.
+type count struct {
+	Graph
+	shift    float64
+	threads  int
+	free     chan struct{} // for boxes at the same time
+	places   sync.Pool     // lists of the place of each node in a front, 1 for the first
+	negative atomic.Int64
+	mutex    sync.Mutex
+	moved    float64
+}
+
+// Count returns how many eigenvalues are below a shift, and by how much rounding may have moved the
+// eigenvalues that it counted: the pivots are those of D − W − shift·M + E with |E| ≤ γ|L||D||Lᵀ|, entry by
+// entry (Higham 2002, theorem 10.3), and so |uᵀEu| is at most moved·uᵀMu.
+func (g Graph) Count(shift float64, threads int) (n int, moved float64, err error) {
+	c := &count{Graph: g, shift: shift, threads: threads, free: make(chan struct{}, threads-1)}
+	c.places.New = func() any { return make([]int32, len(g.Degree)) }
+	if _, err := c.eliminate(box{hi: g.Size}); err != nil {
+		return 0, math.Inf(1), err
+	}
+	return int(c.negative.Load()), c.moved, nil
+}
+
+// eliminate eliminates all nodes of a box.
+func (c *count) eliminate(b box) (remainder, error) {
+	before, pivots, behind, ok := b.cut(reach(c.Square))
+	var parts []remainder
+	if ok {
+		var err error
+		if parts, err = c.both(before, behind); err != nil {
+			return remainder{}, err
+		}
+	}
+	var nodes []int
+	pivots.within(c.Size, func(node int) { nodes = append(nodes, node) })
+	p := len(nodes)
+	b.around(c.Size, c.Square, func(node int) { nodes = append(nodes, node) })
+	f, sizes, chain := newFront(p, len(nodes)-p), make([]float64, len(nodes)), 0
+	place := c.places.Get().([]int32)
+	for k, node := range nodes {
+		place[node] = int32(k + 1)
+	}
+	for k, node := range nodes[:p] {
+		f.add(k, k, c.Degree[node]-c.shift*c.Mass[node])
+		c.Row(node, func(j int, weight float64) {
+			if at := int(place[j]) - 1; at >= p || at > k { // others are eliminated, or were added
+				f.add(at, k, -weight)
+			}
+		})
+	}
+	for _, part := range parts {
+		part.into(f, sizes, place)
+		chain = max(chain, part.chain+len(parts))
+	}
+	for _, node := range nodes {
+		place[node] = 0
+	}
+	c.places.Put(place)
+	threads := c.threads
+	if b.nodes()*2 <= len(c.Degree) { // others are eliminated at the same time
+		threads = max(1, threads/2)
+	}
+	if err := f.factor(threads); err != nil {
+		return remainder{}, err
+	}
+	f.sizes(sizes)
+	chain += p + few
+	c.negative.Add(int64(f.negative()))
+	c.move(nodes[:p], sizes, chain)
+	return remainder{slices.Clone(nodes[p:]), f.update, sizes[p:], chain}, nil
+}
+
+// few is how many roundings a number has besides its sums: of the matrix, a division, and what is bounded.
+const few = 12
+
+// move notes what rounding does to rows that have all of their sizes.
+func (c *count) move(nodes []int, sizes []float64, chain int) {
+	const unit = 1.0 / (1 << 53)
+	gamma := 1.01 * float64(chain) * unit
+	worst := 0.0
+	for k, node := range nodes {
+		worst = max(worst, gamma*sizes[k]/c.Mass[node])
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.moved = max(c.moved, worst)
+}
+
+// both eliminates two boxes, at the same time where a core is free.
+func (c *count) both(before, behind box) ([]remainder, error) {
+	parts, errs := make([]remainder, 2), make([]error, 2)
+	const least = 1 << 12
+	var group crew.Group
+	started := false
+	if before.nodes() >= least {
+		select {
+		case c.free <- struct{}{}:
+			started = true
+			group.Go(func() {
+				defer func() { <-c.free }()
+				parts[0], errs[0] = c.eliminate(before)
+			})
+		default:
+		}
+	}
+	if !started {
+		parts[0], errs[0] = c.eliminate(before)
+	}
+	if started || errs[0] == nil {
+		parts[1], errs[1] = c.eliminate(behind)
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// into adds what remains of a box to a front.
+func (r remainder) into(f *front, sizes []float64, place []int32) {
+	n := len(r.nodes)
+	for i, node := range r.nodes {
+		at := int(place[node]) - 1
+		sizes[at] += r.sizes[i]
+		for j, v := range r.values[i*n:][:i+1] {
+			f.add(at, int(place[r.nodes[j]])-1, v)
+		}
+	}
+}
+
+// Cost returns about how many products a count takes, and an upper bound of its memory in bytes with so many
+// threads, without the graph.
+func Cost(size [3]int, square, threads int) (products float64, bytes int64) {
+	nodes := int64(size[0]) * int64(size[1]) * int64(size[2])
+	products, numbers := cost(box{hi: size}, size, reach(square), threads)
+	return products, 8*numbers + int64(threads)*4*nodes
+}
+
+func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) {
+	before, pivots, behind, ok := b.cut(r)
+	outer := b
+	for a := range size {
+		outer.lo[a], outer.hi[a] = max(0, b.lo[a]-r), min(size[a], b.hi[a]+r)
+	}
+	border := int64(outer.nodes() - b.nodes())
+	p := int64(pivots.nodes())
+	own := (p+border)*p + border*border
+	x, y := float64(p), float64(border)
+	products = x*x*x/6 + x*x*y/2 + x*y*y/2
+	if !ok {
+		return products, own
+	}
+	one, first := cost(before, size, r, threads)
+	two, second := cost(behind, size, r, threads)
+	// The remainders of both are there when the front is made, and one while the other is eliminated.
+	remains := func(b box) int64 {
+		n := int64(1)
+		for a := range size {
+			n *= int64(min(size[a], b.hi[a]+r) - max(0, b.lo[a]-r))
+		}
+		n -= int64(b.nodes())
+		return n * n
+	}
+	peak := max(first, second+remains(before))
+	if threads > 1 {
+		peak = first + second
+	}
+	return products + one + two, max(peak, own+remains(before)+remains(behind))
+}

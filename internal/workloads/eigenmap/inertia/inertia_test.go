@@ -1,0 +1,117 @@
+package inertia
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// graph has random weights, some of them 0.
+func graph(size [3]int, square int, floor float64, seed uint64) (Graph, [][]float64) {
+	n := size[0] * size[1] * size[2]
+	random := rand.New(rand.NewPCG(seed, 1))
+	g := Graph{Size: size, Square: square, Degree: make([]float64, n)}
+	type link struct {
+		j int
+		w float64
+	}
+	links := make([][]link, n)
+	at := func(i int) [3]int { return [3]int{i % size[0], i / size[0] % size[1], i / size[0] / size[1]} }
+	r := reach(square)
+	for i := range n {
+		a := at(i)
+		for z := max(0, a[2]-r); z < min(size[2], a[2]+r+1); z++ {
+			for y := max(0, a[1]-r); y < min(size[1], a[1]+r+1); y++ {
+				for x := max(0, a[0]-r); x < min(size[0], a[0]+r+1); x++ {
+					d := (x-a[0])*(x-a[0]) + (y-a[1])*(y-a[1]) + (z-a[2])*(z-a[2])
+					j := (z*size[1]+y)*size[0] + x
+					if d == 0 || d > square || j > i {
+						continue
+					}
+					w := floor + math.Exp(-20*random.Float64()*random.Float64())
+					links[i], links[j] = append(links[i], link{j, w}), append(links[j], link{i, w})
+					g.Degree[i] += w
+					g.Degree[j] += w
+				}
+			}
+		}
+	}
+	g.Mass = g.Degree
+	g.Row = func(i int, f func(j int, w float64)) {
+		for _, l := range links[i] {
+			f(l.j, l.w)
+		}
+	}
+	var dense [][]float64
+	if n <= 700 {
+		dense = make([][]float64, n)
+		for i := range dense {
+			dense[i] = make([]float64, n)
+			dense[i][i] = 1
+			for _, l := range links[i] {
+				dense[i][l.j] = -l.w / math.Sqrt(g.Degree[i]) / math.Sqrt(g.Degree[l.j])
+			}
+		}
+	}
+	return g, dense
+}
+
+// A count is that of all eigenvalues, of boxes of any shape, of near and of far neighbours, by one core and by
+// several, and what rounding may have moved is little.
+func TestCountsAreThoseOfAllEigenvalues(t *testing.T) {
+	for k, c := range []struct {
+		size   [3]int
+		square int
+	}{
+		{[3]int{1, 1, 1}, 1}, {[3]int{70, 1, 1}, 1}, {[3]int{1, 2, 90}, 1}, {[3]int{23, 17, 1}, 1}, {[3]int{9, 8, 8}, 1}, {[3]int{7, 9, 7}, corners}, {[3]int{16, 15, 1}, corners},
+		{[3]int{17, 19, 1}, 9}, {[3]int{8, 8, 9}, 4},
+	} {
+		g, dense := graph(c.size, c.square, 1e-4, uint64(k))
+		n := len(dense)
+		l := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				l.SetSym(i, j, dense[i][j])
+			}
+		}
+		if n == 1 {
+			continue
+		}
+		var e mat.EigenSym
+		e.Factorize(l, false)
+		values := e.Values(nil)
+		for k := 1; k < n; k += 1 + k/3 {
+			if values[k]-values[k-1] < 1e-9 {
+				continue
+			}
+			for _, threads := range []int{1, 3} {
+				got, moved, err := g.Count((values[k]+values[k-1])/2, threads)
+				if err != nil || got != k || !(moved > 1e-15 && moved < 1e-6) {
+					t.Errorf("%v within %d by %d threads: %d below the middle of values %d and %d, moved by %g, %v", c.size, c.square, threads, got, k, k+1, moved, err)
+				}
+			}
+		}
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	if os.Getenv("SPEED") == "" {
+		t.Skip()
+	}
+	var size [3]int
+	fmt.Sscanf(os.Getenv("SPEED"), "%dx%dx%d", &size[0], &size[1], &size[2])
+	g, _ := graph(size, 1, 1e-3, 1)
+	products, bytes := Cost(size, 1, 2)
+	start := time.Now()
+	n, moved, err := g.Count(1e-6, 2)
+	t.Logf("%v: %d, moved %g, %v, %v: %.3g products, %.3g bytes: %.3g products/s", size, n, moved, err, time.Since(start), products, float64(bytes), products/time.Since(start).Seconds())
+	if errors.Is(err, ErrPivot) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !amd64 || noasm
+
+package inertia
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func lessVector([]float64, int, []float64, int, []float64, int, int, int, int) {}

@@ -1,0 +1,155 @@
+package eigenmap
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/verify"
+)
+
+const (
+	// ofProof is how far an eigenvalue may lie below the value of its pair, as a share of the value, and
+	// leastProof what it may lie below in any case, because float64 proves no less.
+	ofProof, leastProof = 1e-2, 1e-14
+	// mostCounts is how many times a proof counts eigenvalues: once for values with a gap below the
+	// last cluster.
+	mostCounts = 8
+)
+
+// A counter returns how many eigenvalues are below a shift, and by how much rounding may have moved the
+// eigenvalues that it counted.
+type counter func(shift float64) (n int, moved float64, err error)
+
+// complete proves that no pair is missing and that each eigenvalue is at most a hundredth below its value,
+// from the number of negative pivots of L less a shift.
+func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	list, c, err := p.held(m)
+	if err != nil || c.residuals == nil || !within(list) {
+		return list, err
+	}
+	if p.Kind != Grid && !factored(g.Nodes()) {
+		return nil, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
+	}
+	_, parts := g.components()
+	count, err := newBounds(m, c, min(parts, p.K)).prove(g.below)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, count), nil
+}
+
+func within(list []verify.Measure) bool {
+	for _, m := range list {
+		if !m.Within() {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds are what is proven of the eigenvalues that the values of a map stand for. With orthonormal
+// vectors, the i-th eigenvalue is at most the i-th value.
+type bounds struct {
+	values, lower []float64 // lower is at most the i-th eigenvalue: L has none below 0
+	known         int       // how many of the first values are 0, as the parts of the graph are
+	squares       []float64 // of the residuals of the first pairs together
+	skew          []float64 // of the first pairs: |XᵀLX − Λ|
+	gram          float64   // |XᵀX − I|
+}
+
+func newBounds(m Map, c certificate, known int) *bounds {
+	b := &bounds{values: m.Values, lower: make([]float64, len(m.Values)), known: known}
+	residuals, skew, gram := 0.0, 0.0, 0.0
+	for i, x := range m.Vectors {
+		residuals += c.residuals[i] * c.residuals[i]
+		for j := range i + 1 {
+			e, o := dot(m.Vectors[j], c.product[i]), dot(m.Vectors[j], x)
+			times := 2.0
+			if i == j {
+				e, o, times = c.energies[i]-m.Values[i], o-1, 1
+			}
+			skew, gram = skew+times*e*e, gram+times*o*o
+		}
+		b.squares, b.skew = append(b.squares, residuals), append(b.skew, math.Sqrt(skew))
+	}
+	b.gram = math.Sqrt(gram)
+	return b
+}
+
+func allowed(value float64) float64 { return max(ofProof*value, leastProof) }
+
+// open returns the last pair whose eigenvalue is not proven yet, −1 for none.
+func (b *bounds) open() int {
+	for i := len(b.values) - 1; i >= b.known; i-- {
+		if !(b.values[i]-b.lower[i] <= allowed(b.values[i])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// above lowers no bound: where the eigenvalue after the first i is at least rho, each of these is at least
+// its value less |R|²/(rho − θ), R their residuals and θ the i-th value (Lehmann 1949; Parlett 1998, 11.7).
+func (b *bounds) above(i int, rho float64) {
+	for i--; i >= 0; i-- {
+		if gap := rho - b.values[i]; gap > 0 {
+			off := b.squares[i]/gap + 2*(b.skew[i]+b.gram*rho)
+			for j := range i + 1 {
+				b.lower[j] = max(b.lower[j], b.values[j]-off)
+			}
+		}
+		rho = b.lower[i]
+	}
+}
+
+// prove counts eigenvalues below the cluster of the last value, which proves those of the cluster, and by
+// the gap below it others; and so on down, until each is proven. A value that rounding hides is proven by
+// the gap above it.
+func (b *bounds) prove(below counter) (verify.Measure, error) {
+	m := verify.Measure{Name: "eigenvalues below", At: "0, where L has none"}
+	for range mostCounts {
+		last := b.open()
+		if last < 0 {
+			return m, nil
+		}
+		first, value := last, b.values[last]
+		delta := allowed(value) / 2
+		for first > b.known && b.values[first-1] >= value-delta/2 {
+			first--
+		}
+		shift := b.values[first] - delta
+		n, moved, err := below(shift)
+		if err == nil && moved <= delta/2 {
+			m = verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(first), At: fmt.Sprintf("%g, by LDLᵀ", shift)}
+			if n > first {
+				return m, nil
+			}
+			for i := first; i <= last; i++ {
+				b.lower[i] = max(b.lower[i], shift-moved)
+			}
+			b.above(first, shift-moved)
+			continue
+		}
+		if err != nil {
+			return m, err
+		}
+		first = last + 1
+		shift = value + 4*moved
+		n, again, err := below(shift)
+		if err != nil {
+			return m, err
+		}
+		if n <= first {
+			b.above(first, shift-again)
+		}
+		if b.open() >= last {
+			return m, verify.Undecided("rounding moves eigenvalues by up to %.2g, too much for value %d, which is %.3g", moved, first, value)
+		}
+		m = verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(first), At: fmt.Sprintf("%g, by LDLᵀ", shift)}
+	}
+	return m, verify.Undecided("the values are in more than %d clusters", mostCounts)
+}
