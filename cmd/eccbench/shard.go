@@ -205,7 +205,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	}
 	if j.of == betti.Name {
 		in.Superlevel = false // sets are counted in the order in which they grow
-		if counted, err = betti.Sets(hashed, j.at, j.convention.Superlevel); err != nil {
+		if counted, err = betti.Sets(hashed, j.at, j.convention); err != nil {
 			return cli.Usage(err)
 		}
 	}

@@ -47,7 +47,7 @@ func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answe
 	if of.Lo < 0 || of.Lo >= of.Hi || of.Hi > whole.Slices() || (of.Hi-w.first)*whole.SliceVoxels() != s.Shape().Voxels() {
 		return a, fmt.Errorf("slices %d to %d of %v, in an image of %v", of.Lo, of.Hi-1, whole, s.Shape())
 	}
-	counted, err := betti.Sets(w, r.At, c.Superlevel)
+	counted, err := betti.Sets(w, r.At, c)
 	if err != nil {
 		return a, err
 	}
