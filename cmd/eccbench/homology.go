@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -126,7 +127,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	if err != nil {
 		return err
 	}
-	a, err := cli.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
+	a, err := ask.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
 	if err != nil {
 		return err
 	}

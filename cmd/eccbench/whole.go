@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -76,7 +77,7 @@ func (a *answering) whole(c *cli.Program, input string, targets []cli.Target, ot
 
 // loadWhole reads an image whole.
 func loadWhole(name string) (*grid.Field, error) {
-	src, err := openMasked(name, "")
+	src, err := ask.OpenMasked(runner.AvailableMemory(), name, "")
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -108,7 +109,7 @@ func chosen[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, 
 	if asked != "" {
 		return asked, nil
 	}
-	impl, refusals := cli.Fastest(w, in, conditions, order...)
+	impl, refusals := ask.Fastest(w, in, conditions, order...)
 	if impl == "" {
 		return "", fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
 	}
@@ -118,7 +119,7 @@ func chosen[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, 
 // ofWhole answers a question about an image that was read whole, by what was asked for or the
 // first of some implementations that takes it, and has the answer confirmed. what names an
 // answer: "field".
-func ofWhole[In interface{ Check() error }, Out any](c *cli.Program, a answering, w bench.Workload[In, Out], image wholeImage, in In, what string, order ...string) (out cli.Answered[Out], err error) {
+func ofWhole[In interface{ Check() error }, Out any](c *cli.Program, a answering, w bench.Workload[In, Out], image wholeImage, in In, what string, order ...string) (out ask.Answered[Out], err error) {
 	if err := in.Check(); err != nil {
 		return out, cli.Usagef("%s: %w", image.shown, err)
 	}
@@ -130,11 +131,11 @@ func ofWhole[In interface{ Check() error }, Out any](c *cli.Program, a answering
 	}
 	done := c.Waiting("finding and checking the "+what, a.quiet)
 	defer done()
-	return cli.Answer(w, impl, image.name, in, conditions, a.budget, what)
+	return ask.Answer(w, impl, image.name, in, conditions, a.budget, what)
 }
 
 // tell says what was confirmed of an image, and how long it took.
-func tell[Out any](c *cli.Program, image wholeImage, confirmed string, a cli.Answered[Out], more string) {
+func tell[Out any](c *cli.Program, image wholeImage, confirmed string, a ask.Answered[Out], more string) {
 	for _, m := range a.Measures {
 		if !m.Aside {
 			confirmed += ", " + m.String()

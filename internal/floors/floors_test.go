@@ -135,12 +135,13 @@ var floor = map[string]int{
 	"impls/softecc/dense":      6,
 
 	"impls":                     7,
-	"internal/library":          7,
+	"internal/ask":              7,
+	"internal/library":          8,
 	"internal/library/ondevice": 7,
 	"reports/paper":             7,
 
 	"internal/cli":     8,
-	"internal/exports": 8,
+	"internal/exports": 9,
 
 	"internal/reproduce": 9,
 	"internal/gating":    9,

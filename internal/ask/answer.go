@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"errors"
@@ -20,6 +20,14 @@ type Answered[Out any] struct {
 	// Measures are what was measured, where an answer may differ within limits.
 	Measures []verify.Measure
 }
+
+// A VerdictError is the error of an answer that was not confirmed: refuted, or not decided in time.
+type VerdictError struct {
+	Status verify.Status
+	Why    string
+}
+
+func (e VerdictError) Error() string { return e.Why }
 
 // Fastest is the first of some implementations of a workload, in order of preference, that
 // takes an input, and why the others before it do not.
@@ -78,10 +86,22 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 			a.Measures = verdict.Measures
 			return a, nil
 		case verify.Wrong:
-			return a, VerdictError{ExitWrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
+			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
 		default:
-			return a, VerdictError{ExitInconclusive, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help", what, impl, verdict.Status, verdict.Reason)}
+			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help", what, impl, verdict.Status, verdict.Reason)}
 		}
 	}
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
+}
+
+// choose returns the implementation that was asked for, or the first in order that takes an input.
+func choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string) (string, error) {
+	if asked != "" {
+		return asked, nil
+	}
+	impl, refusals := Fastest(w, in, conditions, order...)
+	if impl == "" {
+		return "", fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
+	}
+	return impl, nil
 }
