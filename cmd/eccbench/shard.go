@@ -195,7 +195,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	}
 	defer grid.Close(src)
 	opened := src
-	if j.convention, err = j.options.Convention(mask != "" || j.in.Gaps && src.Type() == grid.Float32); err != nil {
+	if j.convention, err = j.options.Convention(mask != "" || j.options.Gaps(src.Type())); err != nil {
 		return err
 	}
 	if err := j.shareable(src, input, name); err != nil {

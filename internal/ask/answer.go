@@ -105,3 +105,44 @@ func choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, 
 	}
 	return impl, nil
 }
+
+// First answers an input by the first implementation of a workload that takes it. Where it is to be verified all laws
+// of the policy are tried, and one that cannot be tried is the error.
+func First[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, verifying bool) (a Answered[Out], verdict verify.Status, err error) {
+	var refusals []error
+	for _, i := range w.Impls {
+		a.By = i.About().Name
+		a.Out, err = bench.Answer(i, in, conditions)
+		if errors.As(err, new(bench.Refusal)) {
+			refusals = append(refusals, fmt.Errorf("%s: %w", a.By, err))
+			continue
+		}
+		if err != nil || !verifying {
+			return a, verify.Unverified, err
+		}
+		a.Evidence, err = hold(w.Policy, in, a.Out, a.By)
+		return a, verify.Verified, err
+	}
+	return a, "", fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+}
+
+// hold tries the laws of a policy on an answer, and returns the independent one that confirms it.
+func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (witness string, err error) {
+	for _, law := range p.Laws {
+		diff, _, err := law.Try(in, out, nil)
+		switch {
+		case err != nil:
+			return "", err
+		case diff != nil:
+			return "", VerdictError{verify.Wrong, fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
+		case law.Independent:
+			if witness = law.Name; law.Note != "" {
+				witness += " (" + law.Note + ")"
+			}
+		}
+	}
+	if witness == "" {
+		return "", errors.New("no law confirms the answer")
+	}
+	return witness, nil
+}

@@ -53,10 +53,18 @@ func (b *bettis) add(by, witness, evidence string) {
 	}
 }
 
+// CheckBetti returns an error for options that Betti numbers do not take.
+func CheckBetti(o Options) error {
+	if len(o.Periodic) > 0 {
+		return OptionError{"periodic", strings.Join(o.Periodic, ","), "Betti numbers are of images that end at their sides: leave it out, or ask for the curve of χ"}
+	}
+	return nil
+}
+
 // Answer answers.
 func (q *Betti) Answer() (a BettiAnswer, err error) {
-	if len(q.Periodic) > 0 {
-		return a, OptionError{"periodic", strings.Join(q.Periodic, ","), "Betti numbers are of images that end at their sides: leave it out, or ask for the curve of χ"}
+	if err := CheckBetti(q.Options); err != nil {
+		return a, err
 	}
 	i, err := q.open(Opening{Every: true, Gaps: q.NaN == NaNMask})
 	if err != nil {

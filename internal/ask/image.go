@@ -53,9 +53,7 @@ func (q *Question) open(o Opening) (i image, err error) {
 		return i, err
 	}
 	q.Follow.Missing(q.Shown, i.Source)
-	// NaN are of float32 alone: of other types all voxels are part of the image.
-	masked := i.mask != "" || o.Gaps && i.Type() == grid.Float32
-	if i.convention, err = q.Convention(masked); err == nil {
+	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
 		err = i.convention.Periodic.Of(i.Shape())
 	}
 	if err != nil {

@@ -37,10 +37,10 @@ const (
 
 // Options are the image options that questions about sets share. The zero value is no valid one.
 type Options struct {
-	Construction string // T or V
-	Superlevel   bool
-	Periodic     []string // axes along which the last voxels and the first are neighbours: x, y, z
-	NaN          string   // NaNRefuse or NaNMask; "" for NaNRefuse
+	Construction string   `json:"construction"` // T or V
+	Superlevel   bool     `json:"superlevel"`
+	Periodic     []string `json:"periodic"` // axes along which the last voxels and the first are neighbours: x, y, z
+	NaN          string   `json:"nan"`      // NaNRefuse or NaNMask; "" for NaNRefuse
 }
 
 // Check returns the first impossible option, as an OptionError.
@@ -53,6 +53,12 @@ func (o Options) Check() error {
 	}
 	return nil
 }
+
+// Gaps reports whether NaN of an image of a type are masked: of other types than float32 there are none.
+func (o Options) Gaps(t grid.Type) bool { return o.NaN == NaNMask && t == grid.Float32 }
+
+// OfSets reports whether an option is given that is of the cells of sets alone, as a flow and a graph have none.
+func (o Options) OfSets() bool { return len(o.Periodic) > 0 || o.NaN == NaNMask }
 
 // Axes are the periodic axes.
 func (o Options) Axes() (grid.Axes, error) { return grid.ParseAxes(o.Periodic) }

@@ -32,7 +32,7 @@ type Eigenmap struct {
 // checkEigenmap is nil, or why a request asks for no pairs.
 func (r Request) checkEigenmap() error {
 	switch {
-	case r.Betti || r.Flow != nil || len(r.Periodic) > 0 || r.Gaps || r.Levels > 0 || r.Images > 1:
+	case r.Betti || r.Flow != nil || r.OfSets() || r.Levels > 0 || r.Images > 1:
 		return errors.New("eigenpairs are of one image, without conventions or levels; leave them out")
 	case r.Eigenmap.Graph != "grid" && r.Eigenmap.Graph != "patch":
 		return fmt.Errorf("graph %q: want grid or patch", r.Eigenmap.Graph)

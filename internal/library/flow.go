@@ -26,7 +26,7 @@ type Flow struct {
 func (r Request) checkFlow() error {
 	f := r.Flow
 	switch {
-	case r.Betti || len(r.Periodic) > 0 || r.Gaps || r.Levels > 0 || r.Images > 1:
+	case r.Betti || r.OfSets() || r.Levels > 0 || r.Images > 1:
 		return errors.New("a flow is of one image, without conventions or levels; leave them out")
 	case f.Boundary != gvf.Replicate.String() && f.Boundary != gvf.Third.String():
 		return fmt.Errorf("boundary %q: want %v or %v", f.Boundary, gvf.Replicate, gvf.Third)
