@@ -78,7 +78,7 @@ func doBetti(c *cli.Program, args []string) error {
 	if j.share.asked() {
 		return j.doShare(c, f)
 	}
-	return j.ofSome(c, f, answers{
+	return j.answerImages(c, f, answers{
 		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, provenance: j.provenance,
 		check: func() error {
 			if j.plot != "" && !plotted(j.plot) {

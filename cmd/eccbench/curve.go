@@ -84,7 +84,7 @@ func doCurve(c *cli.Program, args []string) error {
 	if f := ecc.Format(j.format); f == ecc.SoCG || f == ecc.Euler {
 		extension = "txt"
 	}
-	return j.ofSome(c, f, answers{
+	return j.answerImages(c, f, answers{
 		one: "curve", many: "curves", extension: extension, plot: j.plot, provenance: j.provenance,
 		check: func() error { return j.rows.writable(j.out) },
 		answer: func(t target) error {

@@ -149,8 +149,8 @@ type target struct {
 	input, plot, provenance string
 }
 
-// ofSome answers for the images of the arguments: for one, or for several, whose answers go to folders.
-func (a answering) ofSome(c *cli.Program, f *pflag.FlagSet, of answers) error {
+// answerImages answers for the images of the arguments: for one, or for several, whose answers go to folders.
+func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) error {
 	images, folders, err := f.Args(), false, error(nil)
 	if a.in.Stack {
 		images, err = stacks(images)

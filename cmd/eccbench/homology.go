@@ -123,7 +123,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
 	done := c.Waiting("finding and checking the homology", j.quiet)
 	defer func() { done() }()
-	impl, err := chosen(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
+	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,8 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
 }
 
-// choose returns the implementation that was asked for, or the first in order that takes an input.
-func choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string) (string, error) {
+// Choose returns the implementation that was asked for, or the first in order that takes an input.
+func Choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string) (string, error) {
 	if asked != "" {
 		return asked, nil
 	}

@@ -84,10 +84,10 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	case len(q.At) > 0:
 		reads = int64(2 * len(q.At)) // to answer and to fill
 	}
-	a.Provenance, err = q.answered(i, reads, func(asked grid.Source, p *ecc.Provenance) error {
-		answer := q.one
+	a.Provenance, err = q.run(i, reads, func(asked grid.Source, p *ecc.Provenance) error {
+		answer := q.answerImage
 		if q.Slices {
-			answer = q.slices
+			answer = q.answerSlices
 		}
 		b, err := answer(i, asked, keeping, p, &a)
 		p.Implementation, p.Witness, p.Evidence = b.by, strings.Join(b.witness, ", "), strings.Join(b.evidence, ", ")
@@ -112,27 +112,27 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	return a, nil
 }
 
-// one answers for the whole image.
-func (q *Betti) one(i image, asked grid.Source, keeping bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+// answerImage answers for the whole image.
+func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
 	if len(q.At) == 0 {
-		b, err = q.curves(i, i.name, asked, q.conditions(), p)
+		b, err = q.answerCurves(i, i.name, asked, q.conditions(), p)
 		a.Lines = betti.LinesOf(i.Source, b.curves, i.convention)
 		return b, err
 	}
-	b, err = q.at(i, i.name, asked, keeping, q.conditions())
+	b, err = q.answerAt(i, i.name, asked, keeping, q.conditions())
 	a.Numbers = b.numbers
 	return b, err
 }
 
-// slices answers for each slice by itself.
-func (q *Betti) slices(i image, asked grid.Source, _ bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+// answerSlices answers for each slice by itself.
+func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
 	all, err := eachSlice(asked, i.name, q.Threads, func(plane *grid.Field, name string) (bettis, error) {
 		if len(q.At) == 0 {
-			return q.curves(i, name, plane, conditions, p)
+			return q.answerCurves(i, name, plane, conditions, p)
 		}
-		return q.at(i, name, plane, false, conditions)
+		return q.answerAt(i, name, plane, false, conditions)
 	})
 	if err != nil {
 		return b, err
@@ -147,10 +147,10 @@ func (q *Betti) slices(i image, asked grid.Source, _ bool, p *ecc.Provenance, a 
 	return all[0], nil
 }
 
-// curves answers at every level.
-func (q *Betti) curves(i image, name string, asked grid.Source, conditions bench.Conditions, p *ecc.Provenance) (b bettis, err error) {
+// answerCurves answers at every level.
+func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions, p *ecc.Provenance) (b bettis, err error) {
 	w := betti.CurvesInConvention(q.Curves, i.convention)
-	impl, err := choose(w, q.Impl, name, asked, conditions, bettiImpls...)
+	impl, err := Choose(w, q.Impl, name, asked, conditions, bettiImpls...)
 	if err != nil {
 		return b, err
 	}
@@ -166,15 +166,15 @@ func (q *Betti) curves(i image, name string, asked grid.Source, conditions bench
 	return b, nil
 }
 
-// at answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
-func (q *Betti) at(i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions) (b bettis, err error) {
+// answerAt answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
+func (q *Betti) answerAt(i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions) (b bettis, err error) {
 	w := betti.InConvention(q.By, i.convention)
 	for _, value := range q.At {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(i.Source, value, q.Superlevel)}
 		if keeping {
 			in = betti.Keeping(in, i.convention)
 		}
-		impl, err := choose(w, q.Impl, name, in, conditions, bettiImpls...)
+		impl, err := Choose(w, q.Impl, name, in, conditions, bettiImpls...)
 		if err != nil {
 			return b, err
 		}

@@ -102,9 +102,9 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	case !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
 		w, times = ecc.InOnePass(q.By, p.convention, 0), 1
 	}
-	a.Provenance, err = q.answered(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {
+	a.Provenance, err = q.run(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {
 		if q.Slices {
-			a.Slices, err = q.slices(w, p, asked, by)
+			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
 		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.Budget, "curve")
@@ -131,8 +131,8 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	return a, nil
 }
 
-// slices are the curves of the slices of an image, each of which is verified by itself.
-func (q *Curve) slices(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance) ([]ecc.Lines, error) {
+// answerSlices are the curves of the slices of an image, each of which is verified by itself.
+func (q *Curve) answerSlices(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance) ([]ecc.Lines, error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
 	answers, err := eachSlice(asked, p.name, q.Threads, func(plane *grid.Field, name string) (Answered[ecc.VCEC], error) {

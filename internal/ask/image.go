@@ -102,8 +102,8 @@ func (q *Question) conditions() bench.Conditions {
 	return bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: q.Threads}}
 }
 
-// answered has an image answered that is read so many times, and returns its provenance, but for the program.
-func (q *Question) answered(i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error) (p ecc.Provenance, err error) {
+// run has an image answered that is read so many times, and returns its provenance, but for the program.
+func (q *Question) run(i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask)
 	asked, digest := Digested(i.Source)

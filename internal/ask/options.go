@@ -100,7 +100,8 @@ type Question struct {
 	Levels int64  // evenly spaced levels, from the least value to the greatest; 0 for the image's own
 	Slices bool   // each slice of a 3D image by itself
 
-	Shown   string                   // the input, for people
+	Shown, MaskShown string // the input and the mask, for people
+
 	Named   func(name string) string // a name, as provenances show it
 	Impl    string                   // "" for the fastest that takes the image
 	Threads int

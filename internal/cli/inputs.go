@@ -315,16 +315,16 @@ func (i *Inputs) AskedLevels() (int64, error) {
 
 // Naming is Named of an input that is opened in a way, and NamingWhole NamedWhole.
 func (i Inputs) Naming(s string) ask.Naming {
-	return func(o ask.Opening) (string, error) { return i.opened(o).Named(s) }
+	return func(o ask.Opening) (string, error) { return i.withOpening(o).Named(s) }
 }
 
 // NamingWhole is NamedWhole of a file that is opened in a way.
 func (i Inputs) NamingWhole(s string) ask.Naming {
-	return func(o ask.Opening) (string, error) { return i.opened(o).NamedWhole(s) }
+	return func(o ask.Opening) (string, error) { return i.withOpening(o).NamedWhole(s) }
 }
 
-// opened is what is said of files that are opened in a way.
-func (i Inputs) opened(o ask.Opening) *Inputs {
+// withOpening is what is said of files that are opened in a way.
+func (i Inputs) withOpening(o ask.Opening) *Inputs {
 	if i.Every, i.Gaps, i.Once = o.Every, o.Gaps, o.Once; !o.Levels {
 		i.levels = nil
 	}

@@ -53,9 +53,9 @@ type Request struct {
 	Part *Part `json:"part"`
 	Join *Join `json:"join"`
 	// Flow asks for the gradient vector flow in place of χ; nil where it is not asked for.
-	Flow *Flow `json:"flow"`
+	Flow *ask.FlowOptions `json:"flow"`
 	// Eigenmap asks for the lowest eigenpairs of the image's graph; nil where it does not.
-	Eigenmap *Eigenmap `json:"eigenmap"`
+	Eigenmap *ask.EigenmapOptions `json:"eigenmap"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.

@@ -382,7 +382,7 @@ func TestBriefJobs(t *testing.T) {
 	}
 	for what, change := range map[string]func(*Request){
 		"nothing": func(*Request) {}, "a file": func(r *Request) { r.Input = "x.npy" }, "Betti numbers": func(r *Request) { r.Betti = true }, "a part": func(r *Request) { r.Part = &Part{} },
-		"parts": func(r *Request) { r.Join = &Join{} }, "a flow": func(r *Request) { r.Flow = &Flow{} }, "a graph": func(r *Request) { r.Eigenmap = &Eigenmap{} },
+		"parts": func(r *Request) { r.Join = &Join{} }, "a flow": func(r *Request) { r.Flow = &ask.FlowOptions{} }, "a graph": func(r *Request) { r.Eigenmap = &ask.EigenmapOptions{} },
 	} {
 		r := request()
 		change(&r)
