@@ -33,6 +33,7 @@ func bettiCommand() cli.Subcommand {
 			"eccbench betti mask.tif --at 1 --superlevel --construction V",
 			"eccbench betti ct.nii.gz --mask bone.nii.gz --superlevel --at 300",
 			"eccbench betti stack.tif --each-slice --at 127",
+			"eccbench betti box.npy --periodic x,y,z --at 0.5",
 			"eccbench betti scans/ more/*.nrrd --at 127 --out numbers",
 			"eccbench betti scan.raw --shape 2048x2048x2048 --type uint8 --at 127 --shard 3/16 -o parts/",
 			"eccbench betti --stack 'ct/*.tif' --at 120",
@@ -66,6 +67,7 @@ func doBetti(c *cli.Program, args []string) error {
 	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels, evenly from the least value of the image to the greatest (default every value)")
 	j.addSlices(f, "the numbers of each slice of a 3D image by itself: CSV with a column for the slice")
 	j.addConvention(f)
+	j.addRings(f)
 	j.addMask(f)
 	j.share.add(f, "Betti numbers at some values")
 	j.addEffort(f)
@@ -112,6 +114,8 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 		return cli.Usagef("--shard is of sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
 	case j.share.asked() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
+	case j.share.asked() && len(j.options.Periodic) > 0:
+		return cli.Usagef("--periodic: parts are of images that end at their sides: leave --periodic or --shard out")
 	case j.slices && j.share.asked():
 		return cli.Usagef("--each-slice needs no shards: slices have numbers of their own")
 	case j.slices && (j.plot != "" || j.format != string(ecc.CSV)):

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/impls/betti/rings"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -53,17 +54,27 @@ func (b *bettis) add(by, witness, evidence string) {
 	}
 }
 
-// CheckBetti returns an error for options that Betti numbers do not take.
-func CheckBetti(o Options) error {
-	if len(o.Periodic) > 0 {
-		return OptionError{"periodic", strings.Join(o.Periodic, ","), "Betti numbers are of images that end at their sides: leave it out, or ask for the curve of χ"}
+// CheckBetti returns an error for options that Betti numbers do not take: of sets at some values, or at every level.
+func CheckBetti(o Options, at bool) error {
+	if len(o.Periodic) > 0 && !at {
+		return OptionError{"periodic", strings.Join(o.Periodic, ","), "Betti numbers with periodic axes are of sets at some values: give these, at"}
 	}
 	return nil
 }
 
+// BettiAt is the question of the Betti numbers of a set in a convention, put to implementations, or with periodic axes
+// to the one that knows them, and the names of implementations in the order of their speed.
+func BettiAt(w bench.Workload[*betti.Image, betti.Numbers], c ecc.Convention) (bench.Workload[*betti.Image, betti.Numbers], []string) {
+	if c.Periodic == (grid.Axes{}) {
+		return betti.InConvention(w, c), bettiImpls
+	}
+	by := rings.Implementation{In: c}
+	return betti.OnRings(by, c), []string{by.About().Name}
+}
+
 // Answer answers.
 func (q *Betti) Answer() (a BettiAnswer, err error) {
-	if err := CheckBetti(q.Options); err != nil {
+	if err := CheckBetti(q.Options, len(q.At) > 0); err != nil {
 		return a, err
 	}
 	i, err := q.open(Opening{Every: true, Gaps: q.NaN == NaNMask})
@@ -72,8 +83,9 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	}
 	defer grid.Close(i.Source)
 	a.Name = i.name
-	keeping := betti.KeptBytes(i.Source) <= q.memory()/8 // the bits of a set take an eighth of the voxels in memory
-	reads := int64(4)                                    // to count, to find minima, to join and for the fingerprint
+	// The bits of a set take an eighth of the voxels in memory.
+	keeping := betti.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
+	reads := int64(4) // to count, to find minima, to join and for the fingerprint
 	switch {
 	case q.Slices:
 		if reads, err = 1, q.checkSlices(i); err != nil {
@@ -168,13 +180,13 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 
 // answerAt answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
 func (q *Betti) answerAt(i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions) (b bettis, err error) {
-	w := betti.InConvention(q.By, i.convention)
+	w, impls := BettiAt(q.By, i.convention)
 	for _, value := range q.At {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(i.Source, value, q.Superlevel)}
 		if keeping {
 			in = betti.Keeping(in, i.convention)
 		}
-		impl, err := Choose(w, q.Impl, name, in, conditions, bettiImpls...)
+		impl, err := Choose(w, q.Impl, name, in, conditions, impls...)
 		if err != nil {
 			return b, err
 		}

@@ -111,6 +111,7 @@ var floor = map[string]int{
 	"impls/betti/definition": 6,
 	"impls/betti/labels":     6,
 	"impls/betti/duality":    6,
+	"impls/betti/rings":      6,
 
 	"impls/eigenmap/definition": 6,
 	"impls/eigenmap/lanczos":    6,

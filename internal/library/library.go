@@ -141,7 +141,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		return nil, errors.New("evenly spaced levels: Betti numbers are of all levels or of some values; leave them out")
 	}
 	if r.Betti {
-		if err := ask.CheckBetti(r.Options); err != nil {
+		if err := ask.CheckBetti(r.Options, len(r.At) > 0); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +162,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		a, err := r.joined()
 		return []Answer{a}, err
 	}
-	if r.Part != nil && (!r.Betti || len(r.At) == 0 || r.Input != "" || r.Images != 1) {
+	if r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1) {
 		return nil, errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	}
 	if r.Flow != nil && mask != nil {

@@ -102,6 +102,33 @@ def test_masks(tmp_path, construction, superlevel, dtype):
     assert eccbench.betti(images[:0], values, batch_axis=0).shape == (0, 3, 3)
 
 
+@pytest.mark.parametrize("construction", ["T", "V"])
+def test_rings(tmp_path, construction):
+    """Sets that go round periodic axes: a slab, a bar and all of a volume; and χ by the definition, in any order of the axes."""
+    bar = np.zeros((3, 4, 5), bool)
+    bar[:, 1, 2] = True
+    assert eccbench.betti(bar, construction=construction, periodic=[0]) == (1, 1, 0)
+    assert eccbench.betti(bar, construction=construction, periodic=[1, 2]) == (1, 0, 0)
+    slab = np.zeros((3, 4, 5), bool)
+    slab[1] = True
+    assert eccbench.betti(slab, construction=construction, periodic=[1, 2]) == (1, 2, 1)
+    assert eccbench.betti(slab, construction=construction, periodic=True) == (1, 2, 1)
+    assert eccbench.betti(slab | True, construction=construction, periodic=True) == (1, 3, 3)
+    assert eccbench.betti(slab[1:2], construction=construction, periodic=[0]).b1 == 1
+    image, within = np.random.default_rng(5).integers(0, 5, (4, 5, 6)).astype(np.uint8), np.random.default_rng(6).random((4, 5, 6)) < 0.9
+    np.save(tmp_path / "image.npy", image)
+    for closed in ([0], [1, 2], [0, 1]):
+        want = eccbench.betti(image, [1, 2], construction=construction, periodic=closed)
+        for (b0, b1, b2), t in zip(want, [1, 2]):
+            assert b0 - b1 + b2 == definition.chi(image <= t, construction, tuple(closed))
+        assert np.array_equal(eccbench.betti(tmp_path / "image.npy", [1, 2], construction=construction, periodic=closed), want)
+        assert np.array_equal(eccbench.betti(np.asfortranarray(image), [1, 2], construction=construction, periodic=closed), want)
+        turned = eccbench.betti(image.transpose(2, 0, 1), [1, 2], construction=construction, periodic=[(a + 1) % 3 for a in closed])
+        assert np.array_equal(turned, want)
+        b0, b1, b2 = eccbench.betti(image, 2, construction=construction, periodic=closed, mask=within)
+        assert b0 - b1 + b2 == definition.chi((image <= 2) & within, construction, tuple(closed))
+
+
 def test_sets_of_a_batch():
     """A batch of bool is sets by itself."""
     sets = np.zeros((2, 5, 5), bool)

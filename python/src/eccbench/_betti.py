@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arguments import Construction, Nan, axis, choice, is_path
-from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _level_type, _masked, _numbers, _Request, _translated, _WIDENED, open
+from ._arguments import Construction, Nan, axis, choice, is_path, rings
+from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, _WIDENED, open
 
 
 class Betti(NamedTuple):
@@ -114,6 +114,7 @@ def betti(
     *,
     construction: Construction = "T",
     superlevel: bool = False,
+    periodic: bool | Sequence[int] = (),
     mask: Any = None,
     nan: Nan = "refuse",
     batch_axis: int | None = None,
@@ -134,7 +135,7 @@ def betti(
         and that of the rest 6. 'V': voxels are vertices; 6, and 26 for the rest.
     superlevel : bool
         Take the sets of the voxels at or above each value.
-    mask, nan, batch_axis
+    periodic, mask, nan, batch_axis
         As those of `curve`: voxels outside of a mask, and those that are NaN, are in no set.
     verify : bool
         Hold the numbers to those of a flood fill.
@@ -162,7 +163,8 @@ def betti(
     Notes
     -----
     What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/betti.md of the sources.
+    doc/betti.md of the sources. With periodic axes the numbers are ranks over the rationals; a set
+    that is all of a volume whose axes are all periodic has b3 = 1, too.
 
     Examples
     --------
@@ -183,7 +185,7 @@ def betti(
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return np.zeros((*values.shape, 3), np.int64)
-    images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis)[0]
+    images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
     if batch_axis is not None:
         return np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(len(images), *values.shape, 3)
     numbers = images[0][1]
@@ -257,7 +259,8 @@ def betti_curves(
 _Rows = Tuple[NDArray[Any], NDArray[np.int64], Dict[str, Any]]  # levels, the numbers of each in a row, and what is known of them
 
 
-def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
+def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,
+           periodic: bool | Sequence[int] = ()) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
     """The rows of each image, and the images' type and shape."""
     request["nan"] = choice("nan", nan, "refuse", "mask")
     if is_path(image):
@@ -266,14 +269,20 @@ def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int |
         raise ValueError("batch_axis: a file holds one image")
     try:
         if isinstance(image, Image) and mask is None:
-            return _rows({**request, **image._request}), image.dtype, image.shape
+            axes = len(image.shape)
+            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes), range(axes))}), image.dtype, image.shape
         array = _array(image)
         if batch_axis is not None:
             batch_axis = axis("batch_axis", batch_axis, array.ndim)
         images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray)), batch_axis)
         if len(images) == 0:
             return [], array.dtype, images.shape[1:]
-        rows = _in_place(images, lambda voxels, _: _rows({**request, **_layout(voxels)}, voxels, masks), turned=masks is None)
+        closed = rings(periodic, images.ndim - 1)
+
+        def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[_Rows]:
+            return _rows({**request, **_layout(voxels), "periodic": _letters(closed, order)}, voxels, masks)
+
+        rows = _in_place(images, ask, turned=masks is None)
         return rows, array.dtype, images.shape[1:]
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
