@@ -81,7 +81,7 @@ func doBetti(c *cli.Program, args []string) error {
 		return j.doShare(c, f)
 	}
 	return j.answerImages(c, f, answers{
-		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, provenance: j.provenance,
+		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, plotExtension: ".svg", provenance: j.provenance,
 		check: func() error {
 			if j.plot != "" && !plotted(j.plot) {
 				return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)

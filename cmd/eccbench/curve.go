@@ -85,7 +85,7 @@ func doCurve(c *cli.Program, args []string) error {
 		extension = "txt"
 	}
 	return j.answerImages(c, f, answers{
-		one: "curve", many: "curves", extension: extension, plot: j.plot, provenance: j.provenance,
+		one: "curve", many: "curves", extension: extension, plot: j.plot, plotExtension: ".svg", provenance: j.provenance,
 		check: func() error { return j.rows.writable(j.out) },
 		answer: func(t target) error {
 			one := j

@@ -138,6 +138,7 @@ func (a *answering) volumes(files []string) ([]imageOf, error) {
 type answers struct {
 	one, many        string // "curve", "curves"
 	extension        string
+	plotExtension    string
 	plot, provenance string // files, of several images folders; "" for none
 	check            func() error
 	answer           func(target) error
@@ -252,7 +253,7 @@ func (a answering) targets(of answers, images []imageOf) (targets []target, smal
 		t := target{answering: a, input: image.input}
 		t.in.Volume, t.out = image.volume, filepath.Join(a.out, base+"."+of.extension)
 		if of.plot != "" {
-			t.plot = filepath.Join(of.plot, base+".svg")
+			t.plot = filepath.Join(of.plot, base+of.plotExtension)
 		}
 		if of.provenance != "" {
 			t.provenance = filepath.Join(of.provenance, base+".json")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -16,13 +15,14 @@ import (
 
 func gvfCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "gvf", Args: "FILE", Brief: "write the verified gradient vector flow of an image, after some steps or at rest",
+		Name: "gvf", Args: "FILE...", Brief: "write the verified gradient vector flow of an image, or of several, after some steps or at rest",
 		Examples: []string{
 			"eccbench gvf vessels.nii.gz --steps 256 -o field.nii.gz",
 			"eccbench gvf scan.raw --shape 181x217x181 --type uint8 --tol 1e-4 -o field.npy",
 			"eccbench gvf retina.png --tol 1e-5 --mu 0.2 -o field.npy",
 			"eccbench gvf --stack 'ct/*.tif' --steps 100 --boundary third -o field.nrrd",
 			"eccbench gvf cells.tif --mask labels.tif --steps 200 -o flows.npy --plot flows.png",
+			"eccbench gvf scans/ --steps 100 -o fields",
 			"eccbench gvf 'ball/shape=64x64x64/type=uint8' --steps 64 -o field.mha",
 		},
 		Run: doGVF,
@@ -44,8 +44,8 @@ func doGVF(c *cli.Program, args []string) error {
 	f.Float64Var(&j.flow.Mu, "mu", 0.05, "weight μ of the diffusion")
 	f.StringVar(&j.flow.Boundary, "boundary", gvf.Replicate.String(), "the neighbour beyond a border: replicate, the voxel at it, or third, the one before that")
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: nothing flows between voxels whose values in it differ, and where it is 0 there is no image; with --steps alone")
-	f.StringVar(&j.plot, "plot", "", "draw the field to this .png file: magnitudes and arrows, of a volume the middle slice")
-	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", "))
+	f.StringVar(&j.plot, "plot", "", "draw the field to this .png file: magnitudes and arrows, of a volume the middle slice; of several images, to this folder")
+	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", ")+"; of several images, to this folder, npy")
 	if err := j.addImage(f); err != nil {
 		return err
 	}
@@ -62,15 +62,34 @@ func doGVF(c *cli.Program, args []string) error {
 		return j.flow.Check()
 	case j.out == "":
 		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
-	case gvf.Extension(j.out) == "":
-		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
-	case j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".png"):
-		return cli.Usagef("--plot %s: want a name that ends in .png", j.plot)
+	case f.NArg() > 1 && gvf.Extension(j.out) != "":
+		return cli.Usagef("--out %s: several fields want a folder, such as -o fields", j.out)
+	case f.Changed("levels"):
+		return cli.Usagef("--levels: the field is of the values themselves: leave it out")
 	}
-	if err := cmp.Or(j.checkImage(f, "the field is of the values themselves"), j.check()); err != nil {
+	if err := j.check(); err != nil {
 		return err
 	}
-	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
+	return j.answerImages(c, f, answers{
+		one: "field", many: "fields", extension: "npy", plot: j.plot, plotExtension: ".png",
+		check: j.checkTargets,
+		answer: func(t target) error {
+			one := j
+			one.answering, one.plot = t.answering, t.plot
+			return one.run(c, t.input)
+		},
+	})
+}
+
+// checkTargets refuses names of files that say no format.
+func (j gvfJob) checkTargets() error {
+	if gvf.Extension(j.out) == "" {
+		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
+	}
+	if j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".png") {
+		return cli.Usagef("--plot %s: want a name that ends in .png", j.plot)
+	}
+	return nil
 }
 
 // run answers for one image, and writes the field that was confirmed.
