@@ -14,28 +14,32 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 )
 
 // answering is what the commands share that answer for an image: how they are asked, and
 // how what they write names it.
 type answering struct {
-	in           cli.Inputs
-	spooled      *cli.Spooled
-	out, impl    string
-	construction string
-	superlevel   bool
-	quiet        bool
-	threads      int
-	budget       time.Duration
+	in        cli.Inputs
+	spooled   *cli.Spooled
+	options   ask.Options
+	mask      string
+	slices    bool
+	out, impl string
+	quiet     bool
+	threads   int
+	budget    time.Duration
 }
 
 // addConvention adds the flags of which cells an image has, and of which values its sets are.
 func (a *answering) addConvention(f *pflag.FlagSet) {
-	f.StringVar(&a.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
-	f.BoolVar(&a.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
+	f.StringVar(&a.options.Construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
+	f.BoolVar(&a.options.Superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
 }
 
 // addEffort adds the flags of who answers, and of what that may take.
@@ -46,12 +50,66 @@ func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
 }
 
-// checkConvention refuses what is no convention.
-func (a *answering) checkConvention() error {
-	if a.construction != "T" && a.construction != "V" {
-		return cli.Usagef("--construction %s: want T or V", a.construction)
+// addSlices adds the flag of an answer for each slice.
+func (a *answering) addSlices(f *pflag.FlagSet, what string) {
+	f.BoolVar(&a.slices, "each-slice", false, what)
+}
+
+// addRings adds the flag of periodic axes.
+func (a *answering) addRings(f *pflag.FlagSet) {
+	f.StringSliceVar(&a.options.Periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
+}
+
+// addMask adds the flags of the voxels that are no part of an image.
+func (a *answering) addMask(f *pflag.FlagSet) {
+	f.StringVar(&a.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
+	f.StringVar(&a.options.NaN, "nan", ask.NaNRefuse, "NaN in the image: refuse, or mask: voxels that are no part of it")
+}
+
+// checkOptions returns the first impossible image option.
+func (a *answering) checkOptions() error {
+	if err := a.options.Check(); err != nil {
+		return err
+	}
+	if _, err := a.options.Axes(); err != nil {
+		return cli.Usagef("--periodic: %w", err)
 	}
 	return nil
+}
+
+// question is what is asked of an image.
+func (a *answering) question(c *cli.Program, input string) (q ask.Question, err error) {
+	q = ask.Question{
+		Options: a.options, Slices: a.slices, Input: a.in.Naming(input), Shown: report.VisibleText(a.spooled.Shown(input)), Named: a.named,
+		Impl: a.impl, Threads: a.threads, Budget: a.budget, Memory: runner.AvailableMemory, Follow: c.Following(a.quiet),
+	}
+	if a.mask != "" {
+		q.Mask, q.MaskShown = a.in.NamingWhole(a.mask), a.mask
+	}
+	q.Levels, err = a.in.AskedLevels()
+	return q, err
+}
+
+// apart makes sure that targets can be written and are none of the files of a question.
+func (a *answering) apart(q *ask.Question, targets ...cli.Target) error {
+	files, err := q.Files()
+	if err != nil {
+		return err
+	}
+	return cli.Apart(targets, files...)
+}
+
+// confirmed says what was confirmed of an image, and how long it took.
+func (a *answering) confirmed(c *cli.Program, input string, p ecc.Provenance, what string, start time.Time) {
+	if a.quiet {
+		return
+	}
+	shown := a.spooled.Shown(input)
+	if a.in.Volume != "" {
+		shown += ", volume " + a.in.Volume
+	}
+	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
+		shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 }
 
 // check refuses what cannot be.

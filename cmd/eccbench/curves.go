@@ -12,10 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
-	"eccbench/internal/workloads/ecc"
 )
 
 // listed are the images of some arguments, with those of a folder in their natural order,
@@ -90,21 +92,21 @@ func patternOf(names []string) string {
 // smallFile is a file that one core answers for while others answer for others.
 const smallFile = 64 << 20
 
-// A curveImage is one of several images: an input, and the name that its curve is given.
-type curveImage struct{ input, volume, base string }
+// An imageOf is one of several images: an input, the number of a volume, and the name that its answer is given.
+type imageOf struct{ input, volume, base string }
 
 // each is one image of each input.
-func (j curveJob) each(inputs []string) []curveImage {
-	var images []curveImage
+func (a *answering) each(inputs []string) []imageOf {
+	var images []imageOf
 	for _, in := range inputs {
 		base := strings.ReplaceAll(in, "/", "_") // of an input string
 		if _, err := os.Stat(in); err == nil {
-			base = filepath.Base(j.spooled.Shown(in))
+			base = filepath.Base(a.spooled.Shown(in))
 		}
 		if base == cli.Standard {
 			base = "stdin"
 		}
-		images = append(images, curveImage{in, j.in.Volume, base})
+		images = append(images, imageOf{in, a.in.Volume, base})
 	}
 	return images
 }
@@ -112,13 +114,13 @@ func (j curveJob) each(inputs []string) []curveImage {
 // everyVolume is what --volume says where each image in a file is meant.
 const everyVolume = "all"
 
-// volumes is several of every image in some files.
-func (j curveJob) volumes(c *cli.Program, files []string) error {
-	var images []curveImage
-	for _, image := range j.each(files) {
+// volumes is every image in some files.
+func (a *answering) volumes(files []string) ([]imageOf, error) {
+	var images []imageOf
+	for _, image := range a.each(files) {
 		n, err := datasets.Volumes(image.input, datasets.FileOptions{})
 		if err != nil {
-			return cli.Usage(err)
+			return nil, cli.Usage(err)
 		}
 		for v := range n {
 			one := image
@@ -129,54 +131,84 @@ func (j curveJob) volumes(c *cli.Program, files []string) error {
 			images = append(images, one)
 		}
 	}
-	return j.several(c, images)
+	return images, nil
 }
 
-// several writes the curves of several images to a folder, a file each, and says how many
+// Answers are what a command writes of each of several images: a file of an extension, a plot and a provenance.
+type answers struct {
+	one, many        string // "curve", "curves"
+	extension        string
+	plotExtension    string
+	plot, provenance string // files, of several images folders; "" for none
+	check            func() error
+	answer           func(target) error
+}
+
+// A target is an image and the files that its answer is written to.
+type target struct {
+	answering
+	input, plot, provenance string
+}
+
+// answerImages answers for the images of the arguments: for one, or for several, whose answers go to folders.
+func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) error {
+	images, folders, err := f.Args(), false, error(nil)
+	if a.in.Stack {
+		images, err = stacks(images)
+	} else {
+		images, folders, err = listed(images)
+	}
+	if err == nil {
+		if images, a.spooled, err = c.Spool(images); err == nil {
+			defer a.spooled.Close() // of what nobody else reads
+		}
+	}
+	answer := func() error {
+		switch {
+		case err != nil:
+			return err
+		case len(images) == 0:
+			return cli.Usagef("%s wants an image file, a folder of them, an input string or - for standard input", f.Name())
+		case a.in.Volume == everyVolume:
+			list, err := a.volumes(images)
+			if err != nil {
+				return err
+			}
+			return a.several(c, of, list)
+		case len(images) > 1 || folders:
+			return a.several(c, of, a.each(images))
+		}
+		if err := of.check(); err != nil {
+			return err
+		}
+		return of.answer(target{a, images[0], of.plot, of.provenance})
+	}
+	return a.spooled.Said(answer())
+}
+
+// several writes the answers for several images to a folder, a file each, and says how many
 // there are. One that fails does not keep the others.
-func (j curveJob) several(c *cli.Program, images []curveImage) error {
-	if j.out == "" {
-		return cli.Usagef("%d images: want the folder that their curves are written to, --out DIR, or --stack where they are the slices of one volume", len(images))
+func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
+	if a.out == "" {
+		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they are the slices of one volume", len(images), of.many)
 	}
-	extension := j.format
-	if f := ecc.Format(j.format); f == ecc.SoCG || f == ecc.Euler {
-		extension = "txt"
+	targets, small, err := a.targets(of, images)
+	if err != nil {
+		return err
 	}
-	from := map[string]string{}
-	targets := make([]curveJob, len(images))
-	small := true
-	for i, image := range images {
-		base := image.base
-		if info, err := os.Stat(image.input); err == nil {
-			small = small && info.Size() <= smallFile
-		}
-		if other, ok := from[base]; ok {
-			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image.input, base, extension)
-		}
-		from[base] = image.input
-		targets[i] = j
-		targets[i].in.Volume = image.volume
-		targets[i].out = filepath.Join(j.out, base+"."+extension)
-		if j.plot != "" {
-			targets[i].plot = filepath.Join(j.plot, base+".svg")
-		}
-		if j.provenance != "" {
-			targets[i].provenance = filepath.Join(j.provenance, base+".json")
-		}
-	}
-	for _, dir := range []string{j.out, j.plot, j.provenance} {
+	for _, dir := range []string{a.out, of.plot, of.provenance} {
 		if dir == "" {
 			continue
 		}
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return cli.Usagef("the folder for curves: %w", err)
+			return cli.Usagef("the folder for %s: %w", of.many, err)
 		}
 	}
 	workers := 1
 	if small {
-		workers = min(j.threads, len(images))
+		workers = min(a.threads, len(images))
 		for i := range targets {
-			targets[i].threads = max(1, j.threads/workers)
+			targets[i].threads = max(1, a.threads/workers)
 		}
 	}
 	start := time.Now()
@@ -186,29 +218,55 @@ func (j curveJob) several(c *cli.Program, images []curveImage) error {
 	for range workers {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
-				if errs[i] = targets[i].run(c, images[i].input); errs[i] != nil {
-					c.Say(j.spooled.Said(errs[i]))
+				if errs[i] = of.answer(targets[i]); errs[i] != nil {
+					c.Say(a.spooled.Said(errs[i]))
 				}
 			}
 		})
 	}
 	wg.Wait()
 	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
-	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %d of %d curves VERIFIED and written to %s, %v\n",
-			len(images)-len(failed), len(images), j.out, quantity.Duration(time.Since(start)))
+	if !a.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %d of %d %s VERIFIED and written to %s, %v\n",
+			len(images)-len(failed), len(images), of.many, a.out, quantity.Duration(time.Since(start)))
 	}
 	if len(failed) == 0 {
 		return nil
 	}
 	worst := slices.MaxFunc(failed, func(a, b error) int { return cmp.Compare(gravity(a), gravity(b)) })
-	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no curve", len(failed), len(images))}
+	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no %s", len(failed), len(images), of.one)}
 }
 
-// gravity orders what went wrong: a wrong curve is worse than none.
+// targets are those of several images, and whether all of them are small.
+func (a answering) targets(of answers, images []imageOf) (targets []target, small bool, err error) {
+	from := map[string]string{}
+	small = true
+	for _, image := range images {
+		base := image.base
+		if info, err := os.Stat(image.input); err == nil {
+			small = small && info.Size() <= smallFile
+		}
+		if other, ok := from[base]; ok {
+			return nil, false, cli.Usagef("%s and %s: their %s would have one name, %s.%s; answer for them by commands of their own", other, image.input, of.many, base, of.extension)
+		}
+		from[base] = image.input
+		t := target{answering: a, input: image.input}
+		t.in.Volume, t.out = image.volume, filepath.Join(a.out, base+"."+of.extension)
+		if of.plot != "" {
+			t.plot = filepath.Join(of.plot, base+of.plotExtension)
+		}
+		if of.provenance != "" {
+			t.provenance = filepath.Join(of.provenance, base+".json")
+		}
+		targets = append(targets, t)
+	}
+	return targets, small, nil
+}
+
+// gravity orders what went wrong: a wrong answer is worse than none.
 func gravity(err error) int {
-	if verdict := (cli.VerdictError{}); errors.As(err, &verdict) {
-		return verdict.Code
+	if errors.As(err, new(cli.VerdictError)) || errors.As(err, new(ask.VerdictError)) {
+		return cli.Code(err)
 	}
 	return 0
 }

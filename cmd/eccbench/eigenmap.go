@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
-	"eccbench/internal/bench"
+	"eccbench/internal/ask"
 	"eccbench/internal/cli"
-	"eccbench/internal/grid"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -32,31 +32,26 @@ func eigenmapCommand() cli.Subcommand {
 // An eigenmapJob is what was asked of eigenmap.
 type eigenmapJob struct {
 	answering
-	graph                          string
-	k, steps                       int
-	seed                           uint64
-	tol, sigma, floor, alpha, beta float64
-	side, radius                   int64
-	corners, plain                 bool
-	vectors, truth                 string
+	graph          ask.EigenmapOptions
+	vectors, truth string
 }
 
 func doEigenmap(c *cli.Program, args []string) error {
 	var j eigenmapJob
 	f := pflag.NewFlagSet("eigenmap", pflag.ContinueOnError)
-	f.StringVar(&j.graph, "graph", "grid", "grid: a node for each voxel, linked to its neighbours; patch: one for each patch, linked to all")
-	f.IntVarP(&j.k, "pairs", "k", 0, "how many of the lowest pairs (default 4, of patches 2)")
-	f.Float64Var(&j.tol, "tol", 0, "largest |Lx − λx| (default 1e-6, of patches 1e-8)")
-	f.Float64Var(&j.sigma, "sigma", 0.1, "grid: difference of values, from 0 to 1, in the weight exp(−Δ²/σ²) + floor")
-	f.Float64Var(&j.floor, "floor", 0.001, "grid: what each weight has at least")
-	f.BoolVar(&j.corners, "corners", false, "grid: all voxels that touch are neighbours, not only those that share a face")
-	f.Int64Var(&j.radius, "radius", 1, "grid: all voxels within so many of one are its neighbours; 1 for those that share a face")
-	f.BoolVar(&j.plain, "plain", false, "grid: the Laplacian D − W, not I − D^−½WD^−½")
-	f.Float64Var(&j.alpha, "alpha", 40, "patch: difference of grey values, from 0 to 255")
-	f.Float64Var(&j.beta, "beta", 5, "patch: distance, in patches")
-	f.Int64Var(&j.side, "side", 4, "patch: voxels along each axis")
-	f.IntVar(&j.steps, "steps", 0, "patch: what so many steps of Lanczos' method reach, whatever it is")
-	f.Uint64Var(&j.seed, "seed", 1, "patch: of the vector that steps start from")
+	f.StringVar(&j.graph.Graph, "graph", "grid", "grid: a node for each voxel, linked to its neighbours; patch: one for each patch, linked to all")
+	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "how many of the lowest pairs (default 4, of patches 2)")
+	f.Float64Var(&j.graph.Tol, "tol", 0, "largest |Lx − λx| (default 1e-6, of patches 1e-8)")
+	f.Float64Var(&j.graph.Sigma, "sigma", 0.1, "grid: difference of values, from 0 to 1, in the weight exp(−Δ²/σ²) + floor")
+	f.Float64Var(&j.graph.Floor, "floor", 0.001, "grid: what each weight has at least")
+	f.BoolVar(&j.graph.Corners, "corners", false, "grid: all voxels that touch are neighbours, not only those that share a face")
+	f.Int64Var(&j.graph.Radius, "radius", 1, "grid: all voxels within so many of one are its neighbours; 1 for those that share a face")
+	f.BoolVar(&j.graph.Plain, "plain", false, "grid: the Laplacian D − W, not I − D^−½WD^−½")
+	f.Float64Var(&j.graph.Alpha, "alpha", 40, "patch: difference of grey values, from 0 to 255")
+	f.Float64Var(&j.graph.Beta, "beta", 5, "patch: distance, in patches")
+	f.Int64Var(&j.graph.Side, "side", 4, "patch: voxels along each axis")
+	f.IntVar(&j.graph.Steps, "steps", 0, "patch: what so many steps of Lanczos' method reach, whatever it is")
+	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: of the vector that steps start from")
 	f.StringVarP(&j.out, "out", "o", "", "write the mask to this file: "+strings.Join(eigenmap.Extensions(), ", "))
 	f.StringVar(&j.vectors, "vectors", "", "write the vectors, as pictures or numbers, to this file: "+strings.Join(eigenmap.Extensions(), ", "))
 	f.StringVar(&j.truth, "truth", "", "an image that is 0 outside the true mask: Dice of the mask, and of the best plain threshold")
@@ -69,12 +64,12 @@ func doEigenmap(c *cli.Program, args []string) error {
 	}
 	ofGrid, ofPatches := []string{"sigma", "floor", "corners", "radius", "plain"}, []string{"alpha", "beta", "side", "steps", "seed"}
 	foreign := ofPatches
-	if j.graph == "patch" {
+	if j.graph.Graph == "patch" {
 		foreign = ofGrid
 	}
 	for _, name := range foreign {
 		if f.Changed(name) {
-			return cli.Usagef("--%s is not of --graph %s: leave it out", name, j.graph)
+			return cli.Usagef("--%s is not of --graph %s: leave it out", name, j.graph.Graph)
 		}
 	}
 	for _, path := range []string{j.out, j.vectors} {
@@ -83,26 +78,26 @@ func doEigenmap(c *cli.Program, args []string) error {
 		}
 	}
 	if !f.Changed("pairs") {
-		if j.k = 4; j.graph == "patch" {
-			j.k = 2
+		if j.graph.Pairs = 4; j.graph.Graph == "patch" {
+			j.graph.Pairs = 2
 		}
 	}
 	if !f.Changed("tol") {
-		if j.tol = 1e-6; j.graph == "patch" {
-			j.tol = 1e-8
+		if j.graph.Tol = 1e-6; j.graph.Graph == "patch" {
+			j.graph.Tol = 1e-8
 		}
 	}
 	switch {
-	case j.graph != "grid" && j.graph != "patch":
-		return cli.Usagef("--graph %s: want grid or patch", j.graph)
+	case f.Changed("steps") && j.graph.Steps == 0:
+		return ask.OptionError{Option: "steps", Value: "0", Want: "want 2 or more"}
+	case j.graph.Check() != nil:
+		return j.graph.Check()
 	case f.Changed("steps") && f.Changed("tol"):
 		return cli.Usagef("--steps and --tol: steps reach what they reach; give one of them")
 	case f.Changed("seed") && !f.Changed("steps"):
 		return cli.Usagef("--seed is of --steps: leave it out")
-	case f.Changed("steps") && j.steps < 2:
-		return cli.Usagef("--steps %d: want 2 or more", j.steps)
-	case j.k < 2 && (j.out != "" || j.truth != ""):
-		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.k)
+	case j.graph.Pairs < 2 && (j.out != "" || j.truth != ""):
+		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.graph.Pairs)
 	}
 	if err := cmp.Or(j.checkImage(f, "weights are of the values themselves"), j.check()); err != nil {
 		return err
@@ -110,55 +105,30 @@ func doEigenmap(c *cli.Program, args []string) error {
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
 
-// problem is what is asked of an image, of which workload, and in words.
-func (j eigenmapJob) problem(c *cli.Program, s grid.Source) (w bench.Workload[*eigenmap.Problem, eigenmap.Map], impls []string, p *eigenmap.Problem, what string) {
-	patches := fmt.Sprintf("alpha %v, beta %v, patches of %d", j.alpha, j.beta, j.side)
-	switch {
-	case j.graph == "grid":
-		what = fmt.Sprintf("%d lowest pairs of the grid's graph to %v, sigma %v, floor %v", j.k, j.tol, j.sigma, j.floor)
-		if j.corners {
-			what += ", corners"
-		}
-		if j.radius > 1 {
-			what += fmt.Sprintf(", radius %d", j.radius)
-		}
-		if j.plain {
-			what += ", plain"
-		}
-		return c.Voxels, []string{"multigrid", "definition"}, eigenmap.OfVoxels(s, j.k, j.tol, j.sigma, j.floor, j.corners, j.plain).Within(j.radius), what
-	case j.steps > 0:
-		what = fmt.Sprintf("%d pairs as %d steps of Lanczos' method reach them, %s", j.k, j.steps, patches)
-		return c.Lanczos, []string{"lanczos"}, eigenmap.OfSteps(s, j.k, j.steps, j.seed, j.alpha, j.beta, j.side), what
-	}
-	what = fmt.Sprintf("%d lowest pairs of the patches' graph to %v, %s", j.k, j.tol, patches)
-	return c.Patches, []string{"windowed", "definition"}, eigenmap.OfPatches(s, j.k, j.tol, j.alpha, j.beta, j.side), what
-}
-
 // run answers for one image, and writes what was confirmed.
 func (j eigenmapJob) run(c *cli.Program, input string) error {
-	image, err := j.whole(c, input, []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--vectors", Path: j.vectors}}, j.truth)
+	start := time.Now()
+	q := ask.Eigenmap{EigenmapOptions: j.graph, Voxels: c.Voxels, Patches: c.Patches, Lanczos: c.Lanczos}
+	var err error
+	if q.Question, err = j.question(c, input); err != nil {
+		return err
+	}
+	if j.truth != "" {
+		q.Truth, q.TruthShown = j.in.NamingWhole(j.truth), j.truth
+	}
+	if err := j.writable(&q.Question, []string{j.truth}, cli.Target{Flag: "--out", Path: j.out}, cli.Target{Flag: "--vectors", Path: j.vectors}); err != nil {
+		return err
+	}
+	a, err := q.Answer()
 	if err != nil {
 		return err
 	}
-	w, impls, problem, what := j.problem(c, image.Field)
-	truth, err := j.trueMask(image.Shape())
-	if err != nil {
-		return err
-	}
-	a, err := ofWhole(c, j.answering, w, image, problem, "eigenmap", impls...)
-	if err != nil {
-		return err
-	}
-	residuals, err := problem.Residuals(a.Out)
-	if err != nil {
-		return err
-	}
-	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", what, a.By)
-	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(image))
-	found := eigenmap.Voxelwise(problem, problem.Nodewise(a.Out))
+	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
+	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
+	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), image, found, note)
+			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), a.Image.Field, found, note)
 		}); err != nil {
 			return err
 		}
@@ -166,10 +136,10 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if j.vectors != "" {
 		vectors := make([][]float64, len(a.Out.Vectors))
 		for k, x := range a.Out.Vectors {
-			vectors[k] = eigenmap.Voxelwise(problem, eigenmap.Signed(x))
+			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
 		}
 		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), image, vectors, note)
+			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, note)
 		}); err != nil {
 			return err
 		}
@@ -177,7 +147,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if err := writeTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
 		for k, v := range a.Out.Values {
-			table += fmt.Sprintf("%d,%g,%.3g\n", k+1, v, residuals[k])
+			table += fmt.Sprintf("%d,%g,%.3g\n", k+1, v, a.Residuals[k])
 		}
 		_, err := io.WriteString(out, table)
 		return err
@@ -188,23 +158,23 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 		return nil
 	}
 	more := ""
-	if j.k > 1 {
+	if j.graph.Pairs > 1 {
 		more = ", " + segmented(found)
 	}
-	tell(c, image, confirmed+a.Evidence, a, more)
-	if truth == nil {
+	tell(c, q.Shown, a.Image, start, confirmed+a.Evidence, a.Answered, more)
+	if a.Truth == nil {
 		return nil
 	}
-	values, err := problem.Numbers()
+	values, err := a.Of.Numbers()
 	if err != nil {
 		return err
 	}
-	best, threshold, above := eigenmap.BestThreshold(values, truth)
+	best, threshold, above := eigenmap.BestThreshold(values, a.Truth)
 	side := "up to"
 	if above {
 		side = "from"
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", image.shown, eigenmap.Dice(found, truth), side, threshold, best)
+	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", q.Shown, eigenmap.Dice(found, a.Truth), side, threshold, best)
 	return nil
 }
 
@@ -217,31 +187,4 @@ func segmented(mask []bool) string {
 		}
 	}
 	return fmt.Sprintf("a mask of %d of %d voxels", n, len(mask))
-}
-
-// trueMask is where an image that holds the truth is not 0; nil where there is none.
-func (j eigenmapJob) trueMask(s grid.Shape) ([]bool, error) {
-	if j.truth == "" {
-		return nil, nil
-	}
-	name, err := j.in.NamedWhole(j.truth)
-	if err != nil {
-		return nil, fmt.Errorf("--truth: %w", err)
-	}
-	f, err := loadWhole(name)
-	if err != nil {
-		return nil, fmt.Errorf("--truth: %w", err)
-	}
-	if f.Shape() != s {
-		return nil, cli.Usagef("--truth %s is %v, the image %v: want the same shape", j.truth, f.Shape(), s)
-	}
-	numbers, err := eigenmap.OfVoxels(f, 2, 1e-6, 1, 0, false, false).Numbers()
-	if err != nil {
-		return nil, err
-	}
-	mask := make([]bool, len(numbers))
-	for i, v := range numbers {
-		mask[i] = v != 0
-	}
-	return mask, nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eccbench/impls"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
@@ -31,7 +32,7 @@ func TestFieldBeyondTheMemoryOfTheCores(t *testing.T) {
 		want    string
 	}{{1, 1000, "blocked"}, {0, 1000, "blocked"}, {1, 8, "cpu"}, {1, 7, "slabs-gpu"}, {1, 3, "slabs-gpu"}, {1, 2, ""}, {0, 7, ""}} {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}, Memory: 4*c.numbers*shape.Voxels() + 1<<10}
-		got, err := chosen(with(c.devices), "", "scan", p, conditions, gvfImpls...)
+		got, err := ask.Choose(with(c.devices), "", "scan", p, conditions, ask.FlowImpls...)
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%d devices, room for %d numbers a voxel: %q (%v), want %q", c.devices, c.numbers, got, err, c.want)
 		}

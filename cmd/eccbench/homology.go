@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -122,11 +123,11 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
 	done := c.Waiting("finding and checking the homology", j.quiet)
 	defer func() { done() }()
-	impl, err := chosen(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
+	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
 	if err != nil {
 		return err
 	}
-	a, err := cli.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
+	a, err := ask.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
@@ -70,7 +72,7 @@ func doLevels(c *cli.Program, args []string) error {
 		if err != nil {
 			return err
 		}
-		src, err := openMasked(name, "")
+		src, err := ask.OpenMasked(runner.AvailableMemory(), name, "")
 		if err != nil {
 			return cli.Usage(err)
 		}

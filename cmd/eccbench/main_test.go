@@ -25,6 +25,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
 	"eccbench/impls/gvf/multigrid"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -96,8 +97,8 @@ func start(c change) { os.Exit(eccbench(programWith(c), os.Args[1:])) }
 // missing is eccbench whose extrema leaves out the last row.
 func missing(list []implementation, _ resident.Opener, _ *metronome) []implementation {
 	for i, impl := range list {
-		if impl.About().Name == everyImpl {
-			list[i] = renamed{extrema.Faulty(extrema.LastRow), everyImpl}
+		if impl.About().Name == ask.EveryImpl {
+			list[i] = renamed{extrema.Faulty(extrema.LastRow), ask.EveryImpl}
 		}
 	}
 	return list

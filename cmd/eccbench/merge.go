@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/parts"
@@ -138,7 +140,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	var lines int64
 	w := parts.Merging(set, func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := cli.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "curve")
+	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "curve")
 	if err != nil {
 		return j.blame(set, err)
 	}
@@ -187,7 +189,7 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 		}
 	})
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := cli.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "Euler characteristics")
+	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "Euler characteristics")
 	if err != nil {
 		return j.blame(set, err)
 	}
@@ -248,7 +250,7 @@ func (j mergeJob) blame(set *parts.Set, err error) error {
 	if t := (*parts.TornError)(nil); errors.As(err, &t) {
 		return cli.Usagef("%w; make it again: %s", err, t.Part.Again())
 	}
-	if verdict := (cli.VerdictError{}); errors.As(err, &verdict) && verdict.Code == cli.ExitWrong {
+	if verdict := (ask.VerdictError{}); errors.As(err, &verdict) && verdict.Status == verify.Wrong {
 		wrong, werr := set.Wrong()
 		if werr == nil && wrong != nil {
 			verdict.Why += fmt.Sprintf("; %s has changes that are not of its fingerprint, make it again: %s", wrong.Path(), wrong.Again())

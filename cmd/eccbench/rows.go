@@ -42,9 +42,16 @@ func (r *rows) check(f *pflag.FlagSet) error {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", r.format)
 	case len(r.at) > 0 && (r.all || f.Changed("format") && r.format != string(ecc.CSV)):
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
-	case f.Changed("range") && (len(r.within) != 2 || r.within[0].Compare(r.within[1]) > 0):
-		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(r.within))
-	case f.Changed("range") && len(r.at) > 0:
+	}
+	return checkRange(f, r.within, len(r.at) > 0)
+}
+
+// checkRange refuses a range that is none, or one beside --at.
+func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
+	switch {
+	case f.Changed("range") && (len(within) != 2 || within[0].Compare(within[1]) > 0):
+		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(within))
+	case f.Changed("range") && at:
 		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
 	}
 	return nil

@@ -15,11 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/shard"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
@@ -53,11 +55,10 @@ func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry |
 type sharing struct {
 	answering
 	shareJob
-	of         string // the subcommand: curve, betti or levels
-	distinct   int64  // of levels, how many values there may be, where they are asked for
-	mask       string
-	convention ecc.Convention
-	ladder     *grid.Ladder // that all shards know, nil for the image's own
+	of         string         // the subcommand: curve, betti or levels
+	distinct   int64          // of levels, how many values there may be, where they are asked for
+	convention ecc.Convention // of the image, once it is open
+	ladder     *grid.Ladder   // that all shards know, nil for the image's own
 	// at are the values of the sets, of betti, whose components somebody tells.
 	at []grid.Number
 	by betti.Slabber
@@ -75,16 +76,18 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 			return cli.Usagef("--each-slice needs no shards: slices have curves of their own")
 		}
 	}
-	impl := cmp.Or(j.impl, everyImpl)
-	j.in.Every = true
-	ask := sharing{answering: j.answering, shareJob: j.share, of: "curve", mask: j.mask, convention: j.convention()}
+	if j.options.NaN == ask.NaNMask && (j.every() || f.Changed("levels")) {
+		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows: leave them and --levels out")
+	}
+	impl := cmp.Or(j.impl, ask.EveryImpl)
+	sharing := sharing{answering: j.answering, shareJob: j.share, of: "curve"}
 	agreed := j.ladder
 	switch {
 	case j.table == "" && j.between == "":
-		return ask.do(c, f, rowFlags, impl)
+		return sharing.do(c, f, rowFlags, impl)
 	case j.table != "" && (j.between != "" || f.Changed("levels")):
 		return cli.Usagef("--table has all levels: leave --levels and --between out")
-	case j.table != "" && (j.mask != "" || j.in.Gaps):
+	case j.table != "" && (j.mask != "" || j.options.NaN == ask.NaNMask):
 		return cli.Usagef("--table is of all voxels: leave --mask, --nan or --table out")
 	case j.table != "":
 		agreed = func(*pflag.FlagSet) (grid.Ladder, error) { return tableOf(j.table) }
@@ -93,8 +96,8 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	ask.ladder = &ladder
-	return ask.do(c, f, rowFlags, impl)
+	sharing.ladder = &ladder
+	return sharing.do(c, f, rowFlags, impl)
 }
 
 // ladder is that of so many levels between the values that were given.
@@ -154,7 +157,8 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 	if j.out == "" && !j.dry {
 		return cli.Usagef("--shard writes a part: want its file or a folder for it, --out")
 	}
-	j.in.Once, j.impl = false, impl // each reads its own slices
+	j.impl = impl
+	j.in.Every, j.in.Gaps, j.in.Once = true, j.options.NaN == ask.NaNMask, false // each reads its own slices
 	if len(which) > 1 && !j.dry && !isFolder(j.out) {
 		return cli.Usagef("--out %s: several parts want a folder, %s/", j.out, j.out)
 	}
@@ -185,12 +189,15 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err != nil {
 		return cli.Usage(err)
 	}
-	src, err := openMasked(name, mask)
+	src, err := ask.OpenMasked(runner.AvailableMemory(), name, mask)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
 	opened := src
+	if j.convention, err = j.options.Convention(mask != "" || j.options.Gaps(src.Type())); err != nil {
+		return err
+	}
 	if err := j.shareable(src, input, name); err != nil {
 		return cli.Usage(err)
 	}
@@ -204,8 +211,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		src = grid.OnLadder(src, *j.ladder)
 	}
 	if j.of == betti.Name {
-		in.Superlevel = false // sets are counted in the order in which they grow
-		if counted, err = betti.Sets(hashed, j.at, j.convention.Superlevel); err != nil {
+		in.Superlevel, in.Masked = false, false // sets are counted in the order in which they grow; masked voxels are in none
+		if counted, err = betti.Sets(hashed, j.at, j.convention); err != nil {
 			return cli.Usage(err)
 		}
 	}
@@ -301,11 +308,11 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
 	w, sum, slabs := j.question(c, counted, in, of, key, runs)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	by := everyImpl
+	by := ask.EveryImpl
 	if j.of != betti.Name { // of which it counts the characteristics
 		by = j.impl
 	}
-	answered, err := cli.Answer(w, by, name, counted, conditions, j.budget, "part")
+	answered, err := ask.Answer(w, by, name, counted, conditions, j.budget, "part")
 	if err != nil {
 		return "", nil, err
 	}

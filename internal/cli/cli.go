@@ -14,6 +14,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/impls"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
@@ -50,17 +51,11 @@ type Subcommand struct {
 	Run      func(c *Program, args []string) error
 }
 
-// A UsageError is what was wrong with the arguments or the input.
-type UsageError struct{ error }
-
-// Unwrap is the error as it was found.
-func (e UsageError) Unwrap() error { return e.error }
-
 // Usage is an error as one of the arguments or the input.
-func Usage(err error) error { return UsageError{err} }
+func Usage(err error) error { return ask.Usage(err) }
 
-// Usagef is a new UsageError.
-func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+// Usagef is a new error of the arguments or the input.
+func Usagef(format string, args ...any) error { return ask.Usagef(format, args...) }
 
 // A VerdictError ends the program with an exit code when all has been printed.
 type VerdictError struct {
@@ -81,18 +76,25 @@ func (c *Program) Fail(err error) int {
 
 // Say prints an error on one line.
 func (c *Program) Say(err error) {
+	if option := (ask.OptionError{}); errors.As(err, &option) {
+		err = fmt.Errorf("--%w", option)
+	}
 	fmt.Fprintln(c.Stderr, "eccbench:", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // Code is the exit code of an error.
 func Code(err error) int {
 	var verdict VerdictError
-	var usage UsageError
+	var answered ask.VerdictError
 	var read *datasets.ReadError
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
-	case errors.As(err, &usage), errors.As(err, new(bench.Limit)), errors.Is(err, datasets.ErrChanged):
+	case errors.As(err, &answered) && answered.Status == verify.Wrong:
+		return ExitWrong
+	case errors.As(err, &answered):
+		return ExitInconclusive
+	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)), errors.Is(err, datasets.ErrChanged):
 		return ExitUsage
 	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
 		return ExitUsage

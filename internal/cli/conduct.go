@@ -110,13 +110,13 @@ func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
 	if resume {
 		log, records, err := bench.ResumeLog(path)
 		if err != nil {
-			err = UsageError{err}
+			err = Usage(err)
 		}
 		return log, records, err
 	}
 	log, err := bench.CreateLog(path)
 	if err != nil {
-		err = UsageError{err}
+		err = Usage(err)
 	}
 	return log, bench.Records{}, err
 }
@@ -133,7 +133,7 @@ func Weigh(plans ...runner.Plan) (w Weights, err error) {
 		for _, input := range p.Inputs {
 			cost, _, err := b.Describe(input)
 			if err != nil {
-				return w, UsageError{err}
+				return w, Usage(err)
 			}
 			items[input] = cost.Items
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"eccbench/internal/ask"
 	"errors"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func TestApart(t *testing.T) {
 		if (err != nil) != c.want {
 			t.Errorf("targets %q and %q, inputs %q: %v", c.a, c.b, c.inputs, err)
 		}
-		if usage := (UsageError{}); err != nil && !errors.As(err, &usage) {
+		if usage := (ask.UsageError{}); err != nil && !errors.As(err, &usage) {
 			t.Errorf("%v is no error of the arguments", err)
 		}
 	}

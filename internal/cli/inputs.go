@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/runner"
@@ -137,7 +138,7 @@ func (i *Inputs) Names() ([]string, error) {
 		if form.Kind != "" {
 			name = form.Spell(values, image)
 			if _, _, err := form.Parse(name); err != nil {
-				return UsageError{err}
+				return Usage(err)
 			}
 		}
 		if !slices.Contains(names, name) {
@@ -169,7 +170,7 @@ func (i *Inputs) Names() ([]string, error) {
 		values, of := values, in
 		if form.Kind != "" && strings.HasPrefix(in, form.Kind+"/") {
 			if values, of, err = form.Parse(in); err != nil {
-				return nil, UsageError{err}
+				return nil, Usage(err)
 			}
 		}
 		image, err := i.Named(of)
@@ -198,7 +199,7 @@ func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
 	for _, in := range given {
 		name, err := b.Question().Named(in)
 		if err != nil {
-			return nil, UsageError{err}
+			return nil, Usage(err)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -241,7 +242,7 @@ func (i *Inputs) images() ([]string, error) {
 	}
 	shapes, err := parseSizes(i.sizes, dim)
 	if err != nil {
-		return nil, UsageError{err}
+		return nil, Usage(err)
 	}
 	levels := i.levels
 	if !i.Set.Changed("levels") {
@@ -291,22 +292,43 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 		}
 		name, err := datasets.Canonical(name)
 		if err != nil {
-			return "", UsageError{err}
+			return "", Usage(err)
 		}
 		return name, nil
 	}
 	return "", Usagef("--gen %s: no such generator; eccbench list names them", gen)
 }
 
-// TakeLevels takes the number of evenly spaced levels out of what is said of a file, for a caller that
-// makes them itself.
-func (i *Inputs) TakeLevels() (int64, error) {
-	if len(i.levels) != 1 {
-		return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
+// AskedLevels is the number of levels that was asked for of one image, 0 for none.
+func (i *Inputs) AskedLevels() (int64, error) {
+	switch len(i.levels) {
+	case 0:
+		return 0, nil
+	case 1:
+		if n := i.levels[0]; n < 1 {
+			return 0, Usagef("--levels=%d: want 1 to %d", n, int64(grid.MaxLevels))
+		}
+		return i.levels[0], nil
 	}
-	n := i.levels[0]
-	i.levels = nil
-	return n, nil
+	return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
+}
+
+// Naming is Named of an input that is opened in a way, and NamingWhole NamedWhole.
+func (i Inputs) Naming(s string) ask.Naming {
+	return func(o ask.Opening) (string, error) { return i.withOpening(o).Named(s) }
+}
+
+// NamingWhole is NamedWhole of a file that is opened in a way.
+func (i Inputs) NamingWhole(s string) ask.Naming {
+	return func(o ask.Opening) (string, error) { return i.withOpening(o).NamedWhole(s) }
+}
+
+// withOpening is what is said of files that are opened in a way.
+func (i Inputs) withOpening(o ask.Opening) *Inputs {
+	if i.Every, i.Gaps, i.Once = o.Every, o.Gaps, o.Once; !o.Levels {
+		i.levels = nil
+	}
+	return &i
 }
 
 // Named is the canonical name of what --input or an argument says: an input
@@ -320,7 +342,7 @@ func (i *Inputs) Named(s string) (string, error) {
 		}
 		name, err := datasets.Canonical(s)
 		if err != nil {
-			return "", UsageError{err}
+			return "", Usage(err)
 		}
 		return name, nil
 	}
@@ -377,7 +399,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	name, err := datasets.Canonical(name + "/path=" + s)
 	if err != nil {
-		return "", UsageError{err}
+		return "", Usage(err)
 	}
 	return name, nil
 }

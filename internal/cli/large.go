@@ -19,11 +19,11 @@ func Repeated(names []string, together, memory int64) ([]string, error) {
 	for _, name := range names {
 		n, err := datasets.ParseName(name)
 		if err != nil {
-			return nil, UsageError{err}
+			return nil, Usage(err)
 		}
 		src, err := datasets.Open(name)
 		if err != nil {
-			return nil, UsageError{err}
+			return nil, Usage(err)
 		}
 		total, period := grid.TotalBytes(src), period(src, memory/together)
 		grid.Close(src)

@@ -7,27 +7,27 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 )
 
-// Digested is a source that is hashed as it is read, and what gives the hash then: none of
-// an image that repeats itself, whose name says all and of which little is read. That fails if a
-// file changed while it was read.
-func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
-	if grid.Period(s) > 0 {
-		return s, func() (string, error) { return "", nil }
-	}
-	d := grid.NewDigester(s)
-	sum = func() (string, error) {
-		if err := grid.Unchanged(s); err != nil {
-			return "", err
-		}
-		return d.Sum()
-	}
-	if _, whole := s.(*grid.Field); whole {
-		return s, sum
-	}
-	return d, sum
+// A following shows people how far a question has come, unless that is to be quiet.
+type following struct {
+	*Program
+	quiet bool
+}
+
+// Following shows people how far a question has come.
+func (c *Program) Following(quiet bool) ask.Follower { return following{c, quiet} }
+
+func (f following) Waiting(what string) func() { return f.Program.Waiting(what, f.quiet) }
+
+func (f following) Reading(s grid.Source, times int64) (grid.Source, func()) {
+	return f.Program.Reading(s, times, f.quiet)
+}
+
+func (f following) Missing(shown string, s grid.Source) string {
+	return f.Program.Missing(shown, s, f.quiet)
 }
 
 // Missing prints what the file of an image lacks, once, and returns it for the image's provenance.

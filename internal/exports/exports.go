@@ -38,6 +38,7 @@ import (
 	"unsafe"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/library"
 )
@@ -67,7 +68,7 @@ func failed(err error) known {
 		k.Kind = "finite"
 	case errors.As(err, new(datasets.LevelsError)):
 		k.Kind = "levels"
-	case errors.As(err, new(library.Wrong)), errors.As(err, new(library.Fault)):
+	case errors.As(err, new(ask.VerdictError)), errors.As(err, new(library.Fault)):
 		k.Kind = "internal"
 	}
 	return k

@@ -112,6 +112,7 @@ var floor = map[string]int{
 	"impls/betti/definition": 6,
 	"impls/betti/labels":     6,
 	"impls/betti/duality":    6,
+	"impls/betti/rings":      6,
 
 	"impls/eigenmap/definition": 6,
 	"impls/eigenmap/lanczos":    6,
@@ -136,12 +137,13 @@ var floor = map[string]int{
 	"impls/softecc/dense":      6,
 
 	"impls":                     7,
-	"internal/library":          7,
+	"internal/ask":              7,
+	"internal/library":          8,
 	"internal/library/ondevice": 7,
 	"reports/paper":             7,
 
 	"internal/cli":     8,
-	"internal/exports": 8,
+	"internal/exports": 9,
 
 	"internal/reproduce": 9,
 	"internal/gating":    9,

@@ -7,6 +7,7 @@ import (
 	bettidirect "eccbench/impls/betti/duality"
 	"eccbench/impls/betticurves/duality"
 	"eccbench/impls/extrema"
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
@@ -46,8 +47,10 @@ func (l bettiLines) fill(t *table) {
 
 // bettiAt is the answer at some values.
 func (r Request) bettiAt(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
-	w := betti.InConvention(betti.Workload(bettidirect.Implementation{}), c)
-	w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image, betti.Numbers]{betti.Flooding(c)}}
+	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
+	if c == (ecc.Convention{}) { // other laws are of runs
+		w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image, betti.Numbers]{betti.Flooding(c)}}
+	}
 	rows := bettiRows{at: r.At}
 	for _, value := range r.At {
 		if err := grid.Ended(in); err != nil {

@@ -3,7 +3,6 @@ package library
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"eccbench/impls/eigenmap/multigrid"
@@ -13,40 +12,19 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// An Eigenmap asks for the lowest eigenpairs of the Laplacian of an image's graph, of voxels or of
-// patches.
-type Eigenmap struct {
-	Graph   string  `json:"graph"` // grid or patch
-	Pairs   int     `json:"pairs"`
-	Tol     float64 `json:"tol"`
-	Sigma   float64 `json:"sigma"`
-	Floor   float64 `json:"floor"`
-	Corners bool    `json:"corners"`
-	Radius  int64   `json:"radius"`
-	Plain   bool    `json:"plain"`
-	Alpha   float64 `json:"alpha"`
-	Beta    float64 `json:"beta"`
-	Side    int64   `json:"side"`
-}
-
 // checkEigenmap is nil, or why a request asks for no pairs.
 func (r Request) checkEigenmap() error {
-	switch {
-	case r.Betti || r.Flow != nil || len(r.Periodic) > 0 || r.Gaps || r.Levels > 0 || r.Images > 1:
-		return errors.New("eigenpairs are of one image, without conventions or levels; leave them out")
-	case r.Eigenmap.Graph != "grid" && r.Eigenmap.Graph != "patch":
-		return fmt.Errorf("graph %q: want grid or patch", r.Eigenmap.Graph)
+	if r.Betti || r.Flow != nil || r.OfSets() || r.Levels > 0 || r.Images > 1 || r.Eigenmap.Steps != 0 {
+		return errors.New("eigenpairs are of one image, without conventions, levels or steps; leave them out")
 	}
-	return nil
+	return r.Eigenmap.Check()
 }
 
 // eigenmap is the answer of eigenpairs. Its rows are float64: the values, the residuals of the pairs,
 // and the vectors with their signs fixed, one after the other.
 func (r Request) eigenmap(a Answer, in grid.Source) (Answer, error) {
-	q := r.Eigenmap
-	p, w := eigenmap.OfPatches(in, q.Pairs, q.Tol, q.Alpha, q.Beta, q.Side), eigenmap.OnPatches(windowed.Implementation{})
-	if q.Graph == "grid" {
-		p = eigenmap.OfVoxels(in, q.Pairs, q.Tol, q.Sigma, q.Floor, q.Corners, q.Plain).Within(q.Radius)
+	p, w := r.Eigenmap.Problem(in), eigenmap.OnPatches(windowed.Implementation{})
+	if r.Eigenmap.Graph == "grid" {
 		w = eigenmap.OnGrid(multigrid.Implementation{})
 	}
 	if err := p.Check(); err != nil {

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 )
 
 // Three voxels are a path, whose values are 0, 1 and 2; two equal patches have 0 and 2. What is
 // larger is searched.
 func TestEigenmap(t *testing.T) {
-	whole := func(q Eigenmap, shape []int64, voxels []byte) (Answer, []float64) {
+	whole := func(q ask.EigenmapOptions, shape []int64, voxels []byte) (Answer, []float64) {
 		r := request()
 		r.Type, r.Shape, r.Eigenmap = "uint8", shape, &q
 		answers, err := Answers(t.Context(), r, voxels, nil)
@@ -34,7 +35,7 @@ func TestEigenmap(t *testing.T) {
 			}
 		}
 	}
-	ofGrid := Eigenmap{Graph: "grid", Pairs: 3, Tol: 1e-9, Sigma: 0.1, Floor: 0.001, Radius: 1}
+	ofGrid := ask.EigenmapOptions{Graph: "grid", Pairs: 3, Tol: 1e-9, Sigma: 0.1, Floor: 0.001, Radius: 1}
 	a, got := whole(ofGrid, []int64{3}, []byte{1, 2, 3})
 	if a.Rows != 3+3+9 || a.Implementation != "multigrid" || !strings.HasPrefix(a.Witness, "nothing missed, by the inertia") {
 		t.Errorf("%d rows by %s, %s", a.Rows, a.Implementation, a.Witness)
@@ -45,19 +46,19 @@ func TestEigenmap(t *testing.T) {
 	if _, got := whole(ofGrid, []int64{3}, []byte{1, 2, 3}); math.Abs(got[1]-1.5) > 1e-6 {
 		t.Errorf("within 2: %v", got)
 	}
-	ofPatches := Eigenmap{Graph: "patch", Pairs: 2, Tol: 1e-9, Alpha: 40, Beta: 5, Side: 2}
+	ofPatches := ask.EigenmapOptions{Graph: "patch", Pairs: 2, Tol: 1e-9, Alpha: 40, Beta: 5, Side: 2}
 	a, got = whole(ofPatches, []int64{2, 4}, make([]byte, 8))
 	if a.Rows != 2+2+4 || a.Implementation != "windowed" {
 		t.Errorf("%d rows by %s", a.Rows, a.Implementation)
 	}
 	hold(got, 0, 2, 0, 0, math.Sqrt(0.5), math.Sqrt(0.5))
-	ofGrid = Eigenmap{Graph: "grid", Pairs: 2, Tol: 1e-6, Sigma: 0.1, Floor: 0.001, Radius: 1}
-	if a, _ := whole(Eigenmap{Graph: "patch", Pairs: 2, Tol: 1e-6, Alpha: 40, Beta: 1, Side: 1}, []int64{40, 46}, make([]byte, 40*46)); !strings.Contains(a.Witness, "a search of its own") || a.Verdict != "UNVERIFIED" {
+	patches := ask.EigenmapOptions{Graph: "patch", Pairs: 2, Tol: 1e-6, Alpha: 40, Beta: 1, Side: 1}
+	if a, _ := whole(patches, []int64{40, 46}, make([]byte, 40*46)); !strings.Contains(a.Witness, "a search of its own") || a.Verdict != "UNVERIFIED" {
 		t.Errorf("%s by %s", a.Verdict, a.Witness)
 	}
 
-	for want, q := range map[string]Eigenmap{
-		"graph \"tree\"": {Graph: "tree"}, "sigma is 0": {Graph: "grid", Pairs: 2, Tol: 1e-6, Radius: 1}, "4 pairs of 3 nodes": {Graph: "grid", Pairs: 4, Tol: 1e-6, Sigma: 1, Radius: 1},
+	for want, q := range map[string]ask.EigenmapOptions{
+		"graph tree: want grid or patch": {Graph: "tree"}, "sigma is 0": {Graph: "grid", Pairs: 2, Tol: 1e-6, Radius: 1}, "4 pairs of 3 nodes": {Graph: "grid", Pairs: 4, Tol: 1e-6, Sigma: 1, Radius: 1},
 		"patches of 2 voxels": {Graph: "patch", Pairs: 2, Tol: 1e-6, Alpha: 1, Beta: 1, Side: 2}, "radius 0": {Graph: "grid", Pairs: 2, Tol: 1e-6, Sigma: 1},
 	} {
 		r := request()

@@ -13,39 +13,18 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// A Flow asks for the gradient vector flow of an image: after so many steps, or at rest where
-// there is a tolerance.
-type Flow struct {
-	Steps    int64   `json:"steps"`
-	Tol      float64 `json:"tol"`
-	Mu       float64 `json:"mu"`
-	Boundary string  `json:"boundary"` // replicate or third
-}
-
-// check is nil, or why a request asks for no flow.
+// checkFlow is nil, or why a request asks for no flow.
 func (r Request) checkFlow() error {
-	f := r.Flow
-	switch {
-	case r.Betti || len(r.Periodic) > 0 || r.Gaps || r.Levels > 0 || r.Images > 1:
+	if r.Betti || r.OfSets() || r.Levels > 0 || r.Images > 1 {
 		return errors.New("a flow is of one image, without conventions or levels; leave them out")
-	case f.Boundary != gvf.Replicate.String() && f.Boundary != gvf.Third.String():
-		return fmt.Errorf("boundary %q: want %v or %v", f.Boundary, gvf.Replicate, gvf.Third)
-	case !(f.Tol >= 0 && f.Tol < 1):
-		return fmt.Errorf("tol %v: want more than 0 and less than 1", f.Tol)
-	case f.Steps < 0:
-		return fmt.Errorf("steps %d: want 0 or more", f.Steps)
 	}
-	return nil
+	return r.Flow.Check()
 }
 
 // flow is the answer of a gradient vector flow. Its rows are float32: the components x, y and of
 // a volume z, one after the other. A mask has a float32 for each voxel, as gvf.Problem has it.
 func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
-	boundary := gvf.Replicate
-	if r.Flow.Boundary == gvf.Third.String() {
-		boundary = gvf.Third
-	}
-	p := gvf.NewProblem(in, float32(r.Flow.Mu), r.Flow.Steps, r.Flow.Tol, boundary)
+	p := r.Flow.Problem(in)
 	if r.within != nil {
 		if shape := in.Shape(); int64(len(r.within)) != grid.Float32.Size()*shape.Voxels() {
 			return a, fmt.Errorf("a mask of %d bytes: want float32 of %v", len(r.within), shape)

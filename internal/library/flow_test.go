@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eccbench/datasets"
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/gvf"
 )
@@ -24,7 +25,7 @@ func TestFlow(t *testing.T) {
 			voxels[i], labels[i] = rng.Float32(), float32(1+i/3%2)
 		}
 		for _, masked := range []bool{false, true} {
-			for _, f := range []Flow{{Steps: 5, Mu: 0.1, Boundary: "replicate"}, {Steps: 4, Mu: 0.05, Boundary: "third"}, {Tol: 1e-4, Mu: 0.1, Boundary: "replicate"}} {
+			for _, f := range []ask.FlowOptions{{Steps: 5, Mu: 0.1, Boundary: "replicate"}, {Steps: 4, Mu: 0.05, Boundary: "third"}, {Tol: 1e-4, Mu: 0.1, Boundary: "replicate"}} {
 				r := request()
 				r.Type, r.Shape, r.Flow = "float32", shape, &f
 				var mask []byte
@@ -79,9 +80,9 @@ func TestFlow(t *testing.T) {
 		}
 	}
 	voxels := grid.Bytes(make([]float32, 6))
-	for want, f := range map[string]Flow{
-		"boundary \"periodic\"": {Mu: 0.1, Boundary: "periodic"}, "tol 2": {Tol: 2, Mu: 0.1, Boundary: "third"},
-		"steps -1": {Steps: -1, Mu: 0.1, Boundary: "third"}, "μ is 0": {Boundary: "third"}, "grow without bound": {Steps: 1, Mu: 1, Boundary: "third"},
+	for want, f := range map[string]ask.FlowOptions{
+		"boundary periodic: want replicate or third": {Mu: 0.1, Boundary: "periodic"}, "tol 2": {Tol: 2, Mu: 0.1, Boundary: "third"},
+		"steps -1": {Steps: -1, Mu: 0.1, Boundary: "third"}, "mu 0: want a number above 0": {Boundary: "third"}, "grow without bound": {Steps: 1, Mu: 1, Boundary: "third"},
 	} {
 		r := request()
 		r.Type, r.Shape, r.Flow = "float32", []int64{2, 3}, &f
@@ -90,7 +91,7 @@ func TestFlow(t *testing.T) {
 		}
 	}
 	r := request()
-	r.Type, r.Shape, r.Flow = "float32", []int64{2, 3}, &Flow{Steps: 1, Mu: 0.1, Boundary: "replicate"}
+	r.Type, r.Shape, r.Flow = "float32", []int64{2, 3}, &ask.FlowOptions{Steps: 1, Mu: 0.1, Boundary: "replicate"}
 	if _, err := Answers(t.Context(), r, voxels, make([]byte, 6)); err == nil || !strings.Contains(err.Error(), "want float32 of") {
 		t.Errorf("a mask of bytes: %v", err)
 	}
@@ -104,7 +105,7 @@ func TestFlow(t *testing.T) {
 func TestFlowOfInputWithin(t *testing.T) {
 	r := request()
 	r.Input, r.Shape, r.Type, r.Images = "ramp/shape=4x3/type=uint8", nil, "", 0
-	r.Flow = &Flow{Steps: 2, Mu: 0.1, Boundary: "replicate"}
+	r.Flow = &ask.FlowOptions{Steps: 2, Mu: 0.1, Boundary: "replicate"}
 	mask := make([]float32, 12)
 	for i := range mask {
 		mask[i] = float32(i % 2)

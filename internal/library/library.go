@@ -9,7 +9,6 @@
 package library
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -37,14 +37,9 @@ type Request struct {
 	// Images are how many there are in memory, one after the other.
 	Images int `json:"images"`
 
-	Construction string `json:"construction"` // T or V
-	Superlevel   bool   `json:"superlevel"`
-	// Periodic are the axes along which the last voxels and the first are neighbours: x, y, z.
-	Periodic []string `json:"periodic"`
+	ask.Options
 	// Strict makes an error of a missing chunk of a Zarr array.
 	Strict bool `json:"strict"`
-	// Gaps takes NaN of a file for voxels that are no part of the image.
-	Gaps bool `json:"gaps"`
 	// Levels is 0 for a row at each level where χ changes, else the number of evenly spaced
 	// levels of a float32 image, each of which has a row.
 	Levels  int64 `json:"levels"`
@@ -58,9 +53,9 @@ type Request struct {
 	Part *Part `json:"part"`
 	Join *Join `json:"join"`
 	// Flow asks for the gradient vector flow in place of χ; nil where it is not asked for.
-	Flow *Flow `json:"flow"`
+	Flow *ask.FlowOptions `json:"flow"`
 	// Eigenmap asks for the lowest eigenpairs of the image's graph; nil where it does not.
-	Eigenmap *Eigenmap `json:"eigenmap"`
+	Eigenmap *ask.EigenmapOptions `json:"eigenmap"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
@@ -130,8 +125,8 @@ func (l curveLines) fill(t *table) {
 // Answers are those to a Request, one for each image. A mask has a byte for each voxel in
 // memory, 0 for one that is no part of its image; nil for none.
 func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, error) {
-	if r.Construction != "T" && r.Construction != "V" {
-		return nil, fmt.Errorf("construction %q: want T or V", r.Construction)
+	if err := r.Check(); err != nil {
+		return nil, err
 	}
 	if r.Threads < 1 {
 		return nil, fmt.Errorf("%d threads: want at least 1", r.Threads)
@@ -139,11 +134,16 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	if r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel) {
 		return nil, fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
 	}
-	if _, err := grid.ParseAxes(r.Periodic); err != nil {
+	if _, err := r.Axes(); err != nil {
 		return nil, fmt.Errorf("periodic: %w", err)
 	}
-	if r.Betti && (len(r.Periodic) > 0 || mask != nil || r.Gaps || r.Levels > 0) {
-		return nil, errors.New("a mask, periodic axes or evenly spaced levels: Betti numbers are of none of them; leave them out")
+	if r.Betti && r.Levels > 0 {
+		return nil, errors.New("evenly spaced levels: Betti numbers are of all levels or of some values; leave them out")
+	}
+	if r.Betti {
+		if err := ask.CheckBetti(r.Options, len(r.At) > 0); err != nil {
+			return nil, err
+		}
 	}
 	if r.Flow != nil {
 		if err := r.checkFlow(); err != nil {
@@ -162,7 +162,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		a, err := r.joined()
 		return []Answer{a}, err
 	}
-	if r.Part != nil && (!r.Betti || len(r.At) == 0 || r.Input != "" || r.Images != 1) {
+	if r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1) {
 		return nil, errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	}
 	if r.Flow != nil && mask != nil {
@@ -206,9 +206,10 @@ func (r Request) curve() bool {
 	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
 }
 
-func (r Request) convention() ecc.Convention {
-	axes, _ := grid.ParseAxes(r.Periodic) // Answers looked
-	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel, Periodic: axes, Masked: r.masked || r.Gaps}
+// convention is that of an image of a type.
+func (r Request) convention(t grid.Type) ecc.Convention {
+	c, _ := r.Convention(r.masked || r.Gaps(t)) // Answers looked at the axes
+	return c
 }
 
 // shapeOf is a shape of 1 to 3 axes.
@@ -305,7 +306,7 @@ func (r Request) withAxes(f *grid.Field) *grid.Field {
 }
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
-	if r.curve() && r.convention() == (ecc.Convention{}) { // those of others are seen otherwise
+	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // those of others are seen otherwise
 		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
 			a, err := r.of(ctx, r.withAxes(g.Field))
 			if err == nil && g.Confirmed() {
@@ -345,7 +346,7 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 // infinite, to count how much.
 func (r Request) ofInput(ctx context.Context) (Answer, error) {
 	every := r.Levels == 0
-	if r.Gaps {
+	if r.NaN == ask.NaNMask {
 		return r.opened(ctx, true)
 	}
 	a, err := r.opened(ctx, every)
@@ -456,7 +457,7 @@ func (r Request) name(every bool) (string, error) {
 	if r.Strict {
 		name += "/strict=true"
 	}
-	if r.Gaps {
+	if r.NaN == ask.NaNMask {
 		name += "/nan=mask"
 	}
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
@@ -475,7 +476,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if r.Describe {
 		return a, nil
 	}
-	c := r.convention()
+	c := r.convention(s.Type())
 	s, c.Periodic = grid.Upright(s, c.Periodic)
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
@@ -519,54 +520,16 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 // answered is what the first implementation says that takes an image, held to the laws where
 // that is asked for.
 func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
-	var refusals []error
-	for _, i := range w.Impls {
-		out, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}})
-		if errors.As(err, new(bench.Refusal)) {
-			refusals = append(refusals, fmt.Errorf("%s: %w", i.About().Name, err))
-			continue
-		}
-		if err != nil {
-			return out, err
-		}
-		a.Implementation, a.Verdict = i.About().Name, string(verify.Unverified)
-		if r.Verify {
-			a.Verdict, a.Witness, err = held(w.Policy, in, out, a.Implementation)
-			if wrong := (Wrong{}); errors.As(err, &wrong) && r.Input == "" {
-				err = Wrong{wrong.why + "; if another thread wrote to the array meanwhile, that is the cause: give a copy"}
-			}
-		}
-		return out, err
+	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}}, r.Verify)
+	if wrong := (ask.VerdictError{}); errors.As(err, &wrong) && r.Input == "" {
+		wrong.Why += "; if another thread wrote to the array meanwhile, that is the cause: give a copy"
+		err = wrong
 	}
-	return out, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
-}
-
-// held returns the verdict that the laws of a policy give on an answer: VERIFIED where an independent one
-// confirms it, UNVERIFIED with the reason where none decides, or an error.
-func held[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict, witness string, err error) {
-	for _, law := range p.Laws {
-		diff, _, err := law.Try(in, out, nil)
-		switch {
-		case errors.As(err, new(verify.UndecidedError)):
-			witness = "not proven: " + err.Error()
-		case err != nil:
-			return "", "", err
-		case diff != nil:
-			return "", "", Wrong{fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
-		case law.Independent || verdict == "":
-			verdict, witness = string(verify.Verified), law.Name
-			if law.Note != "" {
-				witness += " (" + law.Note + ")"
-			}
-			if !law.Independent {
-				verdict = string(verify.Unverified)
-			}
-		}
+	if err != nil {
+		return found.Out, err
 	}
-	if witness == "" {
-		return "", "", errors.New("no law confirms the answer")
-	}
-	return cmp.Or(verdict, string(verify.Unverified)), witness, nil
+	a.Implementation, a.Verdict, a.Witness = found.By, string(verdict), found.Evidence
+	return found.Out, nil
 }
 
 // guarded is a source that goroutines read which nobody guards: its panics are errors.
@@ -576,11 +539,6 @@ func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
 	_, err := Caught(func() (struct{}, error) { return struct{}{}, g.Source.ReadSlab(dst, lo, hi) })
 	return err
 }
-
-// Wrong is the error of an answer that a law contradicts.
-type Wrong struct{ why string }
-
-func (w Wrong) Error() string { return w.why }
 
 // Fill writes the rows: their levels, each of the answer's type of them, and their numbers: χ,
 // or b0, b1 and b2 of each row.

@@ -17,6 +17,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
@@ -25,7 +26,7 @@ import (
 )
 
 func request() Request {
-	return Request{Type: "uint8", Images: 1, Construction: "T", Threads: 2, Verify: true}
+	return Request{Type: "uint8", Images: 1, Options: ask.Options{Construction: "T"}, Threads: 2, Verify: true}
 }
 
 // rows are the levels, of float32, and χ.
@@ -175,21 +176,21 @@ func TestEvenLevels(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Request){
-		`construction "U"`:       func(r *Request) { r.Construction = "U" },
-		"0 threads":              func(r *Request) { r.Threads = 0 },
-		"4 axes":                 func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
-		"every axis":             func(r *Request) { r.Shape = []int64{0, 2} },
-		"3 images in 4 bytes":    func(r *Request) { r.Images = 3 },
-		`type "int8"`:            func(r *Request) { r.Type = "int8" },
-		"image 0: 2x1 uint8: 1":  func(r *Request) { r.Images, r.Shape = 4, []int64{1, 2} },
-		"no such file":           func(r *Request) { r.Input = "/nowhere/a.npy" },
-		"is a directory":         func(r *Request) { r.Input = "/" },
-		"unknown key":            func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
-		"says its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
-		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
-		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
-		"are of none of them":    func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
-		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
+		`construction U: want T or V`: func(r *Request) { r.Construction = "U" },
+		"0 threads":                   func(r *Request) { r.Threads = 0 },
+		"4 axes":                      func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
+		"every axis":                  func(r *Request) { r.Shape = []int64{0, 2} },
+		"3 images in 4 bytes":         func(r *Request) { r.Images = 3 },
+		`type "int8"`:                 func(r *Request) { r.Type = "int8" },
+		"image 0: 2x1 uint8: 1":       func(r *Request) { r.Images, r.Shape = 4, []int64{1, 2} },
+		"no such file":                func(r *Request) { r.Input = "/nowhere/a.npy" },
+		"is a directory":              func(r *Request) { r.Input = "/" },
+		"unknown key":                 func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
+		"says its own":                func(r *Request) { r.Input = "noise/shape=4x4" },
+		`axis "u"`:                    func(r *Request) { r.Periodic = []string{"u"} },
+		"no axis z":                   func(r *Request) { r.Periodic = []string{"z"} },
+		"are of sets at some values":  func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
+		"sublevel sets in the T":      func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
 		r.Shape = []int64{2, 2}
@@ -206,7 +207,7 @@ func TestWrong(t *testing.T) {
 	r.by = []bench.Implementation[grid.Source, ecc.VCEC]{cpu.Faulty(cpu.HaloOffByOne)}
 	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
 	a, err := r.of(t.Context(), f)
-	if !errors.As(err, new(Wrong)) || a.Rows != 0 || !strings.Contains(err.Error(), "if another thread wrote to the array meanwhile") {
+	if !errors.As(err, new(ask.VerdictError)) || a.Rows != 0 || !strings.Contains(err.Error(), "if another thread wrote to the array meanwhile") {
 		t.Errorf("%+v, %v", a, err)
 	}
 	r.Verify = false
@@ -291,6 +292,49 @@ func TestBetti(t *testing.T) {
 	}
 }
 
+// Betti numbers of a batch within a mask are those of images with a greater value outside.
+func TestMaskedBetti(t *testing.T) {
+	s := grid.Shape{D: 4, H: 5, W: 6}
+	f, m := gridtest.Drawn(t, s, grid.Uint8, 5, 1), gridtest.Drawn(t, s, grid.Uint8, 2, 2)
+	voxels, mask := bytes.Repeat(f.Data(), 2), append(bytes.Repeat([]byte{7}, len(m.Data())), m.Data()...)
+	replaced := bytes.Clone(voxels)
+	for i, v := range mask {
+		if v == 0 {
+			replaced[i] = 255
+		}
+	}
+	r := request()
+	r.Shape, r.Images, r.Betti = []int64{4, 5, 6}, 2, true
+	for _, at := range [][]grid.Number{nil, grid.Numbers(1, 2.5)} {
+		r.At = at
+		got, err := Answers(t.Context(), r, voxels, mask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Answers(t.Context(), r, replaced, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			a, b := make([]int64, got[i].Numbers()), make([]int64, want[i].Numbers())
+			if err := errors.Join(got[i].Fill(make([]byte, got[i].Rows*levelBytes(got[i])), a), want[i].Fill(make([]byte, want[i].Rows*levelBytes(want[i])), b)); err != nil {
+				t.Fatal(err)
+			}
+			if b = b[:min(len(a), len(b))]; !slices.Equal(a, b) || len(a) == 0 || got[i].Verdict != "VERIFIED" {
+				t.Errorf("image %d at %v: %v, with another value outside %v", i, at, a, b)
+			}
+		}
+	}
+}
+
+// levelBytes is how many bytes a level of an answer takes.
+func levelBytes(a Answer) int64 {
+	if a.Levels == "<f4" {
+		return 4
+	}
+	return 8
+}
+
 // A job that is cancelled ends early, and one that ended is none.
 func TestJobs(t *testing.T) {
 	var jobs Jobs
@@ -338,7 +382,7 @@ func TestBriefJobs(t *testing.T) {
 	}
 	for what, change := range map[string]func(*Request){
 		"nothing": func(*Request) {}, "a file": func(r *Request) { r.Input = "x.npy" }, "Betti numbers": func(r *Request) { r.Betti = true }, "a part": func(r *Request) { r.Part = &Part{} },
-		"parts": func(r *Request) { r.Join = &Join{} }, "a flow": func(r *Request) { r.Flow = &Flow{} }, "a graph": func(r *Request) { r.Eigenmap = &Eigenmap{} },
+		"parts": func(r *Request) { r.Join = &Join{} }, "a flow": func(r *Request) { r.Flow = &ask.FlowOptions{} }, "a graph": func(r *Request) { r.Eigenmap = &ask.EigenmapOptions{} },
 	} {
 		r := request()
 		change(&r)

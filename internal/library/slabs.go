@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	bettidirect "eccbench/impls/betti/duality"
+	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -47,7 +48,7 @@ func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answe
 	if of.Lo < 0 || of.Lo >= of.Hi || of.Hi > whole.Slices() || (of.Hi-w.first)*whole.SliceVoxels() != s.Shape().Voxels() {
 		return a, fmt.Errorf("slices %d to %d of %v, in an image of %v", of.Lo, of.Hi-1, whole, s.Shape())
 	}
-	counted, err := betti.Sets(w, r.At, c.Superlevel)
+	counted, err := betti.Sets(w, r.At, c)
 	if err != nil {
 		return a, err
 	}
@@ -91,7 +92,7 @@ func (r Request) joined() (a Answer, err error) {
 	if r.Join.Chi == nil {
 		slabs, d := all.Slabs(r.Join.Flat, vertices)
 		if d != nil {
-			return a, Wrong{fmt.Sprintf("the slabs by %s are WRONG and are not given: %s: %v", a.Implementation, betti.FloodName, d)}
+			return a, ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the slabs by %s are WRONG and are not given: %s: %v", a.Implementation, betti.FloodName, d)}
 		}
 		a.Slabs, err = written(slabs)
 		return a, err
@@ -101,7 +102,7 @@ func (r Request) joined() (a Answer, err error) {
 	}
 	numbers, d := all.Numbers(r.Join.Chi, r.Join.Flat, vertices)
 	if d != nil {
-		return a, Wrong{fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", a.Implementation, betti.FloodName, d)}
+		return a, ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", a.Implementation, betti.FloodName, d)}
 	}
 	rows := bettiRows{at: r.At, numbers: make([]betti.Numbers, len(r.At))}
 	for k, i := range betti.Growing(r.At, r.Superlevel) {

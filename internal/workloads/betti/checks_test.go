@@ -304,7 +304,7 @@ func shareOf(t *testing.T, in grid.Source, by Slabber, c ecc.Convention, of grid
 
 // What is said of the components of a share is held to flood fill, in every list.
 func sharesAreHeld(t *testing.T) {
-	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), grid.Numbers(170, 130), false)
+	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), grid.Numbers(170, 130), ecc.Convention{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func sharesAreMerged(t *testing.T) {
 		f := spots(t, shape)
 		n := shape.Slices()
 		for _, c := range []ecc.Convention{{}, {Vertices: true}} {
-			in, err := Sets(f, grid.Numbers(170, 60, 130), false)
+			in, err := Sets(f, grid.Numbers(170, 60, 130), ecc.Convention{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,7 +392,7 @@ func sharesAreMerged(t *testing.T) {
 // another, has said so, and who says that pieces have other components in the slice that they share is told.
 func sharesAreChained(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
-		in, err := Sets(spots(t, shape), grid.Numbers(170, 60), false)
+		in, err := Sets(spots(t, shape), grid.Numbers(170, 60), ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -517,7 +517,7 @@ func setsShow(t *testing.T) {
 					grid.Values[float32](data)[i] = float32(i) - 4.5
 				}
 			}
-			s, err := Sets(f, grid.Numbers(at...), superlevel)
+			s, err := Sets(f, grid.Numbers(at...), ecc.Convention{Superlevel: superlevel})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -554,7 +554,7 @@ func setsShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Sets(bad, grid.Numbers(at...), false)
+	s, err := Sets(bad, grid.Numbers(at...), ecc.Convention{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,15 +562,15 @@ func setsShow(t *testing.T) {
 	if err := s.ReadSlab(grid.NewBuffer(2), 0, 2); !errors.As(err, &infinite) || infinite.Count != 1 || infinite.First != 1 {
 		t.Error(err)
 	}
-	if _, err := Sets(bad, make([]grid.Number, MostSets), false); err != nil {
+	if _, err := Sets(bad, make([]grid.Number, MostSets), ecc.Convention{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Sets(bad, make([]grid.Number, MostSets+1), false); err == nil {
+	if _, err := Sets(bad, make([]grid.Number, MostSets+1), ecc.Convention{}); err == nil {
 		t.Error("256 sets")
 	}
 	// A slice of more than is read at a time is read at once.
 	f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
-	s, err = Sets(f, grid.Numbers(0.5), false)
+	s, err = Sets(f, grid.Numbers(0.5), ecc.Convention{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -617,15 +617,15 @@ func sharedIsAttached(t *testing.T) {
 	}
 }
 
-// An image with a mask, or closed to a ring, has no Betti numbers here.
+// An image closed to a ring has no Betti numbers here.
 func viewsAreRefused(t *testing.T) {
 	in := &Image{spots(t, grid.Shape{D: 3, H: 3, W: 3}), 100}
-	for _, c := range []ecc.Convention{{Masked: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
+	for _, c := range []ecc.Convention{{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
 		if _, err := (viewer{in: c}).view(in); err == nil {
 			t.Errorf("%+v is not refused", c)
 		}
 	}
-	for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}} {
+	for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Masked: true}} {
 		if _, err := (viewer{in: c}).view(in); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}

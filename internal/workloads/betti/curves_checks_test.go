@@ -92,7 +92,7 @@ func unionsAreFilled(t *testing.T) {
 		side := func() int64 { return 1 + rng.Int64N(6) }
 		in := gridtest.Drawn(t, grid.Shape{D: side(), H: side(), W: side()}, grid.Types()[rng.IntN(4)], 6, 3*uint64(rng.Uint32()))
 		for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
-			b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices)
+			b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices, c.Masked)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func curvesAreTurned(t *testing.T) {
 		}
 	}
 	in := grid.Source(fewLevels(t)[0])
-	for _, c := range []ecc.Convention{{Masked: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
+	for _, c := range []ecc.Convention{{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
 		w := CurvesInConvention(CurvesWorkload(bench.Asking(ours)), c)
 		if w.Impls[0].CanDo(in, bench.Conditions{}) == nil {
 			t.Errorf("%+v is not refused", c)

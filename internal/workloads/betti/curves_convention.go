@@ -33,10 +33,10 @@ type curvesViewer struct {
 
 // view is what is asked about. Values at or above one are those whose negatives are at or
 // below its negative; and the rest of the set at a level are those above it, whose negatives
-// are below its negative. The rest is in a layer that belongs to it, from the first level on.
+// are below its negative. The rest is in a layer that belongs to it, from the first level on, as masked voxels do.
 func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
-	if v.in.Masked || v.in.Periodic != (grid.Axes{}) {
-		return nil, errors.New("an image with a mask or with periodic axes: Betti numbers are of neither")
+	if v.in.Periodic != (grid.Axes{}) {
+		return nil, errPeriodic
 	}
 	if v.descends() {
 		var err error
@@ -44,10 +44,25 @@ func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
 			return nil, err
 		}
 	}
+	if v.in.Vertices && v.in.Masked {
+		in = grid.Present(in)
+	}
 	if v.in.Vertices {
 		in = grid.Pad(in)
 	}
 	return in, nil
+}
+
+// rest is what belongs to the rest from the first level on beside the layer: the masked voxels. Its set at the first
+// level is that of the layer and them.
+func (v curvesViewer) rest(in grid.Source) (grid.Source, error) {
+	if v.descends() {
+		var err error
+		if in, err = grid.Negate(in); err != nil {
+			return nil, err
+		}
+	}
+	return grid.Pad(grid.Gaps(in)), nil
 }
 
 // descends reports whether views have their values in reverse order.
@@ -70,7 +85,17 @@ func (v curvesViewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[Curve
 	if err != nil {
 		return nil, err
 	}
-	return turned{job, v, in}, nil
+	t := turned{Job: job, viewer: v, image: in}
+	if v.in.Vertices && v.in.Masked {
+		rest, err := v.rest(in)
+		if err == nil {
+			t.rest, err = v.Implementation.Setup(rest, c)
+		}
+		if err != nil {
+			return nil, errors.Join(err, job.Close())
+		}
+	}
+	return t, nil
 }
 
 // A turned job turns the curves of a view back.
@@ -78,11 +103,44 @@ type turned struct {
 	bench.Job[Curves]
 	viewer curvesViewer
 	image  grid.Source
+	rest   bench.Job[Curves] // of what is there before the first level; nil for the layer alone
+}
+
+func (t turned) Do(trace *bench.Trace) error {
+	if err := t.Job.Do(trace); err != nil || t.rest == nil {
+		return err
+	}
+	return t.rest.Do(trace)
+}
+
+func (t turned) Poison() {
+	if t.Job.Poison(); t.rest != nil {
+		t.rest.Poison()
+	}
+}
+
+func (t turned) Close() error {
+	if t.rest == nil {
+		return t.Job.Close()
+	}
+	return errors.Join(t.Job.Close(), t.rest.Close())
+}
+
+// before are the numbers of what is there before the first level. The layer alone goes round the box.
+func (t turned) before() (Numbers, error) {
+	switch {
+	case t.rest != nil:
+		c, err := t.rest.Out()
+		return c.At(0), err
+	case t.image.Shape().Dim() == 2:
+		return Numbers{B0: 1, B1: 1}, nil
+	}
+	return Numbers{B0: 1, B2: 1}, nil
 }
 
 func (t turned) Out() (Curves, error) {
 	view, err := t.Job.Out()
-	if err != nil || slices.Equal(view, PoisonedCurves) {
+	if in := t.viewer.in; err != nil || slices.Equal(view, PoisonedCurves) || !in.Vertices && !in.Superlevel {
 		return view, err
 	}
 	out := make(Curves, 0, len(view)+1)
@@ -103,11 +161,9 @@ func (t turned) Out() (Curves, error) {
 		}
 		return Numbers{B0: n.B2, B1: n.B1, B2: n.B0}
 	}
-	// The layer alone is there before the first level: of the rest b0 is 1, and it goes round
-	// the box.
-	before := Numbers{B0: 1, B2: 1}
-	if flat {
-		before = Numbers{B0: 1, B1: 1}
+	before, err := t.before()
+	if err != nil {
+		return nil, err
 	}
 	if len(view) == 0 || view[0].Level > 0 {
 		view = append(Curves{{}}, view...)

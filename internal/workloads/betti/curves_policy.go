@@ -120,7 +120,7 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 		return d, err
 	}
 	c := key.Convention()
-	b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices)
+	b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices, c.Masked)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func unlike(in grid.Source, name string, want []unions.Step, out Curves, number 
 // box is the law that the set of all voxels has one component and nothing else.
 func box(c ecc.Convention) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
 	return func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) {
-		if !whole(in) {
+		if c.Masked || !whole(in) {
 			return nil, verify.ErrNotApplicable
 		}
 		last := in.Ladder().Len() - 1

@@ -2,6 +2,7 @@ package betti
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -301,7 +302,25 @@ func (f *flood) planeOf(inside []uint64, z int64) *ecc.PlaneSet {
 
 // put puts the set of a plane's values into the bits of a slab.
 func (f *flood) put(inside []uint64, z int64, plane []byte) {
-	fillSet(f.planeOf(inside, z), f.in.Type(), plane, f.in, f.convention)
+	set, c, typ := f.planeOf(inside, z), f.convention, f.in.Type()
+	if !c.Superlevel {
+		t := f.in.Threshold
+		if c.Masked {
+			t = min(t, math.MaxFloat32)
+		}
+		set.Fill(typ, plane, t)
+		return
+	}
+	set.Fill(typ, plane, f.in.below().Threshold) // who is not above it is not in the set
+	set.Invert()
+	if !c.Masked {
+		return
+	}
+	for i, v := range grid.Values[float32](plane) { // a masked voxel is in no set
+		if x := int64(i) % f.w; v > math.MaxFloat32 {
+			set.Row(int64(i) / f.w)[x/64] &^= 1 << (x % 64)
+		}
+	}
 }
 
 // cells counts those of the planes of a slab, of which the first one and the last one stay for those between it and its
@@ -326,16 +345,6 @@ func (f *flood) copied(plane *ecc.PlaneSet) *ecc.PlaneSet {
 	to := f.sets.Get().(*ecc.PlaneSet)
 	copy(to.Row(-1)[:f.plane], plane.Row(-1)[:f.plane])
 	return to
-}
-
-// fillSet puts the set of an image in a convention, of the values of a plane, in one of bits.
-func fillSet(set *ecc.PlaneSet, typ grid.Type, plane []byte, in *Image, c ecc.Convention) {
-	if !c.Superlevel {
-		set.Fill(typ, plane, in.Threshold)
-		return
-	}
-	set.Fill(typ, plane, in.below().Threshold) // who is not above it is not in the set
-	set.Invert()
 }
 
 // slab is slices of the image, where they are or read.

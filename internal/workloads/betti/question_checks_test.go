@@ -361,7 +361,7 @@ func partsAreRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Sets(unread.Source, grid.Numbers(30, 100), false)
+		s, err := Sets(unread.Source, grid.Numbers(30, 100), ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +445,7 @@ func unreadIsTold(t *testing.T) {
 		"without": without{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
 	}
 	for _, typ := range grid.Types() {
-		s, err := Sets(gridtest.Unread{Source: gridtest.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, grid.Numbers(1), false)
+		s, err := Sets(gridtest.Unread{Source: gridtest.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, grid.Numbers(1), ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -541,9 +541,9 @@ func restIsSaid(t *testing.T) {
 	if is := CurvesInConvention(curves, ecc.Convention{}).Policy; len(is.Laws) != len(curves.Policy.Laws) {
 		t.Errorf("%d laws of curves in the project's convention, want %d", len(is.Laws), len(curves.Policy.Laws))
 	}
-	masked := InConvention(w, ecc.Convention{Masked: true}).Impls[0]
-	if _, err := masked.Setup(in, bench.Conditions{}); err == nil || masked.CanDo(in, bench.Conditions{}) == nil {
-		t.Error("an image with a mask is not refused")
+	ringed := InConvention(w, ecc.Convention{Periodic: grid.Axes{X: true}}).Impls[0]
+	if _, err := ringed.Setup(in, bench.Conditions{}); err == nil || ringed.CanDo(in, bench.Conditions{}) == nil {
+		t.Error("an image closed to a ring is not refused")
 	}
 	for _, is := range []bool{false, true} {
 		var s grid.Source = struct{ grid.Source }{in.Source}

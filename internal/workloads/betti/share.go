@@ -33,15 +33,15 @@ func Growing(at []grid.Number, superlevel bool) []int {
 }
 
 // Sets shows an image as how many of its sets at some values, in the order in which they
-// grow, do not have a voxel: uint8, of which the sublevel set at level k is set k.
-func Sets(s grid.Source, at []grid.Number, superlevel bool) (grid.Source, error) {
+// grow, do not have a voxel: uint8, of which the sublevel set at level k is set k. Masked voxels are in none.
+func Sets(s grid.Source, at []grid.Number, c ecc.Convention) (grid.Source, error) {
 	if len(at) > MostSets {
 		return nil, fmt.Errorf("%d sets: at most %d at a time", len(at), MostSets)
 	}
 	ladder, err := grid.Affine(0, 1, int64(len(at)+1))
-	v := sets{Source: s, ladder: ladder, superlevel: superlevel}
-	for _, i := range Growing(at, superlevel) {
-		v.thresholds = append(v.thresholds, Threshold(s, at[i], superlevel))
+	v := sets{Source: s, ladder: ladder, superlevel: c.Superlevel, masked: c.Masked}
+	for _, i := range Growing(at, c.Superlevel) {
+		v.thresholds = append(v.thresholds, Threshold(s, at[i], c.Superlevel))
 	}
 	switch s.Type() {
 	case grid.Uint8:
@@ -58,6 +58,7 @@ type sets struct {
 	grid.Source
 	thresholds []float32
 	superlevel bool
+	masked     bool
 	ladder     grid.Ladder
 	table      []uint8 // of each pattern of an integer
 }
@@ -76,6 +77,15 @@ func (s sets) of(value float32) (n uint8) {
 		n++
 	}
 	return n
+}
+
+// ofMasked is of of each value of a masked image, which has +Inf where it is masked.
+func (s sets) ofMasked(to []byte, values []float32) {
+	for i, v := range values {
+		if to[i] = s.of(v); v > math.MaxFloat32 {
+			to[i] = uint8(len(s.thresholds))
+		}
+	}
 }
 
 // tabled is what each value of a type is shown as, by its pattern of bits.
@@ -113,6 +123,10 @@ func (s sets) ReadSlab(dst []byte, lo, hi int64) error {
 		switch from {
 		case grid.Float32:
 			values := grid.Values[float32](part)
+			if s.masked {
+				s.ofMasked(to, values)
+				continue
+			}
 			if err := grid.Finite(values, z*s.Shape().SliceVoxels(), s.Shape()); err != nil {
 				return err
 			}

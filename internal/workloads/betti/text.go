@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sort"
 	"strconv"
 
 	"eccbench/internal/grid"
@@ -22,28 +23,77 @@ type Lines struct {
 	curves Curves
 	ladder grid.Ladder
 	down   bool
+	// before and after are how many lines Within leaves out.
+	before, after int
+	slice         string // whose lines they are, "" for the whole image
 }
 
 // LinesOf are the lines of an image's curves in a convention, of the levels at which a number
 // changes.
 func LinesOf(in grid.Source, curves Curves, c ecc.Convention) Lines {
-	return Lines{grid.LabelsOf(in), curves, in.Ladder(), c.Superlevel}
+	return Lines{Labels: grid.LabelsOf(in), curves: curves, ladder: in.Ladder(), down: c.Superlevel}
 }
 
 // Len is how many lines there are.
-func (l Lines) Len() int64 { return int64(len(l.curves)) }
+func (l Lines) Len() int64 { return int64(len(l.curves) - l.before - l.after) }
+
+// value is the value of line i.
+func (l Lines) value(i int) float32 {
+	if l.down {
+		i = len(l.curves) - 1 - i
+	}
+	return l.ladder.Value(l.curves[i].Level)
+}
+
+// Within is those of the lines whose values are from lo to hi, with their numbers as they are.
+func (l Lines) Within(lo, hi grid.Number) Lines {
+	n := len(l.curves)
+	first := sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), lo) >= 0 })
+	end := sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), hi) > 0 })
+	if l.down { // values descend
+		first = sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), hi) <= 0 })
+		end = sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), lo) < 0 })
+	}
+	l.before, l.after = first, n-end
+	return l
+}
+
+// Sampled is the lines at some values, distinct and ascending, in place of the image's levels: those at which a number
+// changes.
+func (l Lines) Sampled(values []float64) (Lines, error) {
+	of := [3]ecc.VCEC{2: l.curves.Euler()}
+	for _, s := range l.curves {
+		for k, change := range []int64{s.B0, s.B2} {
+			if change != 0 {
+				of[k] = append(of[k], ecc.Step{Level: s.Level, Change: change})
+			}
+		}
+	}
+	sampled := Lines{down: l.down}
+	for k, changes := range of {
+		at, err := ecc.Lines{Curve: changes, Ladder: l.ladder, Labels: l.Labels, In: ecc.Convention{Superlevel: l.down}}.Sampled(values)
+		if err != nil {
+			return l, err
+		}
+		of[k], sampled.ladder, sampled.Labels = at.Curve, at.Ladder, at.Labels
+	}
+	sampled.curves = Joined(of[0], of[1], of[2])
+	return sampled, nil
+}
 
 // Each calls f with the lines in order: a level, which may stand for another value, and the
 // numbers of its set.
 func (l Lines) Each(f func(level float32, n Numbers)) {
 	var now Numbers
-	for i := range l.curves {
+	for k := range len(l.curves) - l.after {
+		i := k
 		if l.down {
-			i = len(l.curves) - 1 - i
+			i = len(l.curves) - 1 - k
 		}
 		s := l.curves[i]
-		now = now.plus(s.Numbers)
-		f(l.ladder.Value(s.Level), now)
+		if now = now.plus(s.Numbers); k >= l.before {
+			f(l.ladder.Value(s.Level), now)
+		}
 	}
 }
 
@@ -86,6 +136,9 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 			fmt.Fprintf(b, "%s\nlevel,b0,b1,b2\n", p.Comment())
 		}
 		put(func(line []byte, level float32, n Numbers) []byte {
+			if l.slice != "" {
+				line = append(append(line, l.slice...), ',')
+			}
 			line = l.Labels.Append(line, level)
 			for _, v := range []int64{n.B0, n.B1, n.B2} {
 				line = strconv.AppendInt(append(line, ','), v, 10)
@@ -94,4 +147,21 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 		})
 	}
 	return b.Flush()
+}
+
+// WriteSlices writes the lines of the slices of an image as CSV, each after the index of its slice.
+func WriteSlices(w io.Writer, slices []Lines, p ecc.Provenance, header bool) error {
+	p.Slices = len(slices)
+	if header {
+		if _, err := fmt.Fprintf(w, "%s\nslice,level,b0,b1,b2\n", p.Comment()); err != nil {
+			return err
+		}
+	}
+	for i, l := range slices {
+		l.slice = strconv.Itoa(i)
+		if err := l.Write(w, ecc.CSV, p, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // twoLevels is the ladder of binary images as grey ones: 0 inside, 1 outside.
@@ -17,12 +18,16 @@ func twoLevels() grid.Ladder {
 }
 
 // Binary shows a binary image as a grey one of uint8, which is 0 inside and 1 outside.
-func (i *Image) Binary() grid.Source { return binaryView{i, false} }
+func (i *Image) Binary() grid.Source { return binaryView{i, false, false} }
 
-// set is the binary image, or the set of the voxels that are not below its threshold.
-func (i *Image) set(superlevel bool) *Image {
-	if superlevel {
-		return i.below().complement()
+// set is the set of a binary image in a convention: the voxels not above its threshold, or not below it.
+// Masked voxels, whose value is +Inf, are in neither.
+func (i *Image) set(c ecc.Convention) *Image {
+	switch {
+	case c.Superlevel:
+		return &Image{Source: binaryView{i.below(), true, c.Masked}}
+	case c.Masked:
+		return &Image{i.Source, min(i.Threshold, math.MaxFloat32)}
 	}
 	return i
 }
@@ -33,11 +38,12 @@ func (i *Image) below() *Image {
 }
 
 // complement shows what is within the box of a binary image but not in it.
-func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true}} }
+func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true, false}} }
 
 type binaryView struct {
 	*Image
 	inverted bool
+	masked   bool // of an inverted float32 image: +Inf is outside, too
 }
 
 func (b binaryView) Type() grid.Type     { return grid.Uint8 }
@@ -64,6 +70,13 @@ func (b binaryView) ReadSlab(dst []byte, lo, hi int64) error {
 	if b.inverted {
 		for i := range dst {
 			dst[i] ^= 1
+		}
+	}
+	if b.masked {
+		for i, v := range grid.Values[float32](slab) {
+			if v > math.MaxFloat32 {
+				dst[i] = 1
+			}
 		}
 	}
 	return nil

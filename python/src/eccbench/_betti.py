@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Sequence, Union, overload
+from typing import Any, ClassVar, Dict, NamedTuple, Sequence, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arguments import Construction, is_path, warn_of_colour
-from ._curve import Image, _array, _ByLevel, _conventions, _in_place, _job, _layout, _level_type, _numbers, _Request, _translated, _WIDENED, open
+from ._arguments import Construction, Nan, axis, choice, is_path, rings
+from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, _WIDENED, open
 
 
 class Betti(NamedTuple):
@@ -114,6 +114,10 @@ def betti(
     *,
     construction: Construction = "T",
     superlevel: bool = False,
+    periodic: bool | Sequence[int] = (),
+    mask: Any = None,
+    nan: Nan = "refuse",
+    batch_axis: int | None = None,
     verify: bool = True,
     threads: int | None = None,
 ) -> Union[Betti, NDArray[np.int64]]:
@@ -122,7 +126,7 @@ def betti(
     Parameters
     ----------
     image : array_like, str or path-like
-        What `curve` takes, without a mask. It is not written to.
+        What `curve` takes. It is not written to.
     at : array_like, optional
         The values of the sets: of the voxels at or below each of them, compared exactly. Of an image of bool
         it may be left out: the set is then that of the voxels that are True.
@@ -131,6 +135,8 @@ def betti(
         and that of the rest 6. 'V': voxels are vertices; 6, and 26 for the rest.
     superlevel : bool
         Take the sets of the voxels at or above each value.
+    periodic, mask, nan, batch_axis
+        As those of `curve`: voxels outside of a mask, and those that are NaN, are in no set.
     verify : bool
         Hold the numbers to those of a flood fill.
     threads : int, optional
@@ -140,14 +146,14 @@ def betti(
     -------
     numbers : Betti or ndarray of int64
         A tuple (b0, b1, b2) of counts for one value, else of the shape of `at` with an axis
-        of 3 after its own.
+        of 3 after its own. Of a batch an array with an axis that counts images before these.
 
     Raises
     ------
     TypeError
         If the array is of a type that has no order, or not on the CPU.
     ValueError
-        If a value is NaN or infinite, the image is empty, is masked or has more than 3 axes,
+        If a value that is part of the image is NaN or infinite, the image is empty or has more than 3 axes,
         or an argument is impossible.
     OSError
         If a file cannot be read.
@@ -157,7 +163,8 @@ def betti(
     Notes
     -----
     What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/betti.md of the sources.
+    doc/betti.md of the sources. With periodic axes the numbers are ranks over the rationals; a set
+    that is all of a volume whose axes are all periodic has b3 = 1, too.
 
     Examples
     --------
@@ -167,17 +174,21 @@ def betti(
     Betti(b0=1, b1=1, b2=0)
     >>> eccbench.betti(ring > 5)
     Betti(b0=1, b1=0, b2=0)
+    >>> eccbench.betti(ring, at=5, mask=[[1, 1, 0]] * 3)
+    Betti(b0=1, b1=0, b2=0)
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     if at is None:
-        image = _array(image) if not (is_path(image) or isinstance(image, Image)) else image
-        if not isinstance(image, np.ndarray) or image.dtype != np.bool_:
+        if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, request["superlevel"] = 1, True
     values, exact = _sets(at)
-    if not exact:
+    if not exact and batch_axis is None:
         return np.zeros((*values.shape, 3), np.int64)
-    _, numbers, _, _, _ = _asked(image, {**request, "at": exact})
+    images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
+    if batch_axis is not None:
+        return np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(len(images), *values.shape, 3)
+    numbers = images[0][1]
     return Betti(*map(int, numbers[0])) if values.ndim == 0 else numbers.reshape(*values.shape, 3)
 
 
@@ -190,19 +201,26 @@ def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
     return values, [int(v) if v == int(v) else float(v) for v in exact]
 
 
+@overload
+def betti_curves(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> BettiCurves: ...
+@overload
+def betti_curves(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> list[BettiCurves]: ...
 def betti_curves(
     image: Any,
     *,
     construction: Construction = "T",
     superlevel: bool = False,
+    mask: Any = None,
+    nan: Nan = "refuse",
+    batch_axis: int | None = None,
     verify: bool = True,
     threads: int | None = None,
-) -> BettiCurves:
+) -> Union[BettiCurves, list[BettiCurves]]:
     """Exact Betti numbers of all sets of an image.
 
     Parameters
     ----------
-    image, construction, superlevel, threads
+    image, construction, superlevel, mask, nan, batch_axis, threads
         As those of `betti`.
     verify : bool
         Hold the numbers to unions of all voxels in the order of their levels, and their
@@ -210,7 +228,8 @@ def betti_curves(
 
     Returns
     -------
-    curves : BettiCurves
+    curves : BettiCurves, or list of BettiCurves
+        A list for a batch.
 
     Raises
     ------
@@ -228,39 +247,57 @@ def betti_curves(
     Betti(b0=1, b1=1, b2=0)
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
-    levels, numbers, answer, dtype, shape = _asked(image, request)
-    levels = levels.astype(_level_type(dtype), copy=False)
-    b0, b1, b2 = np.ascontiguousarray(numbers.T)
-    return BettiCurves(levels, b0, b1, b2, answer["verdict"], answer["witness"], answer["implementation"], construction, bool(superlevel), shape,
-                       answer.get("missing", ""))
+    images, dtype, shape = _asked(image, request, mask, nan, batch_axis)
+    curves = [
+        BettiCurves(levels.astype(_level_type(dtype), copy=False), *np.ascontiguousarray(numbers.T), answer["verdict"], answer["witness"],
+                    answer["implementation"], construction, bool(superlevel), shape, answer.get("missing", ""))
+        for levels, numbers, answer in images
+    ]
+    return curves if batch_axis is not None else curves[0]
 
 
-def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any], np.dtype[Any], tuple[int, ...]]:
-    """The levels, the numbers of each in a row, what is known of them, and the image's type and shape."""
+_Rows = Tuple[NDArray[Any], NDArray[np.int64], Dict[str, Any]]  # levels, the numbers of each in a row, and what is known of them
+
+
+def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,
+           periodic: bool | Sequence[int] = ()) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
+    """The rows of each image, and the images' type and shape."""
+    request["nan"] = choice("nan", nan, "refuse", "mask")
     if is_path(image):
         image = open(image)
+    if isinstance(image, Image) and batch_axis is not None:
+        raise ValueError("batch_axis: a file holds one image")
     try:
-        if isinstance(image, Image):
-            return (*_rows({**request, **image._request}, None), image.dtype, image.shape)
-        if np.ma.getmask(image) is not np.ma.nomask and np.ma.getmaskarray(image).any():
-            raise ValueError("a masked array: Betti numbers are of whole images; fill it, such as by image.filled(value)")
+        if isinstance(image, Image) and mask is None:
+            axes = len(image.shape)
+            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes), range(axes))}), image.dtype, image.shape
         array = _array(image)
-        if not 1 <= array.ndim <= 3:
-            raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
-        dtype, shape = array.dtype, array.shape
-        warn_of_colour(shape)
-        images = array.astype(_WIDENED.get(dtype.name, dtype), copy=False)[np.newaxis]
-        return (*_in_place(images, lambda voxels, _: _rows({**request, **_layout(voxels)}, voxels)), dtype, shape)
+        if batch_axis is not None:
+            batch_axis = axis("batch_axis", batch_axis, array.ndim)
+        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray)), batch_axis)
+        if len(images) == 0:
+            return [], array.dtype, images.shape[1:]
+        closed = rings(periodic, images.ndim - 1)
+
+        def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[_Rows]:
+            return _rows({**request, **_layout(voxels), "periodic": _letters(closed, order)}, voxels, masks)
+
+        rows = _in_place(images, ask, turned=masks is None)
+        return rows, array.dtype, images.shape[1:]
     except _library.Error as e:
+        if e.kind == "finite" and nan == "refuse":
+            raise ValueError(f"{e}; nan='mask' leaves NaN out of the image") from None
         raise _translated(e) from None
 
 
-def _rows(request: _Request, voxels: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]:
-    with _job(request, voxels) as job:
-        answer: dict[str, Any] = job.answers[0]
-        levels, numbers = np.empty(answer["rows"], answer["levels"]), np.empty((answer["rows"], 3), np.int64)
-        job.rows(0, levels.ctypes.data, levels.nbytes, numbers.ctypes.data)
-        return levels, numbers, answer
+def _rows(request: _Request, voxels: NDArray[Any] | None = None, masks: NDArray[np.uint8] | None = None) -> list[_Rows]:
+    found = []
+    with _job(request, voxels, masks) as job:
+        for i, answer in enumerate(job.answers):
+            levels, numbers = np.empty(answer["rows"], answer["levels"]), np.empty((answer["rows"], 3), np.int64)
+            job.rows(i, levels.ctypes.data, levels.nbytes, numbers.ctypes.data)
+            found.append((levels, numbers, answer))
+    return found
 
 
 class Slabs(NamedTuple):
@@ -306,6 +343,6 @@ def join(parts: list[Slabs], flat: bool, request: _Request) -> Slabs:
 def numbers_of(whole: Slabs, flat: bool, request: _Request) -> NDArray[np.int64]:
     """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
     try:
-        return _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}}, None)[1]
+        return _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0][1]
     except _library.Error as e:
         raise _translated(e) from None

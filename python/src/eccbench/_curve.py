@@ -358,7 +358,7 @@ def curve(
     curves = None
     try:
         if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
-            request["gaps"] = nan == "mask" and image.dtype == np.float32 and not image._made
+            request["nan"] = nan
             try:
                 curves = _of_file(image, rows, periodic, request)
             except _library.Error as e:
@@ -443,24 +443,30 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
     return (np.where(within, image, image.dtype.type(0)) if image.dtype.kind == "f" else image), within
 
 
-def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
+    """The images of an array, of types that the library has, and their masks, one after the other."""
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
     if not 1 <= len(shape) <= 3:
         hint = "; batch_axis names the axis that counts images" if len(shape) == 4 else ""
         raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
-    if len(images) == 0:
-        return []
-    warn_of_colour(shape)
-    dtype = images.dtype
-    wider = _WIDENED.get(_name(dtype))
+    if len(images):
+        warn_of_colour(shape)
+    wider = _WIDENED.get(_name(images.dtype))
     if wider is not None:
         images = images.astype(wider)
+    if within is None:
+        return images, None
+    within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
+    return images, np.ascontiguousarray(within, np.uint8)
+
+
+def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+    images, mask = _images(array, within, batch_axis)
+    if len(images) == 0:
+        return []
+    dtype, shape = array.dtype, images.shape[1:]
     rings = rings_of(periodic, len(shape))
-    mask: NDArray[np.uint8] | None = None
-    if within is not None:
-        within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
-        mask = np.ascontiguousarray(within, np.uint8)
     if images.dtype == np.float32 and _plain(request) and mask is None:
         request["levels"] = rows.levels or 0
 
@@ -475,7 +481,7 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
             raise
         request["levels"] = 0  # float32 does not hold them, float64 may
         curves = _in_place(images, ask, turned=mask is None)
-    parts = images if within is None else [i[w] for i, w in zip(images, within)]
+    parts = images if mask is None else [i[w != 0] for i, w in zip(images, mask)]
     return [rows.of(c, image) for c, image in zip(curves, parts)]
 
 

@@ -146,7 +146,7 @@ type box struct {
 // with a frame around that nothing is at.
 type joiner struct {
 	s       grid.Shape
-	convert func(to []uint32, from []byte)
+	convert conversion
 	size    int64 // of a voxel
 
 	levels  []uint32 // of a row
@@ -161,8 +161,24 @@ type joiner struct {
 	edges   []edge
 }
 
+// A conversion writes the levels of values; one above the last level is the number of levels or more.
+type conversion func(to []uint32, from []byte)
+
+// levelsDown converts values to levels that are counted from the last one.
+func levelsDown(s grid.Source) conversion {
+	up, n := levelsOf(s), s.Ladder().Len()
+	return func(to []uint32, from []byte) {
+		up(to, from)
+		for i, k := range to {
+			if int64(k) < n {
+				to[i] = uint32(n - 1 - int64(k))
+			}
+		}
+	}
+}
+
 // levelsOf converts values to levels, of every float32 too.
-func levelsOf(s grid.Source) func(to []uint32, from []byte) {
+func levelsOf(s grid.Source) conversion {
 	if !s.Ladder().Indexed() {
 		return func(to []uint32, from []byte) {
 			for i, v := range grid.Values[float32](from) {
@@ -506,18 +522,32 @@ type Step struct{ Level, Change int64 }
 // voxels are top cells, which touch at corners too, or vertices; and those of the number of cavities
 // of a 3D image or holes of a 2D one. Every voxel is joined with its neighbours in the order of the
 // levels, and for the rest in the reverse order. It looks for no minima of the image and for no saddles.
-func Changes(s grid.Source, superlevel, vertices bool) (components, enclosed []Step, err error) {
-	return unite(s, superlevel, vertices, cut(s.Shape()))
+// A masked voxel, whose value is above the last level, is in no set.
+func Changes(s grid.Source, superlevel, vertices, masked bool) (components, enclosed []Step, err error) {
+	if !superlevel || !masked {
+		return unite(s, superlevel, vertices, cut(s.Shape()), levelsOf)
+	}
+	// Levels count from the greatest one down, so that superlevel sets grow as sublevel sets do and masked voxels
+	// stay beyond all levels.
+	components, enclosed, err = unite(s, false, vertices, cut(s.Shape()), levelsDown)
+	for _, steps := range [][]Step{components, enclosed} {
+		slices.Reverse(steps)
+		for i := range steps {
+			steps[i].Level = s.Ladder().Len() - 1 - steps[i].Level
+		}
+	}
+	return components, enclosed, err
 }
 
-func unite(s grid.Source, superlevel, vertices bool, size grid.Shape) (components, enclosed []Step, err error) {
+// unite joins the voxels of an image in boxes of a size, whose levels are converted.
+func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting func(grid.Source) conversion) (components, enclosed []Step, err error) {
 	graphs := [2]*graph{
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
 		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
 	}
 	joiners := make([]*joiner, runtime.GOMAXPROCS(0))
 	for i := range joiners {
-		joiners[i] = &joiner{s: s.Shape(), convert: levelsOf(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
+		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
 	step := along(size, s.Shape())

@@ -1,45 +1,29 @@
-package main
+package ask
 
 import (
 	"fmt"
 	"math"
 
-	"eccbench/internal/cli"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
 )
 
 // mostEven bounds the evenly spaced levels of images that are counted at every value.
 const mostEven = 1 << 24
 
-// sample takes a curve, and those of slices, at evenly spaced values, and returns the name of their
-// ladder.
-func (j curveJob) sample(name, mask string, lines *ecc.Lines, slices []ecc.Lines) (ladder string, err error) {
-	values, err := j.evenly(name, mask)
-	if err != nil {
-		return "", err
-	}
-	if *lines, err = lines.Sampled(values); err != nil {
-		return "", err
-	}
-	for i := range slices {
-		if slices[i], err = slices[i].Sampled(values); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("%d evenly spaced values of float64", len(values)), nil
+// evenLadder is the name of the ladder of evenly spaced values.
+func evenLadder(values []float64) string {
+	return fmt.Sprintf("%d evenly spaced values of float64", len(values))
 }
 
 // evenly are as many evenly spaced values as were asked for, ascending, from the least value of an
 // image to the greatest, which float64 may not hold. It reads the image once more.
-func (j curveJob) evenly(name, mask string) ([]float64, error) {
-	n := j.even
+func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if n < 1 || n > mostEven {
-		return nil, cli.Usagef("--levels %d: want 1 to %d", n, mostEven)
+		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
 	}
-	src, err := openMasked(name, mask)
+	src, err := OpenMasked(q.memory(), i.name, i.mask)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, Usage(err)
 	}
 	defer grid.Close(src)
 	least, greatest, err := rangeWithin(src)
@@ -83,7 +67,7 @@ func rangeWithin(src grid.Source) (least, greatest float32, err error) {
 		return nil
 	})
 	if err == nil && least > greatest {
-		err = cli.Usagef("--levels: no voxel is part of the image, which has no levels then")
+		err = Usagef("--levels: no voxel is part of the image, which has no levels then")
 	}
 	return least, greatest, err
 }

@@ -1,0 +1,219 @@
+package rings
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// A complex is the cells of a set by their places at half steps: an odd coordinate is of an axis that a cell spans.
+type complex struct {
+	axes  []int
+	sides [3]int64
+	ring  [3]bool
+	cells [4][][3]int64
+}
+
+func (c *complex) wrapped(p [3]int64) [3]int64 {
+	for a := range p {
+		if c.ring[a] {
+			p[a] = (p[a] + 2*c.sides[a]) % (2 * c.sides[a])
+		}
+	}
+	return p
+}
+
+func dimension(p [3]int64, axes []int) (n int) {
+	for _, a := range axes {
+		n += int(p[a] & 1)
+	}
+	return n
+}
+
+// complexOf is the complex of a set by its definition: voxels with all of their faces, or all cubes of vertices.
+func complexOf(l lattice, vertices bool) *complex {
+	c := &complex{axes: l.axes(), sides: l.sides, ring: l.ring}
+	has := map[[3]int64]bool{}
+	l.each(func(i int64, at [3]int64) {
+		for k := range int64(27) {
+			by := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
+			if l.dim == 2 && by[0] != 0 || l.kinds[i] != inside {
+				continue
+			}
+			p := [3]int64{2 * at[0], 2 * at[1], 2 * at[2]}
+			all := true
+			for _, a := range c.axes {
+				if !vertices {
+					p[a]++
+				}
+				p[a] += by[a]
+			}
+			for m := range int64(8) {
+				var to [3]int64
+				for a := range to {
+					to[a] = by[a] * (m >> a & 1)
+				}
+				q, _, is := l.step(at, to)
+				all = all && is && l.kinds[q] == inside
+			}
+			if !vertices || all {
+				has[c.wrapped(p)] = true
+			}
+		}
+	})
+	for p := range has {
+		d := dimension(p, c.axes)
+		c.cells[d] = append(c.cells[d], p)
+	}
+	return c
+}
+
+// prime is the order of the field: there is no torsion of it.
+const prime = 1<<31 - 1
+
+// rank is that of the boundary of the cells of a dimension.
+func (c *complex) rank(d int) (rank int64) {
+	if d < 1 || d > 3 {
+		return 0
+	}
+	row := map[[3]int64]int{}
+	for i, p := range c.cells[d-1] {
+		row[p] = i
+	}
+	pivots := map[int][]int64{}
+	for _, p := range c.cells[d] {
+		column := make([]int64, len(c.cells[d-1]))
+		sign := int64(1)
+		for _, a := range c.axes {
+			if p[a]&1 == 0 {
+				continue
+			}
+			for _, by := range []int64{1, -1} {
+				q := p
+				q[a] += by
+				i := row[c.wrapped(q)]
+				column[i] = (column[i] + by*sign + prime) % prime
+			}
+			sign = -sign
+		}
+		for i := range column {
+			if column[i] == 0 {
+				continue
+			}
+			pivot := pivots[i]
+			if pivot == nil {
+				pivots[i] = scaled(column, inverse(column[i]))
+				rank++
+				break
+			}
+			by := prime - column[i]
+			for k := range column {
+				column[k] = (column[k] + by*pivot[k]) % prime
+			}
+		}
+	}
+	return rank
+}
+
+func scaled(v []int64, by int64) []int64 {
+	v = slices.Clone(v)
+	for i := range v {
+		v[i] = v[i] * by % prime
+	}
+	return v
+}
+
+func inverse(v int64) int64 {
+	power, left := int64(1), prime-2
+	for ; left > 0; left >>= 1 {
+		if left&1 == 1 {
+			power = power * v % prime
+		}
+		v = v * v % prime
+	}
+	return power
+}
+
+func (c *complex) betti(d int) int64 { return int64(len(c.cells[d])) - c.rank(d) - c.rank(d+1) }
+
+// Numbers are those of the complex of all cells by its definition, of images with any periodic axes, in all conventions,
+// with a mask and without; and flood fill tells them, but not a wrong one.
+func TestNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 60))
+	shapes := []grid.Shape{{D: 3, H: 3, W: 4}, {D: 1, H: 4, W: 5}, {D: 2, H: 2, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 1, W: 3}, {D: 1, H: 1, W: 1}, {D: 3, H: 4, W: 1}}
+	if !testing.Short() {
+		shapes = slices.Repeat(shapes, 4)
+	}
+	turned := 0
+	for n, shape := range shapes {
+		for axes := range 8 {
+			rings := grid.Axes{X: axes&1 > 0, Y: axes&2 > 0, Z: axes&4 > 0}
+			if rings.Of(shape) != nil {
+				continue
+			}
+			for _, share := range []int{0, 2, 4, 5, 7, 8} { // of 8 are in the set
+				f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 {
+					if rng.IntN(8) < share {
+						return 3
+					}
+					return 9
+				})
+				c := ecc.Convention{Vertices: (n+share)%2 == 1, Superlevel: rng.IntN(2) == 1, Periodic: rings, Masked: rng.IntN(3) == 0}
+				checkNumbers(t, masked(t, f, c, rng), c, &turned)
+			}
+		}
+	}
+	if turned == 0 {
+		t.Error("no set of these goes round a ring")
+	}
+}
+
+// masked is an image in a convention, of which a mask leaves a part where it has one.
+func masked(t *testing.T, f *grid.Field, c ecc.Convention, rng *rand.Rand) *betti.Image {
+	in := &betti.Image{Source: f, Threshold: 5}
+	if !c.Masked {
+		return in
+	}
+	within := gridtest.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(5)) })
+	s, err := grid.Mask(f, within)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Source = s
+	return in
+}
+
+func checkNumbers(t *testing.T, in *betti.Image, c ecc.Convention, turned *int) {
+	t.Helper()
+	l, err := latticeOf(in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := complexOf(l, c.Vertices)
+	want := betti.Numbers{B0: cells.betti(0), B1: cells.betti(1), B2: cells.betti(2)}
+	got, err := bench.Answer(Implementation{c}, in, bench.Conditions{})
+	if err != nil || got != want {
+		t.Fatalf("%v %+v: %v, the ranks say %v (%v)\n%v", in.Shape(), c, got, want, err, l.kinds)
+	}
+	for wrong := range int64(4) {
+		out := want
+		for k, b := range []*int64{&out.B0, &out.B1, &out.B2} {
+			if int64(k)+1 == wrong {
+				*b++
+			}
+		}
+		d, err := betti.OnRings(Implementation{c}, c).Policy.Laws[0].Check(in, out, nil)
+		if err != nil || (d != nil) != (wrong > 0) {
+			t.Fatalf("%v %+v: wrong by b%d of %v: %v (%v)", in.Shape(), c, wrong-1, want, d, err)
+		}
+	}
+	if want.B1 > 0 && c.Periodic != (grid.Axes{}) {
+		*turned++
+	}
+}

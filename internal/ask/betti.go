@@ -1,0 +1,201 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"eccbench/impls/betti/rings"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/unions"
+	"eccbench/internal/workloads/ecc"
+)
+
+// bettiImpls are in the order of their speed.
+var bettiImpls = []string{"duality", "labels"}
+
+// A Betti asks for the Betti numbers of the sets of an image: at every level at which one changes, or at some values.
+type Betti struct {
+	Question
+	At     []grid.Number // values of the sets; none for every level
+	By     bench.Workload[*betti.Image, betti.Numbers]
+	Curves bench.Workload[grid.Source, betti.Curves]
+}
+
+// A BettiAnswer is confirmed Betti numbers: with At those of each value, else of every level; of slices, of each.
+type BettiAnswer struct {
+	Name         string // the canonical name of the image
+	Numbers      []betti.Numbers
+	Lines        betti.Lines
+	SliceNumbers [][]betti.Numbers
+	SliceLines   []betti.Lines
+	Provenance   ecc.Provenance
+}
+
+// bettis are the answers about an image, or a slice of it.
+type bettis struct {
+	numbers           []betti.Numbers
+	curves            betti.Curves
+	by                string
+	witness, evidence []string
+}
+
+// add notes who answered and who confirmed it.
+func (b *bettis) add(by, witness, evidence string) {
+	b.by = by
+	if !slices.Contains(b.witness, witness) {
+		b.witness = append(b.witness, witness)
+	}
+	if !slices.Contains(b.evidence, evidence) {
+		b.evidence = append(b.evidence, evidence)
+	}
+}
+
+// CheckBetti returns an error for options that Betti numbers do not take: of sets at some values, or at every level.
+func CheckBetti(o Options, at bool) error {
+	if len(o.Periodic) > 0 && !at {
+		return OptionError{"periodic", strings.Join(o.Periodic, ","), "Betti numbers with periodic axes are of sets at some values: give these, at"}
+	}
+	return nil
+}
+
+// BettiAt is the question of the Betti numbers of a set in a convention, put to implementations, or with periodic axes
+// to the one that knows them, and the names of implementations in the order of their speed.
+func BettiAt(w bench.Workload[*betti.Image, betti.Numbers], c ecc.Convention) (bench.Workload[*betti.Image, betti.Numbers], []string) {
+	if c.Periodic == (grid.Axes{}) {
+		return betti.InConvention(w, c), bettiImpls
+	}
+	by := rings.Implementation{In: c}
+	return betti.OnRings(by, c), []string{by.About().Name}
+}
+
+// Answer answers.
+func (q *Betti) Answer() (a BettiAnswer, err error) {
+	if err := CheckBetti(q.Options, len(q.At) > 0); err != nil {
+		return a, err
+	}
+	i, err := q.open(Opening{Every: true, Gaps: q.NaN == NaNMask})
+	if err != nil {
+		return a, Usage(err)
+	}
+	defer grid.Close(i.Source)
+	a.Name = i.name
+	// The bits of a set take an eighth of the voxels in memory.
+	keeping := betti.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
+	reads := int64(4) // to count, to find minima, to join and for the fingerprint
+	switch {
+	case q.Slices:
+		if reads, err = 1, q.checkSlices(i); err != nil {
+			return a, err
+		}
+	case len(q.At) > 0 && keeping:
+		reads = int64(len(q.At))
+	case len(q.At) > 0:
+		reads = int64(2 * len(q.At)) // to answer and to fill
+	}
+	a.Provenance, err = q.run(i, reads, func(asked grid.Source, p *ecc.Provenance) error {
+		answer := q.answerImage
+		if q.Slices {
+			answer = q.answerSlices
+		}
+		b, err := answer(i, asked, keeping, p, &a)
+		p.Implementation, p.Witness, p.Evidence = b.by, strings.Join(b.witness, ", "), strings.Join(b.evidence, ", ")
+		return err
+	})
+	if err != nil || q.Levels == 0 {
+		return a, err
+	}
+	values, err := q.evenly(i, q.Levels)
+	if err != nil {
+		return a, err
+	}
+	a.Provenance.Ladder = evenLadder(values)
+	if a.Lines, err = a.Lines.Sampled(values); err != nil {
+		return a, err
+	}
+	for k := range a.SliceLines {
+		if a.SliceLines[k], err = a.SliceLines[k].Sampled(values); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// answerImage answers for the whole image.
+func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+	if len(q.At) == 0 {
+		b, err = q.answerCurves(i, i.name, asked, q.conditions(), p)
+		a.Lines = betti.LinesOf(i.Source, b.curves, i.convention)
+		return b, err
+	}
+	b, err = q.answerAt(i, i.name, asked, keeping, q.conditions())
+	a.Numbers = b.numbers
+	return b, err
+}
+
+// answerSlices answers for each slice by itself.
+func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+	conditions := q.conditions()
+	conditions.Threads = 1
+	all, err := eachSlice(asked, i.name, q.Threads, func(plane *grid.Field, name string) (bettis, error) {
+		if len(q.At) == 0 {
+			return q.answerCurves(i, name, plane, conditions, p)
+		}
+		return q.answerAt(i, name, plane, false, conditions)
+	})
+	if err != nil {
+		return b, err
+	}
+	for _, one := range all {
+		if len(q.At) > 0 {
+			a.SliceNumbers = append(a.SliceNumbers, one.numbers)
+		} else {
+			a.SliceLines = append(a.SliceLines, betti.LinesOf(i.Source, one.curves, i.convention))
+		}
+	}
+	return all[0], nil
+}
+
+// answerCurves answers at every level.
+func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions, p *ecc.Provenance) (b bettis, err error) {
+	w := betti.CurvesInConvention(q.Curves, i.convention)
+	impl, err := Choose(w, q.Impl, name, asked, conditions, bettiImpls...)
+	if err != nil {
+		return b, err
+	}
+	if need, free := unions.Bytes(asked), q.memory(); free > 0 && need > free {
+		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at", p.Input, quantity.Bytes(need), quantity.Bytes(free))
+	}
+	answered, err := Answer(w, impl, name, asked, conditions, q.Budget, "answer")
+	if err != nil {
+		return b, err
+	}
+	b.add(answered.By, answered.Witness, answered.Evidence)
+	b.curves = answered.Out
+	return b, nil
+}
+
+// answerAt answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
+func (q *Betti) answerAt(i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions) (b bettis, err error) {
+	w, impls := BettiAt(q.By, i.turned)
+	for _, value := range q.At {
+		in := &betti.Image{Source: asked, Threshold: betti.Threshold(i.Source, value, q.Superlevel)}
+		if keeping {
+			in = betti.Keeping(in, i.turned)
+		}
+		impl, err := Choose(w, q.Impl, name, in, conditions, impls...)
+		if err != nil {
+			return b, err
+		}
+		answered, err := Answer(w, impl, name, in, conditions, q.Budget, fmt.Sprintf("answer at %v", value))
+		if err != nil {
+			return b, err
+		}
+		b.add(answered.By, answered.Witness, answered.Evidence)
+		b.numbers = append(b.numbers, answered.Out)
+	}
+	return b, nil
+}

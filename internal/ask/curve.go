@@ -1,0 +1,150 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+)
+
+// EveryImpl counts on the ladder of every float32, and an image that is read once. It and cpu
+// are in the order of their speed; a device takes longer to start than a file of its size takes
+// to read.
+const EveryImpl = "extrema"
+
+var curveImpls = []string{EveryImpl, "cpu"}
+
+// A Curve asks for the Euler characteristic curve of an image.
+type Curve struct {
+	Question
+	All bool // a row for every level, not only for those where χ changes
+	By  bench.Workload[grid.Source, ecc.VCEC]
+	// Eyes take fingerprints for implementations on a device.
+	Eyes []ecc.Eye
+}
+
+// A CurveAnswer is a confirmed curve, or those of the slices of an image.
+type CurveAnswer struct {
+	Name       string // the canonical name of the image
+	Lines      ecc.Lines
+	Slices     []ecc.Lines
+	Provenance ecc.Provenance
+}
+
+// A curvePlan is how a curve is answered: of which image, by whom, and at how many evenly spaced values it is taken
+// then; 0 for the image's own levels.
+type curvePlan struct {
+	image
+	impl string
+	even int64
+}
+
+// plan opens the image in the best way that an implementation takes. Where rows are of the levels that change, the
+// others need not be known.
+func (q *Curve) plan() (p curvePlan, err error) {
+	o := Opening{Once: q.Impl == "" || q.Impl == EveryImpl, Gaps: q.NaN == NaNMask}
+	if q.Levels > 0 && !q.plain(q.Mask != nil) {
+		p.even = q.Levels
+	}
+	o.Levels = q.Levels > 0 && p.even == 0
+	o.Every = o.Once && (p.even > 0 || !q.All)
+	if o.Gaps && !o.Every {
+		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone", EveryImpl)
+	}
+	for { // an opening is given up for one that more implementations take
+		if p.image, err = q.open(o); o.Levels && errors.As(err, new(datasets.LevelsError)) {
+			p.even, o.Levels, o.Every = q.Levels, false, o.Once
+			continue
+		}
+		if err != nil {
+			return p, Usage(err)
+		}
+		var refusals []error
+		if p.impl = q.Impl; p.impl == "" {
+			p.impl, refusals = Fastest(ecc.InConvention(q.By, p.turned), p.upright(), q.conditions(), curveImpls...)
+		}
+		switch {
+		case p.impl == "" && o.Every:
+			o.Every = false
+		case p.impl == "":
+			return p, errors.Join(fmt.Errorf("%s: no implementation takes it: %w", q.Shown, errors.Join(refusals...)), grid.Close(p.Source))
+		case o.Once && p.impl != EveryImpl:
+			o.Once = false
+		default:
+			return p, nil
+		}
+		if err := grid.Close(p.Source); err != nil {
+			return p, err
+		}
+	}
+}
+
+// Answer answers.
+func (q *Curve) Answer() (a CurveAnswer, err error) {
+	p, err := q.plan()
+	if err != nil {
+		return a, err
+	}
+	defer grid.Close(p.Source)
+	a.Name = p.name
+	// An image that is read is counted and checked as it is; one in memory, at once, one
+	// that repeats itself, by little of it.
+	w, times := ecc.InConvention(q.By, p.turned, q.Eyes...), int64(2)
+	_, whole := p.Source.(*grid.Field)
+	switch {
+	case q.Slices:
+		if times, err = 1, q.checkSlices(p.image); err != nil {
+			return a, err
+		}
+	case !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
+		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
+	}
+	a.Provenance, err = q.run(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {
+		if q.Slices {
+			a.Slices, err = q.answerSlices(w, p, asked, by)
+			return err
+		}
+		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.Budget, "curve")
+		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
+		a.Lines = ecc.LinesOf(p.Source, answered.Out, p.convention, q.All)
+		return err
+	})
+	if err != nil || p.even == 0 {
+		return a, err
+	}
+	values, err := q.evenly(p.image, p.even)
+	if err != nil {
+		return a, err
+	}
+	a.Provenance.Ladder = evenLadder(values)
+	if a.Lines, err = a.Lines.Sampled(values); err != nil {
+		return a, err
+	}
+	for i := range a.Slices {
+		if a.Slices[i], err = a.Slices[i].Sampled(values); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// answerSlices are the curves of the slices of an image, each of which is verified by itself.
+func (q *Curve) answerSlices(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance) ([]ecc.Lines, error) {
+	conditions := q.conditions()
+	conditions.Threads = 1
+	answers, err := eachSlice(asked, p.name, q.Threads, func(plane *grid.Field, name string) (Answered[ecc.VCEC], error) {
+		return Answer(w, p.impl, name, grid.Source(plane), conditions, q.Budget, "curve")
+	})
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]ecc.Lines, len(answers))
+	for i, a := range answers {
+		lines[i] = ecc.LinesOf(p.Source, a.Out, p.convention, q.All)
+	}
+	by.Implementation, by.Witness, by.Evidence = answers[0].By, answers[0].Witness, answers[0].Evidence
+	return lines, nil
+}

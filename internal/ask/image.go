@@ -1,0 +1,152 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+)
+
+// An image is an opened image, with its mask.
+type image struct {
+	grid.Source
+	opening    Opening
+	name, mask string // canonical names
+	convention ecc.Convention
+	// turned is the convention with the axes of grid.Upright, in which the image is counted.
+	turned ecc.Convention
+}
+
+// names are the canonical names of the image and of its mask.
+func (q *Question) names(o Opening) (name, mask string, err error) {
+	if name, err = q.Input(o); err != nil || q.Mask == nil {
+		return name, "", err
+	}
+	mask, err = q.Mask(o)
+	return name, mask, err
+}
+
+// Files are the files that the image and its mask are read from.
+func (q *Question) Files() ([]string, error) {
+	name, mask, err := q.names(Opening{Every: true, Gaps: q.NaN == NaNMask})
+	if err != nil {
+		return nil, err
+	}
+	files := datasets.Files(name)
+	if mask != "" {
+		files = append(files, datasets.Files(mask)...)
+	}
+	return files, nil
+}
+
+// open opens the image in some way.
+func (q *Question) open(o Opening) (i image, err error) {
+	i.opening = o
+	if i.name, i.mask, err = q.names(o); err != nil {
+		return i, err
+	}
+	opened := q.Follow.Waiting("reading " + q.Shown)
+	i.Source, err = OpenMasked(q.memory(), i.name, i.mask)
+	opened()
+	if err != nil {
+		return i, err
+	}
+	q.Follow.Missing(q.Shown, i.Source)
+	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
+		i.turned = i.convention
+		_, i.turned.Periodic = grid.Upright(i.Source, i.convention.Periodic)
+		err = i.turned.Periodic.Of(i.upright().Shape())
+	}
+	if err != nil {
+		return i, errors.Join(Usagef("--periodic %s: %s: %w", i.convention.Periodic, q.Shown, err), grid.Close(i.Source))
+	}
+	return i, nil
+}
+
+// upright is the image as it is counted.
+func (i image) upright() grid.Source {
+	s, _ := grid.Upright(i.Source, i.convention.Periodic)
+	return s
+}
+
+// OpenMasked opens an image, which may take so much memory, with the voxels masked where a mask is 0, if that has a name.
+func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
+	src, err := datasets.OpenIn(memory, name)
+	if err != nil || mask == "" {
+		return src, err
+	}
+	within, err := datasets.OpenIn(memory, mask)
+	if err != nil {
+		grid.Close(src)
+		return nil, fmt.Errorf("--mask: %w", err)
+	}
+	masked, err := grid.Mask(src, within)
+	if err != nil {
+		grid.Close(src)
+		grid.Close(within)
+		return nil, fmt.Errorf("--mask: %w", err)
+	}
+	return masked, nil
+}
+
+// blame returns a better error of an image that holds NaN or infinite values: one that counts all of them, which
+// needs the image to be opened with its distinct values.
+func (q *Question) blame(i image, err error) error {
+	if !i.opening.Every || i.opening.Gaps || !errors.As(err, new(*grid.NotFiniteError)) {
+		return err
+	}
+	o := i.opening
+	o.Every = false
+	again, e := q.open(o)
+	if e != nil {
+		return Usage(e)
+	}
+	return errors.Join(err, grid.Close(again.Source))
+}
+
+// conditions are those of answers about an image in a file.
+func (q *Question) conditions() bench.Conditions {
+	return bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: q.Threads}}
+}
+
+// run has an image answered that is read so many times, and returns its provenance, but for the program.
+func (q *Question) run(i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error) (p ecc.Provenance, err error) {
+	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
+	p.Mask = q.Named(i.mask)
+	asked, digest := Digested(i.Source)
+	asked, _ = grid.Upright(asked, i.convention.Periodic)
+	asked, end := q.Follow.Reading(asked, times)
+	err = answer(asked, &p)
+	end()
+	if err != nil {
+		return p, q.blame(i, err)
+	}
+	if p.Digest, err = digest(); err != nil {
+		return p, err
+	}
+	p.Missing, p.Verdict = q.Follow.Missing(q.Shown, i.Source), verified
+	return p, nil
+}
+
+// Digested is a source that is hashed as it is read, and what gives the hash then: none of
+// an image that repeats itself, whose name says all and of which little is read. That fails if a
+// file changed while it was read.
+func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
+	if grid.Period(s) > 0 {
+		return s, func() (string, error) { return "", nil }
+	}
+	d := grid.NewDigester(s)
+	sum = func() (string, error) {
+		if err := grid.Unchanged(s); err != nil {
+			return "", err
+		}
+		return d.Sum()
+	}
+	if _, whole := s.(*grid.Field); whole {
+		return s, sum
+	}
+	return d, sum
+}

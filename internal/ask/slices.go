@@ -1,0 +1,47 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/grid"
+)
+
+// checkSlices returns an error for an image that has no slices of its own.
+func (q *Question) checkSlices(i image) error {
+	if i.Shape().D == 1 {
+		return Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", i.name, grid.Extent(i.Source))
+	}
+	if i.convention.Periodic.Z {
+		return Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")
+	}
+	return nil
+}
+
+// eachSlice answers for each slice of a 3D image by itself, several at a time, as they come; name names one.
+func eachSlice[Out any](src grid.Source, of string, threads int, answer func(plane *grid.Field, name string) (Out, error)) ([]Out, error) {
+	answers := make([]Out, src.Shape().D)
+	size := grid.SliceBytes(src)
+	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {
+		next, errs := atomic.Int64{}, make([]error, hi-lo)
+		var wg sync.WaitGroup
+		for range min(int64(threads), hi-lo) {
+			wg.Go(func() {
+				for i := next.Add(1) - 1; i < hi-lo; i = next.Add(1) - 1 {
+					plane, err := grid.Trusted(src.Shape().WithSlices(1), src.Type(), slab[i*size:(i+1)*size], src.Ladder())
+					if err == nil {
+						answers[lo+i], err = answer(plane, fmt.Sprintf("slice %d of %s", lo+i, of))
+					}
+					if errs[i] = err; err != nil {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		return errors.Join(errs...)
+	})
+	return answers, err
+}

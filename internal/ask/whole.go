@@ -1,0 +1,92 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// A WholeImage is an image that was read whole.
+type WholeImage struct {
+	*grid.Field
+	Name string // canonical
+}
+
+// load reads the image whole, for an answer that is not of sets and has no options of sets: what names it, such as
+// "a flow".
+func (q *Question) load(what string) (w WholeImage, err error) {
+	if q.OfSets() || q.Slices || q.Levels > 0 {
+		return w, Usagef("%s is of all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
+	}
+	o := Opening{Every: true}
+	if w.Name, err = q.Input(o); err != nil {
+		return w, err
+	}
+	opened := q.Follow.Waiting("reading " + q.Shown)
+	defer func() {
+		if opened(); err == nil {
+			q.Follow.Missing(q.Shown, w.Field)
+		}
+	}()
+	if w.Field, err = q.loadNamed(w.Name); err == nil || !errors.As(err, new(*grid.NotFiniteError)) {
+		return w, err
+	}
+	o.Every = false // with the distinct values all that are not finite are counted
+	if w.Name, err = q.Input(o); err == nil {
+		w.Field, err = q.loadNamed(w.Name)
+	}
+	return w, err
+}
+
+// loadNamed is the image of a name, in memory.
+func (q *Question) loadNamed(name string) (*grid.Field, error) {
+	src, err := OpenMasked(q.memory(), name, "")
+	if err != nil {
+		return nil, Usage(err)
+	}
+	defer grid.Close(src)
+	if need, free := grid.TotalBytes(src), q.memory(); free > 0 && need > free {
+		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image", src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
+	}
+	f, err := grid.Load(src)
+	if err == nil {
+		err = grid.Unchanged(src)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Lacking(grid.Missing(src)), nil
+}
+
+// loadOther reads another image than the one that is asked about whole; option names it in errors.
+func (q *Question) loadOther(option string, name Naming) (*grid.Field, error) {
+	path, err := name(Opening{Every: true})
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", option, err)
+	}
+	f, err := q.loadNamed(path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", option, err)
+	}
+	return f, nil
+}
+
+// answerWhole answers a question about an image that was read whole, by the implementation that was asked for or the
+// first of some that takes it, and has the answer confirmed. what names an answer: "field".
+func answerWhole[In interface{ Check() error }, Out any](q *Question, w bench.Workload[In, Out], image WholeImage, in In, what string, order ...string) (a Answered[Out], err error) {
+	if err := in.Check(); err != nil {
+		return a, Usagef("%s: %w", q.Shown, err)
+	}
+	// Who confirms the answer takes about as much memory again.
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory() / 2}
+	impl, err := Choose(w, q.Impl, q.Shown, in, conditions, order...)
+	if err != nil {
+		return a, err
+	}
+	done := q.Follow.Waiting("finding and checking the " + what)
+	defer done()
+	return Answer(w, impl, image.Name, in, conditions, q.Budget, what)
+}

@@ -1,0 +1,185 @@
+package betti
+
+import (
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+)
+
+// SetOf shows the set of a binary image in a convention as a grey image of uint8, which is 0 inside and 1 outside.
+func SetOf(i *Image, c ecc.Convention) grid.Source { return i.set(c).Binary() }
+
+// ringNS is about what a voxel of noise takes one core to fill on rings, in nanoseconds.
+const ringNS = 1000
+
+// OnRings is the question of a set in an image with periodic axes, put to an implementation for such images. The numbers
+// are over the rationals. A set that is all of a periodic volume has b3 = 1, too, which Numbers do not have.
+func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench.Workload[*Image, Numbers] {
+	w := Workload(impl)
+	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Weak: weak, Laws: []law{{Name: FloodName + " round the rings", Independent: true,
+		Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * ringNS },
+		Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
+			want, err := ByFloodingRings(in, c)
+			if err != nil {
+				return nil, err
+			}
+			return agree(in, want, out), nil
+		}}}}
+	return w
+}
+
+// ByFloodingRings are the numbers of a set in an image with periodic axes. Components are filled voxel by voxel, and a
+// voxel that is met again elsewhere on the unrolled axes has gone round. The characteristic is that of unrolled
+// images: a ring is an interval whose ends are one, so that χ is that of the interval without χ of the end.
+func ByFloodingRings(i *Image, c ecc.Convention) (Numbers, error) {
+	m, err := maskOf(i, c.Superlevel)
+	if err != nil {
+		return Numbers{}, err
+	}
+	if err := m.leaveOut(i, c); err != nil {
+		return Numbers{}, err
+	}
+	chi, err := unrolledCharacteristic(SetOf(i, c), c)
+	if err != nil {
+		return Numbers{}, err
+	}
+	flat := i.Shape().Dim() == 2
+	set := m.fillRings(c.Periodic, true, !c.Vertices, flat)
+	rest := m.fillRings(c.Periodic, false, c.Vertices, flat)
+	rings := int64(0)
+	for range c.Periodic.Each() {
+		rings++
+	}
+	enclosed, top := rings-rest.rank+rest.components-1, int64(0)
+	if rest.components == 0 {
+		enclosed, top = rings, 1
+	}
+	if flat {
+		return Numbers{set.components, set.components + top - chi, top}, nil
+	}
+	return Numbers{set.components, set.components + enclosed - top - chi, enclosed}, nil
+}
+
+// leaveOut takes the masked voxels of an image out of its set.
+func (m *mask) leaveOut(i *Image, c ecc.Convention) error {
+	if !c.Masked {
+		return nil
+	}
+	f, err := grid.Load(i.Source)
+	if err != nil {
+		return err
+	}
+	for k, v := range f.Floats() {
+		m.inside[k] = m.inside[k] && v-v == 0 // not of +Inf
+	}
+	return nil
+}
+
+// unrolledCharacteristic is that of a set, of 0 of a binary image, in terms of images without rings.
+func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err error) {
+	type term struct {
+		image grid.Source
+		wrap  grid.Axes
+		times int64
+	}
+	terms := []term{{set, c.Periodic, 1}}
+	for axis := range c.Periodic.Each() {
+		for _, t := range terms {
+			terms = append(terms, term{grid.First(t.image, axis), t.wrap.Without(axis), -t.times})
+		}
+	}
+	for _, t := range terms {
+		n, err := ByFlooding(&Image{Source: grid.Wrap(t.image, t.wrap)}, ecc.Convention{Vertices: c.Vertices})
+		if err != nil {
+			return 0, err
+		}
+		chi += t.times * (n.B0 - n.B1 + n.B2)
+	}
+	return chi, nil
+}
+
+// A roundFill is what a fill of all voxels of a kind on rings finds: components, and how many independent ways round
+// the rings they have together.
+type roundFill struct {
+	components, rank int64
+	first, normal    [3]int64 // a way round, and what is at right angles to two
+}
+
+// met notes a way round.
+func (r *roundFill) met(v [3]int64) {
+	cross := [3]int64{r.first[1]*v[2] - r.first[2]*v[1], r.first[2]*v[0] - r.first[0]*v[2], r.first[0]*v[1] - r.first[1]*v[0]}
+	switch {
+	case r.rank == 0 && v != [3]int64{}:
+		r.first, r.rank = v, 1
+	case r.rank == 1 && cross != [3]int64{}:
+		r.normal, r.rank = cross, 2
+	case r.rank == 2 && r.normal[0]*v[0]+r.normal[1]*v[1]+r.normal[2]*v[2] != 0:
+		r.rank = 3
+	}
+}
+
+// fillRings fills all voxels of a kind. What is outside of the image, a voxel wide, belongs to the rest.
+func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFill) {
+	sides, ring := [3]int64{m.d, m.h, m.w}, [3]bool{rings.Z, rings.Y, rings.X}
+	var margin [3]int64
+	for a := range sides {
+		if !ring[a] && !(flat && a == 0) && !inside {
+			margin[a] = 1
+		}
+	}
+	size := [3]int64{sides[0] + 2*margin[0], sides[1] + 2*margin[1], sides[2] + 2*margin[2]}
+	number := func(p [3]int64) int64 { return (p[0]*size[1]+p[1])*size[2] + p[2] }
+	of := func(p [3]int64) bool { // whether a voxel is of the kind
+		for a := range p {
+			if p[a] -= margin[a]; p[a] < 0 || p[a] >= sides[a] {
+				return !inside
+			}
+		}
+		return m.inside[(p[0]*sides[1]+p[1])*sides[2]+p[2]] == inside
+	}
+	type place struct{ at, round [3]int64 }
+	seen := make([]bool, size[0]*size[1]*size[2])
+	round := make([][3]int32, len(seen))
+	var due []place
+	for k := range seen {
+		n := int64(k)
+		if p := [3]int64{n / (size[1] * size[2]), n / size[2] % size[1], n % size[2]}; !seen[k] && of(p) {
+			r.components++
+			seen[k] = true
+			due = append(due, place{at: p})
+		}
+		for len(due) > 0 {
+			p := due[len(due)-1]
+			due = due[:len(due)-1]
+			for k := range int64(27) {
+				by := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
+				if far := by[0]*by[0] + by[1]*by[1] + by[2]*by[2]; far == 0 || far > 1 && !corners || flat && by[0] != 0 {
+					continue
+				}
+				q, is := p, true
+				for a := range by {
+					if q.at[a] += by[a]; q.at[a] < 0 || q.at[a] >= size[a] {
+						is = is && ring[a]
+						q.round[a] += by[a]
+						q.at[a] -= by[a] * size[a]
+					}
+				}
+				if !is || !of(q.at) {
+					continue
+				}
+				i := number(q.at)
+				if !seen[i] {
+					seen[i] = true
+					round[i] = [3]int32{int32(q.round[0]), int32(q.round[1]), int32(q.round[2])}
+					due = append(due, q)
+					continue
+				}
+				r.met([3]int64{q.round[0] - int64(round[i][0]), q.round[1] - int64(round[i][1]), q.round[2] - int64(round[i][2])})
+			}
+		}
+	}
+	return r
+}
