@@ -1,6 +1,8 @@
 package assess
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 
 	"eccbench/internal/crew"
@@ -16,10 +18,7 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 	t := tally(p)
 	out := make(Comparisons, len(p.Sets))
 	for i, s := range p.Sets {
-		m, err := newJudged(p, s, t, &out[i])
-		if err != nil {
-			return nil, err
-		}
+		m := newJudged(p, s, t, &out[i])
 		if m == nil {
 			continue
 		}
@@ -34,82 +33,118 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 	return out, nil
 }
 
-// An extent is where the voxels of a label lie, in the order of Coordinates; the greatest ones are within.
+// An extent is where the voxels of a label lie, in the order of Coordinates; the greatest are within it.
 type extent struct{ least, greatest [3]int64 }
 
 func (e *extent) add(z, y, x, last int64) {
-	for i, v := range [3]int64{z, y, x} {
-		e.least[i] = min(e.least[i], v)
-	}
-	for i, v := range [3]int64{z, y, last} {
-		e.greatest[i] = max(e.greatest[i], v)
+	e.join(extent{[3]int64{z, y, x}, [3]int64{z, y, last}})
+}
+
+// join extends the extent by another.
+func (e *extent) join(o extent) {
+	for i := range e.least {
+		e.least[i], e.greatest[i] = min(e.least[i], o.least[i]), max(e.greatest[i], o.greatest[i])
 	}
 }
 
 // counts are the voxels of a pair of images by pairs of codes, and where those of each code lie.
 type counts struct {
-	pairs   map[[2]uint16]int64
-	extents map[uint16]*extent
+	codes   int
+	pairs   []int64 // by the code of the prediction times codes and that of the truth; nil for many codes
+	many    map[[2]uint16]int64
+	extents []extent // by code; without a voxel the least is beyond all
 }
 
-// tally counts the voxels of both images. Neighbours along a row that are alike count together.
-func tally(p *Pair) counts {
-	c := counts{map[[2]uint16]int64{}, map[uint16]*extent{}}
-	parts := make([]counts, 2)
-	s := p.Shape()
-	crew.Each(len(parts), func(i int) {
-		part := counts{map[[2]uint16]int64{}, map[uint16]*extent{}}
-		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
-			part.add(p, row)
-		}
-		parts[i] = part
-	})
-	for _, part := range parts {
-		for pair, n := range part.pairs {
-			c.pairs[pair] += n
-		}
-		for code, e := range part.extents {
-			if c.extents[code] == nil {
-				c.extents[code] = e
-				continue
-			}
-			c.extents[code].add(e.least[0], e.least[1], e.least[2], e.greatest[2])
-			c.extents[code].add(e.greatest[0], e.greatest[1], e.least[2], e.greatest[2])
-		}
+// mostPaired is how many codes have a table of all pairs.
+const mostPaired = 1 << 10
+
+func newCounts(codes int) counts {
+	c := counts{codes: codes, extents: make([]extent, codes)}
+	for i := range c.extents {
+		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	}
+	if codes <= mostPaired {
+		c.pairs = make([]int64, codes*codes)
+	} else {
+		c.many = map[[2]uint16]int64{}
 	}
 	return c
 }
 
-// add counts the voxels of a row.
-func (c counts) add(p *Pair, row int64) {
-	s := p.Shape()
-	if p.Pred.Type() == grid.Uint8 {
-		addRow(c, row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
-		return
+// each calls f with the voxels of each pair of codes that there is.
+func (c counts) each(f func(a, b uint16, n int64)) {
+	for i, n := range c.pairs {
+		if n != 0 {
+			f(uint16(i/c.codes), uint16(i%c.codes), n)
+		}
 	}
-	addRow(c, row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W], grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+	for pair, n := range c.many {
+		f(pair[0], pair[1], n)
+	}
 }
 
-func addRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
+// count adds voxels of a row.
+func (c counts) count(a, b uint16, z, y, from, to int64) {
+	if c.pairs != nil {
+		c.pairs[int(a)*c.codes+int(b)] += to - from
+	} else {
+		c.many[[2]uint16{a, b}] += to - from
+	}
+	if a != 0 {
+		c.extents[a].add(z, y, from, to-1)
+	}
+	if b != 0 {
+		c.extents[b].add(z, y, from, to-1)
+	}
+}
+
+// tally counts the voxels of both images. Neighbours along a row that are alike count together.
+func tally(p *Pair) counts {
+	parts := make([]counts, 2)
+	s := p.Shape()
+	crew.Each(len(parts), func(i int) {
+		parts[i] = newCounts(len(p.Labels))
+		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
+			if p.Pred.Type() == grid.Uint8 {
+				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
+			} else {
+				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W], grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+			}
+		}
+	})
+	all := parts[0]
+	for code, e := range parts[1].extents {
+		all.extents[code].join(e)
+	}
+	parts[1].each(func(a, b uint16, n int64) {
+		if all.pairs != nil {
+			all.pairs[int(a)*all.codes+int(b)] += n
+		} else {
+			all.many[[2]uint16{a, b}] += n
+		}
+	})
+	return all
+}
+
+// step is how many values are looked at together.
+const step = 64
+
+func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
 	for x := 0; x < len(pred); {
 		a, b, from := pred[x], truth[x], x
+		for x+step < len(pred) && same(pred[x:][:step+1]) && same(truth[x:][:step+1]) {
+			x += step
+		}
 		for x < len(pred) && pred[x] == a && truth[x] == b {
 			x++
 		}
-		pair := [2]uint16{uint16(a), uint16(b)}
-		c.pairs[pair] += int64(x - from)
-		for _, code := range pair {
-			if code == 0 {
-				continue
-			}
-			e := c.extents[code]
-			if e == nil {
-				e = &extent{[3]int64{z, y, int64(from)}, [3]int64{z, y, int64(x - 1)}}
-				c.extents[code] = e
-			}
-			e.add(z, y, int64(from), int64(x-1))
-		}
+		c.count(uint16(a), uint16(b), z, y, int64(from), int64(x))
 	}
+}
+
+// same reports whether all values are equal: whether they are the same one value further.
+func same[E uint8 | uint16](row []E) bool {
+	return bytes.Equal(grid.Bytes(row[1:]), grid.Bytes(row[:len(row)-1]))
 }
 
 // The masks of a set.
@@ -120,99 +155,130 @@ const (
 	masksOfSet
 )
 
-// A judged is the masks of a set within its extent, 0 inside and 1 outside as betti has them, and as
-// words of bits with a border of nothing.
+// A judged is the masks of a set within its extent, as words of bits with a border of nothing.
 type judged struct {
-	flat   bool
-	fields [masksOfSet]*grid.Field
+	flat  bool // of a 2D image
+	shape grid.Shape
 	space
 	bits [masksOfSet][]uint64
 }
 
 // newJudged counts the voxels of a set and makes its masks; nil where it has none.
-func newJudged(p *Pair, s Set, t counts, out *Comparison) (*judged, error) {
+func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 	member := p.members(s)
-	for pair, n := range t.pairs {
-		a, b := member[pair[0]], member[pair[1]]
-		if a {
+	t.each(func(a, b uint16, n int64) {
+		if member[a] {
 			out.Pred += n
 		}
-		if b {
+		if member[b] {
 			out.Truth += n
 		}
-		if a && b {
+		if member[a] && member[b] {
 			out.Both += n
 		}
+	})
+	if out.Pred+out.Truth == 0 {
+		return nil
 	}
-	var all *extent
+	all := t.extents[s.Codes[0]]
 	for _, code := range s.Codes {
-		e := t.extents[code]
-		if e == nil {
-			continue
-		}
-		if all == nil {
-			copied := *e
-			all = &copied
-		}
-		all.add(e.least[0], e.least[1], e.least[2], e.greatest[2])
-		all.add(e.greatest[0], e.greatest[1], e.least[2], e.greatest[2])
+		all.join(t.extents[code])
 	}
-	if all == nil {
-		return nil, nil
+	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0], H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
+	m.space = newSpace(m.shape)
+	in := make([]uint8, len(member))
+	for code, is := range member {
+		if is {
+			in[code] = 1
+		}
 	}
-	m := &judged{flat: p.Shape().D == 1}
-	shape := grid.Shape{D: 1 + all.greatest[0] - all.least[0], H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}
-	m.space = newSpace(shape)
-	for k, f := range []*grid.Field{p.Pred, p.Truth} {
+	of := p.Shape()
+	crew.Each(ofUnion, func(k int) {
+		f := []*grid.Field{p.Pred, p.Truth}[k]
 		m.bits[k] = m.space.none()
-		data := grid.NewBuffer(shape.Voxels())
-		for i := range data {
-			data[i] = 1
-		}
-		for z := all.least[0]; z <= all.greatest[0]; z++ {
-			for y := all.least[1]; y <= all.greatest[1]; y++ {
-				from := (z*p.Shape().H+y)*p.Shape().W + all.least[2]
-				row := (z-all.least[0])*shape.H + y - all.least[1]
-				to, words := data[row*shape.W:][:shape.W], m.bits[k][m.at(z-all.least[0], y-all.least[1]):]
-				if f.Type() == grid.Uint8 {
-					mark(to, words, f.Data()[from:][:shape.W], member)
+		for z := range m.shape.D {
+			for y := range m.shape.H {
+				from := ((z+all.least[0])*of.H+y+all.least[1])*of.W + all.least[2]
+				if to := m.bits[k][m.at(z, y):]; f.Type() == grid.Uint8 {
+					mark(to, f.Data()[from:][:m.shape.W], in)
 				} else {
-					mark(to, words, grid.Values[uint16](f.Data())[from:][:shape.W], member)
+					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], in)
 				}
 			}
 		}
-		var err error
-		if m.fields[k], err = grid.Trusted(shape, grid.Uint8, data, grid.Identity(grid.Uint8)); err != nil {
-			return nil, err
-		}
-	}
-	data := grid.NewBuffer(shape.Voxels())
-	for i, v := range m.fields[ofPred].Data() {
-		data[i] = v & m.fields[ofTruth].Data()[i]
-	}
+	})
 	m.bits[ofUnion] = m.space.none()
 	for i, v := range m.bits[ofPred] {
 		m.bits[ofUnion][i] = v | m.bits[ofTruth][i]
 	}
-	var err error
-	m.fields[ofUnion], err = grid.Trusted(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
-	return m, err
+	return m
 }
 
 // mark marks the members of a row.
-func mark[E uint8 | uint16](to []byte, words []uint64, row []E, member []bool) {
-	for i, code := range row {
-		if member[code] {
-			to[i] = 0
-			words[i/64] |= 1 << (i % 64)
+func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
+	for ; len(row) >= step; words, row = words[1:], row[step:] {
+		block := (*[step]E)(row)
+		if same(block[:]) {
+			words[0] = -uint64(member[block[0]])
+			continue
 		}
+		var word uint64
+		for i, code := range block {
+			word |= uint64(member[code]) << i
+		}
+		words[0] = word
+	}
+	for i, code := range row {
+		words[0] |= uint64(member[code]) << i
 	}
 }
+
+// A shown is a mask as betti asks for it: uint8 values, 0 inside and 1 outside.
+type shown struct {
+	*judged
+	mask int
+}
+
+func (s shown) Shape() grid.Shape   { return s.shape }
+func (s shown) Type() grid.Type     { return grid.Uint8 }
+func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
+
+// ReadSlab writes the bytes of slices lo ≤ i < hi.
+func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	rows := s.shape.D * s.shape.H / s.shape.Slices()
+	for row := lo * rows; row < hi*rows; row++ {
+		words := s.bits[s.mask][s.at(row/s.shape.H, row%s.shape.H):]
+		to := dst[:s.shape.W]
+		for ; len(to) >= 64; words, to = words[1:], to[64:] {
+			for i := 0; i < 64; i += 8 {
+				binary.LittleEndian.PutUint64(to[i:], spread[uint8(words[0]>>i)])
+			}
+		}
+		for i := range to {
+			to[i] = uint8(^words[0] >> i & 1)
+		}
+		dst = dst[s.shape.W:]
+	}
+	return nil
+}
+
+// spread has a byte for each bit of another byte: 0 for a bit that is set.
+var spread = func() (table [256]uint64) {
+	for v := range table {
+		for bit := range 8 {
+			table[v] |= uint64(^v>>bit&1) << (8 * bit)
+		}
+	}
+	return table
+}()
 
 // judge finds the topology of a construction.
 func (m *judged) judge(construction int, t *Topology) error {
 	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
-		n, err := betti.ByFlooding(&betti.Image{Source: m.fields[k]}, ecc.Convention{Vertices: construction == V})
+		n, err := betti.ByFlooding(&betti.Image{Source: shown{m, k}}, ecc.Convention{Vertices: construction == V})
 		if err != nil {
 			return err
 		}
@@ -220,7 +286,13 @@ func (m *judged) judge(construction int, t *Topology) error {
 	}
 	corners := construction == T
 	t.Components = t.Union.B0 - m.unmet(ofPred, corners) - m.unmet(ofTruth, corners)
-	t.Holes = m.matchedHoles(!corners)
+	dims := 3
+	if m.flat {
+		dims = 2
+	}
+	if highest(t.Pred, dims) > 0 && highest(t.Truth, dims) > 0 {
+		t.Holes = m.matchedHoles(!corners)
+	}
 	return nil
 }
 
