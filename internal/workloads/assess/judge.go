@@ -143,7 +143,7 @@ func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
 }
 
 // same reports whether all values are equal: whether they are the same one value further.
-func same[E uint8 | uint16](row []E) bool {
+func same[E uint8 | int16 | uint16](row []E) bool {
 	return bytes.Equal(grid.Bytes(row[1:]), grid.Bytes(row[:len(row)-1]))
 }
 

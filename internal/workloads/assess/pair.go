@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -108,18 +107,12 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 // distinct calls see with each value that there is.
 func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	var seen [1 << 16]bool
-	words := grid.Values[uint64](grid.Bytes(values)[:len(values)*int(unsafe.Sizeof(values[0]))/8*8])
-	each := len(values) / max(1, len(words))
-	for i, word := range words {
-		if i > 0 && word == words[i-1] {
-			continue
+	for i := 0; i < len(values); {
+		seen[uint16(values[i])] = true
+		for i+step < len(values) && same(values[i:][:step+1]) {
+			i += step
 		}
-		for _, v := range values[i*each:][:each] {
-			seen[uint16(v)] = true
-		}
-	}
-	for _, v := range values[len(words)*each:] {
-		seen[uint16(v)] = true
+		i++
 	}
 	for i, is := range seen {
 		if is {
