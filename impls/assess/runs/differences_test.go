@@ -170,3 +170,14 @@ func TestComplement(t *testing.T) {
 		}
 	}
 }
+
+// TestConnectivityOrder compares the two predictions of the guide: which has the smaller error of b0 depends on the
+// connectivity.
+func TestConnectivityOrder(t *testing.T) {
+	joined := answer(t, Implementation{}, pairOf(t, []string{"b..b", "bp.b", "b.pb", "b..b"}))[0]
+	broken := answer(t, Implementation{}, pairOf(t, []string{"b..b", "b..b", "tp.b", "tp.b"}))[0]
+	want := [4]int64{1, 0, 0, 1}
+	if got := [4]int64{joined.In[assess.T].Error(0), broken.In[assess.T].Error(0), joined.In[assess.V].Error(0), broken.In[assess.V].Error(0)}; got != want {
+		t.Errorf("errors of b0: want %v, got %v", want, got)
+	}
+}
