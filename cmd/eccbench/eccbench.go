@@ -18,7 +18,7 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(), eigenmapCommand(), homologyCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), gating.Command(), workerCommand(),
+		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(), eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), gating.Command(), workerCommand(),
 	}
 }
 

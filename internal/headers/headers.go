@@ -35,6 +35,8 @@ type Nifti struct {
 	Shape      []int64 // the fastest axis first: x, y, z, time, components
 	Vector     bool    // components are those of a vector
 	Note, Name string
+	// Affine maps x, y, z and 1 to millimetres: right, anterior, superior; nil where nobody knows.
+	Affine *[3][4]float64
 }
 
 // Header is the header, after which the numbers come. Axes are of 32,767 at most.
@@ -61,8 +63,9 @@ func (n Nifti) Header() ([]byte, error) {
 		_           [24]byte
 		Description [80]byte
 		_           [24]byte
-		_           [4]byte
-		_           [72]byte
+		_, Sform    int16
+		_           [6]float32
+		Affine      [3][4]float32
 		Name        [16]byte
 		Magic       [4]byte
 		_           [offset - size]byte
@@ -79,6 +82,17 @@ func (n Nifti) Header() ([]byte, error) {
 	}
 	if n.Vector {
 		h.Intent = vector
+	}
+	if n.Affine != nil {
+		h.Sform = 1
+		for r, row := range n.Affine {
+			for c, v := range row {
+				h.Affine[r][c] = float32(v)
+			}
+		}
+		for c := range 3 {
+			h.Pixdim[c+1] = float32(math.Hypot(math.Hypot(n.Affine[0][c], n.Affine[1][c]), n.Affine[2][c]))
+		}
 	}
 	copy(h.Description[:len(h.Description)-1], n.Note)
 	copy(h.Name[:], n.Name)

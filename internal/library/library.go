@@ -1,8 +1,8 @@
 // Package library answers for the programs of other languages, in their own process: the
 // curve of an image in their memory, or of a file, checked by its fingerprint, its Betti
-// numbers, its gradient vector flow, the lowest eigenpairs of its graph, and its soft curve with the
-// gradients. Its answers are those of the commands curve, betti, gvf and eigenmap, and of the
-// workload softecc.
+// numbers, its gradient vector flow, the lowest eigenpairs of its graph, the comparison of a segmentation
+// with its truth, and its soft curve with the gradients. Its answers are those of the commands curve, betti,
+// gvf, eigenmap and assess, and of the workload softecc.
 //
 // It does without the list of all implementations, which brings the kernels of devices and
 // the processes of the runner.
@@ -56,6 +56,9 @@ type Request struct {
 	Flow *ask.FlowOptions `json:"flow"`
 	// Eigenmap asks for the lowest eigenpairs of the image's graph; nil where it does not.
 	Eigenmap *ask.EigenmapOptions `json:"eigenmap"`
+	// Assess asks how the first of two images in memory, a prediction, differs from the second, its
+	// truth; nil where it does not.
+	Assess *Assess `json:"assess"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
@@ -90,6 +93,10 @@ type Answer struct {
 	// characteristics.
 	Slabs [][]byte `json:"slabs,omitempty"`
 	Chi   []int64  `json:"chi,omitempty"`
+	// Sets are the names of the sets of labels that an Assess compares, and Columns those of the numbers
+	// of each.
+	Sets    []string `json:"sets,omitempty"`
+	Columns []string `json:"columns,omitempty"`
 
 	lines numbers
 }
@@ -189,6 +196,10 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	if r.Images < 1 || len(voxels)%r.Images != 0 {
 		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
 	}
+	if r.Assess != nil {
+		a, err := r.assess(ctx, shape, voxels)
+		return []Answer{a}, err
+	}
 	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
 		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
 	}
@@ -203,7 +214,7 @@ func (r Request) Brief(bytes int) bool {
 
 // curve reports whether a curve is asked for.
 func (r Request) curve() bool {
-	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
+	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil
 }
 
 // convention is that of an image of a type.

@@ -11,10 +11,11 @@ Betti(b0=1027, b1=0, b2=0)
 
 from importlib.metadata import version as _version
 
+from ._assess import Assessment, assess
 from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
 from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
 
-__all__ = ["Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
+__all__ = ["Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
 __version__ = _version("eccbench")

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/impls/assess/runs"
+	"eccbench/internal/ask"
+	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/workloads/assess"
+)
+
+func assessCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "assess", Args: "PRED TRUTH", Brief: "compare the verified topology of a segmentation with that of its ground truth, by label",
+		Examples: []string{
+			"eccbench assess pred.nii.gz truth.nii.gz",
+			"eccbench assess pred.nii.gz truth.nii.gz --labels 1,2 --group 'vessels=1,2,3' --format md",
+			"eccbench assess pred.tif truth.tif --connectivity 8 --format csv -o assess.csv",
+			"eccbench assess pred.nrrd truth.nrrd --errors errors.csv --map chi.nrrd --connectivity 26",
+			"eccbench assess pred.npy truth.npy --fail-above 'b0_error=3,matching_error0_max=5'",
+			"eccbench assess --pairs pairs.csv --format csv",
+			"eccbench assess predictions/ truths/",
+		},
+		Run: doAssess,
+	}
+}
+
+// An assessJob is what was asked of assess.
+type assessJob struct {
+	answering
+	given, joined, limits []string // as they were typed
+	connectivity          string
+	format                string
+	errors, mapped, pairs string
+	anyGeometry           bool
+	labels                []float64
+	groups                []assess.Group
+	constructions         []int
+	above                 map[string]float64
+}
+
+// assessFormats are the formats that comparisons are printed in.
+var assessFormats = []string{"table", "csv", "json", "md"}
+
+func doAssess(c *cli.Program, args []string) error {
+	var j assessJob
+	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
+	f.StringSliceVar(&j.given, "labels", nil, "labels to compare (default all that either image has, and their union)")
+	f.StringArrayVar(&j.joined, "group", nil, "labels to compare as one mask, such as 'vessels=1,2,3'; repeatable")
+	f.StringVar(&j.connectivity, "connectivity", "both", "connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
+	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.StringVar(&j.errors, "errors", "", "write the list of extra, missing, merged and split components and of cavities to this CSV file")
+	f.StringVar(&j.mapped, "map", "", "write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringSliceVar(&j.limits, "fail-above", nil, "end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
+	f.StringVar(&j.pairs, "pairs", "", "a CSV file of pairs, PRED,TRUTH in each line, in place of the arguments")
+	f.BoolVar(&j.anyGeometry, "ignore-geometry", false, "compare images whose headers disagree on spacing, orientation or origin")
+	if err := j.addImage(f); err != nil {
+		return err
+	}
+	j.addEffort(f)
+	f.MarkHidden("impl")
+	if err := c.Parse(assessCommand(), f, args); err != nil {
+		return err
+	}
+	if err := j.checkFlags(f); err != nil {
+		return err
+	}
+	if pairs, err := j.manyPairs(f); err != nil || pairs != nil {
+		if err != nil {
+			return err
+		}
+		return j.many(c, pairs)
+	}
+	paths, spooled, err := c.Spool(f.Args())
+	if err != nil {
+		return err
+	}
+	defer spooled.Close() // of what nobody else reads
+	j.spooled = spooled
+	return spooled.Said(j.run(c, paths[0], paths[1]))
+}
+
+// checkFlags rejects what cannot be, and reads labels, groups and limits.
+func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
+	switch {
+	case f.Changed("levels"):
+		return cli.Usagef("--levels: labels are the values themselves: leave it out")
+	case !slices.Contains(assessFormats, j.format):
+		return cli.Usagef("--format %s: want %s", j.format, strings.Join(assessFormats, ", "))
+	case j.pairs != "" && f.NArg() != 0 || j.pairs == "" && f.NArg() != 2:
+		return cli.Usagef("assess wants two images or two folders, the prediction first, or --pairs with a file of pairs")
+	case j.mapped != "" && assess.MapExtension(j.mapped) == "":
+		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped, strings.Join(assess.MapExtensions(), ", "))
+	case j.in.Volume == everyVolume:
+		return cli.Usagef("--volume all: want the number of one image")
+	}
+	switch j.connectivity {
+	case "both":
+		j.constructions = []int{assess.T, assess.V}
+	case "26", "8":
+		j.constructions = []int{assess.T}
+	case "6", "4":
+		j.constructions = []int{assess.V}
+	default:
+		return cli.Usagef("--connectivity %s: want both, 26 or 6, or of 2D images 8 or 4", j.connectivity)
+	}
+	if f.Changed("labels") {
+		if j.labels, err = labelList(j.given); err != nil {
+			return cli.Usagef("--labels: %w", err)
+		}
+	}
+	for _, text := range j.joined {
+		name, list, ok := strings.Cut(text, "=")
+		labels, err := labelList(strings.Split(list, ","))
+		if !ok || name == "" || err != nil {
+			return cli.Usagef("--group %s: want NAME=LABEL,LABEL…, such as vessels=1,2,3", text)
+		}
+		j.groups = append(j.groups, assess.Group{Name: name, Labels: labels})
+	}
+	j.above = map[string]float64{}
+	for _, text := range j.limits {
+		name, limit, _ := strings.Cut(text, "=")
+		v, err := strconv.ParseFloat(limit, 64)
+		if err != nil || !slices.Contains(assess.Columns(), name) {
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text, strings.Join(assess.Columns(), ", "))
+		}
+		j.above[name] = v
+	}
+	j.in.Every = true
+	return j.check()
+}
+
+// labelList reads whole numbers.
+func labelList(words []string) (list []float64, err error) {
+	for _, word := range words {
+		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || v != math.Trunc(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q is no label: want a whole number", word)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// An assessed is the verified comparison of a pair of images.
+type assessed struct {
+	pair            *assess.Pair
+	predName, truth string // as people know them
+	method          string // who made the prediction, of many
+	dims            int
+	answer          ask.Answered[assess.Comparisons]
+	affine          *[3][4]float64 // of the truth; nil where its file has none
+	constructions   []int
+}
+
+// compare reads a pair of images and compares them.
+func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err error) {
+	start := time.Now()
+	q := ask.Assess{Labels: j.labels, Groups: j.groups, By: assess.Workload(runs.Implementation{})}
+	if q.Question, err = j.question(c, pred); err != nil {
+		return a, err
+	}
+	if q.Truth, err = j.question(c, truth); err != nil {
+		return a, err
+	}
+	files, err := q.Truth.Files()
+	if err != nil {
+		return a, err
+	}
+	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors}, {Flag: "--map", Path: j.mapped}}
+	if err := j.writable(&q.Question, files, targets...); err != nil {
+		return a, err
+	}
+	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions}
+	if a.affine, err = j.geometry(pred, truth); err != nil {
+		return a, err
+	}
+	got, err := q.Answer()
+	if err != nil {
+		return a, err
+	}
+	a.pair, a.answer, a.dims = got.Pair, got.Answered, got.Truth.Shape().Dim()
+	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
+		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d", j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
+	}
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown, a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+	}
+	return a, nil
+}
+
+// geometry is the affine of the truth, after it was compared with that of the prediction.
+func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
+	var g [2]*datasets.Geometry
+	for i, path := range []string{pred, truth} {
+		if j.in.Stack || datasets.IsName(path) {
+			continue
+		}
+		var err error
+		if g[i], err = datasets.GeometryOf(path); err != nil {
+			return nil, err
+		}
+	}
+	if g[0] != nil && g[1] != nil && !j.anyGeometry {
+		if err := g[0].Differs(*g[1]); err != nil {
+			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.spooled.Shown(pred), j.spooled.Shown(truth), err)
+		}
+	}
+	if g[1] == nil {
+		return nil, nil
+	}
+	return &g[1].Affine, nil
+}
+
+// run compares one pair of images, and writes what was confirmed.
+func (j assessJob) run(c *cli.Program, pred, truth string) error {
+	a, err := j.compare(c, pred, truth)
+	if err != nil {
+		return err
+	}
+	if err := j.writeMap(a); err != nil {
+		return err
+	}
+	if err := j.writeErrors(a); err != nil {
+		return err
+	}
+	if err := writeTo(c, j.out, "comparison", func(w io.Writer) error { return writeAssessed(w, j.format, a) }); err != nil {
+		return err
+	}
+	return j.failAbove([]assessed{a})
+}
+
+// writeMap writes the local difference of χ of the last set but groups: of all labels.
+func (j assessJob) writeMap(a assessed) error {
+	if j.mapped == "" {
+		return nil
+	}
+	at := len(a.pair.Sets) - 1 - len(j.groups)
+	construction := a.constructions[0]
+	values := assess.LocalEuler(a.pair, a.pair.Sets[at], construction)
+	sum := 0.0
+	for _, v := range values {
+		sum += float64(v)
+	}
+	t := a.answer.Out[at].In[construction]
+	if want := assess.Euler(t.Pred) - assess.Euler(t.Truth); sum != float64(want) {
+		return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written", sum, want)}
+	}
+	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s", assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
+	return cli.WriteFile(j.mapped, func(w *os.File) error {
+		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.pair.Shape(), values, a.affine, note)
+	})
+}
+
+// writeErrors writes the topological errors of all sets.
+func (j assessJob) writeErrors(a assessed) error {
+	if j.errors == "" {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max\n")
+	for _, set := range a.pair.Sets {
+		for _, k := range a.constructions {
+			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
+				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label), assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
+					d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1], d.Least[2], d.Greatest[2])
+			}
+		}
+	}
+	return cli.WriteFile(j.errors, func(w *os.File) error {
+		_, err := w.WriteString(text.String())
+		return err
+	})
+}
+
+// exitAbove is the exit code of a number above its limit: a regression.
+const exitAbove = 10
+
+// failAbove is an error where a number is above its limit.
+func (j assessJob) failAbove(list []assessed) error {
+	for _, a := range list {
+		for i, set := range a.pair.Sets {
+			for _, k := range a.constructions {
+				values := a.answer.Out[i].Values(k, a.dims)
+				for _, name := range slices.Sorted(maps.Keys(j.above)) {
+					if v := values[slices.Index(assess.Columns(), name)]; v > j.above[name] {
+						return cli.VerdictError{Code: exitAbove, Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
+							report.VisibleText(a.predName), set.Name, assess.Connectivity(k, a.dims), name, v, j.above[name])}
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// csvText is a text as a cell of CSV.
+func csvText(s string) string {
+	if strings.ContainsAny(s, ",\"\n") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}

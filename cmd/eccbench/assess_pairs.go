@@ -1,0 +1,284 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/internal/cli"
+	"eccbench/internal/stats"
+	"eccbench/internal/workloads/assess"
+)
+
+// A pairOfFiles is one of many pairs. Method is who made the prediction, "" where nobody said.
+type pairOfFiles struct{ pred, truth, method string }
+
+// manyPairs are the pairs of a CSV file or of two folders; nil where one pair is compared.
+func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
+	switch {
+	case j.pairs != "":
+		list, err = pairsOfFile(j.pairs)
+	case !j.in.Stack && holdsFiles(f.Arg(0)) && holdsFiles(f.Arg(1)):
+		list, err = pairsOfFolders(f.Arg(0), f.Arg(1))
+	default:
+		return nil, nil
+	}
+	if err == nil && (j.errors != "" || j.mapped != "") {
+		err = errors.New("--errors and --map are of one pair: leave them out")
+	}
+	if err == nil && len(list) == 0 {
+		err = errors.New("no pairs: want at least one")
+	}
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return list, nil
+}
+
+// holdsFiles reports whether a path is a folder of files, not an image that is one.
+func holdsFiles(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && !datasets.IsZarr(path)
+}
+
+// pairsOfFile reads lines of PRED,TRUTH or PRED,TRUTH,METHOD. Paths are relative to the file.
+func pairsOfFile(path string) (list []pairOfFiles, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--pairs: %w", err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("--pairs %s: %w", path, err)
+	}
+	for i, line := range lines {
+		if len(line) < 2 || len(line) > 3 {
+			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path, i+1, len(line))
+		}
+		if i == 0 && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
+			continue
+		}
+		line = append(line, "")
+		for k := range 2 {
+			if !filepath.IsAbs(line[k]) && !strings.Contains(line[k], "://") {
+				line[k] = filepath.Join(filepath.Dir(path), line[k])
+			}
+		}
+		list = append(list, pairOfFiles{line[0], line[1], line[2]})
+	}
+	return list, nil
+}
+
+// pairsOfFolders pairs the files of one name in two folders.
+func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
+	entries, err := os.ReadDir(preds)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		truth := filepath.Join(truths, e.Name())
+		if _, err := os.Stat(truth); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s has no file of its name in %s: add the truth, or list the pairs in a file for --pairs", filepath.Join(preds, e.Name()), truths)
+		}
+		list = append(list, pairOfFiles{filepath.Join(preds, e.Name()), truth, ""})
+	}
+	return list, nil
+}
+
+// many compares many pairs, and writes their numbers, or in a table for people what they are on average.
+func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
+	var list []assessed
+	for _, p := range pairs {
+		paths, spooled, err := c.Spool([]string{p.pred, p.truth})
+		if err != nil {
+			return err
+		}
+		one := j
+		one.spooled = spooled
+		a, err := one.compare(c, paths[0], paths[1])
+		err = spooled.Said(err)
+		spooled.Close()
+		if err != nil {
+			return err
+		}
+		a.method = p.method
+		a.pair.Pred, a.pair.Truth = nil, nil // only names are needed
+		list = append(list, a)
+	}
+	if err := writeTo(c, j.out, "comparisons", func(w io.Writer) error { return writeMany(w, j.format, list) }); err != nil {
+		return err
+	}
+	return j.failAbove(list)
+}
+
+// writeMany writes the comparisons of many pairs.
+func writeMany(w io.Writer, format string, list []assessed) error {
+	summary, tests := summarise(list)
+	var text strings.Builder
+	switch format {
+	case "json":
+		var documents []assessDocument
+		for _, a := range list {
+			documents = append(documents, a.document())
+		}
+		return writeJSON(w, struct {
+			Pairs   []assessDocument `json:"pairs"`
+			Summary []assessSummary  `json:"summary"`
+			Tests   []assessTest     `json:"tests"`
+		}{documents, summary, tests})
+	case "csv":
+		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n%s\n", len(list), list[0].answer.Witness, version(),
+			strings.Join(append([]string{"pred", "truth", "method", "label", "connectivity"}, assess.Columns()...), ","))
+		for _, a := range list {
+			for _, row := range a.rows() {
+				fmt.Fprintf(&text, "%s,%s,%s,%s\n", csvText(a.predName), csvText(a.truth), csvText(a.method), row.csv())
+			}
+		}
+	default:
+		fmt.Fprintf(&text, "assess: %d pairs\n%s\n", len(list), preamble(list[0]))
+		t := assessTable{header: []string{"label", "conn.", "number", "pairs", "mean", "95 % interval", "median"}}
+		for _, s := range summary {
+			label := s.Label
+			if s.Method != "" {
+				label = s.Method + ": " + label
+			}
+			t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
+		}
+		if err := t.write(&text, format == "md"); err != nil {
+			return err
+		}
+		if len(tests) > 0 {
+			fmt.Fprintf(&text, "\nWilcoxon signed-rank tests of %s against %s, two-sided, p by Holm:\n", tests[0].Methods[0], tests[0].Methods[1])
+			t := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
+			for _, s := range tests {
+				t.cells = append(t.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.P)})
+			}
+			if err := t.write(&text, format == "md"); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func short(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// summarised are the columns that many pairs are summarised by. The upper bound of the matching error
+// stands for it where it is not known exactly.
+var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max", "matching_error1_max", "matching_error2_max"}
+
+// An assessSummary is one number of many pairs: the mean with a bootstrap interval, and the median.
+type assessSummary struct {
+	Method       string  `json:"method,omitempty"`
+	Label        string  `json:"label"`
+	Connectivity int     `json:"connectivity"`
+	Column       string  `json:"column"`
+	Pairs        int     `json:"pairs"`
+	Mean         float64 `json:"mean"`
+	Low          float64 `json:"low"`
+	High         float64 `json:"high"`
+	Median       float64 `json:"median"`
+}
+
+// An assessTest is a Wilcoxon signed-rank test between the numbers of two methods for the same truths.
+type assessTest struct {
+	Methods      [2]string `json:"methods"`
+	Label        string    `json:"label"`
+	Connectivity int       `json:"connectivity"`
+	Column       string    `json:"column"`
+	Pairs        int       `json:"pairs"`
+	P            float64   `json:"p"` // two-sided, adjusted by Holm
+}
+
+// summarise summarises pairs by method, label, connectivity and column, and tests two methods.
+func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
+	type key struct {
+		method, label string
+		connectivity  int
+		column        string
+	}
+	values, order := map[key]map[string]float64{}, []key{} // by truth
+	var methods []string
+	for _, a := range list {
+		if !slices.Contains(methods, a.method) {
+			methods = append(methods, a.method)
+		}
+		for _, row := range a.rows() {
+			for _, column := range summarised {
+				v := row.values[slices.Index(assess.Columns(), column)]
+				if math.IsNaN(v) || a.dims == 2 && strings.Contains(column, "2") {
+					continue
+				}
+				k := key{a.method, row.label, row.connectivity, column}
+				if values[k] == nil {
+					values[k] = map[string]float64{}
+					order = append(order, k)
+				}
+				name := a.truth
+				if a.method == "" {
+					name = a.predName
+				}
+				values[k][name] = v
+			}
+		}
+	}
+	var p []float64
+	for _, k := range order {
+		x := inOrder(values[k])
+		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column, Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
+		s.Low, s.High = stats.Bootstrap(x, 0.95)
+		summary = append(summary, s)
+		other := k
+		if len(methods) != 2 || k.method != methods[0] {
+			continue
+		}
+		other.method = methods[1]
+		differences := map[string]float64{}
+		for truth, v := range values[k] {
+			if w, ok := values[other][truth]; ok {
+				differences[truth] = v - w
+			}
+		}
+		d := inOrder(differences)
+		negated := make([]float64, len(d))
+		for i, v := range d {
+			negated[i] = -v
+		}
+		p = append(p, min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated))))
+		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, len(d), 0})
+	}
+	for i, adjusted := range stats.Holm(p) {
+		tests[i].P = adjusted
+	}
+	return summary, tests
+}
+
+// inOrder are the values of a map in the order of its keys.
+func inOrder(m map[string]float64) (list []float64) {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		list = append(list, m[k])
+	}
+	return list
+}

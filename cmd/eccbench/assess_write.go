@@ -1,0 +1,207 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"eccbench/internal/report"
+	"eccbench/internal/workloads/assess"
+)
+
+// writeAssessed writes the comparison of one pair.
+func writeAssessed(w io.Writer, format string, a assessed) error {
+	var text strings.Builder
+	switch format {
+	case "json":
+		return writeJSON(w, a.document())
+	case "csv":
+		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(append([]string{"label", "connectivity"}, assess.Columns()...), ","))
+		for _, row := range a.rows() {
+			text.WriteString(row.csv() + "\n")
+		}
+	default:
+		fmt.Fprintf(&text, "assess: %s against %s, %s\n%s", a.predName, a.truth, a.pair.Shape(), preamble(a))
+		for _, t := range a.tables() {
+			text.WriteString("\n")
+			if err := t.write(&text, format == "md"); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(v)
+}
+
+// head is the line about where the numbers are from.
+func (a assessed) head() string {
+	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.pair.Shape(), a.answer.By, a.answer.Witness, version())
+}
+
+// preamble is the lines below the names of what was compared: the verdict and the connectivities.
+func preamble(a assessed) string {
+	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, version(), strings.Replace(connectivities(a.dims), "; ", "\n", 1))
+}
+
+// connectivities is the sentence about which connectivity is which.
+func connectivities(dims int) string {
+	t, v := assess.Connectivity(assess.T, dims), assess.Connectivity(assess.V, dims)
+	return fmt.Sprintf("connectivity %d (construction T): foreground %d-connected, background %d-connected; connectivity %d (construction V): foreground %d-connected, background %d-connected", t, t, v, v, v, t)
+}
+
+// An assessRow is the numbers of a label in one connectivity.
+type assessRow struct {
+	label        string
+	connectivity int
+	values       []float64
+}
+
+func (a assessed) rows() (list []assessRow) {
+	for i, set := range a.pair.Sets {
+		for _, k := range a.constructions {
+			list = append(list, assessRow{set.Name, assess.Connectivity(k, a.dims), a.answer.Out[i].Values(k, a.dims)})
+		}
+	}
+	return list
+}
+
+func (r assessRow) csv() string {
+	cells := []string{csvText(r.label), strconv.Itoa(r.connectivity)}
+	for _, v := range r.values {
+		cells = append(cells, number(v))
+	}
+	return strings.Join(cells, ",")
+}
+
+// number is a number of CSV, empty where it is not defined.
+func number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// MarshalJSON writes the row by column, null where a number is not defined.
+func (r assessRow) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	name, err := json.Marshal(r.label)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&b, `{"label":%s,"connectivity":%d`, name, r.connectivity)
+	for i, column := range assess.Columns() {
+		v := number(r.values[i])
+		if v == "" {
+			v = "null"
+		}
+		fmt.Fprintf(&b, `,%q:%s`, column, v)
+	}
+	return []byte(b.String() + "}"), nil
+}
+
+// An assessDocument is a comparison as JSON.
+type assessDocument struct {
+	Pred           string      `json:"pred"`
+	Truth          string      `json:"truth"`
+	Method         string      `json:"method,omitempty"`
+	Shape          string      `json:"shape"`
+	Implementation string      `json:"implementation"`
+	Verdict        string      `json:"verdict"`
+	Witness        string      `json:"witness"`
+	Program        string      `json:"program"`
+	Connectivity   string      `json:"connectivity"`
+	Rows           []assessRow `json:"rows"`
+}
+
+func (a assessed) document() assessDocument {
+	return assessDocument{a.predName, a.truth, "", a.pair.Shape().String(), a.answer.By, "VERIFIED", a.answer.Witness, version(), connectivities(a.dims), a.rows()}
+}
+
+// An assessTable is a table for people.
+type assessTable struct {
+	header []string
+	cells  [][]string
+}
+
+// tables are the voxels, the numbers of both images, and what is matched.
+func (a assessed) tables() []assessTable {
+	voxels := assessTable{header: []string{"label", "voxels P", "voxels T", "common", "Dice", "IoU", "volume error"}}
+	first := assessTable{header: []string{"label", "conn.", "χ P", "χ T", "error", "b0 P", "b0 T", "error"}}
+	second := assessTable{header: []string{"label", "conn.", "b1 P", "b1 T", "error", "b2 P", "b2 T", "error"}}
+	matched := assessTable{header: []string{"label", "conn.", "matched b0", "error", "matched b1", "error", "matched b2", "error"}}
+	if a.dims == 2 {
+		second.header, matched.header = second.header[:5], matched.header[:6]
+	}
+	for i, set := range a.pair.Sets {
+		c := a.answer.Out[i]
+		change := "—"
+		if c.Truth != 0 {
+			change = fmt.Sprintf("%+.2f %%", 100*c.VolumeError())
+		}
+		voxels.cells = append(voxels.cells, []string{set.Name, fmt.Sprint(c.Pred), fmt.Sprint(c.Truth), fmt.Sprint(c.Both), ratio(c.Dice()), ratio(c.IoU()), change})
+		for _, k := range a.constructions {
+			row := []string{set.Name, fmt.Sprint(assess.Connectivity(k, a.dims))}
+			values := c.Values(k, a.dims)
+			at := func(from, n int) (cells []string) {
+				for _, v := range values[from : from+n] {
+					cells = append(cells, fmt.Sprint(int64(v)))
+				}
+				return append(append([]string{}, row...), cells...)
+			}
+			const numbers, dims = 6, 18 // where χ begins, and what is matched
+			first.cells = append(first.cells, at(numbers, 6))
+			second.cells = append(second.cells, at(numbers+6, 3*(a.dims-1)))
+			cells := append([]string{}, row...)
+			for dim := range a.dims {
+				v := values[dims+4*dim:]
+				cells = append(cells, between(v[0], v[1]), between(v[2], v[3]))
+			}
+			matched.cells = append(matched.cells, cells)
+		}
+	}
+	return []assessTable{voxels, first, second, matched}
+}
+
+// between is a number that is known to lie between two.
+func between(least, most float64) string {
+	if least == most {
+		return fmt.Sprint(int64(least))
+	}
+	return fmt.Sprintf("%d to %d", int64(least), int64(most))
+}
+
+func ratio(v float64) string {
+	if math.IsNaN(v) {
+		return "—"
+	}
+	return strconv.FormatFloat(v, 'f', 4, 64)
+}
+
+// write writes a table, of Markdown or aligned to the right.
+func (t assessTable) write(w io.Writer, markdown bool) error {
+	if markdown {
+		return report.Table(w, report.Markdown, t.header, t.cells)
+	}
+	widest := utf8.RuneCountInString(t.header[0])
+	for _, row := range t.cells {
+		widest = max(widest, utf8.RuneCountInString(row[0]))
+	}
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	for _, row := range append([][]string{t.header}, t.cells...) {
+		name := row[0] + strings.Repeat(" ", widest-utf8.RuneCountInString(row[0]))
+		fmt.Fprintf(table, "%s\t%s\t\n", name, strings.Join(row[1:], "\t"))
+	}
+	return table.Flush()
+}

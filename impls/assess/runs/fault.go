@@ -1,0 +1,16 @@
+package runs
+
+// A Fault is a planted mistake, of which tests prove that witnesses notice it.
+type Fault string
+
+// The planted faults.
+const (
+	SharedUnion    Fault = "every component of the union is matched"
+	OutsideMatched Fault = "the outside is a matched cavity"
+)
+
+// Faulty is the implementation with a planted fault.
+func Faulty(f Fault) Implementation { return Implementation{f} }
+
+// Faults lists the planted faults.
+func Faults() []Fault { return []Fault{SharedUnion, OutsideMatched} }

@@ -1,0 +1,222 @@
+// Package runs compares the topology of two segmentations by runs of voxels along rows.
+//
+// Within the bounding box of each label both masks and their union become bitmaps, and these runs:
+// of the mask, and of what is between them. Runs of neighbouring rows are joined by union and find,
+// once for each connectivity, which counts components and cavities; tunnels follow from the Euler
+// characteristic, counted on the bitmaps. A component of the union is matched where it has runs of both
+// masks. Two components of the backgrounds of the masks are one where they overlap, and what is so
+// joined and is not the outside is a matched cavity.
+package runs
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/assess"
+	"eccbench/internal/workloads/betti"
+)
+
+// voxelNS is what a voxel costs a core at most, in noise, for the estimate in a refusal.
+const voxelNS = 300
+
+// mostVoxels is how many voxels an image has at most, so that runs have numbers of 32 bits.
+const mostVoxels = 1 << 31
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name: "runs", Where: "cpu",
+		Method: "union and find of runs within the bounding box of each label, of both masks, their union and the backgrounds, χ by bitmaps; all cores",
+		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow, or has more runs than are numbered.
+func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
+	n := in.Shape().Voxels()
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores", n, voxelNS, c.Cores()); err != nil {
+		return err
+	}
+	if n > mostVoxels {
+		return fmt.Errorf("%d voxels: want at most %d; crop the images", n, mostVoxels)
+	}
+	return nil
+}
+
+// Setup allocates nothing: how many runs there are shows when they are found.
+func (i Implementation) Setup(in *assess.Pair, c bench.Conditions) (bench.Job[assess.Comparisons], error) {
+	return &job{in: in, cores: c.Cores(), fault: i.fault, out: assess.Poisoned()}, nil
+}
+
+type job struct {
+	in    *assess.Pair
+	cores int
+	fault Fault
+	out   assess.Comparisons
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("boxes")
+	boxes := boxesOf(j.in, j.cores)
+	end()
+	defer trace.Span("sets")()
+	out := make(assess.Comparisons, len(j.in.Sets))
+	atOnce := min(j.cores, len(out))
+	inParallel(atOnce, len(out), func(i int) {
+		set := j.in.Sets[len(out)-1-i] // the union, which is large, and groups come first
+		box := emptyBox
+		for _, c := range set.Codes {
+			box = box.with(boxes[c])
+		}
+		if box != emptyBox {
+			m := newMasks(j.in, set, box, max(1, j.cores/atOnce))
+			out[len(out)-1-i] = m.compare(j.fault)
+		}
+	})
+	j.out = out
+	return nil
+}
+
+func (j *job) Poison()                          { j.out = assess.Poisoned() }
+func (j *job) Out() (assess.Comparisons, error) { return j.out, nil }
+func (j *job) Close() error                     { return nil }
+
+// inParallel calls a function with every number below n, in order, on so many cores.
+func inParallel(cores, n int, f func(i int)) {
+	var next atomic.Int64
+	crew.Each(min(cores, n), func(int) {
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			f(int(i))
+		}
+	})
+}
+
+// The bitmaps of a set of labels.
+const (
+	pred = iota
+	truth
+	union
+	bitmaps
+)
+
+// masks are those of a set of labels within its box.
+type masks struct {
+	flat  bool
+	cores int
+	bits  [bitmaps]bitmap
+	set   [bitmaps]runs // of the masks
+	rest  [bitmaps]runs // of what is between them, with the outside at both ends of each row
+	// The components by construction, of the masks and of the rest.
+	parts, gaps [bitmaps][assess.Constructions]forest
+	euler       [bitmaps][assess.Constructions]int64
+}
+
+// newMasks finds the runs of the masks of a set and joins them.
+func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
+	m := &masks{flat: in.Shape().D == 1, cores: cores}
+	member := make([]bool, 1<<16)
+	for _, c := range set.Codes {
+		member[c] = true
+	}
+	whole := len(set.Codes) > 1 && set.Name == assess.Everything
+	inParallel(cores, 2, func(i int) {
+		m.bits[i] = pack([]*grid.Field{in.Pred, in.Truth}[i], b, member, set.Codes, whole)
+	})
+	m.bits[union] = m.bits[pred].or(m.bits[truth])
+	inParallel(cores, bitmaps, func(i int) {
+		m.set[i] = runsOf(m.bits[i])
+		m.rest[i] = m.set[i].between()
+	})
+	const each = 3 // tasks by bitmap and construction
+	inParallel(cores, bitmaps*assess.Constructions*each, func(i int) {
+		of, construction := i/each/assess.Constructions, i/each%assess.Constructions
+		corners := construction == assess.T
+		d, h := m.bits[of].d, m.bits[of].h
+		switch i % each {
+		case 0:
+			m.parts[of][construction] = join(m.set[of], d, h, corners)
+		case 1:
+			m.gaps[of][construction] = joinAround(m.rest[of], d, h, !corners, m.flat)
+		case 2:
+			m.euler[of][construction] = m.bits[of].euler(construction)
+		}
+	})
+	return m
+}
+
+// compare counts what the masks have and what is matched.
+func (m *masks) compare(fault Fault) (c assess.Comparison) {
+	c.Pred, c.Truth = m.bits[pred].count(), m.bits[truth].count()
+	c.Both = c.Pred + c.Truth - m.bits[union].count()
+	inParallel(m.cores, assess.Constructions, func(k int) {
+		t := &c.In[k]
+		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
+		t.Components = m.matchedParts(k)
+		t.Holes = m.matchedGaps(k, fault)
+		if fault == SharedUnion && k == assess.T {
+			t.Components = t.Union.B0
+		}
+	})
+	return c
+}
+
+// numbers are the Betti numbers of a mask in a construction.
+func (m *masks) numbers(of, construction int) betti.Numbers {
+	parts, gaps := m.parts[of][construction].components, m.gaps[of][construction].components
+	if m.flat {
+		return betti.Numbers{B0: parts, B1: gaps}
+	}
+	return betti.Of(parts, gaps, m.euler[of][construction])
+}
+
+// matchedParts counts the components of the union that have runs of both masks.
+func (m *masks) matchedParts(construction int) (n int64) {
+	parent := m.parts[union][construction].parent
+	met := make([]uint8, len(parent))
+	for of := pred; of <= truth; of++ {
+		m.set[of].meet(m.set[union], func(_, i int32) { met[parent[i]] |= 1 << of })
+	}
+	for _, both := range met {
+		if both == 3 {
+			n++
+		}
+	}
+	return n
+}
+
+// matchedGaps joins the components of both backgrounds where they overlap, and counts what is joined
+// and not the outside.
+func (m *masks) matchedGaps(construction int, fault Fault) (n int64) {
+	a, b := m.gaps[pred][construction], m.gaps[truth][construction]
+	from := int32(len(a.parent))
+	parent := append(append(make([]int32, 0, len(a.parent)+len(b.parent)), a.parent...), b.parent...)
+	for i := range b.parent {
+		parent[int(from)+i] += from
+	}
+	unite(parent, 0, from) // the outside of both
+	m.rest[pred].meet(m.rest[truth], func(i, j int32) { unite(parent, a.parent[i], from+b.parent[j]) })
+	flatten(parent)
+	met := make([]bool, from)
+	for _, root := range parent[from:] {
+		if root < from && root != 0 && !met[root] {
+			met[root] = true
+			n++
+		}
+	}
+	if fault == OutsideMatched {
+		n++
+	}
+	return n
+}

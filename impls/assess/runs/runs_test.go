@@ -1,0 +1,95 @@
+package runs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/assess"
+)
+
+// random makes a pair of label images, of which the second has some other voxels.
+func random(t testing.TB, rng *rand.Rand, s grid.Shape, labels int, filled float64) *assess.Pair {
+	a, b := grid.NewBuffer(s.Voxels()), grid.NewBuffer(s.Voxels())
+	changed := rng.Float64()
+	for i := range a {
+		if rng.Float64() < filled {
+			a[i] = uint8(1 + rng.IntN(labels))
+		}
+		b[i] = a[i]
+		if rng.Float64() < changed {
+			b[i] = uint8(rng.IntN(labels + 1))
+		}
+	}
+	var f [2]*grid.Field
+	for i, data := range [][]byte{a, b} {
+		var err error
+		if f[i], err = grid.NewField(s, grid.Uint8, data, grid.Identity(grid.Uint8)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := assess.NewPair(f[0], f[1], nil, []assess.Group{{Name: "first two", Labels: []float64{1, 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func answer(t testing.TB, i Implementation, p *assess.Pair) assess.Comparisons {
+	out, err := bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLaws puts answers about random pairs to all laws of the question.
+func TestLaws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	w := assess.Workload(Implementation{})
+	n := 300
+	if testing.Short() {
+		n = 60
+	}
+	for i := range n {
+		s := grid.Shape{D: 1 + rng.Int64N(9), H: 1 + rng.Int64N(9), W: 1 + rng.Int64N(140)}
+		p := random(t, rng, s, 1+rng.IntN(3), rng.Float64())
+		out := answer(t, Implementation{}, p)
+		q := verify.Question[*assess.Pair, assess.Comparisons]{
+			Name: fmt.Sprint("pair ", i), In: p, Out: out, Budget: time.Hour, Thorough: true,
+			Ask: func(p *assess.Pair) (assess.Comparisons, error) { return answer(t, Implementation{}, p), nil },
+		}
+		evidence := w.Policy.Check(q)
+		for _, e := range evidence {
+			if !e.Passed {
+				t.Fatalf("%v: %s: %v %s", s, e.Witness, e.Diff, e.Note)
+			}
+		}
+		if want := len(w.Policy.Laws); len(evidence) != want {
+			t.Fatalf("%d laws were tried, want %d", len(evidence), want)
+		}
+	}
+}
+
+// TestFaultsAreNoticed plants faults, each of which some witness notices.
+func TestFaultsAreNoticed(t *testing.T) {
+	for i, fault := range Faults() {
+		rng := rand.New(rand.NewPCG(3, uint64(i)))
+		noticed := false
+		for range 20 {
+			p := random(t, rng, grid.Shape{D: 6, H: 7, W: 8}, 1, 0.05+0.4*rng.Float64())
+			want, err := assess.ByFlooding(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noticed = noticed || assess.Workload().Policy.Agree(p, want, answer(t, Faulty(fault), p)) != nil
+		}
+		if !noticed {
+			t.Errorf("no witness noticed: %s", fault)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package ask
+
+import (
+	"eccbench/internal/bench"
+	"eccbench/internal/workloads/assess"
+)
+
+// An Assess asks how the topology of a prediction, the image of the question, differs from that of its truth.
+type Assess struct {
+	Question
+	Truth  Question
+	Labels []float64 // none for all labels of either image
+	Groups []assess.Group
+	By     bench.Workload[*assess.Pair, assess.Comparisons]
+}
+
+// An AssessAnswer is a confirmed comparison.
+type AssessAnswer struct {
+	Answered[assess.Comparisons]
+	Pred, Truth WholeImage
+	Pair        *assess.Pair
+}
+
+// Answer answers.
+func (q *Assess) Answer() (a AssessAnswer, err error) {
+	if a.Pred, err = q.load("a comparison"); err != nil {
+		return a, err
+	}
+	if a.Truth, err = q.Truth.load("a comparison"); err != nil {
+		return a, err
+	}
+	if a.Pair, err = assess.NewPair(a.Pred.Field, a.Truth.Field, q.Labels, q.Groups); err != nil {
+		return a, Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)
+	}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}}
+	impl, err := Choose(q.By, q.Impl, q.Shown, a.Pair, conditions, "runs")
+	if err != nil {
+		return a, err
+	}
+	done := q.Follow.Waiting("comparing and checking " + q.Shown)
+	defer done()
+	a.Answered, err = Answer(q.By, impl, a.Pred.Name, a.Pair, conditions, q.Budget, "comparison")
+	return a, err
+}

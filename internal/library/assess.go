@@ -1,0 +1,68 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"eccbench/datasets"
+	"eccbench/impls/assess/runs"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/assess"
+)
+
+// An Assess asks how the topology of a prediction differs from that of the truth: the two images in memory.
+type Assess struct {
+	Labels []float64 `json:"labels"` // none for all that there are
+	Groups []Group   `json:"groups"`
+}
+
+// A Group is labels that are compared as one mask.
+type Group struct {
+	Name   string    `json:"name"`
+	Labels []float64 `json:"labels"`
+}
+
+// assess is the answer of a comparison. Its rows are float64: the columns of each set, first of construction
+// T and then of V.
+func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a Answer, err error) {
+	if r.Images != 2 || r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
+		return a, errors.New("a comparison is of two images in memory, without conventions or levels; leave them out")
+	}
+	size := len(voxels) / 2
+	var images [2]*grid.Field
+	for i := range images {
+		if images[i], err = datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels[i*size:(i+1)*size], 0); err != nil {
+			return a, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], err)
+		}
+	}
+	var groups []assess.Group
+	for _, g := range r.Assess.Groups {
+		groups = append(groups, assess.Group(g))
+	}
+	p, err := assess.NewPair(images[0], images[1], r.Assess.Labels, groups)
+	if err != nil {
+		return a, err
+	}
+	if err := ctx.Err(); err != nil {
+		return a, err
+	}
+	w := assess.Workload(runs.Implementation{})
+	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws, func(l verify.Law[*assess.Pair, assess.Comparisons]) bool { return !l.Independent })
+	out, err := answered(&a, w, p, r)
+	if err != nil {
+		return a, err
+	}
+	lines := pairLines{}
+	for i, c := range out {
+		a.Sets = append(a.Sets, p.Sets[i].Name)
+		for k := range assess.Constructions {
+			lines = append(lines, c.Values(k, shape.Dim()))
+		}
+	}
+	a.Columns, a.Levels, a.lines = assess.Columns(), "<f8", lines
+	a.Rows = int64(len(lines) * len(a.Columns))
+	return a, nil
+}

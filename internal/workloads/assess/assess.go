@@ -1,0 +1,199 @@
+// Package assess is the question how the topology of a segmentation differs from that of its
+// ground truth: voxels in common, Betti numbers of both masks and matched features, for each label.
+//
+// All numbers are of both constructions. In T voxels are top cells, so that the foreground is
+// 26-connected (8-connected in 2D) and the background 6-connected (4-connected). In V voxels are
+// vertices, and it is the other way round. All that is outside the image is background.
+//
+// A feature of dimension k is matched where the homology classes of both masks meet in that of
+// their union: the number of matched features is the dimension of im H_k(P) ∩ im H_k(T) in
+// H_k(P ∪ T). Of components (k = 0) these are the components of the union that both masks meet.
+// Of the highest dimension d − 1 they follow by Alexander duality from the components of the
+// background. What is not matched is the Betti-matching error (Stucki et al. 2023).
+package assess
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
+)
+
+// Name is the name of the workload.
+const Name = "assess"
+
+// The two constructions.
+const (
+	T = iota
+	V
+	Constructions
+)
+
+// A Topology is what the masks of one set have in one construction.
+type Topology struct {
+	Pred, Truth, Union betti.Numbers
+	// Components are the matched features of dimension 0, Holes those of dimension d − 1: the
+	// cavities of 3D masks, the holes of 2D ones.
+	Components, Holes int64
+}
+
+// A Comparison compares the masks of one set.
+type Comparison struct {
+	Pred, Truth, Both int64 // voxels
+	In                [Constructions]Topology
+}
+
+// Comparisons are those of all sets of a pair, in their order.
+type Comparisons []Comparison
+
+// Everything is the name of the set of all labels.
+const Everything = "all"
+
+// Poisoned is what jobs overwrite their answer with.
+func Poisoned() Comparisons { return Comparisons{{Pred: bench.Poison}} }
+
+// A Set is the labels whose voxels are compared as one mask.
+type Set struct {
+	Name  string
+	Codes []uint16 // ascending; see Pair
+}
+
+// A Pair is two label images of one shape, and the sets to compare. The images hold the codes of
+// labels, as uint8 or uint16: 0 is the background, and Labels[c] is the label of code c.
+type Pair struct {
+	Pred, Truth *grid.Field
+	Labels      []float64
+	Sets        []Set
+}
+
+// Shape is the extent of both images.
+func (p *Pair) Shape() grid.Shape { return p.Pred.Shape() }
+
+// Swapped is the pair with truth and prediction swapped.
+func (p *Pair) Swapped() *Pair {
+	q := *p
+	q.Pred, q.Truth = p.Truth, p.Pred
+	return &q
+}
+
+// members marks the codes of a set.
+func (p *Pair) members(s Set) []bool {
+	in := make([]bool, max(256, len(p.Labels)))
+	for _, c := range s.Codes {
+		in[c] = true
+	}
+	return in
+}
+
+// Dice is 2·|P∩T| / (|P| + |T|), NaN where both masks are empty.
+func (c Comparison) Dice() float64 { return 2 * float64(c.Both) / float64(c.Pred+c.Truth) }
+
+// IoU is |P∩T| / |P∪T|, NaN where both masks are empty.
+func (c Comparison) IoU() float64 { return float64(c.Both) / float64(c.Pred+c.Truth-c.Both) }
+
+// VolumeError is (|P| − |T|) / |T|, infinite or NaN where the truth is empty.
+func (c Comparison) VolumeError() float64 { return float64(c.Pred-c.Truth) / float64(c.Truth) }
+
+// numbers are Betti numbers by dimension.
+func numbers(n betti.Numbers) [3]int64 { return [3]int64{n.B0, n.B1, n.B2} }
+
+// Euler is the Euler characteristic of Betti numbers.
+func Euler(n betti.Numbers) int64 { return n.B0 - n.B1 + n.B2 }
+
+// Error is |b_k(P) − b_k(T)|.
+func (t Topology) Error(k int) int64 {
+	d := numbers(t.Pred)[k] - numbers(t.Truth)[k]
+	return max(d, -d)
+}
+
+// Matched is at least and at most how many features of a dimension are matched in a construction, in an
+// image of dims dimensions. It is exact in dimensions 0 and d − 1, and where the masks are equal.
+func (c Comparison) Matched(construction, k, dims int) (least, most int64) {
+	t := c.In[construction]
+	switch {
+	case k == 0:
+		return t.Components, t.Components
+	case k == dims-1:
+		return t.Holes, t.Holes
+	case k >= dims:
+		return 0, 0
+	}
+	most = min(numbers(t.Pred)[k], numbers(t.Truth)[k], numbers(t.Union)[k])
+	if c.Both == c.Pred && c.Both == c.Truth {
+		return most, most
+	}
+	return 0, most
+}
+
+// MatchingError is at least and at most how many features of a dimension of either mask are not matched.
+func (c Comparison) MatchingError(construction, k, dims int) (least, most int64) {
+	t := c.In[construction]
+	fewest, greatest := c.Matched(construction, k, dims)
+	all := numbers(t.Pred)[k] + numbers(t.Truth)[k]
+	return all - 2*greatest, all - 2*fewest
+}
+
+// Encode writes the comparisons.
+func Encode(list Comparisons) []byte {
+	var b bytes.Buffer
+	for _, c := range list {
+		binary.Write(&b, binary.LittleEndian, c) // a Buffer takes all
+	}
+	return b.Bytes()
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (Comparisons, error) {
+	size := binary.Size(Comparison{})
+	if len(b)%size != 0 {
+		return nil, errors.New("malformed comparisons")
+	}
+	list := make(Comparisons, len(b)/size)
+	return list, binary.Read(bytes.NewReader(b), binary.LittleEndian, list)
+}
+
+// Workload is the question, put to implementations. The first is the reference.
+func Workload(impls ...bench.Implementation[*Pair, Comparisons]) bench.Workload[*Pair, Comparisons] {
+	return bench.Workload[*Pair, Comparisons]{
+		Name: Name, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+	}
+}
+
+// agree returns the first number of two answers that differs.
+func agree(in *Pair, want, got Comparisons) *verify.Diff {
+	if len(want) != len(got) {
+		return &verify.Diff{Where: "sets", Want: fmt.Sprint(len(want)), Got: fmt.Sprint(len(got))}
+	}
+	for i := range want {
+		if want[i] == got[i] {
+			continue
+		}
+		name := ""
+		if i < len(in.Sets) {
+			name = in.Sets[i].Name
+		}
+		for k, c := range []string{"T", "V"} {
+			if w, g := want[i].In[k], got[i].In[k]; w != g {
+				return &verify.Diff{Where: fmt.Sprintf("label %s, construction %s", name, c), Want: fmt.Sprintf("%+v", w), Got: fmt.Sprintf("%+v", g)}
+			}
+		}
+		w, g := want[i], got[i]
+		return &verify.Diff{Where: fmt.Sprintf("label %s, voxels of the prediction, the truth and both", name),
+			Want: fmt.Sprint(w.Pred, w.Truth, w.Both), Got: fmt.Sprint(g.Pred, g.Truth, g.Both)}
+	}
+	return nil
+}
+
+// Finite is a number for JSON, nil for one that is NaN or infinite.
+func Finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

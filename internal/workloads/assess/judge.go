@@ -1,0 +1,520 @@
+package assess
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// ByFlooding are the comparisons of a pair by other means: voxels are counted by pairs of labels,
+// Betti numbers are those that betti fills, and matches follow from what is reached from one mask
+// within another. It has no labels of components and joins no sets.
+func ByFlooding(p *Pair) (Comparisons, error) {
+	t := tally(p)
+	out := make(Comparisons, len(p.Sets))
+	for i, s := range p.Sets {
+		m := newJudged(p, s, t, &out[i])
+		if m == nil {
+			continue
+		}
+		var errs [Constructions]error
+		crew.Each(Constructions, func(k int) { errs[k] = m.judge(k, &out[i].In[k]) })
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// An extent is where the voxels of a label lie, in the order of Coordinates; the greatest are within it.
+type extent struct{ least, greatest [3]int64 }
+
+func (e *extent) add(z, y, x, last int64) {
+	e.join(extent{[3]int64{z, y, x}, [3]int64{z, y, last}})
+}
+
+// join extends the extent by another.
+func (e *extent) join(o extent) {
+	for i := range e.least {
+		e.least[i], e.greatest[i] = min(e.least[i], o.least[i]), max(e.greatest[i], o.greatest[i])
+	}
+}
+
+// counts are the voxels of a pair of images by pairs of codes, and where those of each code lie.
+type counts struct {
+	codes   int
+	pairs   []int64 // by the code of the prediction times codes and that of the truth; nil for many codes
+	many    map[[2]uint16]int64
+	extents []extent // by code; without a voxel the least is beyond all
+}
+
+// mostPaired is how many codes have a table of all pairs.
+const mostPaired = 1 << 10
+
+func newCounts(codes int) counts {
+	c := counts{codes: codes, extents: make([]extent, codes)}
+	for i := range c.extents {
+		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	}
+	if codes <= mostPaired {
+		c.pairs = make([]int64, codes*codes)
+	} else {
+		c.many = map[[2]uint16]int64{}
+	}
+	return c
+}
+
+// each calls f with the voxels of each pair of codes that there is.
+func (c counts) each(f func(a, b uint16, n int64)) {
+	for i, n := range c.pairs {
+		if n != 0 {
+			f(uint16(i/c.codes), uint16(i%c.codes), n)
+		}
+	}
+	for pair, n := range c.many {
+		f(pair[0], pair[1], n)
+	}
+}
+
+// count adds voxels of a row.
+func (c counts) count(a, b uint16, z, y, from, to int64) {
+	if c.pairs != nil {
+		c.pairs[int(a)*c.codes+int(b)] += to - from
+	} else {
+		c.many[[2]uint16{a, b}] += to - from
+	}
+	if a != 0 {
+		c.extents[a].add(z, y, from, to-1)
+	}
+	if b != 0 {
+		c.extents[b].add(z, y, from, to-1)
+	}
+}
+
+// tally counts the voxels of both images. Neighbours along a row that are alike count together.
+func tally(p *Pair) counts {
+	parts := make([]counts, 2)
+	s := p.Shape()
+	crew.Each(len(parts), func(i int) {
+		parts[i] = newCounts(len(p.Labels))
+		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
+			if p.Pred.Type() == grid.Uint8 {
+				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
+			} else {
+				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W], grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+			}
+		}
+	})
+	all := parts[0]
+	for code, e := range parts[1].extents {
+		all.extents[code].join(e)
+	}
+	parts[1].each(func(a, b uint16, n int64) {
+		if all.pairs != nil {
+			all.pairs[int(a)*all.codes+int(b)] += n
+		} else {
+			all.many[[2]uint16{a, b}] += n
+		}
+	})
+	return all
+}
+
+// step is how many values are looked at together.
+const step = 64
+
+func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
+	for x := 0; x < len(pred); {
+		a, b, from := pred[x], truth[x], x
+		for x+step < len(pred) && same(pred[x:][:step+1]) && same(truth[x:][:step+1]) {
+			x += step
+		}
+		for x < len(pred) && pred[x] == a && truth[x] == b {
+			x++
+		}
+		c.count(uint16(a), uint16(b), z, y, int64(from), int64(x))
+	}
+}
+
+// same reports whether all values are equal: whether they are the same one value further.
+func same[E uint8 | int16 | uint16](row []E) bool {
+	return bytes.Equal(grid.Bytes(row[1:]), grid.Bytes(row[:len(row)-1]))
+}
+
+// The masks of a set.
+const (
+	ofPred = iota
+	ofTruth
+	ofUnion
+	masksOfSet
+)
+
+// A judged is the masks of a set within its extent, as words of bits with a border of nothing.
+type judged struct {
+	flat  bool // of a 2D image
+	shape grid.Shape
+	space
+	bits [masksOfSet][]uint64
+}
+
+// newJudged counts the voxels of a set and makes its masks; nil where it has none.
+func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
+	member := p.members(s)
+	t.each(func(a, b uint16, n int64) {
+		if member[a] {
+			out.Pred += n
+		}
+		if member[b] {
+			out.Truth += n
+		}
+		if member[a] && member[b] {
+			out.Both += n
+		}
+	})
+	if out.Pred+out.Truth == 0 {
+		return nil
+	}
+	all := t.extents[s.Codes[0]]
+	for _, code := range s.Codes {
+		all.join(t.extents[code])
+	}
+	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0], H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
+	m.space = newSpace(m.shape)
+	in := make([]uint8, len(member))
+	for code, is := range member {
+		if is {
+			in[code] = 1
+		}
+	}
+	of := p.Shape()
+	crew.Each(ofUnion, func(k int) {
+		f := []*grid.Field{p.Pred, p.Truth}[k]
+		m.bits[k] = m.space.none()
+		for z := range m.shape.D {
+			for y := range m.shape.H {
+				from := ((z+all.least[0])*of.H+y+all.least[1])*of.W + all.least[2]
+				if to := m.bits[k][m.at(z, y):]; f.Type() == grid.Uint8 {
+					mark(to, f.Data()[from:][:m.shape.W], in)
+				} else {
+					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], in)
+				}
+			}
+		}
+	})
+	m.bits[ofUnion] = m.space.none()
+	for i, v := range m.bits[ofPred] {
+		m.bits[ofUnion][i] = v | m.bits[ofTruth][i]
+	}
+	return m
+}
+
+// mark marks the members of a row.
+func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
+	for ; len(row) >= step; words, row = words[1:], row[step:] {
+		block := (*[step]E)(row)
+		if same(block[:]) {
+			words[0] = -uint64(member[block[0]])
+			continue
+		}
+		var word uint64
+		for i, code := range block {
+			word |= uint64(member[code]) << i
+		}
+		words[0] = word
+	}
+	for i, code := range row {
+		words[0] |= uint64(member[code]) << i
+	}
+}
+
+// A shown is a mask as betti asks for it: uint8 values, 0 inside and 1 outside.
+type shown struct {
+	*judged
+	mask int
+}
+
+func (s shown) Shape() grid.Shape   { return s.shape }
+func (s shown) Type() grid.Type     { return grid.Uint8 }
+func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
+
+// ReadSlab writes the bytes of slices lo ≤ i < hi.
+func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	rows := s.shape.D * s.shape.H / s.shape.Slices()
+	for row := lo * rows; row < hi*rows; row++ {
+		words := s.bits[s.mask][s.at(row/s.shape.H, row%s.shape.H):]
+		to := dst[:s.shape.W]
+		for ; len(to) >= 64; words, to = words[1:], to[64:] {
+			for i := 0; i < 64; i += 8 {
+				binary.LittleEndian.PutUint64(to[i:], spread[uint8(words[0]>>i)])
+			}
+		}
+		for i := range to {
+			to[i] = uint8(^words[0] >> i & 1)
+		}
+		dst = dst[s.shape.W:]
+	}
+	return nil
+}
+
+// spread has a byte for each bit of another byte: 0 for a bit that is set.
+var spread = func() (table [256]uint64) {
+	for v := range table {
+		for bit := range 8 {
+			table[v] |= uint64(^v>>bit&1) << (8 * bit)
+		}
+	}
+	return table
+}()
+
+// judge finds the topology of a construction.
+func (m *judged) judge(construction int, t *Topology) error {
+	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
+		n, err := betti.ByFlooding(&betti.Image{Source: shown{m, k}}, ecc.Convention{Vertices: construction == V})
+		if err != nil {
+			return err
+		}
+		*to = n
+	}
+	corners := construction == T
+	t.Components = t.Union.B0 - m.unmet(ofPred, corners) - m.unmet(ofTruth, corners)
+	dims := 3
+	if m.flat {
+		dims = 2
+	}
+	if highest(t.Pred, dims) > 0 && highest(t.Truth, dims) > 0 {
+		t.Holes = m.matchedHoles(!corners)
+	}
+	return nil
+}
+
+// unmet counts the components of the union that a mask does not meet.
+func (m *judged) unmet(by int, corners bool) (n int64) {
+	left := append([]uint64(nil), m.bits[ofUnion]...)
+	for i, v := range m.reach(m.bits[by], m.bits[ofUnion], corners) {
+		left[i] &^= v
+	}
+	m.eachComponent([2][]uint64{left, nil}, corners, func([2][]uint64, []spot) { n++ })
+	return n
+}
+
+// matchedHoles counts what is enclosed by both masks: the components of both backgrounds that lead to
+// no outside, where a voxel of both leads from the one to the other.
+func (m *judged) matchedHoles(corners bool) (n int64) {
+	var outside, enclosed [2][]uint64
+	for k := range outside {
+		rest, sides := m.background(m.bits[k], m.flat)
+		outside[k] = m.reach(sides, rest, corners)
+		enclosed[k] = rest
+		for i, v := range outside[k] {
+			enclosed[k][i] &^= v
+		}
+	}
+	m.eachComponent(enclosed, corners, func(found [2][]uint64, words []spot) {
+		shared, open := false, false
+		for _, at := range words {
+			v := found[at.of][at.i]
+			shared = shared || v&found[1-at.of][at.i] != 0
+			open = open || v&outside[1-at.of][at.i] != 0
+		}
+		if shared && !open {
+			n++
+		}
+	})
+	return n
+}
+
+// A space is how words of bits are laid out that have a voxel of nothing around all planes and rows.
+type space struct {
+	d, h, w    int64
+	row, plane int64 // words
+}
+
+func newSpace(s grid.Shape) space {
+	row := s.W/64 + 2
+	return space{s.D, s.H, s.W, row, row * (s.H + 2)}
+}
+
+// none is words of nothing, one more before the first row and after the last.
+func (s space) none() []uint64 { return make([]uint64, (s.d+2)*s.plane+2) }
+
+// at is the first word of a row.
+func (s space) at(z, y int64) int64 { return 1 + (z+1)*s.plane + (y+1)*s.row }
+
+// background is the voxels around a mask, and those of them at a side of the box.
+func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
+	rest, sides = s.none(), s.none()
+	for z := range s.d {
+		for y := range s.h {
+			at := s.at(z, y)
+			for x := int64(0); x < s.w; x += 64 {
+				rest[at+x/64] = ^mask[at+x/64] & (math.MaxUint64 >> max(0, 64-(s.w-x)))
+			}
+			if y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
+				copy(sides[at:], rest[at:at+s.row-1])
+				continue
+			}
+			last := at + (s.w-1)/64
+			sides[at] |= rest[at] & 1
+			sides[last] |= rest[last] & (1 << ((s.w - 1) % 64))
+		}
+	}
+	return rest, sides
+}
+
+// near are the voxels of a word that touch those of a set, or are of it.
+func (s space) near(of []uint64, i int64, corners bool) uint64 {
+	if !corners {
+		v := of[i]
+		return v | v<<1 | v>>1 | of[i-1]>>63 | of[i+1]<<63 | of[i-s.row] | of[i+s.row] | of[i-s.plane] | of[i+s.plane]
+	}
+	var v, before, after uint64
+	for plane := i - s.plane; plane <= i+s.plane; plane += s.plane {
+		v |= of[plane-s.row] | of[plane] | of[plane+s.row]
+		before |= of[plane-s.row-1] | of[plane-1] | of[plane+s.row-1]
+		after |= of[plane-s.row+1] | of[plane+1] | of[plane+s.row+1]
+	}
+	return v | v<<1 | v>>1 | before>>63 | after<<63
+}
+
+// reach is the voxels of a set that are connected with some within it. Rows are passed forwards and
+// back, those that a change may lead on in.
+func (s space) reach(from, within []uint64, corners bool) []uint64 {
+	found := s.none()
+	for i, v := range from {
+		found[i] = v & within[i]
+	}
+	rows := s.d * s.h
+	due := make([]bool, rows)
+	for i := range due {
+		due[i] = true
+	}
+	for changed, forward := true, true; changed; forward = !forward {
+		changed = false
+		for k := range rows {
+			i := k
+			if !forward {
+				i = rows - 1 - k
+			}
+			if !due[i] {
+				continue
+			}
+			due[i] = false
+			z, y := i/s.h, i%s.h
+			if !s.grow(found, within, s.at(z, y), corners) {
+				continue
+			}
+			changed = true
+			for dz := max(0, z-1); dz <= min(s.d-1, z+1); dz++ {
+				for dy := max(0, y-1); dy <= min(s.h-1, y+1); dy++ {
+					due[dz*s.h+dy] = due[dz*s.h+dy] || dz != z || dy != y
+				}
+			}
+		}
+	}
+	return found
+}
+
+// grow adds the voxels of a row that are connected with found ones, and reports whether there are any.
+func (s space) grow(found, within []uint64, at int64, corners bool) (grown bool) {
+	for k := range s.row - 1 { // up
+		grown = s.growWord(found, within, at+k, corners) || grown
+	}
+	for k := s.row - 2; k >= 0; k-- {
+		grown = s.growWord(found, within, at+k, corners) || grown
+	}
+	return grown
+}
+
+func (s space) growWord(found, within []uint64, i int64, corners bool) bool {
+	all := within[i]
+	if found[i] == all {
+		return false
+	}
+	v := s.near(found, i, corners) & all
+	v = fill(v, all)
+	if v == found[i] {
+		return false
+	}
+	found[i] = v
+	return true
+}
+
+// fill is the runs of ones of a word that have one of some bits.
+func fill(some, all uint64) uint64 {
+	some |= all &^ (all + some) // a carry goes up to the end of a run
+	for by := uint(1); by < 64; by *= 2 {
+		some |= some >> by & all
+		all &= all >> by
+	}
+	return some
+}
+
+// A spot is a word of one of two sets.
+type spot struct {
+	of int
+	i  int64
+}
+
+// eachComponent calls f with the words of each component of one or two sets, which share the voxels that
+// both have. What it found there holds until f returns. The sets are empty in the end.
+func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]uint64, words []spot)) {
+	var found [2][]uint64
+	for k := range sets {
+		if sets[k] != nil {
+			found[k] = s.none()
+		}
+	}
+	var due, been []spot
+	take := func(of int, i int64, v uint64) {
+		if sets[of] == nil {
+			return
+		}
+		if v &= sets[of][i]; v != 0 {
+			sets[of][i] &^= v
+			found[of][i] |= v
+			due, been = append(due, spot{of, i}), append(been, spot{of, i})
+		}
+	}
+	for of := range sets {
+		for i := range sets[of] {
+			for sets[of][i] != 0 {
+				take(of, int64(i), sets[of][i]&-sets[of][i])
+				for len(due) > 0 {
+					at := due[len(due)-1]
+					due = due[:len(due)-1]
+					take(1-at.of, at.i, found[at.of][at.i])
+					s.eachBeside(at.i, func(j int64) {
+						if sets[at.of][j] != 0 {
+							take(at.of, j, s.near(found[at.of], j, corners))
+						}
+					})
+				}
+				f(found, been)
+				for _, at := range been {
+					found[at.of][at.i] = 0
+				}
+				been = been[:0]
+			}
+		}
+	}
+}
+
+// eachBeside calls f with a word and those around it.
+func (s space) eachBeside(i int64, f func(j int64)) {
+	for plane := i - s.plane; plane <= i+s.plane; plane += s.plane {
+		for row := plane - s.row; row <= plane+s.row; row += s.row {
+			for j := row - 1; j <= row+1; j++ {
+				f(j)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package assess
+
+import (
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// earlier are the neighbours of a voxel that come before it: z, y, x.
+func earlier() (list [][3]int) {
+	for z := -1; z <= 0; z++ {
+		for y := -1; y <= 1; y++ {
+			for x := -1; x <= 1; x++ {
+				if z < 0 || y < 0 || y == 0 && x < 0 {
+					list = append(list, [3]int{z, y, x})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// introduced is what a voxel of a mask adds to the Euler characteristic when voxels are added in order,
+// by which of the earlier neighbours are in the mask.
+func introduced(construction int) []int8 {
+	before := earlier()
+	table := make([]int8, 1<<len(before))
+	for pattern := range table {
+		has := func(f [3]int) (is, known bool) {
+			for i, b := range before {
+				if b == f {
+					return pattern>>i&1 == 1, true
+				}
+			}
+			return false, false
+		}
+		for cell := range 27 {
+			e := [3]int{cell/9 - 1, cell/3%3 - 1, cell%3 - 1}
+			if adds(e, construction, has) {
+				sign := int8(1)
+				for _, v := range e {
+					if (v == 0) == (construction == T) {
+						sign = -sign
+					}
+				}
+				table[pattern] += sign
+			}
+		}
+	}
+	return table
+}
+
+// adds reports whether a voxel adds the cell towards e. In T that is the cell that it shares with all
+// voxels between it and e, none of which has added it before; in V the cell whose corners these are, all
+// of which come before it and are in the mask.
+func adds(e [3]int, construction int, has func([3]int) (is, known bool)) bool {
+	for sub := 1; sub < 8; sub++ {
+		var f [3]int
+		for i := range f {
+			f[i] = e[i] * (sub >> i & 1)
+		}
+		if f == [3]int{} {
+			continue
+		}
+		is, known := has(f)
+		if construction == T && is || construction == V && !(known && is) {
+			return false
+		}
+	}
+	return true
+}
+
+// LocalEuler is, voxel by voxel, what the prediction adds to the Euler characteristic and the truth does
+// not: the sum over all voxels is the difference of both characteristics.
+func LocalEuler(p *Pair, s Set, construction int) []float32 {
+	shape, member := p.Shape(), p.members(s)
+	out := make([]float32, shape.Voxels())
+	table := introduced(construction)
+	for k, f := range []*grid.Field{p.Pred, p.Truth} {
+		sign := float32(1 - 2*k)
+		crew.Each(2, func(part int) {
+			lo, hi := shape.D*shape.H*int64(part)/2, shape.D*shape.H*int64(part+1)/2
+			if f.Type() == grid.Uint8 {
+				local(out, f.Data(), shape, member, table, sign, lo, hi)
+			} else {
+				local(out, grid.Values[uint16](f.Data()), shape, member, table, sign, lo, hi)
+			}
+		})
+	}
+	return out
+}
+
+// local adds what the voxels of rows lo ≤ i < hi introduce.
+func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32, lo, hi int64) {
+	before := earlier()
+	for row := lo; row < hi; row++ {
+		z, y := row/s.H, row%s.H
+		for x := range s.W {
+			if !member[codes[row*s.W+x]] {
+				continue
+			}
+			pattern := 0
+			for i, b := range before {
+				c, r, v := z+int64(b[0]), y+int64(b[1]), x+int64(b[2])
+				if c >= 0 && r >= 0 && r < s.H && v >= 0 && v < s.W && member[codes[(c*s.H+r)*s.W+v]] {
+					pattern |= 1 << i
+				}
+			}
+			out[row*s.W+x] += sign * float32(table[pattern])
+		}
+	}
+}

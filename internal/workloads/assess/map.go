@@ -1,0 +1,84 @@
+package assess
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/headers"
+)
+
+// MapExtensions are those of the files that a map is written to.
+func MapExtensions() []string { return []string{".npy", ".nii", ".nii.gz", ".nrrd"} }
+
+// MapExtension is which of them a path ends with, or "".
+func MapExtension(path string) string {
+	list := MapExtensions()
+	i := slices.IndexFunc(list, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
+	if i < 0 {
+		return ""
+	}
+	return list[i]
+}
+
+// WriteMap writes a map of float32 in the format of an extension. affine maps x, y, z and 1 to
+// millimetres, right, anterior and superior; nil where nobody knows.
+func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, affine *[3][4]float64, note string) error {
+	b := bufio.NewWriterSize(w, 1<<18)
+	to, end := io.Writer(b), func() error { return nil }
+	var header []byte
+	var err error
+	switch extension {
+	case ".npy":
+		header = headers.Npy("f4", s.D, s.H, s.W)
+		if s.D == 1 {
+			header = headers.Npy("f4", s.H, s.W)
+		}
+	case ".nii", ".nii.gz":
+		n := headers.Nifti{Kind: "f4", Shape: []int64{s.W, s.H, s.D}, Note: note, Name: "local chi", Affine: affine}
+		if header, err = n.Header(); err != nil {
+			return err
+		}
+		if extension == ".nii.gz" {
+			z := gzip.NewWriter(b)
+			to, end = z, z.Close
+		}
+	case ".nrrd":
+		header = nrrd(s, affine, note)
+	default:
+		return fmt.Errorf("no format has the extension %q", extension)
+	}
+	if _, err := to.Write(header); err != nil {
+		return err
+	}
+	if _, err := to.Write(grid.Bytes(values)); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// nrrd is the header of an NRRD file.
+func nrrd(s grid.Shape, affine *[3][4]float64, note string) []byte {
+	var h strings.Builder
+	sizes := fmt.Sprintf("%d %d %d", s.W, s.H, s.D)
+	dimension := 3
+	if s.D == 1 && affine == nil {
+		sizes, dimension = fmt.Sprintf("%d %d", s.W, s.H), 2
+	}
+	fmt.Fprintf(&h, "NRRD0005\n# %s\ntype: float\ndimension: %d\nsizes: %s\nendian: little\nencoding: raw\n", strings.ReplaceAll(note, "\n", " "), dimension, sizes)
+	if affine != nil {
+		fmt.Fprint(&h, "space: right-anterior-superior\nspace directions:")
+		for c := range 3 {
+			fmt.Fprintf(&h, " (%g,%g,%g)", affine[0][c], affine[1][c], affine[2][c])
+		}
+		fmt.Fprintf(&h, "\nspace origin: (%g,%g,%g)\n", affine[0][3], affine[1][3], affine[2][3])
+	}
+	return []byte(h.String() + "\n")
+}

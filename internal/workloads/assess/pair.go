@@ -1,0 +1,212 @@
+package assess
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// A Group is labels that are compared as one mask, under a name.
+type Group struct {
+	Name   string
+	Labels []float64
+}
+
+// NewPair pairs two label images. The sets are the given labels, or without any all that either
+// image has, then the union of all labels, where there are several, and the groups.
+func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
+	if pred.Shape() != truth.Shape() {
+		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape", pred.Shape(), truth.Shape())
+	}
+	images := [2]*grid.Field{pred, truth}
+	var tables [2]map[float32]float64 // of each image, the labels that its values stand for
+	var errs [2]error
+	crew.Each(2, func(i int) { tables[i], errs[i] = labelsOf(images[i]) })
+	code := map[float64]uint16{}
+	for i, table := range tables {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], errs[i])
+		}
+		for _, label := range table {
+			code[label] = 0
+		}
+	}
+	delete(code, 0)
+	found := slices.Sorted(maps.Keys(code))
+	if len(found) >= mostLabels {
+		return nil, fmt.Errorf("%d labels: want at most %d", len(found), mostLabels-1)
+	}
+	p := &Pair{Pred: pred, Truth: truth, Labels: append([]float64{0}, found...)}
+	same := pred.Type() == grid.Uint8 && truth.Type() == grid.Uint8
+	if same { // values are codes
+		p.Labels = make([]float64, 256)
+		for c := range p.Labels {
+			p.Labels[c] = float64(c)
+		}
+	}
+	for c, label := range p.Labels[1:] {
+		code[label] = uint16(c + 1)
+	}
+	if !same {
+		crew.Each(2, func(i int) { images[i], errs[i] = coded(images[i], tables[i], code) })
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, err
+		}
+		p.Pred, p.Truth = images[0], images[1]
+	}
+	return p, p.choose(found, labels, groups, code)
+}
+
+// mostLabels is how many codes there are.
+const mostLabels = math.MaxUint16 + 1
+
+// labelsOf are the labels that the values of an image stand for.
+func labelsOf(f *grid.Field) (map[float32]float64, error) {
+	of := map[float32]float64{}
+	bad := 0
+	see := func(v float32) {
+		label := f.Labels().Float64(v)
+		if of[v] = label; label != math.Trunc(label) || math.IsInf(label, 0) {
+			bad++
+		}
+	}
+	switch f.Type() {
+	case grid.Uint8:
+		distinct(grid.Values[uint8](f.Data()), see)
+	case grid.Int16:
+		distinct(grid.Values[int16](f.Data()), see)
+	case grid.Uint16:
+		distinct(grid.Values[uint16](f.Data()), see)
+	case grid.Float32:
+		last, some := float32(0), false
+		for _, v := range grid.Values[float32](f.Data()) {
+			if some && v == last {
+				continue
+			}
+			last, some = v, true
+			if _, seen := of[v]; !seen {
+				see(v)
+			}
+			if bad > 0 || len(of) > mostLabels {
+				break
+			}
+		}
+	}
+	if bad > 0 {
+		return nil, errors.New("some values are not whole numbers: labels are; threshold the image first")
+	}
+	return of, nil
+}
+
+// distinct calls see with each value that there is.
+func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
+	var seen [1 << 16]bool
+	for i := 0; i < len(values); {
+		seen[uint16(values[i])] = true
+		for i+step < len(values) && same(values[i:][:step+1]) {
+			i += step
+		}
+		i++
+	}
+	for i, is := range seen {
+		if is {
+			see(float32(T(i)))
+		}
+	}
+}
+
+// coded is the image of the codes of another's labels.
+func coded(f *grid.Field, of map[float32]float64, codes map[float64]uint16) (*grid.Field, error) {
+	code := map[float32]uint16{}
+	for v, label := range of {
+		code[v] = codes[label]
+	}
+	if len(codes) > 255 {
+		return coding[uint16](f, code)
+	}
+	return coding[uint8](f, code)
+}
+
+func coding[To uint8 | uint16](f *grid.Field, code map[float32]uint16) (*grid.Field, error) {
+	to := grid.NewValues[To](f.Shape().Voxels())
+	switch f.Type() {
+	case grid.Uint8:
+		lookUp(to, grid.Values[uint8](f.Data()), code)
+	case grid.Int16:
+		lookUp(to, grid.Values[int16](f.Data()), code)
+	case grid.Uint16:
+		lookUp(to, grid.Values[uint16](f.Data()), code)
+	case grid.Float32:
+		var last float32
+		now := To(code[0])
+		for i, v := range grid.Values[float32](f.Data()) {
+			if v != last {
+				last, now = v, To(code[v])
+			}
+			to[i] = now
+		}
+	}
+	t := grid.TypeOf[To]()
+	return grid.Trusted(f.Shape(), t, grid.Bytes(to), grid.Identity(t))
+}
+
+func lookUp[To uint8 | uint16, From uint8 | int16 | uint16](to []To, values []From, code map[float32]uint16) {
+	var table [1 << 16]To
+	for v, c := range code {
+		table[uint16(From(v))] = To(c)
+	}
+	for i, v := range values {
+		to[i] = table[uint16(v)]
+	}
+}
+
+// choose makes the sets of labels that were found, or of those that were asked for.
+func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]uint16) error {
+	if labels == nil {
+		labels = found
+	}
+	for _, label := range labels {
+		if err := p.add(Group{strconv.FormatFloat(label, 'f', -1, 64), []float64{label}}, code); err != nil {
+			return err
+		}
+	}
+	if len(found) != 1 || len(labels) != 1 {
+		if err := p.add(Group{Everything, found}, code); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		if err := p.add(g, code); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the set of a group. Labels that neither image has add no voxel.
+func (p *Pair) add(g Group, code map[float64]uint16) error {
+	s := Set{Name: g.Name, Codes: []uint16{}}
+	for _, other := range p.Sets {
+		if other.Name == g.Name {
+			return fmt.Errorf("the label or group %s is given twice: leave one out", g.Name)
+		}
+	}
+	for _, label := range g.Labels {
+		if label == 0 {
+			return errors.New("label 0 is the background: leave it out")
+		}
+		if c, ok := code[label]; ok {
+			s.Codes = append(s.Codes, c)
+		}
+	}
+	slices.Sort(s.Codes)
+	s.Codes = slices.Compact(s.Codes)
+	p.Sets = append(p.Sets, s)
+	return nil
+}

@@ -1,0 +1,113 @@
+package assess
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
+)
+
+type (
+	law = verify.Law[*Pair, Comparisons]
+	ask = verify.Ask[*Pair, Comparisons]
+)
+
+// What a voxel of an image costs a core at most for a set of labels, to be filled, and what it takes.
+const (
+	fillNS    = 40
+	fillBytes = 8
+)
+
+// policy decides when comparisons are right: a judge of its own confirms every number. The laws hold
+// without it.
+func policy() verify.Policy[*Pair, Comparisons] {
+	return verify.Policy[*Pair, Comparisons]{Agree: agree, Laws: laws(), Weak: weak}
+}
+
+// weak is why an answer would not tell a right program from a wrong one.
+func weak(in *Pair, out Comparisons) string {
+	for _, c := range out {
+		if c.Pred != c.Both || c.Truth != c.Both {
+			return ""
+		}
+	}
+	return "the masks of every label are equal"
+}
+
+func laws() []law {
+	return verify.Bounded([]law{
+		{Name: "flood fill and reachability", Independent: true, Work: func(in *Pair) time.Duration {
+			return time.Duration(in.Shape().Voxels() * fillNS / int64(runtime.GOMAXPROCS(0)))
+		}, Check: func(in *Pair, out Comparisons, _ ask) (*verify.Diff, error) {
+			want, err := ByFlooding(in)
+			if err != nil {
+				return nil, err
+			}
+			return agree(in, want, out), nil
+		}},
+		{Name: "prediction and truth swapped", Calls: 1.1, Check: swapped},
+		{Name: "the truth against itself", Calls: 1.1, Check: itself},
+		{Name: "flip of the slices", Calls: 1.2, Check: changed(func(s grid.Source) grid.Source { return grid.Flip(s, 's') })},
+		{Name: "flip of the rows", Calls: 1.2, Check: changed(func(s grid.Source) grid.Source { return grid.Flip(s, 'x') })},
+		{Name: "swap of the fastest axes", Calls: 1.5, Check: changed(grid.Transpose)},
+	}, func(in *Pair) int64 { return fillBytes * in.Shape().Voxels() })
+}
+
+func swapped(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
+	got, err := answer(in.Swapped())
+	if err != nil {
+		return nil, err
+	}
+	for i := range got {
+		c := &got[i]
+		c.Pred, c.Truth = c.Truth, c.Pred
+		for k := range c.In {
+			t := &c.In[k]
+			t.Pred, t.Truth = t.Truth, t.Pred
+		}
+	}
+	return agree(in, out, got), nil
+}
+
+// itself compares the truth with itself: all is matched.
+func itself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
+	same := *in
+	same.Pred = in.Truth
+	got, err := answer(&same)
+	if err != nil {
+		return nil, err
+	}
+	want := make(Comparisons, len(out))
+	for i, c := range out {
+		w := &want[i]
+		w.Pred, w.Truth, w.Both = c.Truth, c.Truth, c.Truth
+		for k, t := range c.In {
+			w.In[k] = Topology{t.Truth, t.Truth, t.Truth, t.Truth.B0, highest(t.Truth, in.Shape().Dim())}
+		}
+	}
+	return agree(in, want, got), nil
+}
+
+// highest is the Betti number of dimension d − 1.
+func highest(n betti.Numbers, dims int) int64 { return numbers(n)[dims-1] }
+
+// changed compares changed images, which changes no number.
+func changed(change func(grid.Source) grid.Source) func(*Pair, Comparisons, ask) (*verify.Diff, error) {
+	return func(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
+		p := *in
+		for _, f := range []**grid.Field{&p.Pred, &p.Truth} {
+			var err error
+			if *f, err = grid.Load(change(*f)); err != nil {
+				return nil, fmt.Errorf("changing an image: %w", err)
+			}
+		}
+		got, err := answer(&p)
+		if err != nil {
+			return nil, err
+		}
+		return agree(in, out, got), nil
+	}
+}
