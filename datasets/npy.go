@@ -46,7 +46,7 @@ func openNpy(in fileInput) (*fileBody, error) {
 	if b.stored, b.big, err = npyType(h.descr); err != nil {
 		return nil, err
 	}
-	b.truth = strings.TrimLeft(h.descr, "<>|=") == "b1"
+	b.truth = isNpyBool(h.descr)
 	if len(h.shape) == 0 {
 		return nil, errors.New("the array is a single number without axes; save an array of 1 to 3")
 	}
@@ -55,6 +55,9 @@ func openNpy(in fileInput) (*fileBody, error) {
 	}
 	return b, nil
 }
+
+// isNpyBool reports whether an array-protocol type string is that of truth values.
+func isNpyBool(descr string) bool { return strings.TrimLeft(descr, "<>|=") == "b1" }
 
 // npyType reads an array-protocol type string such as "<f4".
 func npyType(descr string) (storedType, bool, error) {

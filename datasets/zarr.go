@@ -148,7 +148,7 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 		return nil, err
 	}
 	a := node.array
-	b := &fileBody{stored: a.stored, big: a.coding.big, in: fileInput{ReaderAt: a, size: a.bytes(), FileOptions: o}}
+	b := &fileBody{stored: a.stored, truth: a.truth, big: a.coding.big, in: fileInput{ReaderAt: a, size: a.bytes(), FileOptions: o}}
 	if err := node.frame(b, o); err != nil {
 		return nil, err
 	}
@@ -532,6 +532,7 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	if a.stored, err = zarrType(typ); err != nil {
 		return err
 	}
+	a.truth = typ == "bool"
 	if a.coding.plain && a.stored.size() > 1 {
 		return errEndian
 	}
@@ -674,6 +675,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 	if a.stored, a.coding.big, err = npyType(typ); err != nil {
 		return err
 	}
+	a.truth = isNpyBool(typ)
 	n.array = a
 	return a.finish(m.Fill)
 }

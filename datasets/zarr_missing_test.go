@@ -44,6 +44,32 @@ func zarrShard(t testing.TB) (dir string) {
 	return dir
 }
 
+// Truth values are 0 and 1, whatever bytes stand for true.
+func TestZarrTruths(t *testing.T) {
+	old, three := zarrCube(t, "false"), zarrShard(t)
+	for dir, c := range map[string]struct{ meta, from, to string }{
+		old: {".zarray", `"|u1"`, `"|b1"`}, three: {"zarr.json", `"uint8","fill_value":7`, `"bool","fill_value":true`},
+	} {
+		path := filepath.Join(dir, c.meta)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeOld(t, path, bytes.Replace(text, []byte(c.from), []byte(c.to), 1))
+		for _, stream := range []string{"true", "false"} {
+			s, err := Open("file/stream=" + stream + "/path=" + dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := readTwice(s, 2)
+			if err != nil || bytes.ContainsFunc(data, func(r rune) bool { return r > 1 }) || !bytes.Contains(data, []byte{1}) {
+				t.Errorf("%s, stream=%s: %v, %v", c.meta, stream, data, err)
+			}
+			grid.Close(s)
+		}
+	}
+}
+
 // readTwice reads an image twice, in slabs of so many slices.
 func readTwice(s grid.Source, by int64) ([]byte, error) {
 	data := make([]byte, grid.TotalBytes(s))

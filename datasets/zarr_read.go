@@ -93,7 +93,10 @@ func (f folder) part(key string, dst []byte, at int64, was FileInfo) (is FileInf
 	if at < 0 {
 		at += is.Size
 	}
-	if at < 0 || at > is.Size-int64(len(dst)) {
+	if at < 0 {
+		return is, fmt.Errorf("truncated: %d bytes, of which the last %d are wanted", is.Size, len(dst))
+	}
+	if at > is.Size-int64(len(dst)) {
 		return is, fmt.Errorf("truncated: %d bytes at %d of %d", len(dst), at, is.Size)
 	}
 	_, err = file.ReadAt(dst, at)
@@ -133,6 +136,7 @@ type zarrArray struct {
 	prefix, separator string // of the chunks' names
 	shape, chunk      []int64
 	stored            storedType
+	truth             bool // of which all but 0 is 1
 	coding            chunkCoding
 	fill              []byte // an element of a chunk that is not there, in its order of bytes
 	fillText          string // as the metadata have it

@@ -146,6 +146,16 @@ def no_words():
         raise Rejected(said.splitlines()[0])
 
 
+def by_cause(ours, head, reasons):
+    """The reason whose pattern our message has, if its header has what causes that, or None.
+    reasons are tuples of the pattern, that of the header, in any lines and capitals, and the reason."""
+    if isinstance(ours, Rejected):
+        for pattern, cause, reason in reasons:
+            if re.search(pattern, str(ours)) and re.search(cause, head, re.M | re.I):
+                return reason
+    return None
+
+
 def by_message(ours, reasons):
     """The reason whose pattern our message has, or None."""
     if isinstance(ours, Rejected):

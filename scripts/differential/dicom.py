@@ -400,14 +400,14 @@ REJECTED = {
     "transfer syntax": "JPEG and other compressions than RLE and deflate are not read",
     "in big-endian words": "8-bit pixels in big-endian words are not read",
     "are used up to bit": "HighBit is not BitsStored - 1: pydicom ignores it",
-    "ends inside an element": "the file ends inside an element after the pixels: it is truncated, which pydicom does not say",
+    "ends inside an element|truncated: element (7fe[1-9a-f]|[89a-f])": "the file ends inside an element after the pixels: it is truncated, which pydicom does not say",
     "bytes of pixels, where the header says": "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops",
 }
 
 
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
-        return next((reason for words, reason in REJECTED.items() if words in str(ours)), None)
+        return next((reason for words, reason in REJECTED.items() if re.search(words, str(ours))), None)
     if isinstance(theirs, Rejected):
         if re.search("Missing required.*(Samples per Pixel|Photometric)", str(theirs)):
             return "SamplesPerPixel and PhotometricInterpretation may be missing: the pixels are grey"

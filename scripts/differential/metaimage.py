@@ -146,24 +146,30 @@ def reference(opened):
     return _common.image(array[..., volume])
 
 
-REASONS = {
-    "want True or False": "a truth value that is neither true nor false is rejected",
-    "stands twice": "a field of the voxels that stands twice is rejected",
-    "which other programs ignore": "a field of the voxels in other capitals is rejected",
-    "ObjectType is": "an object that is no image is rejected",
-    "which programs apply or ignore": "a slope or offset of intensity is rejected",
-    "BinaryDataByteOrderMSB and ElementByteOrderMSB differ": "two byte orders that differ are rejected",
-    "is no field": "a line that is no field is rejected",
-    "trailing data": "bytes behind the voxels are rejected",
-    "where the header says|other data follow": "compressed data of another length than the header says are rejected",
-    "no zlib data follow|the compressed voxels (end after|have no checksum)": "compressed data that end early are rejected",
-    "HeaderSize is": "a HeaderSize that data in the file or compressed data cannot have is rejected",
-    "no white space ends": "text without white space at its end may be cut off",
-    "text that is compressed, or has a header": "text with a HeaderSize is rejected",
-    "data files that are text": "several data files are binary, of one HeaderSize that is not -1",
-    "want files of one length": "data files of one image have one length",
-    "NDims is": "sizes are as many as NDims says",
-}
+BINARY = rb"BinaryData\W+[f0]"  # of text, which is not
+COMPRESSED = rb"^ *CompressedData\W+[t1]"
+LIST = rb"ElementDataFile\W+(LIST|part%)"
+
+# What eccbench rejects and MetaIO reads: the message, what the header has then, and why.
+REASONS = [
+    ("want True or False", rb"(MSB|BinaryData|CompressedData)[ =:]+(yes|no|2|Tr|on|) *\r?$", "a truth value that is neither true nor false is rejected"),
+    ("stands twice", rb"^ *(Element\w+|\w+MSB|BinaryData|CompressedData)\W[\s\S]*^ *\1\W", "a field of the voxels that stands twice is rejected"),
+    ("which other programs ignore", rb"(?-i:binarydatabyteordermsb|compressedData)", "a field of the voxels in other capitals is rejected"),
+    ("ObjectType is", rb"ObjectType[ =:]+(?-i:image|IMAGE|Tube|Imag)\s", "an object that is no image is rejected"),
+    ("which programs apply or ignore", rb"Function(Slope\W+2|Offset[ =:]+-5)", "a slope or offset of intensity is rejected"),
+    ("BinaryDataByteOrderMSB and ElementByteOrderMSB differ", rb"BinaryDataByteOrderMSB[\s\S]*ElementByteOrderMSB|ElementByteOrderMSB[\s\S]*BinaryDataByteOrderMSB", "two byte orders that differ are rejected"),
+    ("is no field", rb"^(some text|# text)", "a line that is no field is rejected"),
+    ("truncated: .* numbers where", rb"ElementNumberOfChannels\W+[2-9]", "of text with several channels MetaIO reads as many values as there are voxels"),
+    ("trailing data", rb"", "bytes behind the voxels are rejected"),
+    ("where the header says|other data follow", COMPRESSED, "compressed data of another length than the header says are rejected"),
+    ("no zlib data follow|the compressed voxels (end after|have no checksum)", COMPRESSED, "compressed data that end early are rejected"),
+    ("HeaderSize is", rb"HeaderSize", "a HeaderSize that data in the file or compressed data cannot have is rejected"),
+    ("no white space ends", BINARY, "text without white space at its end may be cut off"),
+    ("text that is compressed, or has a header", BINARY, "text with a HeaderSize is rejected"),
+    ("data files that are text", LIST, "several data files are binary, of one HeaderSize that is not -1"),
+    ("want files of one length", LIST, "data files of one image have one length"),
+    ("NDims is", rb"NDims", "sizes are as many as NDims says"),
+]
 
 
 def explain(opened, ours, theirs):
@@ -181,4 +187,4 @@ def explain(opened, ours, theirs):
         read = -(-(ours.size - _common.volume_of(opened)[1]) // channels) if channels > 1 else 0
         if channels > 1 and np.array_equal(ours.ravel()[:read], theirs.ravel()[:read]):
             return "of text with several channels MetaIO reads as many values as there are voxels"
-    return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)
+    return _common.by_cause(ours, head, REASONS) or _common.explain(opened, ours, theirs)

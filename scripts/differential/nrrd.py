@@ -168,24 +168,27 @@ def of_kinds(array, kinds, volume):
     return _common.image(array, volume, space)
 
 
-REASONS = {
-    "stands twice": "a field that stands twice is rejected",
-    "no white space ends": "text without white space at its end may be cut off",
-    "have no checksum at their end": "compressed data that are cut in their checksum are rejected",
-    "NRRD endian is": "an endian that is neither little nor big is rejected",
-    "neither a field nor a comment": "a line that is no field is rejected",
-    "want files of one length": "data files of one image have one length",
-    "bad magic value in continuation file": "bytes behind the bzip2 data are rejected",
-    "other data follow the gzip data": "bytes behind the gzip data, other than zeros, are rejected",
-    "data files of encoding": "several data files are raw, without lines or a negative number of bytes to skip",
-    "data; want 0 or more": "a byte skip of -1 has no meaning in compressed data or text",
-    "no blank line ends the header": "a blank line ends the header of attached data",
-}
+LIST = rb"^ *data ?file: *(LIST|part%)"
+
+# What eccbench rejects and pynrrd reads: the message, what the header has then, and why.
+REASONS = [
+    ("stands twice", rb"^ *([a-z ]+):[\s\S]*^ *\1:", "a field that stands twice is rejected"),
+    ("no white space ends", rb"^ *encoding: *(ascii|te?xt)", "text without white space at its end may be cut off"),
+    ("have no checksum at their end", rb"^ *encoding: *(gz|bz)", "compressed data that are cut in their checksum are rejected"),
+    ("NRRD endian is", rb"^ *endian:(?! *(little|big) *\r?$)", "an endian that is neither little nor big is rejected"),
+    ("neither a field nor a comment", rb"^(some text| +\r?$)", "a line that is no field is rejected"),
+    ("want files of one length", LIST, "data files of one image have one length"),
+    ("bad magic value in continuation file", rb"^ *encoding: *bz", "bytes behind the bzip2 data are rejected"),
+    ("other data follow the gzip data", rb"^ *encoding: *gz", "bytes behind the gzip data, other than zeros, are rejected"),
+    ("data files of encoding", LIST, "several data files are raw, without lines or a negative number of bytes to skip"),
+    ("data; want 0 or more", rb"^ *byte ?skip: *-1", "a byte skip of -1 has no meaning in compressed data or text"),
+    ("no blank line ends the header", rb"", "a blank line ends the header of attached data"),
+]
 
 
 def explain(opened, ours, theirs):
+    head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()
     if not isinstance(ours, Rejected) or re.search("choose one with --volume|NRRD kinds", str(ours)):
-        head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()
         if re.search(rb"(?im)^ *encoding: *(gz|bz)", head) and re.search(rb"(?im)^ *byte ?skip: *[1-9]", head):
             return "the byte skip of compressed data counts bytes behind their decompression, as the format says"
         if re.search(rb"(?m)^( +[a-zA-Z ]+|[a-z ]*[A-Z][a-zA-Z ]*):", head):
@@ -203,4 +206,4 @@ def explain(opened, ours, theirs):
             return "the order of fields does not matter"
         if re.search("KeyError 'FLOAT'|Unsupported encoding|missing required field|Invalid endian|Invalid header", str(theirs)):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
-    return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs)
+    return _common.by_cause(ours, head, REASONS) or _common.explain(opened, ours, theirs)

@@ -333,7 +333,8 @@ async def refer(path, keys):
 
 
 async def whole(node):
-    return np.asarray(await node.getitem(... if node.ndim else ()))
+    data = np.asarray(await node.getitem(... if node.ndim else ()))
+    return data.view("u1") != 0 if data.dtype == bool else data
 
 
 async def chosen(group, keys):
@@ -394,9 +395,10 @@ REASONS = [
     ("dtype .* is not bool", "dtype, data_type", "complex, structured and text types are not read"),
     ("unknown field", "unknown, unknown2, changed metadata", "a field that the format does not know is rejected, as it demands"),
     ("it has storage transformers", "storage_transformers", "storage transformers are rejected, as the format demands"),
-    ("not in lower case|no fill_value", "changed metadata", "a field that is misspelled"),
+    ("not in lower case|no fill_value|says no endian", "changed metadata, codecs", "a required field that is misspelled or missing"),
     ("fill value .many", "fill_value", "a fill value that is no number"),
     ("Blosc container is damaged", "cut chunk, longer chunk", "a Blosc container of another length than it says"),
+    ("truncated: .* of which the last", "cut chunk", "a shard that is shorter than its index"),
     ("checksum", "cut chunk, changed chunk", "a chunk whose checksum is cut off or is another"),
     ("continuation file", "longer chunk", "bytes after a bzip2 stream"),
     ("bytes, where a chunk has", "longer chunk", "a chunk that is longer than its shape says"),

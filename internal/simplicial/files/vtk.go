@@ -176,8 +176,12 @@ func (v *vtk) mesh() (*Mesh, error) {
 	if v.points == nil {
 		return nil, errors.New("the file has no POINTS")
 	}
-	if v.grid && v.lists == nil {
+	switch {
+	case v.lists != nil:
+	case v.grid:
 		return nil, errors.New("truncated: the unstructured grid has no CELLS; copy the file again")
+	case len(v.points) > 0:
+		return nil, errors.New("truncated: the file has points and no VERTICES, LINES or POLYGONS; copy it again, or save the points as VERTICES")
 	}
 	for i := range v.lists {
 		if v.lists[i].kind == 0 {
