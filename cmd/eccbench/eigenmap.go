@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -64,6 +65,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 		return err
 	}
 	j.addEffort(f)
+	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of volumes up to about 96³)"
 	if err := c.Parse(eigenmapCommand(), f, args); err != nil {
 		return err
 	}
@@ -106,6 +108,9 @@ func doEigenmap(c *cli.Program, args []string) error {
 	}
 	if err := cmp.Or(j.checkImage(f, "weights are of the values themselves"), j.check()); err != nil {
 		return err
+	}
+	if !f.Changed("time-limit") {
+		j.budget = 15 * time.Minute
 	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
