@@ -59,6 +59,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 		return err
 	}
 	j.addEffort(f)
+	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of volumes up to about 96³)"
 	if err := c.Parse(eigenmapCommand(), f, args); err != nil {
 		return err
 	}
@@ -101,6 +102,9 @@ func doEigenmap(c *cli.Program, args []string) error {
 	}
 	if err := cmp.Or(j.checkImage(f, "weights are of the values themselves"), j.check()); err != nil {
 		return err
+	}
+	if !f.Changed("time-limit") {
+		j.budget = 15 * time.Minute
 	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }

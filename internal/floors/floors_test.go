@@ -83,6 +83,8 @@ var floor = map[string]int{
 	"internal/workloads/betti/counting/countingtest": 4,
 	"internal/workloads/eigenmap":                    4,
 	"internal/workloads/homology":                    4,
+	"internal/workloads/homology/torsion":            3,
+	"impls/homology/smith":                           5,
 
 	"internal/workloads/gvf/gvftest":           5,
 	"internal/workloads/eigenmap/eigentest":    5,

@@ -6,6 +6,7 @@ package definition
 import (
 	"math/big"
 
+	"eccbench/impls/homology/smith"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/simplicial"
@@ -88,10 +89,10 @@ func groups(f *simplicial.Faces, over homology.Ring) (homology.Groups, error) {
 		} else {
 			var torsion []uint64
 			var err error
-			rank, torsion, err = homology.Smith(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+			rank, torsion, err = smith.Form(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 			if over == homology.Integers {
 				if err == nil {
-					out.Torsion[d-1], err = homology.Factors(torsion)
+					out.Torsion[d-1], err = smith.Factors(torsion)
 				}
 				if err != nil {
 					return out, err

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"eccbench/internal/workloads/homology"
+	"eccbench/impls/homology/smith"
 )
 
 // A scalar is an integer: small, or large where that does not hold it. Over a field it is small.
@@ -215,5 +215,6 @@ func orders(list []*big.Int, fault Fault) ([]uint64, error) {
 	if fault == NotDividing {
 		return orders, nil
 	}
-	return homology.Factors(orders)
+	orders, err := smith.Factors(fault.before(orders))
+	return fault.after(orders), err
 }

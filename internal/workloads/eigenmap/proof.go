@@ -117,13 +117,17 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 			return m, nil
 		}
 		first, value := last, b.values[last]
-		delta := allowed(value) / 2
-		for first > b.known && b.values[first-1] >= value-delta/2 {
+		for first > b.known && b.lower[last] == 0 && b.values[first-1] >= value-allowed(value)*3/4 {
 			first--
 		}
+		delta := allowed(value) / 8
 		shift := b.values[first] - delta
 		n, moved, err := below(shift)
-		if err == nil && moved <= delta/2 {
+		if err == nil && moved <= delta && n > first { // which is wrong only if it is far below, too
+			shift = b.values[first] - allowed(value)*3/4
+			n, moved, err = below(shift)
+		}
+		if err == nil && moved <= delta {
 			m = verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(first), At: fmt.Sprintf("%g, by LDLᵀ", shift)}
 			if n > first {
 				return m, nil

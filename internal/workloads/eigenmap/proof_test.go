@@ -67,7 +67,7 @@ func TestProofSeesEveryMissingPair(t *testing.T) {
 		mostCount int
 	}{
 		{[]float64{0, 1, 2}, 1e-6, true, 1}, {[]float64{0, 1, 2, 2}, 1e-6, true, 1}, {[]float64{0, 1}, 1e-6, true, 1}, {[]float64{0, 1, 2, 2, 3}, 1e-3, true, 1},
-		{[]float64{0, 1, 2}, 0.5, true, 2}, {[]float64{0, 2, 2}, 1e-6, false, 2}, {[]float64{0, 2}, 1e-6, false, 1}, {[]float64{0, 1, 3}, 1e-6, false, 1}, {[]float64{0, 1.02, 2}, 0.5, false, 2},
+		{[]float64{0, 1, 2}, 0.5, true, 2}, {[]float64{0, 2, 2}, 1e-6, false, 2}, {[]float64{0, 2}, 1e-6, false, 2}, {[]float64{0, 1, 3}, 1e-6, false, 2}, {[]float64{0, 1.02, 2}, 0.5, false, 3}, {[]float64{0, 1.005, 2}, 0.5, true, 3},
 	} {
 		counts = 0
 		b := &bounds{values: c.values, lower: make([]float64, len(c.values)), known: 1, squares: make([]float64, len(c.values)), skew: make([]float64, len(c.values))}

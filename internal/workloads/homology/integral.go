@@ -1,36 +1,35 @@
 package homology
 
 import (
-	"math/bits"
+	"errors"
+	"math/big"
 	"slices"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology/torsion"
 )
 
-// Factors are the orders of a sum of cyclic groups as invariant factors: each more than 1, and
-// each divides the next. The last one may have more than 64 bits, which is an error.
-func Factors(orders []uint64) ([]uint64, error) {
-	// Of each two, the greatest common divisor and the least common multiple are the same group.
-	list := slices.Clone(orders)
-	for i := range list {
-		for j := i + 1; j < len(list); j++ {
-			g := gcd(list[i], list[j])
-			more, least := bits.Mul64(list[i]/g, list[j])
-			if more > 0 {
-				return nil, errLong
-			}
-			list[i], list[j] = g, least
-		}
+var errLong = errors.New("a torsion coefficient has more than 64 bits")
+
+// chained are the orders of a sum of cyclic groups as invariant factors, or errLong.
+func chained(orders []uint64) ([]uint64, error) {
+	var list []*big.Int
+	for _, v := range orders {
+		list = append(list, new(big.Int).SetUint64(v))
 	}
-	return slices.DeleteFunc(list, func(v uint64) bool { return v == 1 }), nil
+	return short(torsion.Chain(list))
 }
 
-func gcd(a, b uint64) uint64 {
-	for b > 0 {
-		a, b = b, a%b
+// short are numbers of 64 bits, or errLong.
+func short(list []*big.Int) (out []uint64, err error) {
+	for _, v := range list {
+		if !v.IsUint64() {
+			return nil, errLong
+		}
+		out = append(out, v.Uint64())
 	}
-	return a
+	return out, nil
 }
 
 // over is the homology over a ring of a complex with these groups over the integers: by the
@@ -57,7 +56,7 @@ func (g Groups) over(r Ring) Groups {
 func (g Groups) factored() (Groups, bool) {
 	for d, orders := range g.Torsion {
 		var err error
-		if g.Torsion[d], err = Factors(orders); err != nil {
+		if g.Torsion[d], err = chained(orders); err != nil {
 			return Groups{}, false
 		}
 	}
@@ -165,7 +164,7 @@ func joined(a, b Groups) Groups {
 			}
 			for _, s := range a.Torsion[i] {
 				for _, t := range b.Torsion[j] {
-					g := gcd(s, t) // 1 is of no group, which Factors leaves out
+					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // 1 is of no group
 					out.Torsion[d] = append(out.Torsion[d], g)
 					out.Torsion[d+1] = append(out.Torsion[d+1], g)
 				}

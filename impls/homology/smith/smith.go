@@ -1,15 +1,19 @@
-package homology
+// Package smith diagonalises full matrices over the integers for implementations of homology. The witness of
+// their answers has a method of its own.
+package smith
 
 import (
 	"errors"
 	"math/big"
+	"math/bits"
+	"slices"
 )
 
-// Smith is the rank of a boundary matrix over the integers and the entries of a diagonal form
+// Form is the rank of a boundary matrix over the integers and the entries of a diagonal form
 // of it that are more than 1: of n simplices and m faces, faces gives those of each. Diagonals
 // that do not divide each other are of the same group. The matrix is a full one. The rank is right where
 // an entry has more than 64 bits, too, which is an error.
-func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64, err error) {
+func Form(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64, err error) {
 	rows := make([][]*big.Int, n)
 	for i := range rows {
 		rows[i] = make([]*big.Int, m)
@@ -23,10 +27,11 @@ func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion 
 	return diagonal(rows)
 }
 
-var errLong = errors.New("a torsion coefficient has more than 64 bits")
+// ErrLong is why an order is not told.
+var ErrLong = errors.New("a torsion coefficient has more than 64 bits")
 
 // diagonal is the rank of a full matrix over the integers, which it changes, and the entries of a
-// diagonal form of it that are more than 1, or errLong.
+// diagonal form of it that are more than 1, or ErrLong.
 func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 	if len(rows) == 0 {
 		return 0, nil, nil
@@ -64,7 +69,7 @@ func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 			continue // with what was left over, which is less
 		}
 		if v := t.Abs(pivot); !v.IsUint64() {
-			err = errLong
+			err = ErrLong
 		} else if v.Uint64() > 1 {
 			torsion = append(torsion, v.Uint64())
 		}
@@ -87,4 +92,29 @@ func least(rows [][]*big.Int, from int64) (row, column int64) {
 		}
 	}
 	return row, column
+}
+
+// Factors are the orders of a sum of cyclic groups as invariant factors: each more than 1, and
+// each divides the next. The last one may have more than 64 bits, which is an error.
+func Factors(orders []uint64) ([]uint64, error) {
+	// Of each two, the greatest common divisor and the least common multiple are the same group.
+	list := slices.Clone(orders)
+	for i := range list {
+		for j := i + 1; j < len(list); j++ {
+			g := gcd(list[i], list[j])
+			more, least := bits.Mul64(list[i]/g, list[j])
+			if more > 0 {
+				return nil, ErrLong
+			}
+			list[i], list[j] = g, least
+		}
+	}
+	return slices.DeleteFunc(list, func(v uint64) bool { return v == 1 }), nil
+}
+
+func gcd(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
