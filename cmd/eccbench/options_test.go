@@ -38,7 +38,7 @@ func TestOptionsOfQuestions(t *testing.T) {
 		for _, line := range lines[2:] {
 			row := cells(line)
 			for _, flag := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(row[0], -1) {
-				takes := regexp.MustCompile(flag[1]+"[ \n]").MatchString(help.String())
+				takes := regexp.MustCompile(flag[1] + "[ \n]").MatchString(help.String())
 				if says := row[k+1] != "—"; takes != says {
 					t.Errorf("%s: the guide says %q of %s, and the command takes it: %v", command, row[k+1], flag[1], takes)
 				}
