@@ -84,7 +84,7 @@ func (a *answering) question(c *cli.Program, input string) (q ask.Question, err 
 		Impl: a.impl, Threads: a.threads, Budget: a.budget, Memory: runner.AvailableMemory, Follow: c.Following(a.quiet),
 	}
 	if a.mask != "" {
-		q.Mask, q.MaskShown = a.in.NamingWhole(a.mask), a.mask
+		q.Mask, q.MaskShown = a.in.NamingWhole(a.mask), a.spooled.Shown(a.mask)
 	}
 	q.Levels, err = a.in.AskedLevels()
 	return q, err

@@ -159,7 +159,7 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 		images, folders, err = listed(images)
 	}
 	if err == nil {
-		if images, a.spooled, err = c.Spool(images); err == nil {
+		if images, err = a.spool(c, images); err == nil {
 			defer a.spooled.Close() // of what nobody else reads
 		}
 	}
@@ -184,6 +184,18 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 		return of.answer(target{a, images[0], of.plot, of.provenance})
 	}
 	return a.spooled.Said(answer())
+}
+
+// spool gives the paths of images, and has that of the mask, where standard input and named pipes are kept in files.
+func (a *answering) spool(c *cli.Program, images []string) (paths []string, err error) {
+	if a.mask != "" {
+		images = append(slices.Clone(images), a.mask)
+	}
+	if paths, a.spooled, err = c.Spool(images); err == nil && a.mask != "" {
+		a.mask = paths[len(paths)-1]
+		paths = paths[:len(paths)-1]
+	}
+	return paths, err
 }
 
 // several writes the answers for several images to a folder, a file each, and says how many

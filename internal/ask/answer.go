@@ -90,14 +90,17 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 		case verify.Wrong:
 			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
 		default:
-			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help", what, impl, verdict.Status, verdict.Reason)}
+			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help",
+				what, impl, verdict.Status, verdict.Reason)}
 		}
 	}
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
 }
 
 // Choose returns the implementation that was asked for, or the first in order that takes an input.
-func Choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string) (string, error) {
+func Choose[In, Out any](
+	w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string,
+) (string, error) {
 	if asked != "" {
 		return asked, nil
 	}
@@ -110,7 +113,9 @@ func Choose[In, Out any](w bench.Workload[In, Out], asked, shown string, in In, 
 
 // First answers an input by the first implementation of a workload that takes it. Where it is to be verified all laws
 // of the policy are tried, and one that cannot be tried is the error.
-func First[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, verifying bool) (a Answered[Out], verdict verify.Status, err error) {
+func First[In, Out any](
+	w bench.Workload[In, Out], in In, conditions bench.Conditions, verifying bool,
+) (a Answered[Out], verdict verify.Status, err error) {
 	var refusals []error
 	for _, i := range w.Impls {
 		a.By = i.About().Name

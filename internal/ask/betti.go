@@ -21,7 +21,7 @@ var bettiImpls = []string{"duality", "labels"}
 type Betti struct {
 	Question
 	At     []grid.Number // values of the sets; none for every level
-	By     bench.Workload[*betti.Image, betti.Numbers]
+	By     atWorkload
 	Curves bench.Workload[grid.Source, betti.Curves]
 }
 
@@ -57,14 +57,17 @@ func (b *bettis) add(by, witness, evidence string) {
 // CheckBetti returns an error for options that Betti numbers do not take: of sets at some values, or at every level.
 func CheckBetti(o Options, at bool) error {
 	if len(o.Periodic) > 0 && !at {
-		return OptionError{"periodic", strings.Join(o.Periodic, ","), "Betti numbers with periodic axes are of sets at some values: give these, at"}
+		return OptionError{"periodic", strings.Join(o.Periodic, ","),
+			"Betti numbers with periodic axes are of sets at some values: give these, at"}
 	}
 	return nil
 }
 
+type atWorkload = bench.Workload[*betti.Image, betti.Numbers]
+
 // BettiAt is the question of the Betti numbers of a set in a convention, put to implementations, or with periodic axes
 // to the one that knows them, and the names of implementations in the order of their speed.
-func BettiAt(w bench.Workload[*betti.Image, betti.Numbers], c ecc.Convention) (bench.Workload[*betti.Image, betti.Numbers], []string) {
+func BettiAt(w atWorkload, c ecc.Convention) (in atWorkload, impls []string) {
 	if c.Periodic == (grid.Axes{}) {
 		return betti.InConvention(w, c), bettiImpls
 	}
@@ -101,7 +104,7 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 		if q.Slices {
 			answer = q.answerSlices
 		}
-		b, err := answer(i, asked, keeping, p, &a)
+		b, err := answer(i, asked, keeping, &a)
 		p.Implementation, p.Witness, p.Evidence = b.by, strings.Join(b.witness, ", "), strings.Join(b.evidence, ", ")
 		return err
 	})
@@ -125,9 +128,9 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 }
 
 // answerImage answers for the whole image.
-func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, a *BettiAnswer) (b bettis, err error) {
 	if len(q.At) == 0 {
-		b, err = q.answerCurves(i, i.name, asked, q.conditions(), p)
+		b, err = q.answerCurves(i, i.name, asked, q.conditions())
 		a.Lines = betti.LinesOf(i.Source, b.curves, i.convention)
 		return b, err
 	}
@@ -137,12 +140,12 @@ func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, p *ecc.Pro
 }
 
 // answerSlices answers for each slice by itself.
-func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, p *ecc.Provenance, a *BettiAnswer) (b bettis, err error) {
+func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer) (b bettis, err error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
 	all, err := eachSlice(asked, i.name, q.Threads, func(plane *grid.Field, name string) (bettis, error) {
 		if len(q.At) == 0 {
-			return q.answerCurves(i, name, plane, conditions, p)
+			return q.answerCurves(i, name, plane, conditions)
 		}
 		return q.answerAt(i, name, plane, false, conditions)
 	})
@@ -160,14 +163,15 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, p *ecc.Provenan
 }
 
 // answerCurves answers at every level.
-func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions, p *ecc.Provenance) (b bettis, err error) {
+func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis, err error) {
 	w := betti.CurvesInConvention(q.Curves, i.convention)
 	impl, err := Choose(w, q.Impl, name, asked, conditions, bettiImpls...)
 	if err != nil {
 		return b, err
 	}
 	if need, free := unions.Bytes(asked), q.memory(); free > 0 && need > free {
-		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at", p.Input, quantity.Bytes(need), quantity.Bytes(free))
+		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at",
+			q.Named(i.name), quantity.Bytes(need), quantity.Bytes(free))
 	}
 	answered, err := Answer(w, impl, name, asked, conditions, q.Budget, "answer")
 	if err != nil {
@@ -179,7 +183,9 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 }
 
 // answerAt answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
-func (q *Betti) answerAt(i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions) (b bettis, err error) {
+func (q *Betti) answerAt(
+	i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions,
+) (b bettis, err error) {
 	w, impls := BettiAt(q.By, i.turned)
 	for _, value := range q.At {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(i.Source, value, q.Superlevel)}

@@ -52,7 +52,8 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	o.Levels = q.Levels > 0 && p.even == 0
 	o.Every = o.Once && (p.even > 0 || !q.All)
 	if o.Gaps && !o.Every {
-		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone", EveryImpl)
+		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone",
+			EveryImpl)
 	}
 	for { // an opening is given up for one that more implementations take
 		if p.image, err = q.open(o); o.Levels && errors.As(err, new(datasets.LevelsError)) {
@@ -70,7 +71,8 @@ func (q *Curve) plan() (p curvePlan, err error) {
 		case p.impl == "" && o.Every:
 			o.Every = false
 		case p.impl == "":
-			return p, errors.Join(fmt.Errorf("%s: no implementation takes it: %w", q.Shown, errors.Join(refusals...)), grid.Close(p.Source))
+			err := fmt.Errorf("%s: no implementation takes it: %w", q.Shown, errors.Join(refusals...))
+			return p, errors.Join(err, grid.Close(p.Source))
 		case o.Once && p.impl != EveryImpl:
 			o.Once = false
 		default:
@@ -132,7 +134,9 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 }
 
 // answerSlices are the curves of the slices of an image, each of which is verified by itself.
-func (q *Curve) answerSlices(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance) ([]ecc.Lines, error) {
+func (q *Curve) answerSlices(
+	w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance,
+) ([]ecc.Lines, error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
 	answers, err := eachSlice(asked, p.name, q.Threads, func(plane *grid.Field, name string) (Answered[ecc.VCEC], error) {

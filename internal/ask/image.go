@@ -72,7 +72,7 @@ func (i image) upright() grid.Source {
 	return s
 }
 
-// OpenMasked opens an image, which may take so much memory, with the voxels masked where a mask is 0, if that has a name.
+// OpenMasked opens an image, which may take so much memory. Its voxels are masked where a mask is 0, if that has a name.
 func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	src, err := datasets.OpenIn(memory, name)
 	if err != nil || mask == "" {
@@ -113,7 +113,9 @@ func (q *Question) conditions() bench.Conditions {
 }
 
 // run has an image answered that is read so many times, and returns its provenance, but for the program.
-func (q *Question) run(i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error) (p ecc.Provenance, err error) {
+func (q *Question) run(
+	i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error,
+) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask)
 	asked, digest := Digested(i.Source)

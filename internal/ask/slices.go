@@ -21,7 +21,9 @@ func (q *Question) checkSlices(i image) error {
 }
 
 // eachSlice answers for each slice of a 3D image by itself, several at a time, as they come; name names one.
-func eachSlice[Out any](src grid.Source, of string, threads int, answer func(plane *grid.Field, name string) (Out, error)) ([]Out, error) {
+func eachSlice[Out any](
+	src grid.Source, of string, threads int, answer func(plane *grid.Field, name string) (Out, error),
+) ([]Out, error) {
 	answers := make([]Out, src.Shape().D)
 	size := grid.SliceBytes(src)
 	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {

@@ -49,7 +49,8 @@ func (q *Question) loadNamed(name string) (*grid.Field, error) {
 	}
 	defer grid.Close(src)
 	if need, free := grid.TotalBytes(src), q.memory(); free > 0 && need > free {
-		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image", src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
+		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image",
+			src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
 	}
 	f, err := grid.Load(src)
 	if err == nil {
@@ -76,7 +77,9 @@ func (q *Question) loadOther(option string, name Naming) (*grid.Field, error) {
 
 // answerWhole answers a question about an image that was read whole, by the implementation that was asked for or the
 // first of some that takes it, and has the answer confirmed. what names an answer: "field".
-func answerWhole[In interface{ Check() error }, Out any](q *Question, w bench.Workload[In, Out], image WholeImage, in In, what string, order ...string) (a Answered[Out], err error) {
+func answerWhole[In interface{ Check() error }, Out any](
+	q *Question, w bench.Workload[In, Out], image WholeImage, in In, what string, order ...string,
+) (a Answered[Out], err error) {
 	if err := in.Check(); err != nil {
 		return a, Usagef("%s: %w", q.Shown, err)
 	}

@@ -90,7 +90,8 @@ func (j *job) Do(trace *bench.Trace) error {
 		j.out = betti.Numbers{B0: set.components, B1: enclosed, B2: top}
 		return nil
 	}
-	j.out = betti.Numbers{B0: set.components, B1: set.components + enclosed - top - l.characteristic(j.c.Vertices), B2: enclosed}
+	tunnels := set.components + enclosed - top - l.characteristic(j.c.Vertices)
+	j.out = betti.Numbers{B0: set.components, B1: tunnels, B2: enclosed}
 	return nil
 }
 
@@ -107,7 +108,8 @@ type lattice struct {
 
 func latticeOf(in *betti.Image, c ecc.Convention) (l lattice, err error) {
 	s := in.Shape()
-	l = lattice{dim: s.Dim(), sides: [3]int64{s.D, s.H, s.W}, ring: [3]bool{c.Periodic.Z, c.Periodic.Y, c.Periodic.X}, kinds: grid.NewBuffer(s.Voxels())}
+	l = lattice{dim: s.Dim(), sides: [3]int64{s.D, s.H, s.W}, kinds: grid.NewBuffer(s.Voxels())}
+	l.ring = [3]bool{c.Periodic.Z, c.Periodic.Y, c.Periodic.X}
 	return l, betti.SetOf(in, c).ReadSlab(l.kinds, 0, s.Slices())
 }
 

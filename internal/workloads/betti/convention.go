@@ -29,8 +29,8 @@ func InConvention(w bench.Workload[*Image, Numbers], c ecc.Convention) bench.Wor
 	return w
 }
 
-// errPeriodic is the error of periodic axes: on a torus duality gives other numbers.
-var errPeriodic = errors.New("Betti numbers of periodic axes are not computed: leave periodic out, or take the curve of χ")
+// errPeriodic is the error of periodic axes: no view of an image has the numbers of a set on a torus.
+var errPeriodic = errors.New("takes no periodic axes, which OnRings is for")
 
 // A viewer answers about a view of an image.
 type viewer struct {
