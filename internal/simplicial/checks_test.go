@@ -584,13 +584,21 @@ func holesAreLeftOut(t *testing.T) {
 				if cavities < 0 {
 					continue
 				}
-				g, err := pierced(int(c.w), int(c.h), int(c.d), Five, drills, cavities)
+				p := piercing{int(c.w), int(c.h), int(c.d), []Cut{Five, Kuhn}[drills%2], drills, cavities}
+				err := p.check()
 				if fits := drills <= c.columns && cavities <= (c.columns-drills)*c.deep; (err == nil) != fits {
 					t.Errorf("%+v: %d drills, %d cavities: %v", c, drills, cavities, err)
 				} else if !fits {
 					continue
 				}
-				cubes, each := (c.w-1)*(c.h-1)*(c.d-1)-drills*(c.d-1)-cavities, int64(5)
+				g := p.complex()
+				if want := countFaces(g, 1); !slices.Equal(g.Counts(), want) {
+					t.Errorf("%+v: %v simplices, want %v", p, g.Counts(), want)
+				}
+				if s := p.sketch(); s != nil && (s.Given() != g.Given() || s.Bytes() != g.Bytes() || s.Vertices != g.Vertices || !slices.Equal(s.Counts(), g.Counts())) {
+					t.Errorf("%+v: a sketch has another size", p)
+				}
+				cubes, each := (c.w-1)*(c.h-1)*(c.d-1)-drills*(c.d-1)-cavities, int64(5+drills%2)
 				if c.d == 1 {
 					cubes, each = (c.w-1)*(c.h-1)-drills, 2
 				}
