@@ -9,12 +9,18 @@
 Betti(b0=1027, b1=0, b2=0)
 """
 
-from importlib.metadata import version as _version
-
 from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
 from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
 
 __all__ = ["Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
-__version__ = _version("eccbench")
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # importlib.metadata takes longer to import than all else here
+        from importlib.metadata import version
+
+        return version("eccbench")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
