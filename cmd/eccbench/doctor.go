@@ -202,6 +202,9 @@ func clockStep() time.Duration {
 	return step
 }
 
+// tryBudget is enough for the laws of a small cell, and too little for answers by the definition.
+const tryBudget = 6 * time.Second
+
 // tryWorker runs one small cell as a run would: shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
 func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
@@ -209,7 +212,7 @@ func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, ar
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},
 		Inputs: b.Question().Small[:1], Scope: bench.E2E,
-		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: time.Minute, Sampling: &sampling,
+		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: tryBudget, Sampling: &sampling,
 	}
 	if bound := b.Question().Ceiling; bound != nil {
 		p.Ceiling = bound(p.Scope)

@@ -107,6 +107,10 @@ type Repeating[In any] interface {
 	Extent(In) (from, size int64, err error)
 }
 
+// Sketched are Inputs of which some have a known size before they are made. Sketch returns an
+// input whose size alone is right, for CanDo of implementations on the host, Cost and Size; or false.
+type Sketched[In any] interface{ Sketch(name string) (In, bool) }
+
 // Stored are Inputs of which some are read from files. Files names those of a named
 // input; none where it is made.
 type Stored interface{ Files(name string) []string }

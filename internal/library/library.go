@@ -10,6 +10,7 @@ package library
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -44,6 +45,8 @@ type Request struct {
 	// levels of a float32 image, each of which has a row.
 	Levels  int64 `json:"levels"`
 	Threads int   `json:"threads"`
+	// Sets asks for the curves of images in memory at some values alone: of their type, ascending.
+	Sets []json.Number `json:"sets"`
 	// Betti asks for the Betti numbers in place of χ: at every level at which one changes, or
 	// at these values alone.
 	Betti bool          `json:"betti"`
@@ -202,6 +205,9 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	}
 	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
 		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
+	}
+	if len(r.Sets) > 0 {
+		return r.sampled(ctx, shape, voxels)
 	}
 	return r.ofImages(ctx, shape, voxels, mask)
 }
@@ -557,6 +563,9 @@ func (a Answer) Fill(levels []byte, numbers []int64) error {
 	size := int64(grid.LabelBytes)
 	if a.Levels == "<f4" {
 		size = grid.Float32.Size()
+	}
+	if _, bare := a.lines.(sampledRows); bare {
+		size = 0
 	}
 	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))

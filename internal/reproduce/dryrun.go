@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ func (r *reproduction) list() error {
 	var total time.Duration
 	var bytes int64
 	var stored, free int64
+	refusals := r.refusals()
 	for i := range r.jobs {
 		_, need, room, err := r.place(i, stored)
 		if err != nil {
@@ -26,11 +28,11 @@ func (r *reproduction) list() error {
 		stored, free = stored+need, max(free, room)
 		j := r.jobs[i]
 		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
-		for _, impl := range j.impls {
+		for k, impl := range j.impls {
 			about, _ := r.c.About(j.series.Workload, impl)
 			took := r.estimate(j, about)
 			what := "about " + quantity.Duration(took)
-			if why := r.refuses(j, impl); why != "" {
+			if why := refusals[i][k]; why != "" {
 				what, took = "SKIPPED: "+why, 0
 			}
 			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
@@ -63,26 +65,47 @@ func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.Time)
 }
 
-// refuses is why an implementation on the host refuses a job, "" when it does not
-// or cannot be asked without a device.
-func (r *reproduction) refuses(j paperJob, impl string) string {
-	if why := r.slow[impl+j.input]; why != "" {
-		return strings.TrimPrefix(why, "SKIPPED: ")
+// refusals are why implementations on the host refuse the jobs, by job and implementation: "" where one
+// does not or cannot be asked without a device. Each input is opened once.
+func (r *reproduction) refusals() [][]string {
+	type input struct{ workload, name string }
+	type cell struct{ job, impl int }
+	asked := map[input][]cell{}
+	refusals := make([][]string, len(r.jobs))
+	for i, j := range r.jobs {
+		refusals[i] = make([]string, len(j.impls))
+		name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
+		for k, impl := range j.impls {
+			switch why := r.slow[impl+j.input]; {
+			case why != "":
+				refusals[i][k] = strings.TrimPrefix(why, "SKIPPED: ")
+			case j.series.Where == "gpu":
+			case err != nil:
+				refusals[i][k] = err.Error()
+			default:
+				in := input{j.series.Workload, name}
+				asked[in] = append(asked[in], cell{i, k})
+			}
+		}
 	}
-	if j.series.Where == "gpu" {
-		return ""
+	for in, cells := range asked {
+		var names []string
+		var conditions []bench.Conditions
+		for _, c := range cells {
+			j := r.jobs[c.job]
+			names = append(names, j.impls[c.impl])
+			conditions = append(conditions, bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.Threads}, Time: r.o.limit.Time / time.Duration(r.rotate(j)), Memory: r.base.Memory})
+		}
+		b, err := runner.Find(r.base.Benches, in.workload)
+		errs := slices.Repeat([]error{err}, len(cells))
+		if err == nil {
+			errs = b.Refusals(in.name, names, conditions)
+		}
+		for n, c := range cells {
+			if errs[n] != nil {
+				refusals[c.job][c.impl] = errs[n].Error()
+			}
+		}
 	}
-	name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
-	if err != nil {
-		return err.Error()
-	}
-	b, err := runner.Find(r.base.Benches, j.series.Workload)
-	if err != nil {
-		return err.Error()
-	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.Threads}, Time: r.o.limit.Time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
-	if err := b.CanDo(impl, name, conditions); err != nil {
-		return err.Error()
-	}
-	return ""
+	return refusals
 }

@@ -27,6 +27,9 @@ type Bench interface {
 	Files(input string) []string
 	// CanDo is why an implementation refuses an input, nil when it does not.
 	CanDo(impl, input string, c bench.Conditions) error
+	// Refusals are CanDo of several implementations under the conditions of each, for which the
+	// input is opened once.
+	Refusals(input string, impls []string, cs []bench.Conditions) []error
 	// Laws are the names of those that have something to say of one adversarial input at least.
 	Laws() []string
 
@@ -67,12 +70,25 @@ func (b *bound[In, Out]) Abouts() []bench.About {
 }
 
 func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
-	in, err := b.w.Inputs.Open(input)
+	in, end, err := b.open(input, true)
 	if err != nil {
 		return bench.Cost{}, 0, err
 	}
-	defer closeInput(in)
+	defer end()
 	return b.w.Inputs.Cost(input, in), b.w.Inputs.Size(in), nil
+}
+
+// open opens an input, or where its size is enough and known a sketch of it.
+func (b *bound[In, Out]) open(input string, size bool) (in In, end func(), err error) {
+	if s, ok := b.w.Inputs.(bench.Sketched[In]); ok && size {
+		if in, ok := s.Sketch(input); ok {
+			return in, func() {}, nil
+		}
+	}
+	if in, err = b.w.Inputs.Open(input); err != nil {
+		return in, nil, err
+	}
+	return in, func() { closeInput(in) }, nil
 }
 
 func (b *bound[In, Out]) Files(input string) []string {
@@ -83,16 +99,31 @@ func (b *bound[In, Out]) Files(input string) []string {
 }
 
 func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {
-	i, err := b.find(impl)
-	if err != nil {
-		return err
+	return b.Refusals(input, []string{impl}, []bench.Conditions{c})[0]
+}
+
+func (b *bound[In, Out]) Refusals(input string, impls []string, cs []bench.Conditions) []error {
+	refusals := make([]error, len(impls))
+	host := true
+	for k, impl := range impls {
+		i, err := b.find(impl)
+		refusals[k] = err
+		host = host && err == nil && i.About().Where == "cpu"
 	}
-	in, err := b.w.Inputs.Open(input)
-	if err != nil {
-		return err
+	in, end, err := b.open(input, host)
+	if err == nil {
+		defer end()
 	}
-	defer closeInput(in)
-	return i.CanDo(in, c)
+	for k, impl := range impls {
+		if refusals[k] == nil {
+			refusals[k] = err
+		}
+		if refusals[k] == nil {
+			i, _ := b.find(impl)
+			refusals[k] = i.CanDo(in, cs[k])
+		}
+	}
+	return refusals
 }
 
 func (b *bound[In, Out]) Laws() []string {

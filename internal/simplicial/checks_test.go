@@ -584,13 +584,21 @@ func holesAreLeftOut(t *testing.T) {
 				if cavities < 0 {
 					continue
 				}
-				g, err := pierced(int(c.w), int(c.h), int(c.d), Five, drills, cavities)
+				p := piercing{int(c.w), int(c.h), int(c.d), []Cut{Five, Kuhn}[drills%2], drills, cavities}
+				err := p.check()
 				if fits := drills <= c.columns && cavities <= (c.columns-drills)*c.deep; (err == nil) != fits {
 					t.Errorf("%+v: %d drills, %d cavities: %v", c, drills, cavities, err)
 				} else if !fits {
 					continue
 				}
-				cubes, each := (c.w-1)*(c.h-1)*(c.d-1)-drills*(c.d-1)-cavities, int64(5)
+				g := p.complex()
+				if want := countFaces(g, 1); !slices.Equal(g.Counts(), want) {
+					t.Errorf("%+v: %v simplices, want %v", p, g.Counts(), want)
+				}
+				if s := p.sketch(); s != nil && (s.Given() != g.Given() || s.Bytes() != g.Bytes() || s.Vertices != g.Vertices || !slices.Equal(s.Counts(), g.Counts())) {
+					t.Errorf("%+v: a sketch has another size", p)
+				}
+				cubes, each := (c.w-1)*(c.h-1)*(c.d-1)-drills*(c.d-1)-cavities, int64(5+drills%2)
 				if c.d == 1 {
 					cubes, each = (c.w-1)*(c.h-1)-drills, 2
 				}
@@ -645,6 +653,9 @@ func facesAreDefined(t *testing.T) {
 			}
 		}
 		f := NewFaces(c, 1+round%3)
+		if got := countFaces(c, 1+round%3); !slices.Equal(got, f.Counts()) {
+			t.Fatalf("simplices %v: %v, want %v of each dimension", c.Tops, got, f.Counts())
+		}
 		for d, list := range want {
 			if d < c.Dim() { // those of the greatest dimension are in the order in which they come
 				slices.SortFunc(list, slices.Compare)
@@ -680,7 +691,7 @@ func facesOnCores(t *testing.T) {
 		want := NewFaces(c, 1)
 		for _, cores := range []int{2, 3, 40} {
 			got := NewFaces(c, cores)
-			if !slices.EqualFunc(got.Vertices, want.Vertices, slices.Equal) || !slices.EqualFunc(got.Boundary, want.Boundary, slices.Equal) {
+			if !slices.Equal(countFaces(c, cores), want.Counts()) || !slices.EqualFunc(got.Vertices, want.Vertices, slices.Equal) || !slices.EqualFunc(got.Boundary, want.Boundary, slices.Equal) {
 				t.Errorf("%s: %d cores have other numbers", name, cores)
 			}
 		}
@@ -715,6 +726,9 @@ func facesOfGreatNumbers(t *testing.T) {
 			}
 			for _, cores := range several {
 				got := NewFaces(great, cores)
+				if counts := countFaces(great, cores); !slices.Equal(counts, want.Counts()) {
+					t.Errorf("%s, vertices up to %d, %d cores: %v simplices, want %v", name, great.Vertices, cores, counts, want.Counts())
+				}
 				for d := range want.Vertices {
 					if !slices.Equal(got.Vertices[d], number(want.Vertices[d])) || !slices.Equal(got.Boundary[d], want.Boundary[d]) {
 						t.Errorf("%s, vertices up to %d, %d cores: other simplices of dimension %d", name, great.Vertices, cores, d)

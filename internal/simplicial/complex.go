@@ -30,6 +30,9 @@ type Complex struct {
 
 	once   sync.Once
 	counts []int64
+
+	tried   sync.Once
+	refused error
 }
 
 // Dim is the greatest dimension of a simplex, -1 of the empty complex.
@@ -57,10 +60,17 @@ func (c *Complex) Bytes() int64 {
 func (c *Complex) Counts() []int64 {
 	c.once.Do(func() {
 		if c.counts == nil {
-			c.counts = NewFaces(c, runtime.GOMAXPROCS(0)).Counts()
+			c.counts = countFaces(c, runtime.GOMAXPROCS(0))
 		}
 	})
 	return c.counts
+}
+
+// Try returns the error of a run that finds out whether the tetrahedra of the complex bound a
+// surface in space. Only the first call runs.
+func (c *Complex) Try(run func() error) error {
+	c.tried.Do(func() { c.refused = run() })
+	return c.refused
 }
 
 // Simplices is how many simplices there are, faces included.

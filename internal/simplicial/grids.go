@@ -77,25 +77,79 @@ func fivePieces() [][4]int {
 	return [][4]int{{0, 3, 5, 6}, {0, 1, 3, 5}, {0, 2, 3, 6}, {0, 4, 5, 6}, {3, 5, 6, 7}}
 }
 
-// pierced is a grid of two or more vertices along x and y without some of its cubes: straight holes through all planes, and single
-// cubes inside, neither of which touch each other or a side. The order of both is fixed.
-func pierced(w, h, d int, cut Cut, drills, cavities int64) (*Complex, error) {
-	across, down, deep := int64(w/2-1), int64(h/2-1), int64(max(1, d/2)-1)
-	if columns := across * down; drills > columns {
-		return nil, fmt.Errorf("%d drills: %dx%d vertices have room for %d", drills, w, h, columns)
-	} else if room := (columns - drills) * deep; cavities > room {
-		return nil, fmt.Errorf("%d cavities beside %d drills: the grid has room for %d", cavities, drills, room)
+// A piercing is a grid of two or more vertices along x and y without some of its cubes: straight
+// holes through all planes, and single cubes inside, neither of which touch each other or a side.
+// The order of both is fixed.
+type piercing struct {
+	w, h, d          int
+	cut              Cut
+	drills, cavities int64
+}
+
+// room returns how many columns of cubes along y, of all and of cubes in each may be left out.
+func (p piercing) room() (down, columns, deep int64) {
+	down = int64(p.h/2 - 1)
+	return down, int64(p.w/2-1) * down, int64(max(1, p.d/2) - 1)
+}
+
+// check refuses more holes than there is room for.
+func (p piercing) check() error {
+	_, columns, deep := p.room()
+	if p.drills > columns {
+		return fmt.Errorf("%d drills: %dx%d vertices have room for %d", p.drills, p.w, p.h, columns)
 	}
-	return Grid(w, h, d, cut, func(x, y, z int) bool {
+	if room := (columns - p.drills) * deep; p.cavities > room {
+		return fmt.Errorf("%d cavities beside %d drills: the grid has room for %d", p.cavities, p.drills, room)
+	}
+	return nil
+}
+
+// complex makes the complex of a piercing that passes check.
+func (p piercing) complex() *Complex {
+	down, _, deep := p.room()
+	across := int64(p.w/2 - 1)
+	c := Grid(p.w, p.h, p.d, p.cut, func(x, y, z int) bool {
 		if x%2 == 0 || y%2 == 0 || int64(x/2) >= across || int64(y/2) >= down {
 			return true
 		}
 		column := int64(y/2)*across + int64(x/2)
-		if column < drills {
+		if column < p.drills {
 			return false
 		}
-		return z%2 == 0 || int64(z/2) >= deep || (column-drills)*deep+int64(z/2) >= cavities
-	}), nil
+		return z%2 == 0 || int64(z/2) >= deep || (column-p.drills)*deep+int64(z/2) >= p.cavities
+	})
+	c.counts = p.counts()
+	return c
+}
+
+// counts are how many simplices there are of each dimension, by a formula; nil of a single plane. A
+// hole leaves out the inside of its cubes, a drill the d squares between and before them too.
+func (p piercing) counts() []int64 {
+	if p.d == 1 {
+		return nil
+	}
+	w, h, d := int64(p.w), int64(p.h), int64(p.d)
+	tetrahedra, edges := int64(6), int64(1) // of a cube, and of those edges how many inside
+	if p.cut == Five {
+		tetrahedra, edges = 5, 0
+	}
+	triangles := (4*tetrahedra - 12) / 2 // inside
+	cubes := (w-1)*(h-1)*(d-1) - p.drills*(d-1) - p.cavities
+	squares := (w-1)*(h-1)*d + (w-1)*h*(d-1) + w*(h-1)*(d-1) - p.drills*d
+	sides := (w-1)*h*d + w*(h-1)*d + w*h*(d-1)
+	return []int64{w * h * d, sides + squares + edges*cubes, 2*squares + triangles*cubes, tetrahedra * cubes}
+}
+
+// sketch is a complex of the same size whose simplices and points are not set.
+func (p piercing) sketch() *Complex {
+	counts := p.counts()
+	if counts == nil {
+		return nil
+	}
+	c := &Complex{Vertices: int(counts[0]), Points: make([]float64, 3*counts[0]), counts: counts}
+	c.Tops = [][]uint32{nil, nil, nil, make([]uint32, 4*counts[3])}
+	c.Try(func() error { return nil }) // no two holes touch
+	return c
 }
 
 // Shuffled is the complex with other numbers of its vertices and another order of its simplices

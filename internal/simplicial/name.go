@@ -18,6 +18,7 @@ type Kind struct {
 	Name, Doc, Example string
 	keys               []key
 	make               func(n Name) (*Complex, error)
+	pierced            func(n Name) (piercing, error) // in place of make
 }
 
 // A key is what a name can say of a complex, with what it says where it is left out; "" where
@@ -46,18 +47,15 @@ func Kinds() []Kind {
 		return Kind{
 			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d cavities; the data themselves are not to be had", data, w, h, d, cut, cavities),
 			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}}, ordered),
-			make: func(n Name) (*Complex, error) { return pierced(w, h, d, cut, 0, n.Int("cavities")) },
+			pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },
 		}
 	}
 	cutGrid := func(cut Cut, doc string) Kind {
 		return Kind{
 			Name: string(cut), Doc: doc, Example: string(cut) + "/shape=34x34x34/drills=0/cavities=512/order=random/seed=1", keys: slices.Concat([]key{{name: "shape"}}, holes, ordered),
-			make: func(n Name) (*Complex, error) {
+			pierced: func(n Name) (piercing, error) {
 				s, err := vertexShape(n.Get("shape"))
-				if err != nil {
-					return nil, err
-				}
-				return pierced(int(s.W), int(s.H), int(s.D), cut, n.Int("drills"), n.Int("cavities"))
+				return piercing{int(s.W), int(s.H), int(s.D), cut, n.Int("drills"), n.Int("cavities")}, err
 			},
 		}
 	}
@@ -291,7 +289,7 @@ func (n Name) Parts() (first, second Name, err error) {
 
 // Open makes or reads the complex, which is right.
 func (n Name) Open() (*Complex, error) {
-	c, err := n.kind.make(n)
+	c, err := n.make()
 	if err != nil {
 		if n.Kind == File {
 			return nil, err
@@ -305,6 +303,38 @@ func (n Name) Open() (*Complex, error) {
 		return nil, fmt.Errorf("input %q: %w", n, err)
 	}
 	return c, nil
+}
+
+func (n Name) make() (*Complex, error) {
+	if n.kind.pierced == nil {
+		return n.kind.make(n)
+	}
+	p, err := n.pierced()
+	if err != nil {
+		return nil, err
+	}
+	return p.complex(), nil
+}
+
+func (n Name) pierced() (piercing, error) {
+	p, err := n.kind.pierced(n)
+	if err != nil {
+		return p, err
+	}
+	return p, p.check()
+}
+
+// Sketch is a complex of the size of the one that Open makes, whose simplices are not set, for
+// estimates; nil where the size is not known without them.
+func (n Name) Sketch() *Complex {
+	if n.kind.pierced == nil {
+		return nil
+	}
+	p, err := n.pierced()
+	if err != nil {
+		return nil
+	}
+	return p.sketch()
 }
 
 // Files is what the complex is read from.

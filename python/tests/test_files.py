@@ -3,6 +3,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import definition
 import numpy as np
@@ -101,7 +102,7 @@ def test_command(tmp_path):
     subprocess.run([sys.executable, "-m", "eccbench", "--workload", "memread", "--sizes", "8", "--max-samples", "1", "-q", "-o", tmp_path / "runs"], check=True, stdout=subprocess.PIPE)
     program = json.loads((tmp_path / "runs").read_text().splitlines()[0])["binary"]
     if sys.platform == "linux":
-        assert program["sha256"] == hashlib.sha256(_library.PATH.read_bytes()).hexdigest()
+        assert program["sha256"] == hashlib.sha256(Path(_library.PATH).read_bytes()).hexdigest()
 
 
 def test_zarr(tmp_path):

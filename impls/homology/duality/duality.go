@@ -56,7 +56,7 @@ func (i Implementation) About() bench.About {
 }
 
 // CanDo refuses what is no list of tetrahedra in space, what takes more time or memory than the
-// conditions allow, and what is no manifold, which is only found by going all the way once.
+// conditions allow, and what is no manifold, which one whole run finds out for each complex.
 func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := inSpace(p); err != nil {
 		return err
@@ -71,7 +71,11 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(n*tetrahedronBytes+vertexBytes*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
 		return err
 	}
-	return newJob(p, c, i.fault).Do(nil)
+	run := func() error { return newJob(p, c, i.fault).Do(nil) }
+	if i.fault != "" {
+		return run()
+	}
+	return p.Try(run)
 }
 
 // inSpace refuses what is no list of tetrahedra in space.

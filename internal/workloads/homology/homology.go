@@ -183,6 +183,16 @@ func (Inputs) Open(name string) (*Problem, error) {
 	return &Problem{c, ring}, nil
 }
 
+// Sketch is a problem of the size that a name stands for, where its kind tells it.
+func (Inputs) Sketch(name string) (*Problem, bool) {
+	n, ring, err := parse(name, simplicial.ParseName)
+	if err != nil {
+		return nil, false
+	}
+	c := n.Sketch()
+	return &Problem{c, ring}, c != nil
+}
+
 // Variants names problems of complexes that weigh about the same.
 func (Inputs) Variants(name string, k int) ([]string, error) {
 	n, ring, err := parse(name, simplicial.ParseName)

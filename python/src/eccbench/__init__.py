@@ -9,8 +9,6 @@
 Betti(b0=1027, b1=0, b2=0)
 """
 
-from importlib.metadata import version as _version
-
 from ._assess import Assessment, assess
 from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
@@ -18,4 +16,12 @@ from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
 
 __all__ = ["Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
-__version__ = _version("eccbench")
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # importlib.metadata takes longer to import than all else here
+        from importlib.metadata import version
+
+        return version("eccbench")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,14 +8,12 @@ import itertools
 import json
 import os
 import sys
-import tempfile
 import threading
 import warnings
-from pathlib import Path
 from typing import Any, Sequence
 
 _NAME = "libeccbench.dll" if sys.platform == "win32" else "libeccbench.dylib" if sys.platform == "darwin" else "libeccbench.so"
-PATH = Path(__file__).with_name(_NAME)
+PATH = os.path.join(os.path.dirname(__file__), _NAME)  # pathlib takes as long to import as all of this
 
 _job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
 
@@ -81,8 +79,9 @@ def _load(forked: bool) -> ctypes.CDLL:
     would wait for them for ever. A copy under another name is another program.
     """
     if not forked:
-        return _declared(ctypes.CDLL(str(PATH)))
-    image = PATH.read_bytes()
+        return _declared(ctypes.CDLL(PATH))
+    with open(PATH, "rb") as file:
+        image = file.read()
     # Named by the process: a child that loads its copy by the name that its parent's has would get
     # its parent's.
     files = f"/proc/{os.getpid()}/fd"
@@ -94,10 +93,13 @@ def _load(forked: bool) -> ctypes.CDLL:
             return _declared(ctypes.CDLL(f"{files}/{fd}"))
         finally:
             os.close(fd)
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
-        copy_path = Path(folder, _NAME)
-        copy_path.write_bytes(image)
-        return _declared(ctypes.CDLL(str(copy_path)))
+        path = os.path.join(folder, _NAME)
+        with open(path, "wb") as copy:
+            copy.write(image)
+        return _declared(ctypes.CDLL(path))
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -112,7 +114,7 @@ def _library() -> ctypes.CDLL:
     if state.loaded is None:
         with state.lock:
             if state.loaded is None:
-                if not PATH.exists():
+                if not os.path.exists(PATH):
                     raise ImportError(f"{PATH} is missing: install eccbench from a wheel, or by pip install ./python")
                 try:
                     state.loaded = _load(state.forked)

@@ -182,7 +182,8 @@ func (c *counting) counter(m *march) *counter {
 	clear(s.butFirst[:c.bytes])
 	clear(s.last[(row-1)%c.vector+1:])
 	s.beside = make([]byte, (rows+1)*c.vector)
-	s.list = make([]byte, 2*(listBytes+(rows+1)*c.vector))
+	whole := roundUp(row, c.vector) * (m.h + rows + 1) * (m.n + 1) // all of a small image
+	s.list = make([]byte, 2*(min(listBytes, whole)+(rows+1)*c.vector))
 	return s
 }
 

@@ -1,0 +1,375 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"unsafe"
+
+	"eccbench/internal/ask"
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// Sampled curves are χ at a few values alone. A voxel is replaced by its rank, the number of
+// those values that it is beyond, so that the image has few levels whatever its type is.
+
+// maxRanks is how many values have ranks of one byte.
+const maxRanks = math.MaxUint8
+
+// A stored type is one that arrays in memory have.
+type stored interface {
+	uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
+}
+
+// sampled answers for images in memory at the values of r.Sets. Its one Answer has the rows of all
+// images, one after the other, without levels.
+func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
+	if !r.curve() || r.masked || len(r.Periodic) > 0 || r.Levels > 0 {
+		return nil, errors.New("sets: want curves without a mask, periodic axes or levels")
+	}
+	switch r.Type {
+	case "uint8":
+		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint8, uint8(1))
+	case "int16":
+		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt16), math.MaxInt16, int16(1))
+	case "uint16":
+		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint16, uint16(1))
+	case "int32":
+		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt32), math.MaxInt32, int32(1))
+	case "uint32":
+		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint32, uint32(1))
+	case "int64":
+		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt64), math.MaxInt64, int64(1))
+	case "uint64":
+		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint64, uint64(1))
+	case "float32":
+		return sampledOf(ctx, r, shape, voxels, float64(-math.MaxFloat32), math.MaxFloat32, float32(0))
+	case "float64":
+		return sampledOf(ctx, r, shape, voxels, float64(-math.MaxFloat64), math.MaxFloat64, float64(0))
+	}
+	return nil, fmt.Errorf("element type %q: sets are of integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
+}
+
+// sampledOf is sampled for a type, whose values are from least to most, and one after another by step;
+// a step of 0 is of floats.
+func sampledOf[T stored, W int64 | uint64 | float64](ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T) ([]Answer, error) {
+	at := make([]T, len(r.Sets))
+	for i, n := range r.Sets {
+		v, err := parsed[W](n)
+		if err != nil || v < least || v > most || i > 0 && T(v) <= at[i-1] {
+			return nil, fmt.Errorf("set %s: want values of %s, ascending", n, r.Type)
+		}
+		at[i] = T(v)
+	}
+	if len(at) == 0 || len(at) > maxRanks {
+		return nil, fmt.Errorf("%d sets: want 1 to %d", len(at), maxRanks)
+	}
+	size := unsafe.Sizeof(at[0])
+	if int64(len(voxels)) != int64(r.Images)*shape.Voxels()*int64(size) || uintptr(unsafe.Pointer(unsafe.SliceData(voxels)))%size != 0 {
+		return nil, fmt.Errorf("%d bytes of %d images: want aligned %s", len(voxels), r.Images, r.Type)
+	}
+	values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(voxels))), len(voxels)/int(size))
+	s := &sampling{r: r, shape: shape, sets: len(at), key: fingerprint.Draw(1).In(ecc.Convention{Vertices: r.Construction == "V"})}
+	k := newRanking(at, T(least), T(most), step, r.Superlevel)
+	return s.run(ctx, func(image int, ranks []byte, threads int) error {
+		n := len(ranks)
+		return k.all(ctx, ranks, values[image*n:(image+1)*n], threads)
+	})
+}
+
+// parsed is a number of a kind.
+func parsed[W int64 | uint64 | float64](n json.Number) (v W, err error) {
+	switch p := any(&v).(type) {
+	case *int64:
+		*p, err = strconv.ParseInt(n.String(), 10, 64)
+	case *uint64:
+		*p, err = strconv.ParseUint(n.String(), 10, 64)
+	case *float64:
+		*p, err = strconv.ParseFloat(n.String(), 64)
+	}
+	return v, err
+}
+
+// A ranking replaces values by ranks: how many of some ascending ones are below a value, or of
+// superlevel sets above it. The sets are then all those of ranks up to one.
+type ranking[T stored] struct {
+	at           []T
+	super        bool
+	first, scale float64
+	start        [ranges + 1]uint8   // how many of at are in ranges below each
+	rank         [maxRanks + 1]uint8 // of a voxel that so many of at are below, or not above
+	least, most  [maxRanks + 1]T     // of the values of each rank
+}
+
+// ranges are about as many as a core's nearest cache holds beside the values.
+const ranges = 2048
+
+func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
+	k := &ranking[T]{at: at, super: super, first: float64(at[0])}
+	m := len(at)
+	if k.scale = (ranges - 1) / (float64(at[m-1]) - k.first); math.IsInf(k.scale, 0) || math.IsNaN(k.scale) {
+		k.scale = 0
+	}
+	for i, next := 0, 0; i < len(k.start); i++ {
+		for next < m && k.rangeOf(at[next]) < i {
+			next++
+		}
+		k.start[i] = uint8(next)
+	}
+	for r := range m + 1 {
+		lo, hi := least, most
+		if r > 0 {
+			lo = at[r-1]
+		}
+		if r < m {
+			hi = at[r]
+		}
+		rank := r
+		if super {
+			rank = m - r
+		}
+		if super && r < m {
+			hi = next(hi, least, -step)
+		} else if !super && r > 0 {
+			lo = next(lo, most, step)
+		}
+		k.rank[r], k.least[rank], k.most[rank] = uint8(rank), lo, hi
+	}
+	return k
+}
+
+// next is the value after another one in the direction of a limit.
+func next[T stored](v, limit, step T) T {
+	switch x := any(v).(type) {
+	case float32:
+		return T(math.Nextafter32(x, float32(limit)*2))
+	case float64:
+		return T(math.Nextafter(x, float64(limit)*2))
+	}
+	return v + step
+}
+
+// rangeOf is the range that a value is in, which grows with it.
+func (k *ranking[T]) rangeOf(v T) int { return int((float64(v) - k.first) * k.scale) }
+
+// errNotFinite is of images that have a NaN or an infinite value, wherever it is.
+var errNotFinite = &grid.NotFiniteError{}
+
+// all writes the ranks of values, and confirms each by the limits of its rank.
+func (k *ranking[T]) all(ctx context.Context, ranks []byte, values []T, threads int) error {
+	const chunk = 1 << 16
+	chunks := (len(values) + chunk - 1) / chunk
+	threads = max(1, min(threads, chunks))
+	errs := make([]error, threads)
+	crew.Each(threads, func(core int) {
+		for c := core; c < chunks && errs[core] == nil && ctx.Err() == nil; c += threads {
+			lo, hi := c*chunk, min((c+1)*chunk, len(values))
+			k.some(ranks[lo:hi], values[lo:hi])
+			errs[core] = k.confirm(ranks[lo:hi], values[lo:hi])
+		}
+	})
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// some writes the ranks of some values, of which those that are no numbers have any.
+func (k *ranking[T]) some(ranks []byte, values []T) {
+	at, m := k.at, len(k.at)
+	first, last := at[0], at[m-1]
+	if m <= fewSets {
+		k.compared(ranks, values)
+		return
+	}
+	for i, v := range values {
+		r := 0
+		switch {
+		case !(v >= first):
+		case v > last:
+			r = m
+		default:
+			r = int(k.start[k.rangeOf(v)])
+			for r < m && at[r] < v {
+				r++
+			}
+			if k.super && at[r] == v {
+				r++
+			}
+		}
+		ranks[i] = k.rank[r]
+	}
+}
+
+// fewSets are so few that to compare with each is faster than to look a range up.
+const fewSets = 3
+
+// compared is some by comparisons with each set, without branches that the values decide.
+func (k *ranking[T]) compared(ranks []byte, values []T) {
+	ranks = ranks[:len(values)]
+	clear(ranks)
+	for _, t := range k.at {
+		if k.super {
+			for i, v := range values {
+				b := byte(0)
+				if v < t {
+					b = 1
+				}
+				ranks[i] += b
+			}
+			continue
+		}
+		for i, v := range values {
+			b := byte(0)
+			if v > t {
+				b = 1
+			}
+			ranks[i] += b
+		}
+	}
+}
+
+// confirm returns an error unless each value is within the limits of its rank.
+func (k *ranking[T]) confirm(ranks []byte, values []T) error {
+	bad := false
+	for i, v := range values {
+		r := ranks[i]
+		bad = bad || !(v >= k.least[r] && v <= k.most[r])
+	}
+	switch {
+	case !bad:
+		return nil
+	case slices.ContainsFunc(values, func(v T) bool { return v-v != 0 }):
+		return errNotFinite
+	}
+	return ask.VerdictError{Status: verify.Wrong, Why: "a voxel has a wrong rank among the values that were asked for; if another thread wrote to the array meanwhile, that is the cause: give a copy"}
+}
+
+// A sampling is the answer for images whose voxels are ranked.
+type sampling struct {
+	r        Request
+	shape    grid.Shape
+	sets     int
+	key      fingerprint.Key
+	prepared *fingerprint.Prepared
+	once     sync.Once
+	by       string
+}
+
+// run answers for all images, small ones together.
+func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, threads int) error) ([]Answer, error) {
+	ladder, err := grid.Affine(0, 1, int64(s.sets+1))
+	if err != nil {
+		return nil, err
+	}
+	s.key = s.key.For(ladder.Len())
+	s.prepared = fingerprint.Prepare(grid.Uint8, ladder, s.key)
+	rows := make(sampledRows, s.r.Images*s.sets)
+	n := int(s.shape.Voxels())
+	type state struct {
+		field *grid.Field
+		job   bench.Job[ecc.VCEC]
+	}
+	states := sync.Pool{}
+	err = eachImage(s.r.Images, n, s.r.Threads, func(i, threads int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		one, _ := states.Get().(*state)
+		if one == nil {
+			f, err := grid.Trusted(s.shape, grid.Uint8, grid.NewBuffer(int64(n)), ladder)
+			if err != nil {
+				return err
+			}
+			one = &state{field: f}
+		}
+		err := rank(i, one.field.Data(), threads)
+		if err == nil {
+			err = s.count(&one.job, one.field, threads, rows[i*s.sets:(i+1)*s.sets])
+		}
+		states.Put(one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := Answer{Shape: s.r.Shape, Type: s.r.Type, Rows: int64(len(rows)), Levels: "", Implementation: s.by, Verdict: string(verify.Unverified), lines: rows}
+	if s.r.Verify {
+		a.Verdict, a.Witness = string(verify.Verified), fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, s.key)
+	}
+	return []Answer{a}, nil
+}
+
+// count writes χ of the sets of a field. A job is kept for the next image in the same memory.
+func (s *sampling) count(job *bench.Job[ecc.VCEC], f *grid.Field, threads int, chi []int64) error {
+	if *job == nil {
+		w := bench.Workload[grid.Source, ecc.VCEC]{Impls: s.r.by}
+		if w.Impls == nil {
+			w.Impls = implementations()[:1]
+		}
+		i := ecc.InConvention(w, ecc.Convention{Vertices: s.r.Construction == "V"}).Impls[0]
+		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+		if err := i.CanDo(f, c); err != nil {
+			return err
+		}
+		made, err := i.Setup(f, c)
+		if err != nil {
+			return err
+		}
+		s.once.Do(func() { s.by = i.About().Name })
+		*job = made
+	}
+	if err := (*job).Do(nil); err != nil {
+		return err
+	}
+	out, err := (*job).Out()
+	if err != nil {
+		return err
+	}
+	if s.r.Verify {
+		if err := s.hold(out, f, threads); err != nil {
+			return err
+		}
+	}
+	if s.r.Construction == "V" { // whose views belong to an image
+		err, *job = (*job).Close(), nil
+	}
+	total, next := int64(0), 0
+	for j := range chi {
+		for ; next < len(out) && out[next].Level <= int64(j); next++ {
+			total += out[next].Change
+		}
+		chi[j] = total
+	}
+	return err
+}
+
+// hold is an error where a curve has not the fingerprint of its image.
+func (s *sampling) hold(out ecc.VCEC, f *grid.Field, threads int) error {
+	want, err := s.prepared.Of(f, threads)
+	if err != nil {
+		return err
+	}
+	got, err := ecc.SumOf(out, f.Ladder().Len(), s.key, 1)
+	if err != nil {
+		return err
+	}
+	if d := ecc.UnlikeSums(want, got, s.key); d != nil {
+		return ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", s.by, ecc.FingerprintLaw, d)}
+	}
+	return nil
+}
+
+// sampledRows are χ of each set of each image.
+type sampledRows []int64
+
+func (sampledRows) columns() int64 { return 1 }
+
+func (l sampledRows) fill(t *table) { t.numbers = append(t.numbers, l...) }

@@ -1,0 +1,105 @@
+package library
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/internal/ask"
+	"eccbench/internal/grid"
+)
+
+// Curves at some values are those of whole curves, in every convention that they are taken in.
+func TestSampledCurves(t *testing.T) {
+	for k, sets := range [][]float32{{0}, {-1, 2.5}, {-8, -3, -1, 0, 0.25, 3, 8}, {-math.MaxFloat32, 0, math.MaxFloat32}} {
+		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
+			r := Request{Type: "float32", Images: 3, Threads: 2, Verify: true, Shape: shape, Options: ask.Options{Construction: []string{"T", "V"}[k%2]}}
+			s, _ := shapeOf(shape)
+			voxels := grid.NewBuffer(3 * 4 * s.Voxels())
+			rng := rand.New(rand.NewPCG(uint64(k), 1))
+			for i := range grid.Values[float32](voxels) {
+				grid.Values[float32](voxels)[i] = float32(rng.IntN(17)-8) / float32(1+rng.IntN(2))
+			}
+			for _, r.Superlevel = range []bool{false, true} {
+				whole, err := Answers(t.Context(), r, voxels, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []int64
+				for _, a := range whole {
+					levels, chi := rows(t, a)
+					for _, at := range sets {
+						n := int64(0)
+						for i, l := range levels {
+							if l == at || l < at != r.Superlevel {
+								n = chi[i]
+							}
+						}
+						want = append(want, n)
+					}
+					if r.Superlevel { // sets grow from the greatest value
+						slices.Reverse(want[len(want)-len(sets):])
+					}
+				}
+				asked := r
+				for _, at := range sets {
+					asked.Sets = append(asked.Sets, json.Number(fmt.Sprint(float64(at))))
+				}
+				a, err := Answers(t.Context(), asked, voxels, nil)
+				got := make([]int64, len(want))
+				if err != nil || len(a) != 1 || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) || a[0].Verdict != "VERIFIED" {
+					t.Errorf("%v at %v: %v, %+v, %v, want %v", shape, sets, got, a, err, want)
+				}
+			}
+		}
+	}
+}
+
+// A rank that is not that of its value is an error, and a value without one.
+func TestRanksAreConfirmed(t *testing.T) {
+	at, values := []int16{-5, 0, 7}, []int16{math.MinInt16, -5, -4, 0, 1, 7, 8, math.MaxInt16}
+	for _, super := range []bool{false, true} {
+		k := newRanking(at, math.MinInt16, math.MaxInt16, 1, super)
+		ranks := make([]byte, len(values))
+		k.some(ranks, values)
+		if err := k.confirm(ranks, values); err != nil {
+			t.Error(err)
+		}
+		for i := range ranks {
+			for wrong := range byte(4) {
+				right := ranks[i]
+				ranks[i] = wrong
+				if err := k.confirm(ranks, values); (err != nil) != (wrong != right) {
+					t.Errorf("rank %d of %d: %v", wrong, values[i], err)
+				}
+				ranks[i] = right
+			}
+		}
+	}
+	k := newRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if err := k.all(t.Context(), make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+}
+
+// What cannot be asked for is an error.
+func TestRefusedSets(t *testing.T) {
+	for _, sets := range [][]json.Number{{"2", "1"}, {"1", "1"}, {"256"}, {"-1"}, {"1.5"}, make([]json.Number, 256)} {
+		r := request()
+		r.Shape, r.Sets = []int64{2, 2}, sets
+		if _, err := Answers(t.Context(), r, make([]byte, 4), nil); err == nil {
+			t.Errorf("%v is taken", sets)
+		}
+	}
+	r := request()
+	r.Shape, r.Sets, r.Periodic = []int64{2, 2}, []json.Number{"1"}, []string{"x"}
+	if _, err := Answers(t.Context(), r, make([]byte, 4), nil); err == nil {
+		t.Error("periodic axes are taken")
+	}
+}
