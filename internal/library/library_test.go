@@ -176,21 +176,21 @@ func TestEvenLevels(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Request){
-		`construction U: want T or V`:    func(r *Request) { r.Construction = "U" },
-		"0 threads":                      func(r *Request) { r.Threads = 0 },
-		"4 axes":                         func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
-		"every axis":                     func(r *Request) { r.Shape = []int64{0, 2} },
-		"3 images in 4 bytes":            func(r *Request) { r.Images = 3 },
-		`type "int8"`:                    func(r *Request) { r.Type = "int8" },
-		"image 0: 2x1 uint8: 1":          func(r *Request) { r.Images, r.Shape = 4, []int64{1, 2} },
-		"no such file":                   func(r *Request) { r.Input = "/nowhere/a.npy" },
-		"is a directory":                 func(r *Request) { r.Input = "/" },
-		"unknown key":                    func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
-		"says its own":                   func(r *Request) { r.Input = "noise/shape=4x4" },
-		`axis "u"`:                       func(r *Request) { r.Periodic = []string{"u"} },
-		"no axis z":                      func(r *Request) { r.Periodic = []string{"z"} },
-		"are of sets at some values": func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
-		"sublevel sets in the T":         func(r *Request) { r.Levels, r.Superlevel = 5, true },
+		`construction U: want T or V`: func(r *Request) { r.Construction = "U" },
+		"0 threads":                   func(r *Request) { r.Threads = 0 },
+		"4 axes":                      func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
+		"every axis":                  func(r *Request) { r.Shape = []int64{0, 2} },
+		"3 images in 4 bytes":         func(r *Request) { r.Images = 3 },
+		`type "int8"`:                 func(r *Request) { r.Type = "int8" },
+		"image 0: 2x1 uint8: 1":       func(r *Request) { r.Images, r.Shape = 4, []int64{1, 2} },
+		"no such file":                func(r *Request) { r.Input = "/nowhere/a.npy" },
+		"is a directory":              func(r *Request) { r.Input = "/" },
+		"unknown key":                 func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
+		"says its own":                func(r *Request) { r.Input = "noise/shape=4x4" },
+		`axis "u"`:                    func(r *Request) { r.Periodic = []string{"u"} },
+		"no axis z":                   func(r *Request) { r.Periodic = []string{"z"} },
+		"are of sets at some values":  func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
+		"sublevel sets in the T":      func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
 		r.Shape = []int64{2, 2}
