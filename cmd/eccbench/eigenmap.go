@@ -130,23 +130,8 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
-	if j.out != "" {
-		if err := cli.WriteFile(j.out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), a.Image.Field, found, note)
-		}); err != nil {
-			return err
-		}
-	}
-	if j.vectors != "" {
-		vectors := make([][]float64, len(a.Out.Vectors))
-		for k, x := range a.Out.Vectors {
-			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
-		}
-		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, note)
-		}); err != nil {
-			return err
-		}
+	if err := j.writeFiles(a, found, note); err != nil {
+		return err
 	}
 	if err := writeTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
@@ -179,6 +164,29 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 		side = "from"
 	}
 	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", q.Shown, eigenmap.Dice(found, a.Truth), side, threshold, best)
+	return nil
+}
+
+// writeFiles writes the mask that was found and the vectors, each where that is asked for.
+func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, note string) error {
+	if j.out != "" {
+		if err := cli.WriteFile(j.out, func(f *os.File) error {
+			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), a.Image.Field, found, note)
+		}); err != nil {
+			return err
+		}
+	}
+	if j.vectors != "" {
+		vectors := make([][]float64, len(a.Out.Vectors))
+		for k, x := range a.Out.Vectors {
+			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
+		}
+		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
+			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, note)
+		}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -132,48 +132,44 @@ func (l curveLines) fill(t *table) {
 	})
 }
 
+// check is nil, or why a request, of images with masks or not, has no answer.
+func (r Request) check(masked bool) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	if _, err := r.Axes(); err != nil {
+		return fmt.Errorf("periodic: %w", err)
+	}
+	switch {
+	case r.Threads < 1:
+		return fmt.Errorf("%d threads: want at least 1", r.Threads)
+	case r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel):
+		return fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
+	case r.Betti && r.Levels > 0:
+		return errors.New("evenly spaced levels: Betti numbers are of all levels or of some values; leave them out")
+	case r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1):
+		return errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
+	case r.Flow != nil:
+		return r.checkFlow()
+	case r.Eigenmap != nil && masked:
+		return errors.New("a mask: a graph has all voxels; leave it out")
+	case r.Eigenmap != nil:
+		return r.checkEigenmap()
+	case r.Betti:
+		return ask.CheckBetti(r.Options, len(r.At) > 0)
+	}
+	return nil
+}
+
 // Answers are those to a Request, one for each image. A mask has a byte for each voxel in
 // memory, 0 for one that is no part of its image; nil for none.
 func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, error) {
-	if err := r.Check(); err != nil {
+	if err := r.check(mask != nil); err != nil {
 		return nil, err
-	}
-	if r.Threads < 1 {
-		return nil, fmt.Errorf("%d threads: want at least 1", r.Threads)
-	}
-	if r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel) {
-		return nil, fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
-	}
-	if _, err := r.Axes(); err != nil {
-		return nil, fmt.Errorf("periodic: %w", err)
-	}
-	if r.Betti && r.Levels > 0 {
-		return nil, errors.New("evenly spaced levels: Betti numbers are of all levels or of some values; leave them out")
-	}
-	if r.Betti {
-		if err := ask.CheckBetti(r.Options, len(r.At) > 0); err != nil {
-			return nil, err
-		}
-	}
-	if r.Flow != nil {
-		if err := r.checkFlow(); err != nil {
-			return nil, err
-		}
-	}
-	if r.Eigenmap != nil {
-		if err := r.checkEigenmap(); err != nil {
-			return nil, err
-		}
-		if mask != nil {
-			return nil, errors.New("a mask: a graph has all voxels; leave it out")
-		}
 	}
 	if r.Join != nil {
 		a, err := r.joined()
 		return []Answer{a}, err
-	}
-	if r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1) {
-		return nil, errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	}
 	if r.Flow != nil && mask != nil {
 		if r.within = mask; len(mask) == 0 {

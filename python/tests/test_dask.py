@@ -121,6 +121,21 @@ def test_killed(tmp_path):
                     assert got == eccbench.betti(image, 100)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+@pytest.mark.parametrize("shape", [(9,), (11, 7), (9, 6, 5)])
+def test_masked_betti(shape, dtype):
+    """Betti numbers of slabs within a mask are those of the whole, of one slice too."""
+    rng = np.random.default_rng(8)
+    image, within = (rng.integers(0, 5, shape) * (1 if dtype == np.uint8 else 2**60)).astype(dtype), rng.random(shape) < 0.8
+    array = dask.array.from_array(image, chunks=4)
+    values = [int(v) for v in np.unique(image)[[1, 3]]]
+    for superlevel in (False, True):
+        want = eccbench.betti(image, values, superlevel=superlevel, mask=within)
+        assert np.array_equal(eccbench.dask.betti(array, values, superlevel=superlevel, mask=within, slices=3), want)
+    with pytest.raises(ValueError, match="a mask of shape"):
+        eccbench.dask.betti(array, values, mask=within[:-1])
+
+
 def test_examples():
     assert doctest.testmod(eccbench.dask).failed == 0
 

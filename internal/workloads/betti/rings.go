@@ -121,6 +121,9 @@ func (r *roundFill) met(v [3]int64) {
 	}
 }
 
+// An unrolled is a voxel of the unrolled axes: where it is on the rings, and how often round them.
+type unrolled struct{ at, round [3]int64 }
+
 // fillRings fills all voxels of a kind. What is outside of the image, a voxel wide, belongs to the rest.
 func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFill) {
 	sides, ring := [3]int64{m.d, m.h, m.w}, [3]bool{rings.Z, rings.Y, rings.X}
@@ -140,16 +143,26 @@ func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFi
 		}
 		return m.inside[(p[0]*sides[1]+p[1])*sides[2]+p[2]] == inside
 	}
-	type place struct{ at, round [3]int64 }
+	step := func(p unrolled, by [3]int64) (unrolled, bool) {
+		is := true
+		for a := range by {
+			if p.at[a] += by[a]; p.at[a] < 0 || p.at[a] >= size[a] {
+				is = is && ring[a]
+				p.round[a] += by[a]
+				p.at[a] -= by[a] * size[a]
+			}
+		}
+		return p, is && of(p.at)
+	}
 	seen := make([]bool, size[0]*size[1]*size[2])
 	round := make([][3]int32, len(seen))
-	var due []place
+	var due []unrolled
 	for k := range seen {
 		n := int64(k)
 		if p := [3]int64{n / (size[1] * size[2]), n / size[2] % size[1], n % size[2]}; !seen[k] && of(p) {
 			r.components++
 			seen[k] = true
-			due = append(due, place{at: p})
+			due = append(due, unrolled{at: p})
 		}
 		for len(due) > 0 {
 			p := due[len(due)-1]
@@ -159,15 +172,8 @@ func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFi
 				if far := by[0]*by[0] + by[1]*by[1] + by[2]*by[2]; far == 0 || far > 1 && !corners || flat && by[0] != 0 {
 					continue
 				}
-				q, is := p, true
-				for a := range by {
-					if q.at[a] += by[a]; q.at[a] < 0 || q.at[a] >= size[a] {
-						is = is && ring[a]
-						q.round[a] += by[a]
-						q.at[a] -= by[a] * size[a]
-					}
-				}
-				if !is || !of(q.at) {
+				q, is := step(p, by)
+				if !is {
 					continue
 				}
 				i := number(q.at)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._arguments import Construction, Nan, axis, choice, is_path, rings
-from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, _WIDENED, open
+from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
 
 
 class Betti(NamedTuple):
@@ -315,14 +315,13 @@ class Slabs(NamedTuple):
     chi: list[int]
 
 
-def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request) -> Slabs:
-    """Slices lo to hi − 1 of a whole image, of which `image` has these and the one before them."""
-    array = _array(image)
-    voxels = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)[np.newaxis]
+def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request, mask: Any = None) -> Slabs:
+    """Slices lo to hi − 1 of a whole image, of which `image`, and a mask of it, have these and the one before them."""
+    voxels, masks = _images(*_masked(_array(image), np.ma.getmask(image), mask, "refuse", None, False), None)
 
     def asked(voxels: NDArray[Any], _: Any) -> Slabs:
         part = {"shape": list(whole), "lo": lo, "hi": hi}
-        with _job({**request, **_layout(voxels), "part": part}, voxels) as job:
+        with _job({**request, **_layout(voxels), "part": part}, voxels, masks) as job:
             return Slabs(job.answers[0]["slabs"], job.answers[0]["chi"])
 
     try:

@@ -128,6 +128,7 @@ def betti(
     *,
     construction: Construction = "T",
     superlevel: bool = False,
+    mask: Any = None,
     slices: int | None = None,
     threads: int = 1,
     compute: bool = True,
@@ -147,6 +148,8 @@ def betti(
         then that of the voxels that are True.
     construction, superlevel
         As of `eccbench.betti`.
+    mask : dask.array.Array or array_like of bool, optional
+        The voxels that are part of the image, of its shape: others are in no set.
     slices : int, optional
         How many slices a slab has. By default as many as Dask's ``array.chunk-size`` holds,
         in multiples of the array's own chunks where that can be.
@@ -192,15 +195,20 @@ def betti(
         raise ValueError(f"at: {len(exact)} values, want at most {_MOST_SETS} at a time")
     if not exact:
         raise ValueError("at: no values")
+    if mask is not None:
+        mask = dask.array.asarray(mask)
+        if mask.shape != image.shape:
+            raise ValueError(f"a mask of shape {mask.shape} of an image of {image.shape}: want one of its shape")
     if image.ndim == 1:
-        image = image[:, np.newaxis]
+        image, mask = image[:, np.newaxis], None if mask is None else mask[:, np.newaxis]
     elif image.ndim == 3 and image.shape[0] == 1:
-        image = image[0]
+        image, mask = image[0], None if mask is None else mask[0]
     flat = image.ndim == 2
     request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact}
     count, parts = dask.delayed(_betti.slabs_of, pure=False), []
     for lo, hi in _cuts(image, slices):
-        parts.append(count(_one(image[max(0, lo - 1):hi]), image.shape, lo, hi, request))
+        part = slice(max(0, lo - 1), hi)
+        parts.append(count(_one(image[part]), image.shape, lo, hi, request, None if mask is None else _one(mask[part])))
     together = _tree(dask.delayed(_betti.join, pure=True), parts, flat, request)
     whole = dask.delayed(_numbers, pure=True)(together, flat, request, values.shape)
     return whole.compute() if compute else whole

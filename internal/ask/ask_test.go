@@ -1,0 +1,162 @@
+package ask
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/impls/betti/duality"
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// silent follows nothing.
+type silent struct{}
+
+func (silent) Waiting(string) func()                                { return func() {} }
+func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
+func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
+
+// of is a question about an input, which is opened in these ways.
+func of(input string, o Options, opened *[]Opening) Question {
+	return Question{
+		Options: o, Shown: input, Named: func(name string) string { return name }, Threads: 2, Budget: math.MaxInt64, Follow: silent{},
+		Input: func(o Opening) (string, error) {
+			*opened = append(*opened, o)
+			if name, is := strings.CutPrefix(input, "raw:"); is && o.Gaps {
+				return "file/shape=4x4/type=uint8/levels=every/nan=mask/path=" + name, nil
+			}
+			return input, nil
+		},
+	}
+}
+
+func curveOf(q Question, by bench.Implementation[grid.Source, ecc.VCEC]) Curve {
+	return Curve{Question: q, By: bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{by}}}
+}
+
+const noise = "noise/shape=9x8x7/type=uint8/levels=5/seed=3"
+
+// A plan begins with the opening that is read once, on every level, and gives that up where nobody takes it.
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		impl string
+		all  bool
+		want []Opening
+	}{
+		{"", false, []Opening{{Every: true, Once: true}}},
+		{"", true, []Opening{{Once: true}}},
+		{"cpu", false, []Opening{{}}},
+	} {
+		var opened []Opening
+		q := curveOf(of(noise, Options{Construction: "T"}, &opened), extrema.Implementation{})
+		q.Impl, q.All = c.impl, c.all
+		p, err := q.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := grid.Close(p.Source); err != nil {
+			t.Error(err)
+		}
+		if len(opened) != len(c.want) || opened[0] != c.want[0] {
+			t.Errorf("%+v: opened as %+v", c, opened)
+		}
+	}
+	var opened []Opening
+	q := curveOf(of(noise, Options{Construction: "T"}, &opened), extrema.Implementation{})
+	q.By.Impls = nil
+	if _, err := q.plan(); err == nil || len(opened) != 2 || opened[1].Every {
+		t.Errorf("nobody takes an image that was opened as %+v (%v)", opened, err)
+	}
+}
+
+// A liar has the same Betti numbers for every set.
+type liar struct{ duality.Implementation }
+
+func (liar) About() bench.About { return bench.About{Name: "liar", Where: "cpu"} }
+
+func (liar) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
+	return bench.Asking(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{B0: 1, B1: 7}, nil }).Setup(in, c)
+}
+
+// Curves and Betti numbers are confirmed, of slices too; what is wrong is a VerdictError and is not given.
+func TestAnswers(t *testing.T) {
+	var opened []Opening
+	o := Options{Construction: "V", Superlevel: true}
+	curve := curveOf(of(noise, o, &opened), extrema.Implementation{})
+	a, err := curve.Answer()
+	if err != nil || a.Lines.Len() == 0 || a.Provenance.Verdict != "VERIFIED" || a.Provenance.Digest == "" {
+		t.Fatalf("%+v (%v)", a.Provenance, err)
+	}
+	curve.Slices = true
+	if a, err := curve.Answer(); err != nil || len(a.Slices) != 7 {
+		t.Errorf("%d slices (%v)", len(a.Slices), err)
+	}
+	b := Betti{Question: of(noise, o, &opened), At: grid.Numbers(2), By: betti.Workload(duality.Implementation{})}
+	n, err := b.Answer()
+	if err != nil || len(n.Numbers) != 1 {
+		t.Fatalf("%+v (%v)", n, err)
+	}
+	b.By, b.Impl = betti.Workload(liar{}), "liar"
+	if _, err := b.Answer(); !errors.As(err, new(VerdictError)) {
+		t.Errorf("a wrong answer: %v", err)
+	}
+	b.Options.Periodic = []string{"x"}
+	b.At = nil
+	if _, err := b.Answer(); !errors.As(err, new(OptionError)) {
+		t.Errorf("every level of a ring: %v", err)
+	}
+}
+
+// NaN of an image that is not float32 mask nothing.
+func TestGapsOfIntegers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, []byte("aababbabcabacbab"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var opened []Opening
+	q := of("raw:"+path, Options{Construction: "V", NaN: NaNMask}, &opened)
+	curve := curveOf(q, extrema.Implementation{})
+	a, err := curve.Answer()
+	if err != nil || !opened[0].Gaps || a.Lines.In.Masked {
+		t.Errorf("opened as %+v, in %+v (%v)", opened, a.Lines.In, err)
+	}
+}
+
+// An answer that is not to be verified is held to nothing, and one that is to all laws.
+func TestFirst(t *testing.T) {
+	none := bench.Asking(func(int) (int, error) { return 0, bench.Refuse(errors.New("too small")) })
+	one := bench.Asking(func(int) (int, error) { return 1, nil })
+	law := verify.Law[int, int]{Name: "odd", Independent: true, Check: func(_, out int, _ verify.Ask[int, int]) (*verify.Diff, error) {
+		if out%2 == 0 {
+			return &verify.Diff{Where: "it", Want: "odd", Got: "even"}, nil
+		}
+		return nil, nil
+	}}
+	w := bench.Workload[int, int]{Impls: []bench.Implementation[int, int]{none, one}, Policy: verify.Policy[int, int]{Laws: []verify.Law[int, int]{law}}}
+	if a, verdict, err := First(w, 3, bench.Conditions{}, true); err != nil || a.Out != 1 || verdict != verify.Verified || a.Evidence != "odd" {
+		t.Errorf("%+v %v (%v)", a, verdict, err)
+	}
+	w.Impls[1] = bench.Asking(func(int) (int, error) { return 2, nil })
+	if _, _, err := First(w, 3, bench.Conditions{}, true); !errors.As(err, new(VerdictError)) {
+		t.Errorf("an even answer: %v", err)
+	}
+	if a, verdict, err := First(w, 3, bench.Conditions{}, false); err != nil || a.Out != 2 || verdict != verify.Unverified {
+		t.Errorf("%+v %v (%v)", a, verdict, err)
+	}
+	w.Policy.Laws = nil
+	if _, _, err := First(w, 3, bench.Conditions{}, true); err == nil {
+		t.Error("no law confirms an answer that is verified")
+	}
+	w.Impls = w.Impls[:1]
+	if _, _, err := First(w, 3, bench.Conditions{}, true); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("nobody answers: %v", err)
+	}
+}
