@@ -17,7 +17,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -188,12 +187,4 @@ func agree(in *Pair, want, got Comparisons) *verify.Diff {
 			Want: fmt.Sprint(w.Pred, w.Truth, w.Both), Got: fmt.Sprint(g.Pred, g.Truth, g.Both)}
 	}
 	return nil
-}
-
-// Finite is a number for JSON, nil for one that is NaN or infinite.
-func Finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

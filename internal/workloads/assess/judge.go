@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -298,8 +299,8 @@ func (m *judged) judge(construction int, t *Topology) error {
 
 // unmet counts the components of the union that a mask does not meet.
 func (m *judged) unmet(by int, corners bool) (n int64) {
-	left := append([]uint64(nil), m.bits[ofUnion]...)
-	for i, v := range m.reach(m.bits[by], m.bits[ofUnion], corners) {
+	left := slices.Clone(m.bits[ofUnion])
+	for i, v := range m.reach(m.bits[by], left, corners) {
 		left[i] &^= v
 	}
 	m.eachComponent([2][]uint64{left, nil}, corners, func([2][]uint64, []spot) { n++ })

@@ -107,12 +107,15 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 // distinct calls see with each value that there is.
 func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	var seen [1 << 16]bool
-	for i := 0; i < len(values); {
-		seen[uint16(values[i])] = true
-		for i+step < len(values) && same(values[i:][:step+1]) {
-			i += step
+	for len(values) > 0 {
+		block := values[:min(step, len(values))]
+		values = values[len(block):]
+		if same(block) {
+			block = block[:1]
 		}
-		i++
+		for _, v := range block {
+			seen[uint16(v)] = true
+		}
 	}
 	for i, is := range seen {
 		if is {
