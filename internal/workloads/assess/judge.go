@@ -2,7 +2,6 @@ package assess
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -244,37 +243,28 @@ func (s shown) Shape() grid.Shape   { return s.shape }
 func (s shown) Type() grid.Type     { return grid.Uint8 }
 func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
 
+// Pack copies the bits of a plane, or of a row of a 2D image.
+func (s shown) Pack(set *ecc.PlaneSet, z int64) {
+	if s.flat {
+		copy(set.Row(0), s.bits[s.mask][s.at(0, z):][:s.row-1])
+		return
+	}
+	for y := range s.shape.H {
+		copy(set.Row(y), s.bits[s.mask][s.at(z, y):][:s.row-1])
+	}
+}
+
 // ReadSlab writes the bytes of slices lo ≤ i < hi.
 func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	rows := s.shape.D * s.shape.H / s.shape.Slices()
-	for row := lo * rows; row < hi*rows; row++ {
-		words := s.bits[s.mask][s.at(row/s.shape.H, row%s.shape.H):]
-		to := dst[:s.shape.W]
-		for ; len(to) >= 64; words, to = words[1:], to[64:] {
-			for i := 0; i < 64; i += 8 {
-				binary.LittleEndian.PutUint64(to[i:], spread[uint8(words[0]>>i)])
-			}
-		}
-		for i := range to {
-			to[i] = uint8(^words[0] >> i & 1)
-		}
-		dst = dst[s.shape.W:]
+	for i := range dst {
+		z, y, x := s.shape.Coordinates(lo*s.shape.SliceVoxels() + int64(i))
+		dst[i] = uint8(^s.bits[s.mask][s.at(z, y)+x/64] >> (x % 64) & 1)
 	}
 	return nil
 }
-
-// spread has a byte for each bit of another byte: 0 for a bit that is set.
-var spread = func() (table [256]uint64) {
-	for v := range table {
-		for bit := range 8 {
-			table[v] |= uint64(^v>>bit&1) << (8 * bit)
-		}
-	}
-	return table
-}()
 
 // judge finds the topology of a construction.
 func (m *judged) judge(construction int, t *Topology) error {

@@ -1,6 +1,8 @@
 package assess
 
 import (
+	"sync"
+
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -17,6 +19,12 @@ func earlier() (list [][3]int) {
 		}
 	}
 	return list
+}
+
+// tables are those of introduced, by construction.
+var tables = [Constructions]func() []int8{
+	sync.OnceValue(func() []int8 { return introduced(T) }),
+	sync.OnceValue(func() []int8 { return introduced(V) }),
 }
 
 // introduced is what a voxel of a mask adds to the Euler characteristic when voxels are added in order,
@@ -74,7 +82,7 @@ func adds(e [3]int, construction int, has func([3]int) (is, known bool)) bool {
 func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	shape, member := p.Shape(), p.members(s)
 	out := make([]float32, shape.Voxels())
-	table := introduced(construction)
+	table := tables[construction]()
 	for k, f := range []*grid.Field{p.Pred, p.Truth} {
 		sign := float32(1 - 2*k)
 		crew.Each(2, func(part int) {
