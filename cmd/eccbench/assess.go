@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -46,6 +47,7 @@ type assessJob struct {
 	format                string
 	errors, mapped, pairs string
 	anyGeometry           bool
+	patch, stride         int64
 	labels                []float64
 	groups                []assess.Group
 	constructions         []int
@@ -64,6 +66,8 @@ func doAssess(c *cli.Program, args []string) error {
 	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
 	f.StringVar(&j.errors, "errors", "", "write the list of extra, missing, merged and split components and of cavities to this CSV file")
+	f.Int64Var(&j.patch, "patch", 0, "also the mean errors of χ and of Betti numbers over patches of so many voxels along each axis, such as 64")
+	f.Int64Var(&j.stride, "stride", 0, "with --patch: how far patches are apart (default the side of one, so that they do not overlap)")
 	f.StringVar(&j.mapped, "map", "", "write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
 	f.StringSliceVar(&j.limits, "fail-above", nil, "end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
 	f.StringVar(&j.pairs, "pairs", "", "a CSV file of pairs, PRED,TRUTH in each line, in place of the arguments")
@@ -105,6 +109,10 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		return cli.Usagef("assess wants two images or two folders, the prediction first, or --pairs with a file of pairs")
 	case j.mapped != "" && assess.MapExtension(j.mapped) == "":
 		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped, strings.Join(assess.MapExtensions(), ", "))
+	case j.patch < 0 || f.Changed("patch") && j.patch == 0 || j.stride < 0 || f.Changed("stride") && j.stride == 0:
+		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
+	case j.stride > 0 && j.patch == 0:
+		return cli.Usagef("--stride is of --patch: leave it out, or give both")
 	case j.in.Volume == everyVolume:
 		return cli.Usagef("--volume all: want the number of one image")
 	}
@@ -135,8 +143,12 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
-		if err != nil || !slices.Contains(assess.Columns(), name) {
-			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text, strings.Join(assess.Columns(), ", "))
+		columns := assess.Columns()
+		if j.patch > 0 {
+			columns = append(columns, patchColumns...)
+		}
+		if err != nil || !slices.Contains(columns, name) {
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text, strings.Join(columns, ", "))
 		}
 		j.above[name] = v
 	}
@@ -165,6 +177,7 @@ type assessed struct {
 	answer          cli.Answered[assess.Comparisons]
 	affine          *[3][4]float64 // of the truth; nil where its file has none
 	constructions   []int
+	patches         [][]float64 // of each row, the mean errors over patches; nil where nobody asked
 }
 
 // compare reads a pair of images and compares them.
@@ -189,14 +202,48 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d", j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
 	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}}
 	done := c.Waiting("comparing and checking "+p.shown, j.quiet)
-	a.answer, err = cli.Answer(assess.Workload(runs.Implementation{}), "runs", p.name, a.pair, conditions, j.budget, "comparison")
+	if a.answer, err = j.answer(p.name, a.pair); err == nil && j.patch > 0 {
+		err = j.byPatch(p.name, &a)
+	}
 	done()
 	if err == nil && !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", p.shown, t.shown, a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(p.start)))
 	}
 	return a, err
+}
+
+// answer compares a pair.
+func (j assessJob) answer(name string, p *assess.Pair) (cli.Answered[assess.Comparisons], error) {
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}}
+	return cli.Answer(assess.Workload(runs.Implementation{}), "runs", name, p, conditions, j.budget, "comparison")
+}
+
+// byPatch adds the mean errors over patches.
+func (j assessJob) byPatch(name string, a *assessed) error {
+	corners, shape := assess.Patches(a.pair.Shape(), j.patch, cmp.Or(j.stride, j.patch))
+	a.patches = make([][]float64, len(a.pair.Sets)*len(a.constructions))
+	for row := range a.patches {
+		a.patches[row] = make([]float64, len(patchColumns))
+	}
+	for _, at := range corners {
+		p, err := a.pair.Crop(at, shape)
+		if err != nil {
+			return err
+		}
+		found, err := j.answer(name, p)
+		if err != nil {
+			return err
+		}
+		for row, sums := range a.patches {
+			t := found.Out[row/len(a.constructions)].In[a.constructions[row%len(a.constructions)]]
+			chi := assess.Euler(t.Pred) - assess.Euler(t.Truth)
+			for i, v := range []int64{max(chi, -chi), t.Error(0), t.Error(1), t.Error(2)} {
+				sums[i] += float64(v) / float64(len(corners))
+			}
+		}
+	}
+	return nil
 }
 
 // geometry is the affine of the truth, after it was compared with that of the prediction.
@@ -289,14 +336,11 @@ const exitAbove = 10
 // failAbove is an error where a number is above its limit.
 func (j assessJob) failAbove(list []assessed) error {
 	for _, a := range list {
-		for i, set := range a.pair.Sets {
-			for _, k := range a.constructions {
-				values := a.answer.Out[i].Values(k, a.dims)
-				for _, name := range slices.Sorted(maps.Keys(j.above)) {
-					if v := values[slices.Index(assess.Columns(), name)]; v > j.above[name] {
-						return cli.VerdictError{Code: exitAbove, Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
-							report.VisibleText(a.predName), set.Name, assess.Connectivity(k, a.dims), name, v, j.above[name])}
-					}
+		for _, row := range a.rows() {
+			for _, name := range slices.Sorted(maps.Keys(j.above)) {
+				if v := row.values[slices.Index(a.columns(), name)]; v > j.above[name] {
+					return cli.VerdictError{Code: exitAbove, Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
+						report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}
 				}
 			}
 		}

@@ -144,7 +144,7 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 		}{documents, summary, tests})
 	case "csv":
 		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n%s\n", len(list), list[0].answer.Witness, version(),
-			strings.Join(append([]string{"pred", "truth", "method", "label", "connectivity"}, assess.Columns()...), ","))
+			strings.Join(append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...), ","))
 		for _, a := range list {
 			for _, row := range a.rows() {
 				fmt.Fprintf(&text, "%s,%s,%s,%s\n", csvText(a.predName), csvText(a.truth), csvText(a.method), row.csv())

@@ -21,7 +21,7 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 	case "json":
 		return writeJSON(w, a.document())
 	case "csv":
-		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(append([]string{"label", "connectivity"}, assess.Columns()...), ","))
+		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(append([]string{"label", "connectivity"}, a.columns()...), ","))
 		for _, row := range a.rows() {
 			text.WriteString(row.csv() + "\n")
 		}
@@ -65,13 +65,29 @@ func connectivities(dims int) string {
 type assessRow struct {
 	label        string
 	connectivity int
+	columns      []string
 	values       []float64
+}
+
+// patchColumns are the names of the mean errors over patches.
+var patchColumns = []string{"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
+
+// columns are the names of the numbers of a row.
+func (a assessed) columns() []string {
+	if a.patches == nil {
+		return assess.Columns()
+	}
+	return append(assess.Columns(), patchColumns...)
 }
 
 func (a assessed) rows() (list []assessRow) {
 	for i, set := range a.pair.Sets {
 		for _, k := range a.constructions {
-			list = append(list, assessRow{set.Name, assess.Connectivity(k, a.dims), a.answer.Out[i].Values(k, a.dims)})
+			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.dims)}
+			if a.patches != nil {
+				row.values = append(row.values, a.patches[len(list)]...)
+			}
+			list = append(list, row)
 		}
 	}
 	return list
@@ -101,7 +117,7 @@ func (r assessRow) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&b, `{"label":%s,"connectivity":%d`, name, r.connectivity)
-	for i, column := range assess.Columns() {
+	for i, column := range r.columns {
 		v := number(r.values[i])
 		if v == "" {
 			v = "null"
@@ -171,7 +187,24 @@ func (a assessed) tables() []assessTable {
 			matched.cells = append(matched.cells, cells)
 		}
 	}
-	return []assessTable{voxels, first, second, matched}
+	list := []assessTable{voxels, first, second, matched}
+	if a.patches != nil {
+		list = append(list, a.patchTable())
+	}
+	return list
+}
+
+// patchTable is the mean errors over patches.
+func (a assessed) patchTable() assessTable {
+	t := assessTable{header: []string{"label", "conn.", "χ error by patch", "b0 error", "b1 error", "b2 error"}[:3+a.dims]}
+	for i, row := range a.rows() {
+		cells := []string{row.label, fmt.Sprint(row.connectivity)}
+		for _, v := range a.patches[i][:1+a.dims] {
+			cells = append(cells, strconv.FormatFloat(v, 'f', 4, 64))
+		}
+		t.cells = append(t.cells, cells)
+	}
+	return t
 }
 
 // between is a number that is known to lie between two.

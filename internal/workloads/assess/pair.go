@@ -213,3 +213,45 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 	p.Sets = append(p.Sets, s)
 	return nil
 }
+
+// Crop is the part of the pair from a corner on, of a shape; the corner is z, y and x.
+func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
+	q := *p
+	from := p.Shape()
+	for k, f := range []*grid.Field{p.Pred, p.Truth} {
+		size := f.Type().Size()
+		data := grid.NewBuffer(to.Voxels() * size)
+		for z := range to.D {
+			for y := range to.H {
+				row := ((z+at[0])*from.H+y+at[1])*from.W + at[2]
+				copy(data[(z*to.H+y)*to.W*size:], f.Data()[row*size:][:to.W*size])
+			}
+		}
+		g, err := grid.Trusted(to, f.Type(), data, f.Ladder())
+		if err != nil {
+			return nil, err
+		}
+		*[]**grid.Field{&q.Pred, &q.Truth}[k] = g
+	}
+	return &q, nil
+}
+
+// Patches are the corners of patches of a side, so many voxels apart along each axis, and their shape. The last
+// ones end with the image, so that all voxels are in a patch.
+func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.Shape) {
+	shape = grid.Shape{D: min(side, of.D), H: min(side, of.H), W: min(side, of.W)}
+	starts := func(length, side int64) (list []int64) {
+		for at := int64(0); at < length-side; at += stride {
+			list = append(list, at)
+		}
+		return append(list, length-side)
+	}
+	for _, z := range starts(of.D, shape.D) {
+		for _, y := range starts(of.H, shape.H) {
+			for _, x := range starts(of.W, shape.W) {
+				corners = append(corners, [3]int64{z, y, x})
+			}
+		}
+	}
+	return corners, shape
+}
