@@ -60,18 +60,26 @@ var assessFormats = []string{"table", "csv", "json", "md"}
 func doAssess(c *cli.Program, args []string) error {
 	var j assessJob
 	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
-	f.StringSliceVar(&j.given, "labels", nil, "labels to compare (default all that either image has, and their union)")
+	f.StringSliceVar(&j.given, "labels", nil,
+		"labels to compare (default all that either image has, and their union)")
 	f.StringArrayVar(&j.joined, "group", nil, "labels to compare as one mask, such as 'vessels=1,2,3'; repeatable")
-	f.StringVar(&j.connectivity, "connectivity", "both", "connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
+	f.StringVar(&j.connectivity, "connectivity", "both",
+		"connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
 	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&j.errors, "errors", "", "write the list of extra, missing, merged and split components and of cavities to this CSV file")
-	f.Int64Var(&j.patch, "patch", 0, "also the mean errors of χ and of Betti numbers over patches of so many voxels along each axis, such as 64")
-	f.Int64Var(&j.stride, "stride", 0, "with --patch: how far patches are apart (default the side of one, so that they do not overlap)")
-	f.StringVar(&j.mapped, "map", "", "write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
-	f.StringSliceVar(&j.limits, "fail-above", nil, "end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
+	f.StringVar(&j.errors, "errors", "",
+		"write the list of extra, missing, merged and split components and of cavities to this CSV file")
+	f.Int64Var(&j.patch, "patch", 0,
+		"also the mean errors of χ and of Betti numbers over patches of so many voxels along each axis, such as 64")
+	f.Int64Var(&j.stride, "stride", 0,
+		"with --patch: how far patches are apart (default the side of one, so that they do not overlap)")
+	f.StringVar(&j.mapped, "map", "",
+		"write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringSliceVar(&j.limits, "fail-above", nil,
+		"end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
 	f.StringVar(&j.pairs, "pairs", "", "a CSV file of pairs, PRED,TRUTH in each line, in place of the arguments")
-	f.BoolVar(&j.anyGeometry, "ignore-geometry", false, "compare images whose headers disagree on spacing, orientation or origin")
+	f.BoolVar(&j.anyGeometry, "ignore-geometry", false,
+		"compare images whose headers disagree on spacing, orientation or origin")
 	if err := j.addImage(f); err != nil {
 		return err
 	}
@@ -108,7 +116,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	case j.pairs != "" && f.NArg() != 0 || j.pairs == "" && f.NArg() != 2:
 		return cli.Usagef("assess wants two images or two folders, the prediction first, or --pairs with a file of pairs")
 	case j.mapped != "" && assess.MapExtension(j.mapped) == "":
-		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped, strings.Join(assess.MapExtensions(), ", "))
+		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped,
+			strings.Join(assess.MapExtensions(), ", "))
 	case j.patch < 0 || f.Changed("patch") && j.patch == 0 || j.stride < 0 || f.Changed("stride") && j.stride == 0:
 		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
 	case j.stride > 0 && j.patch == 0:
@@ -148,7 +157,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 			columns = append(columns, patchColumns...)
 		}
 		if err != nil || !slices.Contains(columns, name) {
-			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text, strings.Join(columns, ", "))
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
+				strings.Join(columns, ", "))
 		}
 		j.above[name] = v
 	}
@@ -182,7 +192,8 @@ type assessed struct {
 
 // compare reads a pair of images and compares them.
 func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err error) {
-	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors}, {Flag: "--map", Path: j.mapped}}
+	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors},
+		{Flag: "--map", Path: j.mapped}}
 	other := j.answering // reading may change it
 	p, err := j.whole(c, pred, targets, truth)
 	if err != nil {
@@ -200,7 +211,8 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		return a, cli.Usagef("%s and %s: %w", p.shown, t.shown, err)
 	}
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
-		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d", j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
+		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
+			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
 	}
 	done := c.Waiting("comparing and checking "+p.shown, j.quiet)
 	if a.answer, err = j.answer(p.name, a.pair); err == nil && j.patch > 0 {
@@ -208,7 +220,8 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	done()
 	if err == nil && !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", p.shown, t.shown, a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(p.start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", p.shown, t.shown,
+			a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(p.start)))
 	}
 	return a, err
 }
@@ -260,7 +273,8 @@ func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
 	}
 	if g[0] != nil && g[1] != nil && !j.anyGeometry {
 		if err := g[0].Differs(*g[1]); err != nil {
-			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.spooled.Shown(pred), j.spooled.Shown(truth), err)
+			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.spooled.Shown(pred),
+				j.spooled.Shown(truth), err)
 		}
 	}
 	if g[1] == nil {
@@ -281,7 +295,8 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	if err := j.writeErrors(a); err != nil {
 		return err
 	}
-	if err := writeTo(c, j.out, "comparison", func(w io.Writer) error { return writeAssessed(w, j.format, a) }); err != nil {
+	write := func(w io.Writer) error { return writeAssessed(w, j.format, a) }
+	if err := writeTo(c, j.out, "comparison", write); err != nil {
 		return err
 	}
 	return j.failAbove([]assessed{a})
@@ -301,9 +316,12 @@ func (j assessJob) writeMap(a assessed) error {
 	}
 	t := a.answer.Out[at].In[construction]
 	if want := assess.Euler(t.Pred) - assess.Euler(t.Truth); sum != float64(want) {
-		return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written", sum, want)}
+		return cli.VerdictError{Code: cli.ExitWrong,
+			Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written",
+				sum, want)}
 	}
-	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s", assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
+	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
+		assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
 		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.pair.Shape(), values, a.affine, note)
 	})
@@ -319,7 +337,8 @@ func (j assessJob) writeErrors(a assessed) error {
 	for _, set := range a.pair.Sets {
 		for _, k := range a.constructions {
 			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
-				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label), assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
+				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label),
+					assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
 					d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1], d.Least[2], d.Greatest[2])
 			}
 		}
@@ -339,8 +358,9 @@ func (j assessJob) failAbove(list []assessed) error {
 		for _, row := range a.rows() {
 			for _, name := range slices.Sorted(maps.Keys(j.above)) {
 				if v := row.values[slices.Index(a.columns(), name)]; v > j.above[name] {
-					return cli.VerdictError{Code: exitAbove, Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
-						report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}
+					return cli.VerdictError{Code: exitAbove,
+						Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
+							report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}
 				}
 			}
 		}

@@ -46,7 +46,8 @@ func (i Implementation) About() bench.About {
 // CanDo refuses what takes more time or memory than the conditions allow, or has more runs than are numbered.
 func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 	n := in.Shape().Voxels()
-	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores", n, voxelNS, c.Cores()); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores",
+		n, voxelNS, c.Cores()); err != nil {
 		return err
 	}
 	if n > mostVoxels {

@@ -179,7 +179,8 @@ func agree(in *Pair, want, got Comparisons) *verify.Diff {
 		}
 		for k, c := range []string{"T", "V"} {
 			if w, g := want[i].In[k], got[i].In[k]; w != g {
-				return &verify.Diff{Where: fmt.Sprintf("label %s, construction %s", name, c), Want: fmt.Sprintf("%+v", w), Got: fmt.Sprintf("%+v", g)}
+				return &verify.Diff{Where: fmt.Sprintf("label %s, construction %s", name, c),
+					Want: fmt.Sprintf("%+v", w), Got: fmt.Sprintf("%+v", g)}
 			}
 		}
 		w, g := want[i], got[i]

@@ -108,7 +108,8 @@ func tally(p *Pair) counts {
 			if p.Pred.Type() == grid.Uint8 {
 				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
 			} else {
-				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W], grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W],
+					grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
 			}
 		}
 	})
@@ -184,7 +185,8 @@ func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 	for _, code := range s.Codes {
 		all.join(t.extents[code])
 	}
-	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0], H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
+	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
+		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
 	m.space = newSpace(m.shape)
 	in := make([]uint8, len(member))
 	for code, is := range member {

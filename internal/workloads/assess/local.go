@@ -98,7 +98,8 @@ func LocalEuler(p *Pair, s Set, construction int) []float32 {
 }
 
 // local adds what the voxels of rows lo ≤ i < hi introduce.
-func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32, lo, hi int64) {
+func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32,
+	lo, hi int64) {
 	before := earlier()
 	for row := lo; row < hi; row++ {
 		z, y := row/s.H, row%s.H

@@ -22,7 +22,8 @@ type Group struct {
 // image has, then the union of all labels, where there are several, and the groups.
 func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
 	if pred.Shape() != truth.Shape() {
-		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape", pred.Shape(), truth.Shape())
+		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
+			pred.Shape(), truth.Shape())
 	}
 	images := [2]*grid.Field{pred, truth}
 	var tables [2]map[float32]float64 // of each image, the labels that its values stand for
