@@ -34,7 +34,8 @@ func (g Geometry) Differs(o Geometry) error {
 	for r, row := range g.Affine {
 		for c, v := range row {
 			if w := o.Affine[r][c]; math.Abs(v-w) > geometryTolerance*least {
-				return fmt.Errorf("affines differ in row %d, column %d: %g and %g; resample one of the images", r+1, c+1, v, w)
+				return fmt.Errorf("affines differ in row %d, column %d: %g and %g; resample one of the images", r+1,
+					c+1, v, w)
 			}
 		}
 	}
@@ -169,7 +170,8 @@ func nrrdGeometry(values map[string]string) *Geometry {
 			g.Affine[r][r] = spacings[r]
 		}
 	}
-	if space := strings.ToLower(values["space"]); space == "lps" || strings.HasPrefix(space, "left-posterior-superior") {
+	space := strings.ToLower(values["space"])
+	if space == "lps" || strings.HasPrefix(space, "left-posterior-superior") {
 		g.mirror()
 	}
 	return g.valid()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -46,6 +47,7 @@ type assessJob struct {
 	format                string
 	errors, mapped, pairs string
 	anyGeometry           bool
+	patch, stride         int64
 	labels                []float64
 	groups                []assess.Group
 	constructions         []int
@@ -58,16 +60,26 @@ var assessFormats = []string{"table", "csv", "json", "md"}
 func doAssess(c *cli.Program, args []string) error {
 	var j assessJob
 	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
-	f.StringSliceVar(&j.given, "labels", nil, "labels to compare (default all that either image has, and their union)")
+	f.StringSliceVar(&j.given, "labels", nil,
+		"labels to compare (default all that either image has, and their union)")
 	f.StringArrayVar(&j.joined, "group", nil, "labels to compare as one mask, such as 'vessels=1,2,3'; repeatable")
-	f.StringVar(&j.connectivity, "connectivity", "both", "connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
+	f.StringVar(&j.connectivity, "connectivity", "both",
+		"connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
 	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&j.errors, "errors", "", "write the list of extra, missing, merged and split components and of cavities to this CSV file")
-	f.StringVar(&j.mapped, "map", "", "write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
-	f.StringSliceVar(&j.limits, "fail-above", nil, "end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
+	f.StringVar(&j.errors, "errors", "",
+		"write the list of extra, missing, merged and split components and of cavities to this CSV file")
+	f.Int64Var(&j.patch, "patch", 0,
+		"also the mean errors of χ and of Betti numbers over patches of so many voxels along each axis, such as 64")
+	f.Int64Var(&j.stride, "stride", 0,
+		"with --patch: how far patches are apart (default the side of one, so that they do not overlap)")
+	f.StringVar(&j.mapped, "map", "",
+		"write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringSliceVar(&j.limits, "fail-above", nil,
+		"end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
 	f.StringVar(&j.pairs, "pairs", "", "a CSV file of pairs, PRED,TRUTH in each line, in place of the arguments")
-	f.BoolVar(&j.anyGeometry, "ignore-geometry", false, "compare images whose headers disagree on spacing, orientation or origin")
+	f.BoolVar(&j.anyGeometry, "ignore-geometry", false,
+		"compare images whose headers disagree on spacing, orientation or origin")
 	if err := j.addImage(f); err != nil {
 		return err
 	}
@@ -104,7 +116,12 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	case j.pairs != "" && f.NArg() != 0 || j.pairs == "" && f.NArg() != 2:
 		return cli.Usagef("assess wants two images or two folders, the prediction first, or --pairs with a file of pairs")
 	case j.mapped != "" && assess.MapExtension(j.mapped) == "":
-		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped, strings.Join(assess.MapExtensions(), ", "))
+		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped,
+			strings.Join(assess.MapExtensions(), ", "))
+	case j.patch < 0 || f.Changed("patch") && j.patch == 0 || j.stride < 0 || f.Changed("stride") && j.stride == 0:
+		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
+	case j.stride > 0 && j.patch == 0:
+		return cli.Usagef("--stride is of --patch: leave it out, or give both")
 	case j.in.Volume == everyVolume:
 		return cli.Usagef("--volume all: want the number of one image")
 	}
@@ -135,8 +152,13 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
-		if err != nil || !slices.Contains(assess.Columns(), name) {
-			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text, strings.Join(assess.Columns(), ", "))
+		columns := assess.Columns()
+		if j.patch > 0 {
+			columns = append(columns, patchColumns...)
+		}
+		if err != nil || !slices.Contains(columns, name) {
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
+				strings.Join(columns, ", "))
 		}
 		j.above[name] = v
 	}
@@ -165,6 +187,7 @@ type assessed struct {
 	answer          ask.Answered[assess.Comparisons]
 	affine          *[3][4]float64 // of the truth; nil where its file has none
 	constructions   []int
+	patches         [][]float64 // of each row, the mean errors over patches; nil where nobody asked
 }
 
 // compare reads a pair of images and compares them.
@@ -195,12 +218,46 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	a.pair, a.answer, a.dims = got.Pair, got.Answered, got.Truth.Shape().Dim()
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
-		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d", j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
+		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
+			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
+	}
+	if j.patch > 0 {
+		if err := j.byPatch(&q, got.Pred.Name, &a); err != nil {
+			return a, err
+		}
 	}
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown, a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown,
+			a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return a, nil
+}
+
+// byPatch adds the mean errors over patches.
+func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
+	corners, shape := assess.Patches(a.pair.Shape(), j.patch, cmp.Or(j.stride, j.patch))
+	a.patches = make([][]float64, len(a.pair.Sets)*len(a.constructions))
+	for row := range a.patches {
+		a.patches[row] = make([]float64, len(patchColumns))
+	}
+	for _, at := range corners {
+		p, err := a.pair.Crop(at, shape)
+		if err != nil {
+			return err
+		}
+		found, err := q.Compare(name, p)
+		if err != nil {
+			return err
+		}
+		for row, sums := range a.patches {
+			t := found.Out[row/len(a.constructions)].In[a.constructions[row%len(a.constructions)]]
+			chi := assess.Euler(t.Pred) - assess.Euler(t.Truth)
+			for i, v := range []int64{max(chi, -chi), t.Error(0), t.Error(1), t.Error(2)} {
+				sums[i] += float64(v) / float64(len(corners))
+			}
+		}
+	}
+	return nil
 }
 
 // geometry is the affine of the truth, after it was compared with that of the prediction.
@@ -217,7 +274,8 @@ func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
 	}
 	if g[0] != nil && g[1] != nil && !j.anyGeometry {
 		if err := g[0].Differs(*g[1]); err != nil {
-			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.spooled.Shown(pred), j.spooled.Shown(truth), err)
+			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.spooled.Shown(pred),
+				j.spooled.Shown(truth), err)
 		}
 	}
 	if g[1] == nil {
@@ -238,7 +296,8 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	if err := j.writeErrors(a); err != nil {
 		return err
 	}
-	if err := writeTo(c, j.out, "comparison", func(w io.Writer) error { return writeAssessed(w, j.format, a) }); err != nil {
+	write := func(w io.Writer) error { return writeAssessed(w, j.format, a) }
+	if err := writeTo(c, j.out, "comparison", write); err != nil {
 		return err
 	}
 	return j.failAbove([]assessed{a})
@@ -258,9 +317,12 @@ func (j assessJob) writeMap(a assessed) error {
 	}
 	t := a.answer.Out[at].In[construction]
 	if want := assess.Euler(t.Pred) - assess.Euler(t.Truth); sum != float64(want) {
-		return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written", sum, want)}
+		return cli.VerdictError{Code: cli.ExitWrong,
+			Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written",
+				sum, want)}
 	}
-	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s", assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
+	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
+		assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
 		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.pair.Shape(), values, a.affine, note)
 	})
@@ -276,7 +338,8 @@ func (j assessJob) writeErrors(a assessed) error {
 	for _, set := range a.pair.Sets {
 		for _, k := range a.constructions {
 			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
-				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label), assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
+				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label),
+					assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
 					d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1], d.Least[2], d.Greatest[2])
 			}
 		}
@@ -293,14 +356,12 @@ const exitAbove = 10
 // failAbove is an error where a number is above its limit.
 func (j assessJob) failAbove(list []assessed) error {
 	for _, a := range list {
-		for i, set := range a.pair.Sets {
-			for _, k := range a.constructions {
-				values := a.answer.Out[i].Values(k, a.dims)
-				for _, name := range slices.Sorted(maps.Keys(j.above)) {
-					if v := values[slices.Index(assess.Columns(), name)]; v > j.above[name] {
-						return cli.VerdictError{Code: exitAbove, Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
-							report.VisibleText(a.predName), set.Name, assess.Connectivity(k, a.dims), name, v, j.above[name])}
-					}
+		for _, row := range a.rows() {
+			for _, name := range slices.Sorted(maps.Keys(j.above)) {
+				if v := row.values[slices.Index(a.columns(), name)]; v > j.above[name] {
+					return cli.VerdictError{Code: exitAbove,
+						Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
+							report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/stats"
-	"eccbench/internal/workloads/assess"
 )
 
 // A pairOfFiles is one of many pairs. Method is who made the prediction, "" where nobody said.
@@ -66,7 +66,8 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 	}
 	for i, line := range lines {
 		if len(line) < 2 || len(line) > 3 {
-			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path, i+1, len(line))
+			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
+				i+1, len(line))
 		}
 		if i == 0 && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
 			continue
@@ -121,7 +122,8 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 		a.pair.Pred, a.pair.Truth = nil, nil // only names are needed
 		list = append(list, a)
 	}
-	if err := writeTo(c, j.out, "comparisons", func(w io.Writer) error { return writeMany(w, j.format, list) }); err != nil {
+	write := func(w io.Writer) error { return writeMany(w, j.format, list) }
+	if err := writeTo(c, j.out, "comparisons", write); err != nil {
 		return err
 	}
 	return j.failAbove(list)
@@ -143,11 +145,13 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			Tests   []assessTest     `json:"tests"`
 		}{documents, summary, tests})
 	case "csv":
-		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n%s\n", len(list), list[0].answer.Witness, version(),
-			strings.Join(append([]string{"pred", "truth", "method", "label", "connectivity"}, assess.Columns()...), ","))
+		columns := append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)
+		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n%s\n", len(list), list[0].answer.Witness,
+			version(), strings.Join(columns, ","))
 		for _, a := range list {
 			for _, row := range a.rows() {
-				fmt.Fprintf(&text, "%s,%s,%s,%s\n", csvText(a.predName), csvText(a.truth), csvText(a.method), row.csv())
+				fmt.Fprintf(&text, "%s,%s,%s,%s\n", csvText(a.predName), csvText(a.truth), csvText(a.method),
+					row.csv())
 			}
 		}
 	default:
@@ -158,16 +162,19 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			if s.Method != "" {
 				label = s.Method + ": " + label
 			}
-			t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
+			t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
+				short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
 		}
 		if err := t.write(&text, format == "md"); err != nil {
 			return err
 		}
 		if len(tests) > 0 {
-			fmt.Fprintf(&text, "\nWilcoxon signed-rank tests of %s against %s, two-sided, p by Holm:\n", tests[0].Methods[0], tests[0].Methods[1])
+			fmt.Fprintf(&text, "\nWilcoxon signed-rank tests of %s against %s, two-sided, p by Holm:\n",
+				tests[0].Methods[0], tests[0].Methods[1])
 			t := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
 			for _, s := range tests {
-				t.cells = append(t.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.P)})
+				t.cells = append(t.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column,
+					fmt.Sprint(s.Pairs), short(s.P)})
 			}
 			if err := t.write(&text, format == "md"); err != nil {
 				return err
@@ -182,7 +189,8 @@ func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // summarised are the columns that many pairs are summarised by. The upper bound of the matching error
 // stands for it where it is not known exactly.
-var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max", "matching_error1_max", "matching_error2_max"}
+var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
+	"matching_error1_max", "matching_error2_max"}
 
 // An assessSummary is one number of many pairs: the mean with a bootstrap interval, and the median.
 type assessSummary struct {
@@ -207,62 +215,61 @@ type assessTest struct {
 	P            float64   `json:"p"` // two-sided, adjusted by Holm
 }
 
-// summarise summarises pairs by method, label, connectivity and column, and tests two methods.
-func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
-	type key struct {
-		method, label string
-		connectivity  int
-		column        string
-	}
-	values, order := map[key]map[string]float64{}, []key{} // by truth
-	var methods []string
+// A summaryKey is what the numbers of many pairs are summarised by.
+type summaryKey struct {
+	method, label string
+	connectivity  int
+	column        string
+}
+
+// numbersOf are the numbers of pairs by key and then by truth, or by prediction where methods have no names; and
+// the keys and the methods in their order.
+func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order []summaryKey, methods []string) {
+	values = map[summaryKey]map[string]float64{}
 	for _, a := range list {
 		if !slices.Contains(methods, a.method) {
 			methods = append(methods, a.method)
 		}
+		name := a.truth
+		if a.method == "" {
+			name = a.predName
+		}
 		for _, row := range a.rows() {
 			for _, column := range summarised {
-				v := row.values[slices.Index(assess.Columns(), column)]
+				v := row.values[slices.Index(row.columns, column)]
 				if math.IsNaN(v) || a.dims == 2 && strings.Contains(column, "2") {
 					continue
 				}
-				k := key{a.method, row.label, row.connectivity, column}
+				k := summaryKey{a.method, row.label, row.connectivity, column}
 				if values[k] == nil {
 					values[k] = map[string]float64{}
 					order = append(order, k)
-				}
-				name := a.truth
-				if a.method == "" {
-					name = a.predName
 				}
 				values[k][name] = v
 			}
 		}
 	}
+	return values, order, methods
+}
+
+// summarise summarises pairs by method, label, connectivity and column, and tests two methods.
+func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
+	values, order, methods := numbersOf(list)
 	var p []float64
 	for _, k := range order {
 		x := inOrder(values[k])
-		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column, Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
+		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column,
+			Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
 		s.Low, s.High = stats.Bootstrap(x, 0.95)
 		summary = append(summary, s)
-		other := k
 		if len(methods) != 2 || k.method != methods[0] {
 			continue
 		}
+		other := k
 		other.method = methods[1]
-		differences := map[string]float64{}
-		for truth, v := range values[k] {
-			if w, ok := values[other][truth]; ok {
-				differences[truth] = v - w
-			}
-		}
-		d := inOrder(differences)
-		negated := make([]float64, len(d))
-		for i, v := range d {
-			negated[i] = -v
-		}
-		p = append(p, min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated))))
-		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, len(d), 0})
+		n, probability := signedRank(values[k], values[other])
+		p = append(p, probability)
+		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0})
 	}
 	for i, adjusted := range stats.Holm(p) {
 		tests[i].P = adjusted
@@ -270,14 +277,25 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
 	return summary, tests
 }
 
+// signedRank is the two-sided p-value of the differences of numbers for the same truths, and how many there are.
+func signedRank(a, b map[string]float64) (n int, p float64) {
+	differences := map[string]float64{}
+	for truth, v := range a {
+		if w, ok := b[truth]; ok {
+			differences[truth] = v - w
+		}
+	}
+	d := inOrder(differences)
+	negated := make([]float64, len(d))
+	for i, v := range d {
+		negated[i] = -v
+	}
+	return len(d), min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated)))
+}
+
 // inOrder are the values of a map in the order of its keys.
 func inOrder(m map[string]float64) (list []float64) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		list = append(list, m[k])
 	}
 	return list

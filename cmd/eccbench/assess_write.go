@@ -21,7 +21,8 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 	case "json":
 		return writeJSON(w, a.document())
 	case "csv":
-		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(append([]string{"label", "connectivity"}, assess.Columns()...), ","))
+		columns := append([]string{"label", "connectivity"}, a.columns()...)
+		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(columns, ","))
 		for _, row := range a.rows() {
 			text.WriteString(row.csv() + "\n")
 		}
@@ -47,12 +48,14 @@ func writeJSON(w io.Writer, v any) error {
 
 // head is the line about where the numbers are from.
 func (a assessed) head() string {
-	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.pair.Shape(), a.answer.By, a.answer.Witness, version())
+	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.pair.Shape(),
+		a.answer.By, a.answer.Witness, version())
 }
 
 // preamble is the lines below the names of what was compared: the verdict and the connectivities.
 func preamble(a assessed) string {
-	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, version(), strings.Replace(connectivities(a.dims), "; ", "\n", 1))
+	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, version(),
+		strings.Replace(connectivities(a.dims), "; ", "\n", 1))
 }
 
 // connectivities is the sentence about which connectivity is which.
@@ -65,13 +68,29 @@ func connectivities(dims int) string {
 type assessRow struct {
 	label        string
 	connectivity int
+	columns      []string
 	values       []float64
+}
+
+// patchColumns are the names of the mean errors over patches.
+var patchColumns = []string{"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
+
+// columns are the names of the numbers of a row.
+func (a assessed) columns() []string {
+	if a.patches == nil {
+		return assess.Columns()
+	}
+	return append(assess.Columns(), patchColumns...)
 }
 
 func (a assessed) rows() (list []assessRow) {
 	for i, set := range a.pair.Sets {
 		for _, k := range a.constructions {
-			list = append(list, assessRow{set.Name, assess.Connectivity(k, a.dims), a.answer.Out[i].Values(k, a.dims)})
+			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.dims)}
+			if a.patches != nil {
+				row.values = append(row.values, a.patches[len(list)]...)
+			}
+			list = append(list, row)
 		}
 	}
 	return list
@@ -101,7 +120,7 @@ func (r assessRow) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&b, `{"label":%s,"connectivity":%d`, name, r.connectivity)
-	for i, column := range assess.Columns() {
+	for i, column := range r.columns {
 		v := number(r.values[i])
 		if v == "" {
 			v = "null"
@@ -126,7 +145,8 @@ type assessDocument struct {
 }
 
 func (a assessed) document() assessDocument {
-	return assessDocument{a.predName, a.truth, "", a.pair.Shape().String(), a.answer.By, "VERIFIED", a.answer.Witness, version(), connectivities(a.dims), a.rows()}
+	return assessDocument{a.predName, a.truth, "", a.pair.Shape().String(), a.answer.By, "VERIFIED",
+		a.answer.Witness, version(), connectivities(a.dims), a.rows()}
 }
 
 // An assessTable is a table for people.
@@ -140,7 +160,8 @@ func (a assessed) tables() []assessTable {
 	voxels := assessTable{header: []string{"label", "voxels P", "voxels T", "common", "Dice", "IoU", "volume error"}}
 	first := assessTable{header: []string{"label", "conn.", "χ P", "χ T", "error", "b0 P", "b0 T", "error"}}
 	second := assessTable{header: []string{"label", "conn.", "b1 P", "b1 T", "error", "b2 P", "b2 T", "error"}}
-	matched := assessTable{header: []string{"label", "conn.", "matched b0", "error", "matched b1", "error", "matched b2", "error"}}
+	matched := assessTable{header: []string{"label", "conn.", "matched b0", "error", "matched b1", "error",
+		"matched b2", "error"}}
 	if a.dims == 2 {
 		second.header, matched.header = second.header[:5], matched.header[:6]
 	}
@@ -150,7 +171,8 @@ func (a assessed) tables() []assessTable {
 		if c.Truth != 0 {
 			change = fmt.Sprintf("%+.2f %%", 100*c.VolumeError())
 		}
-		voxels.cells = append(voxels.cells, []string{set.Name, fmt.Sprint(c.Pred), fmt.Sprint(c.Truth), fmt.Sprint(c.Both), ratio(c.Dice()), ratio(c.IoU()), change})
+		voxels.cells = append(voxels.cells, []string{set.Name, fmt.Sprint(c.Pred), fmt.Sprint(c.Truth),
+			fmt.Sprint(c.Both), ratio(c.Dice()), ratio(c.IoU()), change})
 		for _, k := range a.constructions {
 			row := []string{set.Name, fmt.Sprint(assess.Connectivity(k, a.dims))}
 			values := c.Values(k, a.dims)
@@ -171,7 +193,25 @@ func (a assessed) tables() []assessTable {
 			matched.cells = append(matched.cells, cells)
 		}
 	}
-	return []assessTable{voxels, first, second, matched}
+	list := []assessTable{voxels, first, second, matched}
+	if a.patches != nil {
+		list = append(list, a.patchTable())
+	}
+	return list
+}
+
+// patchTable is the mean errors over patches.
+func (a assessed) patchTable() assessTable {
+	t := assessTable{header: []string{"label", "conn.", "χ error by patch", "b0 error", "b1 error",
+		"b2 error"}[:3+a.dims]}
+	for i, row := range a.rows() {
+		cells := []string{row.label, fmt.Sprint(row.connectivity)}
+		for _, v := range a.patches[i][:1+a.dims] {
+			cells = append(cells, strconv.FormatFloat(v, 'f', 4, 64))
+		}
+		t.cells = append(t.cells, cells)
+	}
+	return t
 }
 
 // between is a number that is known to lie between two.

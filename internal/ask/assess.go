@@ -32,13 +32,18 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	if a.Pair, err = assess.NewPair(a.Pred.Field, a.Truth.Field, q.Labels, q.Groups); err != nil {
 		return a, Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)
 	}
+	done := q.Follow.Waiting("comparing and checking " + q.Shown)
+	defer done()
+	a.Answered, err = q.Compare(a.Pred.Name, a.Pair)
+	return a, err
+}
+
+// Compare compares a pair of images, such as a patch of those of the question.
+func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Comparisons], err error) {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}}
-	impl, err := Choose(q.By, q.Impl, q.Shown, a.Pair, conditions, "runs")
+	impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, "runs")
 	if err != nil {
 		return a, err
 	}
-	done := q.Follow.Waiting("comparing and checking " + q.Shown)
-	defer done()
-	a.Answered, err = Answer(q.By, impl, a.Pred.Name, a.Pair, conditions, q.Budget, "comparison")
-	return a, err
+	return Answer(q.By, impl, name, p, conditions, q.Budget, "comparison")
 }

@@ -50,7 +50,8 @@ func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a
 		return a, err
 	}
 	w := assess.Workload(runs.Implementation{})
-	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws, func(l verify.Law[*assess.Pair, assess.Comparisons]) bool { return !l.Independent })
+	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws,
+		func(l verify.Law[*assess.Pair, assess.Comparisons]) bool { return !l.Independent })
 	out, err := answered(&a, w, p, r)
 	if err != nil {
 		return a, err

@@ -101,7 +101,8 @@ func (c complex) has(s grid.Shape, mask func(z, y, x int64) bool) []bool {
 					at[k] = int64(p[k]/2 - 1 + side)
 				}
 			}
-			is := at[0] >= 0 && at[0] < s.D && at[1] >= 0 && at[1] < s.H && at[2] >= 0 && at[2] < s.W && mask(at[0], at[1], at[2])
+			is := at[0] >= 0 && at[0] < s.D && at[1] >= 0 && at[1] < s.H && at[2] >= 0 && at[2] < s.W &&
+				mask(at[0], at[1], at[2])
 			all, some = all && is, some || is
 		}
 		in[i] = some && !c.vertices || all && c.vertices
@@ -149,12 +150,14 @@ func (c complex) boundaries(in []bool, dim int) (list []vector) {
 
 // byRanks compares masks by the definition: the homology of both and of their union, and the
 // dimension of the intersection of the images of both in that of the union.
-func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) (betti [3][3]int64, matched [3]int64) {
+func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) (betti [3][3]int64,
+	matched [3]int64) {
 	c := complex{int(2*s.D + 1), int(2*s.H + 1), int(2*s.W + 1), vertices}
 	if vertices {
 		c = complex{int(2*s.D - 1), int(2*s.H - 1), int(2*s.W - 1), vertices}
 	}
-	both := [3][]bool{c.has(s, pred), c.has(s, truth), c.has(s, func(z, y, x int64) bool { return pred(z, y, x) || truth(z, y, x) })}
+	both := [3][]bool{c.has(s, pred), c.has(s, truth),
+		c.has(s, func(z, y, x int64) bool { return pred(z, y, x) || truth(z, y, x) })}
 	for k := range 3 {
 		var z [3][]vector
 		for i, in := range both {
@@ -198,14 +201,17 @@ func TestDefinition(t *testing.T) {
 				betti, matched := byRanks(s, mask(p.Pred), mask(p.Truth), k == assess.V)
 				got := out[i].In[k]
 				for side, n := range []fmt.Stringer{got.Pred, got.Truth, got.Union} {
-					if want := fmt.Sprintf("(%d, %d, %d)", betti[side][0], betti[side][1], betti[side][2]); n.String() != want {
-						t.Fatalf("%v, label %s, construction %d, side %d: want %s, got %v", s, set.Name, k, side, want, n)
+					b := betti[side]
+					if want := fmt.Sprintf("(%d, %d, %d)", b[0], b[1], b[2]); n.String() != want {
+						t.Fatalf("%v, label %s, construction %d, side %d: want %s, got %v", s, set.Name, k, side,
+							want, n)
 					}
 				}
 				for dim := range s.Dim() {
 					least, most := out[i].Matched(k, dim, s.Dim())
 					if matched[dim] < least || matched[dim] > most || (dim == 0 || dim == s.Dim()-1) && least != most {
-						t.Fatalf("%v, label %s, construction %d: %d matched in dimension %d, got %d to %d", s, set.Name, k, matched[dim], dim, least, most)
+						t.Fatalf("%v, label %s, construction %d: %d matched in dimension %d, got %d to %d", s,
+							set.Name, k, matched[dim], dim, least, most)
 					}
 					if matched[dim] > 0 && dim > 0 {
 						exact++

@@ -19,12 +19,14 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 		return nil
 	}
 	m := newMasks(in, set, b, cores)
-	for side, names := range [][3]string{{"extra component", "merge", "extra cavity"}, {"missing component", "split", "missing cavity"}} {
+	for side, names := range [][3]string{{"extra component", "merge", "extra cavity"},
+		{"missing component", "split", "missing cavity"}} {
 		if m.flat {
 			names[2] = names[2][:len(names[2])-len("cavity")] + "hole"
 		}
 		other := 1 - side
-		parts := m.partsOf(m.set, side, other, m.parts[side][construction].parent, m.parts[other][construction].parent)
+		parts := m.partsOf(m.set, side, other, m.parts[side][construction].parent,
+			m.parts[other][construction].parent)
 		for _, p := range parts {
 			if p.Kind = names[0]; p.Meets > 1 {
 				p.Kind = names[1]
@@ -33,7 +35,8 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 				list = append(list, p)
 			}
 		}
-		for _, p := range m.partsOf(m.rest, side, other, m.gaps[side][construction].parent, m.gaps[other][construction].parent) {
+		for _, p := range m.partsOf(m.rest, side, other, m.gaps[side][construction].parent,
+			m.gaps[other][construction].parent) {
 			if p.Kind = names[2]; p.Meets == 0 {
 				list = append(list, p)
 			}

@@ -74,7 +74,8 @@ func TestDifferences(t *testing.T) {
 func TestDifferencesCount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 100 {
-		p := random(t, rng, grid.Shape{D: 1 + rng.Int64N(6), H: 1 + rng.Int64N(7), W: 1 + rng.Int64N(70)}, 2, 0.3*rng.Float64())
+		p := random(t, rng, grid.Shape{D: 1 + rng.Int64N(6), H: 1 + rng.Int64N(7), W: 1 + rng.Int64N(70)}, 2,
+			0.3*rng.Float64())
 		for i, c := range answer(t, Implementation{}, p) {
 			for k, topology := range c.In {
 				listed := map[string]int64{}
@@ -96,7 +97,8 @@ func TestDifferencesCount(t *testing.T) {
 func TestLocalEuler(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 60 {
-		p := random(t, rng, grid.Shape{D: 1 + rng.Int64N(6), H: 1 + rng.Int64N(7), W: 1 + rng.Int64N(20)}, 2, rng.Float64())
+		p := random(t, rng, grid.Shape{D: 1 + rng.Int64N(6), H: 1 + rng.Int64N(7), W: 1 + rng.Int64N(20)}, 2,
+			rng.Float64())
 		out := answer(t, Implementation{}, p)
 		for i, set := range p.Sets {
 			for k := range assess.Constructions {
@@ -106,7 +108,8 @@ func TestLocalEuler(t *testing.T) {
 				}
 				topology := out[i].In[k]
 				if want := assess.Euler(topology.Pred) - assess.Euler(topology.Truth); sum != float64(want) {
-					t.Fatalf("%v, label %s, construction %d: the map sums to %v, want %d", p.Shape(), set.Name, k, sum, want)
+					t.Fatalf("%v, label %s, construction %d: the map sums to %v, want %d", p.Shape(), set.Name, k,
+						sum, want)
 				}
 			}
 		}
@@ -115,8 +118,10 @@ func TestLocalEuler(t *testing.T) {
 
 // TestSeparateBall adds a ball apart from both masks to the prediction: one component more, which is not matched.
 func TestSeparateBall(t *testing.T) {
-	before := pairOf(t, []string{"bb.....", "b......", "......."}, []string{"bt.....", "bb.....", "......."}, []string{"b......", ".......", "......."})
-	after := pairOf(t, []string{"bb...pp", "b....pp", ".....pp"}, []string{"bt...pp", "bb...pp", ".....pp"}, []string{"b....pp", ".....pp", "......."})
+	before := pairOf(t, []string{"bb.....", "b......", "......."}, []string{"bt.....", "bb.....", "......."},
+		[]string{"b......", ".......", "......."})
+	after := pairOf(t, []string{"bb...pp", "b....pp", ".....pp"}, []string{"bt...pp", "bb...pp", ".....pp"},
+		[]string{"b....pp", ".....pp", "......."})
 	a, b := answer(t, Implementation{}, before)[0], answer(t, Implementation{}, after)[0]
 	for k := range a.In {
 		a.In[k].Pred.B0++
@@ -160,7 +165,8 @@ func TestComplement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, m := answer(t, Implementation{}, p)[0].In[assess.T].Pred, answer(t, Implementation{}, other)[0].In[assess.V].Pred
+		n, m := answer(t, Implementation{}, p)[0].In[assess.T].Pred, answer(t, Implementation{},
+			other)[0].In[assess.V].Pred
 		want := [3]int64{m.B2, m.B1, m.B0 - 1}
 		if s.D == 1 {
 			want = [3]int64{m.B1, m.B0 - 1, 0}
@@ -177,7 +183,8 @@ func TestConnectivityOrder(t *testing.T) {
 	joined := answer(t, Implementation{}, pairOf(t, []string{"b..b", "bp.b", "b.pb", "b..b"}))[0]
 	broken := answer(t, Implementation{}, pairOf(t, []string{"b..b", "b..b", "tp.b", "tp.b"}))[0]
 	want := [4]int64{1, 0, 0, 1}
-	if got := [4]int64{joined.In[assess.T].Error(0), broken.In[assess.T].Error(0), joined.In[assess.V].Error(0), broken.In[assess.V].Error(0)}; got != want {
+	if got := [4]int64{joined.In[assess.T].Error(0), broken.In[assess.T].Error(0), joined.In[assess.V].Error(0),
+		broken.In[assess.V].Error(0)}; got != want {
 		t.Errorf("errors of b0: want %v, got %v", want, got)
 	}
 }

@@ -1,6 +1,10 @@
 package runs
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"eccbench/internal/workloads/assess"
+)
 
 // A run is voxels lo ≤ x < hi of a row.
 type run struct{ lo, hi int32 }
@@ -89,35 +93,37 @@ type forest struct {
 	components int64   // without the outside
 }
 
-// join joins the runs of a mask of d planes of h rows, at faces or at corners, too.
-func join(r runs, d, h int, corners bool) forest {
+// A forests is those of both constructions.
+type forests [assess.Constructions]forest
+
+// join joins the runs of a mask of d planes of h rows. at is the construction in which runs that touch at corners
+// are joined, too; in the other one they are not.
+func join(r runs, d, h, at int) forests {
 	parent := make([]int32, len(r.list)+1)
 	for i := range parent {
 		parent[i] = int32(i)
 	}
-	return joined(r, parent, d, h, corners)
+	return joined(r, parent, d, h, at)
 }
 
 // joinAround joins the runs between those of a mask, and with the outside those at the sides of the box.
-func joinAround(r runs, d, h int, corners, flat bool) forest {
+func joinAround(r runs, d, h, at int, flat bool) forests {
 	parent := make([]int32, len(r.list)+1)
 	for i := range d * h {
 		z, y := i/h, i%h
-		side := y == 0 || y == h-1 || !flat && (z == 0 || z == d-1)
-		for k := r.start[i]; k < r.start[i+1]; k++ {
-			if !side && k > r.start[i] && k < r.start[i+1]-1 {
-				parent[k+1] = k + 1
-			}
+		if y == 0 || y == h-1 || !flat && (z == 0 || z == d-1) {
+			continue
+		}
+		for k := r.start[i] + 1; k < r.start[i+1]-1; k++ {
+			parent[k+1] = k + 1
 		}
 	}
-	return joined(r, parent, d, h, corners)
+	return joined(r, parent, d, h, at)
 }
 
-func joined(r runs, parent []int32, d, h int, corners bool) (f forest) {
-	reach := int32(0) // how far runs of two rows may be apart
-	if corners {
-		reach = 1
-	}
+// joined joins runs whose parents are set: first at faces, then that at corners, too.
+func joined(r runs, parent []int32, d, h, at int) (f forests) {
+	corners := append([]int32(nil), parent...)
 	for z := range d {
 		for y := range h {
 			i := z*h + y
@@ -125,38 +131,70 @@ func joined(r runs, parent []int32, d, h int, corners bool) (f forest) {
 				continue
 			}
 			if y > 0 {
-				link(r, parent, i, i-1, reach)
+				link(r, parent, corners, i, i-1)
 			}
 			if z == 0 {
 				continue
 			}
-			link(r, parent, i, i-h, reach)
-			if corners && y > 0 {
-				link(r, parent, i, i-h-1, reach)
+			link(r, parent, corners, i, i-h)
+			if y > 0 {
+				linkCorners(r, corners, i, i-h-1)
 			}
-			if corners && y < h-1 {
-				link(r, parent, i, i-h+1, reach)
+			if y < h-1 {
+				linkCorners(r, corners, i, i-h+1)
 			}
 		}
 	}
+	f[at], f[1-at] = counted(corners), counted(parent)
+	return f
+}
+
+// counted is the forest of some parents.
+func counted(parent []int32) forest {
+	f := forest{parent: parent}
 	flatten(parent)
 	for i, p := range parent[1:] {
 		if p == int32(i+1) {
 			f.components++
 		}
 	}
-	f.parent = parent
 	return f
 }
 
-// link joins the runs of two rows that touch.
-func link(r runs, parent []int32, row, other int, reach int32) {
+// link joins the runs of two rows that touch: in one forest those with faces in common, and in the other one
+// all.
+func link(r runs, faces, corners []int32, row, other int) {
 	a, b := r.row(row), r.row(other)
 	first, second := r.start[row]+1, r.start[other]+1
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		p, q := a[i], b[j]
-		if p.lo < q.hi+reach && q.lo < p.hi+reach {
-			unite(parent, first+int32(i), second+int32(j))
+		if p.lo <= q.hi && q.lo <= p.hi {
+			m, n := first+int32(i), second+int32(j)
+			if corners[m] != corners[n] {
+				unite(corners, m, n)
+			}
+			if p.lo < q.hi && q.lo < p.hi && faces[m] != faces[n] {
+				unite(faces, m, n)
+			}
+		}
+		if p.hi < q.hi {
+			i++
+		} else {
+			j++
+		}
+	}
+}
+
+// linkCorners joins the runs of two rows that touch at corners or edges.
+func linkCorners(r runs, parent []int32, row, other int) {
+	a, b := r.row(row), r.row(other)
+	first, second := r.start[row]+1, r.start[other]+1
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		p, q := a[i], b[j]
+		if p.lo <= q.hi && q.lo <= p.hi {
+			if m, n := first+int32(i), second+int32(j); parent[m] != parent[n] {
+				unite(parent, m, n)
+			}
 		}
 		if p.hi < q.hi {
 			i++

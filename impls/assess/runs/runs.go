@@ -46,7 +46,8 @@ func (i Implementation) About() bench.About {
 // CanDo refuses what takes more time or memory than the conditions allow, or has more runs than are numbered.
 func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 	n := in.Shape().Voxels()
-	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores", n, voxelNS, c.Cores()); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores",
+		n, voxelNS, c.Cores()); err != nil {
 		return err
 	}
 	if n > mostVoxels {
@@ -119,7 +120,7 @@ type masks struct {
 	set   [bitmaps]runs // of the masks
 	rest  [bitmaps]runs // of what is between them, with the outside at both ends of each row
 	// The components by construction, of the masks and of the rest.
-	parts, gaps [bitmaps][assess.Constructions]forest
+	parts, gaps [bitmaps]forests
 	euler       [bitmaps][assess.Constructions]int64
 }
 
@@ -139,18 +140,19 @@ func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
 		m.set[i] = runsOf(m.bits[i])
 		m.rest[i] = m.set[i].between()
 	})
-	const each = 3 // tasks by bitmap and construction
-	inParallel(cores, bitmaps*assess.Constructions*each, func(i int) {
-		of, construction := i/each/assess.Constructions, i/each%assess.Constructions
-		corners := construction == assess.T
-		d, h := m.bits[of].d, m.bits[of].h
+	const each = 4 // tasks by bitmap
+	inParallel(cores, bitmaps*each, func(i int) {
+		of := i / each
+		bits := m.bits[of]
 		switch i % each {
 		case 0:
-			m.parts[of][construction] = join(m.set[of], d, h, corners)
-		case 1:
-			m.gaps[of][construction] = joinAround(m.rest[of], d, h, !corners, m.flat)
+			m.parts[of] = join(m.set[of], bits.d, bits.h, assess.T)
+		case 1: // what is joined at corners in V, where the mask is not
+			m.gaps[of] = joinAround(m.rest[of], bits.d, bits.h, assess.V, m.flat)
 		case 2:
-			m.euler[of][construction] = m.bits[of].euler(construction)
+			m.euler[of][assess.T] = bits.euler(assess.T)
+		case 3:
+			m.euler[of][assess.V] = bits.euler(assess.V)
 		}
 	})
 	return m

@@ -17,7 +17,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -180,7 +179,8 @@ func agree(in *Pair, want, got Comparisons) *verify.Diff {
 		}
 		for k, c := range []string{"T", "V"} {
 			if w, g := want[i].In[k], got[i].In[k]; w != g {
-				return &verify.Diff{Where: fmt.Sprintf("label %s, construction %s", name, c), Want: fmt.Sprintf("%+v", w), Got: fmt.Sprintf("%+v", g)}
+				return &verify.Diff{Where: fmt.Sprintf("label %s, construction %s", name, c),
+					Want: fmt.Sprintf("%+v", w), Got: fmt.Sprintf("%+v", g)}
 			}
 		}
 		w, g := want[i], got[i]
@@ -188,12 +188,4 @@ func agree(in *Pair, want, got Comparisons) *verify.Diff {
 			Want: fmt.Sprint(w.Pred, w.Truth, w.Both), Got: fmt.Sprint(g.Pred, g.Truth, g.Both)}
 	}
 	return nil
-}
-
-// Finite is a number for JSON, nil for one that is NaN or infinite.
-func Finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

@@ -2,8 +2,8 @@ package assess
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
+	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -108,7 +108,8 @@ func tally(p *Pair) counts {
 			if p.Pred.Type() == grid.Uint8 {
 				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
 			} else {
-				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W], grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W],
+					grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
 			}
 		}
 	})
@@ -184,7 +185,8 @@ func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 	for _, code := range s.Codes {
 		all.join(t.extents[code])
 	}
-	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0], H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
+	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
+		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
 	m.space = newSpace(m.shape)
 	in := make([]uint8, len(member))
 	for code, is := range member {
@@ -243,37 +245,28 @@ func (s shown) Shape() grid.Shape   { return s.shape }
 func (s shown) Type() grid.Type     { return grid.Uint8 }
 func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
 
+// Pack copies the bits of a plane, or of a row of a 2D image.
+func (s shown) Pack(set *ecc.PlaneSet, z int64) {
+	if s.flat {
+		copy(set.Row(0), s.bits[s.mask][s.at(0, z):][:s.row-1])
+		return
+	}
+	for y := range s.shape.H {
+		copy(set.Row(y), s.bits[s.mask][s.at(z, y):][:s.row-1])
+	}
+}
+
 // ReadSlab writes the bytes of slices lo ≤ i < hi.
 func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	rows := s.shape.D * s.shape.H / s.shape.Slices()
-	for row := lo * rows; row < hi*rows; row++ {
-		words := s.bits[s.mask][s.at(row/s.shape.H, row%s.shape.H):]
-		to := dst[:s.shape.W]
-		for ; len(to) >= 64; words, to = words[1:], to[64:] {
-			for i := 0; i < 64; i += 8 {
-				binary.LittleEndian.PutUint64(to[i:], spread[uint8(words[0]>>i)])
-			}
-		}
-		for i := range to {
-			to[i] = uint8(^words[0] >> i & 1)
-		}
-		dst = dst[s.shape.W:]
+	for i := range dst {
+		z, y, x := s.shape.Coordinates(lo*s.shape.SliceVoxels() + int64(i))
+		dst[i] = uint8(^s.bits[s.mask][s.at(z, y)+x/64] >> (x % 64) & 1)
 	}
 	return nil
 }
-
-// spread has a byte for each bit of another byte: 0 for a bit that is set.
-var spread = func() (table [256]uint64) {
-	for v := range table {
-		for bit := range 8 {
-			table[v] |= uint64(^v>>bit&1) << (8 * bit)
-		}
-	}
-	return table
-}()
 
 // judge finds the topology of a construction.
 func (m *judged) judge(construction int, t *Topology) error {
@@ -298,8 +291,8 @@ func (m *judged) judge(construction int, t *Topology) error {
 
 // unmet counts the components of the union that a mask does not meet.
 func (m *judged) unmet(by int, corners bool) (n int64) {
-	left := append([]uint64(nil), m.bits[ofUnion]...)
-	for i, v := range m.reach(m.bits[by], m.bits[ofUnion], corners) {
+	left := slices.Clone(m.bits[ofUnion])
+	for i, v := range m.reach(m.bits[by], left, corners) {
 		left[i] &^= v
 	}
 	m.eachComponent([2][]uint64{left, nil}, corners, func([2][]uint64, []spot) { n++ })

@@ -1,6 +1,8 @@
 package assess
 
 import (
+	"sync"
+
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -17,6 +19,12 @@ func earlier() (list [][3]int) {
 		}
 	}
 	return list
+}
+
+// tables are those of introduced, by construction.
+var tables = [Constructions]func() []int8{
+	sync.OnceValue(func() []int8 { return introduced(T) }),
+	sync.OnceValue(func() []int8 { return introduced(V) }),
 }
 
 // introduced is what a voxel of a mask adds to the Euler characteristic when voxels are added in order,
@@ -74,7 +82,7 @@ func adds(e [3]int, construction int, has func([3]int) (is, known bool)) bool {
 func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	shape, member := p.Shape(), p.members(s)
 	out := make([]float32, shape.Voxels())
-	table := introduced(construction)
+	table := tables[construction]()
 	for k, f := range []*grid.Field{p.Pred, p.Truth} {
 		sign := float32(1 - 2*k)
 		crew.Each(2, func(part int) {
@@ -90,7 +98,8 @@ func LocalEuler(p *Pair, s Set, construction int) []float32 {
 }
 
 // local adds what the voxels of rows lo ≤ i < hi introduce.
-func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32, lo, hi int64) {
+func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32,
+	lo, hi int64) {
 	before := earlier()
 	for row := lo; row < hi; row++ {
 		z, y := row/s.H, row%s.H

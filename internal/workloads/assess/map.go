@@ -27,7 +27,8 @@ func MapExtension(path string) string {
 
 // WriteMap writes a map of float32 in the format of an extension. affine maps x, y, z and 1 to
 // millimetres, right, anterior and superior; nil where nobody knows.
-func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, affine *[3][4]float64, note string) error {
+func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, affine *[3][4]float64,
+	note string) error {
 	b := bufio.NewWriterSize(w, 1<<18)
 	to, end := io.Writer(b), func() error { return nil }
 	var header []byte
@@ -72,7 +73,8 @@ func nrrd(s grid.Shape, affine *[3][4]float64, note string) []byte {
 	if s.D == 1 && affine == nil {
 		sizes, dimension = fmt.Sprintf("%d %d", s.W, s.H), 2
 	}
-	fmt.Fprintf(&h, "NRRD0005\n# %s\ntype: float\ndimension: %d\nsizes: %s\nendian: little\nencoding: raw\n", strings.ReplaceAll(note, "\n", " "), dimension, sizes)
+	fmt.Fprintf(&h, "NRRD0005\n# %s\ntype: float\ndimension: %d\nsizes: %s\nendian: little\nencoding: raw\n",
+		strings.ReplaceAll(note, "\n", " "), dimension, sizes)
 	if affine != nil {
 		fmt.Fprint(&h, "space: right-anterior-superior\nspace directions:")
 		for c := range 3 {

@@ -22,7 +22,8 @@ type Group struct {
 // image has, then the union of all labels, where there are several, and the groups.
 func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
 	if pred.Shape() != truth.Shape() {
-		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape", pred.Shape(), truth.Shape())
+		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
+			pred.Shape(), truth.Shape())
 	}
 	images := [2]*grid.Field{pred, truth}
 	var tables [2]map[float32]float64 // of each image, the labels that its values stand for
@@ -107,12 +108,15 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 // distinct calls see with each value that there is.
 func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	var seen [1 << 16]bool
-	for i := 0; i < len(values); {
-		seen[uint16(values[i])] = true
-		for i+step < len(values) && same(values[i:][:step+1]) {
-			i += step
+	for len(values) > 0 {
+		block := values[:min(step, len(values))]
+		values = values[len(block):]
+		if same(block) {
+			block = block[:1]
 		}
-		i++
+		for _, v := range block {
+			seen[uint16(v)] = true
+		}
 	}
 	for i, is := range seen {
 		if is {
@@ -209,4 +213,46 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 	s.Codes = slices.Compact(s.Codes)
 	p.Sets = append(p.Sets, s)
 	return nil
+}
+
+// Crop is the part of the pair from a corner on, of a shape; the corner is z, y and x.
+func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
+	q := *p
+	from := p.Shape()
+	for k, f := range []*grid.Field{p.Pred, p.Truth} {
+		size := f.Type().Size()
+		data := grid.NewBuffer(to.Voxels() * size)
+		for z := range to.D {
+			for y := range to.H {
+				row := ((z+at[0])*from.H+y+at[1])*from.W + at[2]
+				copy(data[(z*to.H+y)*to.W*size:], f.Data()[row*size:][:to.W*size])
+			}
+		}
+		g, err := grid.Trusted(to, f.Type(), data, f.Ladder())
+		if err != nil {
+			return nil, err
+		}
+		*[]**grid.Field{&q.Pred, &q.Truth}[k] = g
+	}
+	return &q, nil
+}
+
+// Patches are the corners of patches of a side, so many voxels apart along each axis, and their shape. The last
+// ones end with the image, so that all voxels are in a patch.
+func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.Shape) {
+	shape = grid.Shape{D: min(side, of.D), H: min(side, of.H), W: min(side, of.W)}
+	starts := func(length, side int64) (list []int64) {
+		for at := int64(0); at < length-side; at += stride {
+			list = append(list, at)
+		}
+		return append(list, length-side)
+	}
+	for _, z := range starts(of.D, shape.D) {
+		for _, y := range starts(of.H, shape.H) {
+			for _, x := range starts(of.W, shape.W) {
+				corners = append(corners, [3]int64{z, y, x})
+			}
+		}
+	}
+	return corners, shape
 }
