@@ -36,7 +36,7 @@ func (d *dicomFile) arrange(b *fileBody) error {
 		b.shape.D /= n
 		volume := int64(0)
 		if v := d.in.Volume; n > 1 && v == nil || n > 1 && (*v < 0 || *v >= n) {
-			return volumeError{n, b.shape, v}
+			return volumeError{n, b.shape.String(), v}
 		} else if n > 1 {
 			volume, b.volumes = *v, volumes{count: 1, stride: 1} // the others are left out
 		}

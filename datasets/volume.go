@@ -68,7 +68,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 		volume = *in.Volume
 	}
 	if count > 1 && in.Volume == nil || volume < 0 || volume >= count {
-		return volumeError{count, b.shape, in.Volume}
+		return volumeError{count, b.shape.WithAxes(b.axes), in.Volume}
 	}
 	b.volumes.first, b.volumes.stride = volume*b.shape.Voxels(), 1
 	switch {
@@ -92,7 +92,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 // A volumeError says that a file has several volumes, or not the one that was asked for.
 type volumeError struct {
 	count int64
-	shape grid.Shape
+	shape string
 	asked *int64
 }
 
@@ -103,7 +103,7 @@ func (e volumeError) Error() string {
 	case e.asked != nil:
 		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.asked, e.count, e.count-1)
 	}
-	return fmt.Sprintf("%d volumes of %v; choose one with --volume 0..%d, or volume=N in an input string", e.count, e.shape, e.count-1)
+	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or volume=N in an input string", e.count, e.shape, e.count-1)
 }
 
 // Volumes counts the images of one shape in a file.

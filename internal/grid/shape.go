@@ -51,6 +51,14 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%dx%dx%d", s.W, s.H, s.D)
 }
 
+// WithAxes is String of an image of so many axes: "WxHx1" of a volume of one slice.
+func (s Shape) WithAxes(n int) string {
+	if n > s.Dim() {
+		return s.String() + "x1"
+	}
+	return s.String()
+}
+
 // Dim is 2 for depth 1, else 3.
 func (s Shape) Dim() int {
 	if s.D == 1 {

@@ -30,12 +30,7 @@ func Dim(s Source) int {
 }
 
 // Extent is the shape of an image with all its axes: "WxHx1" of a volume of one slice.
-func Extent(s Source) string {
-	if Dim(s) > s.Shape().Dim() {
-		return s.Shape().String() + "x1"
-	}
-	return s.Shape().String()
-}
+func Extent(s Source) string { return s.Shape().WithAxes(Dim(s)) }
 
 // Close closes a source that holds something open, such as a file. Others need not be
 // closed. A source is only read from, so nothing is lost where that fails.

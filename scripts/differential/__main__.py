@@ -11,9 +11,9 @@ reference(opened) -> numpy.ndarray
     Read it by the reference library, the slowest axis first. Raise Rejected if the library
     rejects the file or warns that it is damaged.
 explain(opened, ours, theirs) -> str or None
-    The known reason of a difference, or None. ours and theirs are arrays or Rejected. A message
-    alone is no reason: the file must have its cause, such as a field of its header, or an oddity
-    that the generator kept by _common.record.
+    The known reason of a difference, or None. ours and theirs are arrays or Rejected. Look
+    for the cause in the file, such as a field of its header or an oddity that the generator kept
+    by _common.record: a message alone explains too much.
 
 A format that is no image also has read(opened), which reads it by eccbench: an array or Rejected.
 

@@ -398,9 +398,10 @@ REASONS = [
     ("not in lower case|no fill_value|says no endian", "changed metadata, codecs", "a required field that is misspelled or missing"),
     ("fill value .many", "fill_value", "a fill value that is no number"),
     ("Blosc container is damaged", "cut chunk, longer chunk", "a Blosc container of another length than it says"),
+    ("its index says", "cut chunk, changed chunk", "a shard whose index names bytes that it lacks"),
     ("truncated: .* of which the last", "cut chunk", "a shard that is shorter than its index"),
+    ("continuation file|no checksum at their end", "longer chunk", "bytes after a bzip2 stream"),
     ("checksum", "cut chunk, changed chunk", "a chunk whose checksum is cut off or is another"),
-    ("continuation file", "longer chunk", "bytes after a bzip2 stream"),
     ("bytes, where a chunk has", "longer chunk", "a chunk that is longer than its shape says"),
     (r"chunk .*: truncated: \d+ bytes at \d+ of \d+$", "cut chunk, changed chunk", "a chunk that goes on beyond its shard's end, where the reference decodes the bytes that are there"),
 ]
