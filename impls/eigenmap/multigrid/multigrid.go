@@ -1,7 +1,7 @@
-// Package multigrid answers the lowest eigenpairs of the graph of an image's voxels: by LOBPCG
-// (Knyazev 2001) in float64, from differences, without a matrix, that a multigrid cycle in float32
-// preconditions. Vectors of the kernel are known, and left out exactly. The first guess is that of
-// the next coarser grid.
+// Package multigrid answers the lowest eigenpairs of the graph of an image's voxels: by LOBPCG (Knyazev
+// 2001) in float64, from differences, without a matrix, preconditioned by a multigrid cycle in float32,
+// or by LDLᵀ of few voxels. Vectors of the kernel are known, and left out exactly. The first guess is
+// that of the next coarser grid.
 package multigrid
 
 import (
@@ -29,7 +29,7 @@ type Implementation struct {
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
-		Method: "LOBPCG in float64 without a matrix, a multigrid cycle in float32 as its preconditioner, all cores",
+		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by LDLᵀ of few voxels, all cores",
 		Source: "doc/eigenmap.md; Knyazev 2001",
 		Scopes: []bench.Scope{bench.E2E},
 	}
