@@ -20,7 +20,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -252,6 +252,15 @@ $(DIFFERENTIAL)/done: scripts/differential/requirements.txt
 differential: wheel $(DIFFERENTIAL)/done
 	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
 	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential --seconds $(DIFFERENTIAL_TIME) --count $(DIFFERENTIAL_COUNT) --seed $(SEED)
+
+# How long people wait for eccbench and for its peers, in turns, on a machine that does nothing else.
+$(BIN)/waits/done:
+	$(PYTHON) -m venv --clear $(BIN)/waits
+	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --only-binary :all: numpy scikit-image connected-components-3d gudhi
+	touch $@
+waits: build wheel $(BIN)/waits/done
+	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
+	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/eccbench
 
 # The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
 # what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.

@@ -62,7 +62,9 @@ func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) (
 
 // sampledOf is sampled for a type, whose values are from least to most, and one after another by step;
 // a step of 0 is of floats.
-func sampledOf[T stored, W int64 | uint64 | float64](ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T) ([]Answer, error) {
+func sampledOf[T stored, W int64 | uint64 | float64](
+	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T,
+) ([]Answer, error) {
 	at := make([]T, len(r.Sets))
 	for i, n := range r.Sets {
 		v, err := parsed[W](n)
@@ -74,12 +76,13 @@ func sampledOf[T stored, W int64 | uint64 | float64](ctx context.Context, r Requ
 	if len(at) == 0 || len(at) > maxRanks {
 		return nil, fmt.Errorf("%d sets: want 1 to %d", len(at), maxRanks)
 	}
-	size := unsafe.Sizeof(at[0])
-	if int64(len(voxels)) != int64(r.Images)*shape.Voxels()*int64(size) || uintptr(unsafe.Pointer(unsafe.SliceData(voxels)))%size != 0 {
+	size, first := unsafe.Sizeof(at[0]), unsafe.Pointer(unsafe.SliceData(voxels))
+	if int64(len(voxels)) != int64(r.Images)*shape.Voxels()*int64(size) || uintptr(first)%size != 0 {
 		return nil, fmt.Errorf("%d bytes of %d images: want aligned %s", len(voxels), r.Images, r.Type)
 	}
-	values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(voxels))), len(voxels)/int(size))
-	s := &sampling{r: r, shape: shape, sets: len(at), key: fingerprint.Draw(1).In(ecc.Convention{Vertices: r.Construction == "V"})}
+	values := unsafe.Slice((*T)(first), len(voxels)/int(size))
+	key := fingerprint.Draw(1).In(ecc.Convention{Vertices: r.Construction == "V"})
+	s := &sampling{r: r, shape: shape, sets: len(at), key: key}
 	k := newRanking(at, T(least), T(most), step, r.Superlevel)
 	return s.run(ctx, func(image int, ranks []byte, threads int) error {
 		n := len(ranks)
@@ -138,9 +141,12 @@ func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
 		if super {
 			rank = m - r
 		}
-		if super && r < m {
+		switch {
+		case super && r < m && hi == least, !super && r > 0 && lo == most:
+			lo, hi = most, least // no value has the rank
+		case super && r < m:
 			hi = next(hi, least, -step)
-		} else if !super && r > 0 {
+		case !super && r > 0:
 			lo = next(lo, most, step)
 		}
 		k.rank[r], k.least[rank], k.most[rank] = uint8(rank), lo, hi
@@ -249,7 +255,8 @@ func (k *ranking[T]) confirm(ranks []byte, values []T) error {
 	case slices.ContainsFunc(values, func(v T) bool { return v-v != 0 }):
 		return errNotFinite
 	}
-	return ask.VerdictError{Status: verify.Wrong, Why: "a voxel has a wrong rank among the values that were asked for; if another thread wrote to the array meanwhile, that is the cause: give a copy"}
+	return ask.VerdictError{Status: verify.Wrong, Why: "a voxel has a wrong rank among the values that were asked for; " +
+		"if another thread wrote to the array meanwhile, that is the cause: give a copy"}
 }
 
 // A sampling is the answer for images whose voxels are ranked.
@@ -300,7 +307,10 @@ func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, t
 	if err != nil {
 		return nil, err
 	}
-	a := Answer{Shape: s.r.Shape, Type: s.r.Type, Rows: int64(len(rows)), Levels: "", Implementation: s.by, Verdict: string(verify.Unverified), lines: rows}
+	a := Answer{
+		Shape: s.r.Shape, Type: s.r.Type, Rows: int64(len(rows)), Implementation: s.by,
+		Verdict: string(verify.Unverified), lines: rows,
+	}
 	if s.r.Verify {
 		a.Verdict, a.Witness = string(verify.Verified), fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, s.key)
 	}

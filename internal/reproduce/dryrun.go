@@ -94,7 +94,10 @@ func (r *reproduction) refusals() [][]string {
 		for _, c := range cells {
 			j := r.jobs[c.job]
 			names = append(names, j.impls[c.impl])
-			conditions = append(conditions, bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.Threads}, Time: r.o.limit.Time / time.Duration(r.rotate(j)), Memory: r.base.Memory})
+			conditions = append(conditions, bench.Conditions{
+				Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.Threads},
+				Time:    r.o.limit.Time / time.Duration(r.rotate(j)), Memory: r.base.Memory,
+			})
 		}
 		b, err := runner.Find(r.base.Benches, in.workload)
 		errs := slices.Repeat([]error{err}, len(cells))

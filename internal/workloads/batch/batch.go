@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"eccbench/datasets"
@@ -110,17 +111,11 @@ func Spell(count int, image string) string {
 // Open makes the batch that a name describes. Each file is compared with its
 // name.
 func (Inputs) Open(name string) (*Batch, error) {
-	count, first, err := parse(name)
+	names, err := listed(name)
 	if err != nil {
 		return nil, err
 	}
-	names, err := datasets.Variants(first, count)
-	if err != nil {
-		return nil, err
-	}
-	if len(names) < count {
-		return nil, fmt.Errorf("batch %q: only %d different images are of this kind", name, len(names))
-	}
+	count := len(names)
 	b := &Batch{images: make([]image, count)}
 	err = Spread(count, runtime.GOMAXPROCS(0), func(_, i int) error {
 		s, err := datasets.Open(names[i])
@@ -147,6 +142,38 @@ func (Inputs) Open(name string) (*Batch, error) {
 	}
 	b.whole = grid.Batch{Source: stack{b}, Images: int64(count)}
 	return b, nil
+}
+
+// listed are the names of the images of a batch.
+func listed(name string) ([]string, error) {
+	count, first, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	names, err := datasets.Variants(first, count)
+	if err == nil && len(names) < count {
+		err = fmt.Errorf("batch %q: only %d different images are of this kind", name, len(names))
+	}
+	return names, err
+}
+
+// Sketch is a batch that has its first image alone, again and again, where images are made.
+func (Inputs) Sketch(name string) (*Batch, bool) {
+	names, err := listed(name)
+	if err != nil || datasets.StoredFile(names[0]) != "" {
+		return nil, false
+	}
+	s, err := datasets.Open(names[0])
+	if err != nil {
+		return nil, false
+	}
+	if c, ok := s.(io.Closer); ok { // Open says what is wrong with it
+		c.Close() // only looked at
+		return nil, false
+	}
+	b := &Batch{like: s, images: slices.Repeat([]image{{name: names[0], made: s}}, len(names))}
+	b.whole = grid.Batch{Source: stack{b}, Images: int64(len(names))}
+	return b, true
 }
 
 // A stack is the images of a batch as one: their slices, one after the other.
