@@ -92,8 +92,8 @@ func (b *bounds) open() int {
 	return -1
 }
 
-// above lowers no bound: where the eigenvalue after the first i is at least rho, each of these is at least
-// its value less |R|²/(rho − θ), R their residuals and θ the i-th value (Lehmann 1949; Parlett 1998, 11.7).
+// above raises the bounds of the first i eigenvalues, where the next one is at least rho: each is at least its
+// value less |R|²/(rho − θ), R their residuals and θ the i-th value (Lehmann 1949).
 func (b *bounds) above(i int, rho float64) {
 	for i--; i >= 0; i-- {
 		if gap := rho - b.values[i]; gap > 0 {
@@ -128,7 +128,7 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 			n, moved, err = below(shift)
 		}
 		if err == nil && moved <= delta {
-			m = verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(first), At: fmt.Sprintf("%g, by LDLᵀ", shift)}
+			m = counted(n, first, shift)
 			if n > first {
 				return m, nil
 			}
@@ -151,9 +151,16 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 			b.above(first, shift-again)
 		}
 		if b.open() >= last {
-			return m, verify.Undecided("rounding moves eigenvalues by up to %.2g, too much for value %d, which is %.3g", moved, first, value)
+			return m, verify.Undecided(
+				"rounding moves eigenvalues by up to %.2g, too much for value %d, which is %.3g", moved, first, value)
 		}
-		m = verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(first), At: fmt.Sprintf("%g, by LDLᵀ", shift)}
+		m = counted(n, first, shift)
 	}
 	return m, verify.Undecided("the values are in more than %d clusters", mostCounts)
+}
+
+// counted measures how many eigenvalues are below a shift, of as many as there may be.
+func counted(n, most int, shift float64) verify.Measure {
+	at := fmt.Sprintf("%g, by LDLᵀ", shift)
+	return verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(most), At: at}
 }

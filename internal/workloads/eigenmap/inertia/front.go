@@ -27,7 +27,9 @@ type front struct {
 }
 
 func newFront(pivots, border int) *front {
-	return &front{pivots, border, make([]float64, (pivots+border)*pivots), make([]float64, pivots), make([]float64, border*border)}
+	return &front{
+		pivots, border, make([]float64, (pivots+border)*pivots), make([]float64, pivots), make([]float64, border*border),
+	}
 }
 
 // add adds to the number in row i and column j, or j and i.

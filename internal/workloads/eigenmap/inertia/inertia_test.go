@@ -1,13 +1,10 @@
 package inertia
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -100,18 +97,18 @@ func TestCountsAreThoseOfAllEigenvalues(t *testing.T) {
 	}
 }
 
-func TestSpeed(t *testing.T) {
-	if os.Getenv("SPEED") == "" {
-		t.Skip()
-	}
-	var size [3]int
-	fmt.Sscanf(os.Getenv("SPEED"), "%dx%dx%d", &size[0], &size[1], &size[2])
-	g, _ := graph(size, 1, 1e-3, 1)
-	products, bytes := Cost(size, 1, 2)
-	start := time.Now()
-	n, moved, err := g.Count(1e-6, 2)
-	t.Logf("%v: %d, moved %g, %v, %v: %.3g products, %.3g bytes: %.3g products/s", size, n, moved, err, time.Since(start), products, float64(bytes), products/time.Since(start).Seconds())
-	if errors.Is(err, ErrPivot) {
-		t.Error(err)
+// A count of a plane and of a volume, in products a second.
+func BenchmarkCount(b *testing.B) {
+	for _, size := range [][3]int{{512, 512, 1}, {40, 40, 40}} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			g, _ := graph(size, 1, 1e-3, 1)
+			products, _ := Cost(size, 1, 2)
+			for b.Loop() {
+				if _, _, err := g.Count(1e-6, 2); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(products*float64(b.N)/b.Elapsed().Seconds(), "products/s")
+		})
 	}
 }
