@@ -22,11 +22,10 @@ type reading struct {
 	read  []name.Pair // canonical values, in the order that they were read in
 	err   error
 
-	surveys *Surveys            // of files
-	memory  int64               // that one of them may take; 0 for no limit
-	files   func() []string     // that the image is read from; nil for none
-	axes    func() (int, error) // of the file that the image is read from; nil for none
-	isa     string              // the instruction set that images are made by
+	surveys *Surveys        // of files
+	memory  int64           // that one of them may take; 0 for no limit
+	files   func() []string // that the image is read from; nil for none
+	isa     string          // the instruction set that images are made by
 }
 
 // take is the given value of a parameter, and whether there is one.

@@ -127,7 +127,10 @@ type count struct {
 // entry (Higham 2002, theorem 10.3), and so |uᵀEu| is at most moved·uᵀMu.
 func (g Graph) Count(shift float64, threads int) (n int, moved float64, err error) {
 	c := &count{Graph: g, shift: shift, threads: threads, free: make(chan struct{}, threads-1)}
-	c.places.New = func() any { return make([]int32, len(g.Degree)) }
+	c.places.New = func() any {
+		place := make([]int32, len(g.Degree))
+		return &place
+	}
 	if _, err := c.eliminate(box{hi: g.Size}); err != nil {
 		return 0, math.Inf(1), err
 	}
@@ -149,7 +152,8 @@ func (c *count) eliminate(b box) (remainder, error) {
 	p := len(nodes)
 	b.around(c.Size, c.Square, func(node int) { nodes = append(nodes, node) })
 	f, sizes, chain := newFront(p, len(nodes)-p), make([]float64, len(nodes)), 0
-	place := c.places.Get().([]int32)
+	pooled := c.places.Get().(*[]int32)
+	place := *pooled
 	for k, node := range nodes {
 		place[node] = int32(k + 1)
 	}
@@ -168,7 +172,7 @@ func (c *count) eliminate(b box) (remainder, error) {
 	for _, node := range nodes {
 		place[node] = 0
 	}
-	c.places.Put(place)
+	c.places.Put(pooled)
 	threads := c.threads
 	if b.nodes()*2 <= len(c.Degree) { // others are eliminated at the same time
 		threads = max(1, threads/2)
