@@ -138,6 +138,10 @@ var floor = map[string]int{
 	"impls/softecc/definition": 6,
 	"impls/softecc/dense":      6,
 
+	"doc/examples/tally":       4,
+	"doc/examples/cells":       6,
+	"doc/examples/tally/plain": 6,
+
 	"internal/workloads/assess": 6,
 	"impls/assess/runs":         7,
 
