@@ -1,6 +1,7 @@
 package gating
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -301,19 +302,21 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	return cells, nil
 }
 
-// OnHost names an implementation that runs anywhere: cpu, or the workload's first on the
-// host that is not its definition.
+// OnHost names an implementation that runs anywhere: cpu, or the workload's first on the host, which is
+// its definition where there is no other.
 func OnHost(b runner.Bench) string {
-	first := ""
+	first, reference := "", ""
 	for _, a := range b.Abouts() {
-		if a.Name == "cpu" {
+		switch {
+		case a.Name == "cpu":
 			return a.Name
-		}
-		if first == "" && a.Where == "cpu" && a.Name != b.Reference() {
+		case a.Where == "cpu" && a.Name == b.Reference():
+			reference = a.Name
+		case a.Where == "cpu" && first == "":
 			first = a.Name
 		}
 	}
-	return first
+	return cmp.Or(first, reference)
 }
 
 // absolute makes the path of an image file absolute, because the programs run
