@@ -1,6 +1,7 @@
 package multigrid
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -93,15 +94,18 @@ func verdict(p *eigenmap.Problem, i Implementation) (eigenmap.Map, verify.Verdic
 	return out, v, err
 }
 
+// images is how many random images the long test draws of the largest corpus.
+var images = flag.Int("images", 150, "random images of 5² to 96² with ECCBENCH_LONG")
+
 // Of random images with weak links anywhere none is answered wrong, and none is not answered; few are not
 // proven, where values are as near to each other as rounding.
 func TestRandomImages(t *testing.T) {
 	small, cycles, large := corpus{5, 40, 9, 5, false}, corpus{20, 50, 3, 4, true}, corpus{240, 330, 3, 1, false}
-	images := map[corpus]int{small: 60, cycles: 10}
+	drawn := map[corpus]int{small: 60, cycles: 10}
 	if ecctest.Long() {
-		images = map[corpus]int{{5, 96, 9, 5, false}: 5000, cycles: 300, large: 40}
+		drawn = map[corpus]int{{5, 96, 9, 5, false}: *images, cycles: 1 + *images/16, large: 1 + *images/125}
 	}
-	for c, n := range images {
+	for c, n := range drawn {
 		counts := map[verify.Status]int{}
 		for seed := range uint64(n) {
 			p, what := c.problem(t, seed)
