@@ -105,6 +105,7 @@ func checkoutCommit(module string) string {
 // DescribeMachine describes this host as far as it can be read.
 func DescribeMachine() bench.Machine {
 	host, _ := os.Hostname()
+	limit, _ := cgroupMemory("/")
 	return bench.Machine{
 		Host:        host,
 		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
@@ -112,8 +113,8 @@ func DescribeMachine() bench.Machine {
 		Caches:      caches(),
 		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
 		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
-		CgroupCPU:   orNA(first("/sys/fs/cgroup/cpu.max")),
-		CgroupBytes: limited(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")),
+		CgroupCPU:   orNA(cgroupCPU("/")),
+		CgroupBytes: limit,
 		Load:        load(),
 		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
 	}
@@ -130,15 +131,10 @@ func limited(text string) int64 {
 }
 
 // AvailableMemory is how many bytes can be used without swapping: what the
-// kernel says, within the cgroup's limit; 0 when unknown.
+// kernel says, within the limits of its cgroups; 0 when unknown.
 func AvailableMemory() int64 {
-	free := kilobytes(procField("/proc/meminfo", "MemAvailable"))
-	m := DescribeMachine()
-	if m.CgroupBytes > 0 {
-		used, _ := strconv.ParseInt(first("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"), 10, 64)
-		free = min(free, max(0, m.CgroupBytes-used))
-	}
-	return free
+	_, free := cgroupMemory("/")
+	return min(free, kilobytes(procField("/proc/meminfo", "MemAvailable")))
 }
 
 // TotalMemory is how many bytes this machine has, or the cgroup may have; 0 when unknown.
