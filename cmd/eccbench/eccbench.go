@@ -22,16 +22,26 @@ func subcommands() []cli.Subcommand {
 	}
 }
 
-// eccbench runs the program and returns its exit code.
+// eccbench runs the program and returns its exit code. Output that is lost is an error.
 func eccbench(c *cli.Program, args []string) int {
 	remote.Register()
-	c.Stdout, c.Stderr = report.Visible(c.Stdout), report.Visible(c.Stderr)
+	stdout := report.Visible(c.Stdout)
+	c.Stdout, c.Stderr = stdout, report.Visible(c.Stderr)
+	code := c.Fail(dispatch(c, args))
+	if err := stdout.Err(); err != nil && code == cli.ExitOK {
+		return c.Fail(fmt.Errorf("writing the output: %w", err))
+	}
+	return code
+}
+
+// dispatch runs the command that the arguments name.
+func dispatch(c *cli.Program, args []string) error {
 	name := "run"
 	switch {
 	case len(args) == 0:
 	case args[0] == "--version" || args[0] == "version":
 		fmt.Fprintln(c.Stdout, version())
-		return cli.ExitOK
+		return nil
 	case args[0] == "--help" || args[0] == "-h":
 		name, args = "help", nil
 	case !strings.HasPrefix(args[0], "-"):
@@ -39,7 +49,7 @@ func eccbench(c *cli.Program, args []string) int {
 	}
 	if name == "help" && len(args) == 0 {
 		help(c)
-		return cli.ExitOK
+		return nil
 	}
 	if name == "help" { // help COMMAND is COMMAND --help
 		name, args = args[0], []string{"--help"}
@@ -47,12 +57,12 @@ func eccbench(c *cli.Program, args []string) int {
 	list := subcommands()
 	i := slices.IndexFunc(list, func(s cli.Subcommand) bool { return s.Name == name })
 	if i < 0 {
-		return c.Fail(unknownCommand(name, list))
+		return unknownCommand(name, list)
 	}
 	if !list[i].Conducts {
 		defer cli.EndOnInterrupt(c.Stderr)()
 	}
-	return c.Fail(list[i].Run(c, args))
+	return list[i].Run(c, args)
 }
 
 // otherCommands are words that people try for commands.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -412,5 +413,21 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile(args[0])
 	if n := strings.Count(text, "\n"); args[1] != itoa(n) {
 		ts.Fatalf("%s has %d lines, want %s:\n%s", args[0], n, args[1], text)
+	}
+}
+
+// Output that cannot be written is an error of each command, whatever the command prints.
+func TestLostOutput(t *testing.T) {
+	closed, err := os.Open(os.DevNull) // cannot be written to
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"help", "run"}, {"curve", "--help"}, {"list"}, {"list", "--format", "md"}, {"list", "--format", "json"}} {
+		var stderr bytes.Buffer
+		code := eccbench(&cli.Program{Set: impls.All(impls.Devices()), Stdout: closed, Stderr: &stderr}, args)
+		if code != cli.ExitFailure || !strings.HasPrefix(stderr.String(), "eccbench: ") {
+			t.Errorf("%q: exit code %d, want %d: %s", args, code, cli.ExitFailure, &stderr)
+		}
 	}
 }

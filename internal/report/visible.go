@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,17 +13,22 @@ import (
 // Visible is a writer of text that shows what a terminal would obey: control characters,
 // but for line ends and tabs, those that turn the direction of text, and bytes that are no text. What people read has names and
 // reasons in it that others wrote.
-func Visible(w io.Writer) io.Writer { return &visible{w: w} }
+func Visible(w io.Writer) *VisibleWriter { return &VisibleWriter{w: w} }
 
-type visible struct {
+// A VisibleWriter is what Visible makes.
+type VisibleWriter struct {
 	w    io.Writer
 	part []byte // of a character that ends in the next write
+	err  error
 }
 
-// Unwrap is the writer below.
-func (v *visible) Unwrap() io.Writer { return v.w }
+// Err returns the first error of a write, for printers that do not look at theirs.
+func (v *VisibleWriter) Err() error { return v.err }
 
-func (v *visible) Write(p []byte) (int, error) {
+// Unwrap is the writer below.
+func (v *VisibleWriter) Unwrap() io.Writer { return v.w }
+
+func (v *VisibleWriter) Write(p []byte) (int, error) {
 	text := append(v.part, p...)
 	whole := len(text)
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
@@ -35,6 +41,7 @@ func (v *visible) Write(p []byte) (int, error) {
 	}
 	v.part = append([]byte(nil), text[whole:]...)
 	if _, err := io.WriteString(v.w, VisibleText(string(text[:whole]))); err != nil {
+		v.err = cmp.Or(v.err, err)
 		return 0, err
 	}
 	return len(p), nil
