@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
+	"eccbench/internal/runner"
 )
 
 func subcommands() []cli.Subcommand {
@@ -88,27 +90,43 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 	return cli.Usagef("unknown command %q; eccbench --help lists them", name)
 }
 
-// version says which program this is: its release, or the revision of its source, and
-// the toolchain.
+// version returns the release of this program, or the revision of its source, and the toolchain.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "eccbench, built without a record of its version"
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
-	v, revision := info.Main.Version, ""
+	return versionOf(info, runner.ProgramHash)
+}
+
+// versionOf returns the version of a program with this build information. Two builds of changed
+// or unknown sources are two programs, so the hash of the executable distinguishes them.
+func versionOf(info *debug.BuildInfo, hash func() (string, error)) string {
+	v, revision, isModified := info.Main.Version, "", false
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			revision = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			revision += "+dirty"
+			isModified = true
 		}
 	}
-	if v == "" || v == "(devel)" {
+	isDevelopment := v == "" || v == "(devel)"
+	if isDevelopment {
 		v = "development version"
 	}
 	if revision != "" {
 		v += ", commit " + revision
+	}
+	if isModified {
+		v += "+dirty"
+	}
+	if isModified || isDevelopment && revision == "" {
+		sum, err := hash()
+		if err != nil {
+			sum = "unknown"
+		}
+		v += fmt.Sprintf(", sha256 %.16s", sum)
 	}
 	return fmt.Sprintf("eccbench %s, %s", v, info.GoVersion)
 }

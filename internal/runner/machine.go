@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"eccbench/internal/bench"
@@ -43,6 +44,13 @@ func describeBinary() (bench.Binary, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		told(&b, info)
 	}
+	sum, err := ProgramHash()
+	b.SHA256 = sum
+	return b, err
+}
+
+// ProgramHash returns the SHA-256 of this program's file, as 64 hexadecimal digits.
+var ProgramHash = sync.OnceValues(func() (string, error) {
 	path, err := os.Executable()
 	if err == nil {
 		path, err = running(path)
@@ -51,20 +59,19 @@ func describeBinary() (bench.Binary, error) {
 		path = code
 	}
 	if err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
-	b.SHA256 = hex.EncodeToString(h.Sum(nil))
-	return b, nil
-}
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
 
 // told notes what a program says of how it was built: for which level of its architecture, and
 // from which commit.
