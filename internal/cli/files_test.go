@@ -84,7 +84,9 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 func TestWriteFileKeepsModes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	defer syscall.Umask(syscall.Umask(0o027))
-	for name, mode := range map[string]os.FileMode{"new": 0o640, "secret": 0o600, "shared": 0o666, "program": 0o755, "fixed": 0o444} {
+	for name, mode := range map[string]os.FileMode{
+		"new": 0o640, "secret": 0o600, "shared": 0o666, "program": 0o755, "fixed": 0o444,
+	} {
 		if name != "new" {
 			if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chmod(name, mode)); err != nil {
 				t.Fatal(err)

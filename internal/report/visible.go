@@ -11,8 +11,8 @@ import (
 )
 
 // Visible is a writer of text that shows what a terminal would obey: control characters,
-// but for line ends and tabs, those that turn the direction of text, and bytes that are no text. What people read has names and
-// reasons in it that others wrote.
+// but for line ends and tabs, those that turn the direction of text, and bytes that are no
+// text. What people read has names and reasons in it that others wrote.
 func Visible(w io.Writer) *VisibleWriter { return &VisibleWriter{w: w} }
 
 // A VisibleWriter is what Visible makes.

@@ -45,8 +45,8 @@ func TestVisible(t *testing.T) {
 func TestCSVHasNoFormulas(t *testing.T) {
 	records := evilRecords()
 	for i := range records.Cells {
-		records.Cells[i].Impl, records.Cells[i].Reason, records.Cells[i].Flags = "=HYPERLINK(1)", "@SUM(1)", []string{"+1+1", "-1"}
-		records.Cells[i].Status = verify.Wrong
+		c := &records.Cells[i]
+		c.Status, c.Impl, c.Reason, c.Flags = verify.Wrong, "=HYPERLINK(1)", "@SUM(1)", []string{"+1+1", "-1"}
 	}
 	rows := Rows(records, "")
 	var b bytes.Buffer
@@ -58,7 +58,9 @@ func TestCSVHasNoFormulas(t *testing.T) {
 			t.Errorf("no %q in %s", want, b.String())
 		}
 	}
-	for text, want := range map[string]string{"": "", "a=1": "a=1", "-1.5e3": "-1.5e3", "+2": "+2", "-": "'-", "\t=1": "'\t=1", "-1+2": "'-1+2"} {
+	for text, want := range map[string]string{
+		"": "", "a=1": "a=1", "-1.5e3": "-1.5e3", "+2": "+2", "-": "'-", "\t=1": "'\t=1", "-1+2": "'-1+2",
+	} {
 		if got := CSVCell(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
