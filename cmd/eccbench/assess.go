@@ -371,6 +371,7 @@ func (j assessJob) failAbove(list []assessed) error {
 
 // csvText is a text as a cell of CSV.
 func csvText(s string) string {
+	s = report.CSVCell(s)
 	if strings.ContainsAny(s, ",\"\n") {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
+	"eccbench/internal/runner"
 )
 
 func subcommands() []cli.Subcommand {
@@ -22,16 +24,26 @@ func subcommands() []cli.Subcommand {
 	}
 }
 
-// eccbench runs the program and returns its exit code.
+// eccbench runs the program and returns its exit code. Output that is lost is an error.
 func eccbench(c *cli.Program, args []string) int {
 	remote.Register()
-	c.Stdout, c.Stderr = report.Visible(c.Stdout), report.Visible(c.Stderr)
+	stdout := report.Visible(c.Stdout)
+	c.Stdout, c.Stderr = stdout, report.Visible(c.Stderr)
+	code := c.Fail(dispatch(c, args))
+	if err := stdout.Err(); err != nil && code == cli.ExitOK {
+		return c.Fail(fmt.Errorf("writing the output: %w", err))
+	}
+	return code
+}
+
+// dispatch runs the command that the arguments name.
+func dispatch(c *cli.Program, args []string) error {
 	name := "run"
 	switch {
 	case len(args) == 0:
 	case args[0] == "--version" || args[0] == "version":
 		fmt.Fprintln(c.Stdout, version())
-		return cli.ExitOK
+		return nil
 	case args[0] == "--help" || args[0] == "-h":
 		name, args = "help", nil
 	case !strings.HasPrefix(args[0], "-"):
@@ -39,7 +51,7 @@ func eccbench(c *cli.Program, args []string) int {
 	}
 	if name == "help" && len(args) == 0 {
 		help(c)
-		return cli.ExitOK
+		return nil
 	}
 	if name == "help" { // help COMMAND is COMMAND --help
 		name, args = args[0], []string{"--help"}
@@ -47,12 +59,12 @@ func eccbench(c *cli.Program, args []string) int {
 	list := subcommands()
 	i := slices.IndexFunc(list, func(s cli.Subcommand) bool { return s.Name == name })
 	if i < 0 {
-		return c.Fail(unknownCommand(name, list))
+		return unknownCommand(name, list)
 	}
 	if !list[i].Conducts {
 		defer cli.EndOnInterrupt(c.Stderr)()
 	}
-	return c.Fail(list[i].Run(c, args))
+	return list[i].Run(c, args)
 }
 
 // otherCommands are words that people try for commands.
@@ -78,27 +90,43 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 	return cli.Usagef("unknown command %q; eccbench --help lists them", name)
 }
 
-// version says which program this is: its release, or the revision of its source, and
-// the toolchain.
+// version returns the release of this program, or the revision of its source, and the toolchain.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "eccbench, built without a record of its version"
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
-	v, revision := info.Main.Version, ""
+	return versionOf(info, runner.ProgramHash)
+}
+
+// versionOf returns the version of a program with this build information. Two builds of changed
+// or unknown sources are two programs, so the hash of the executable distinguishes them.
+func versionOf(info *debug.BuildInfo, hash func() (string, error)) string {
+	v, revision, isModified := info.Main.Version, "", false
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			revision = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			revision += "+dirty"
+			isModified = true
 		}
 	}
-	if v == "" || v == "(devel)" {
+	isDevelopment := v == "" || v == "(devel)"
+	if isDevelopment {
 		v = "development version"
 	}
 	if revision != "" {
 		v += ", commit " + revision
+	}
+	if isModified {
+		v += "+dirty"
+	}
+	if isModified || isDevelopment && revision == "" {
+		sum, err := hash()
+		if err != nil {
+			sum = "unknown"
+		}
+		v += fmt.Sprintf(", sha256 %.16s", sum)
 	}
 	return fmt.Sprintf("eccbench %s, %s", v, info.GoVersion)
 }

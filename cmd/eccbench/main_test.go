@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -412,5 +415,54 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile(args[0])
 	if n := strings.Count(text, "\n"); args[1] != itoa(n) {
 		ts.Fatalf("%s has %d lines, want %s:\n%s", args[0], n, args[1], text)
+	}
+}
+
+// Output that cannot be written is an error of each command, whatever the command prints.
+func TestLostOutput(t *testing.T) {
+	closed, err := os.Open(os.DevNull) // cannot be written to
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	for _, line := range []string{
+		"--help", "--version", "help run", "curve --help", "list", "list --format md", "list --format json",
+	} {
+		var stderr bytes.Buffer
+		args := strings.Fields(line)
+		code := eccbench(&cli.Program{Set: impls.All(impls.Devices()), Stdout: closed, Stderr: &stderr}, args)
+		if code != cli.ExitFailure || !strings.HasPrefix(stderr.String(), "eccbench: ") {
+			t.Errorf("%q: exit code %d, want %d: %s", args, code, cli.ExitFailure, &stderr)
+		}
+	}
+}
+
+// Builds are distinguished by their release or commit, and by their executables where those do
+// not say which source it was.
+func TestVersions(t *testing.T) {
+	hash := func() (string, error) { return strings.Repeat("0123456789abcdef", 4), nil }
+	commit := debug.BuildSetting{Key: "vcs.revision", Value: "5eed"}
+	changed := debug.BuildSetting{Key: "vcs.modified", Value: "true"}
+	for _, c := range []struct {
+		release  string
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{"v1.2.3", nil, "v1.2.3, "},
+		{"v1.2.3", []debug.BuildSetting{commit}, "v1.2.3, commit 5eed, "},
+		{"(devel)", []debug.BuildSetting{commit}, "development version, commit 5eed, "},
+		{"(devel)", []debug.BuildSetting{commit, changed},
+			"development version, commit 5eed+dirty, sha256 0123456789abcdef, "},
+		{"(devel)", nil, "development version, sha256 0123456789abcdef, "},
+		{"", nil, "development version, sha256 0123456789abcdef, "},
+	} {
+		info := &debug.BuildInfo{GoVersion: "go1", Main: debug.Module{Version: c.release}, Settings: c.settings}
+		if got := versionOf(info, hash); got != "eccbench "+c.want+"go1" {
+			t.Errorf("%q %v: %q, want %q", c.release, c.settings, got, c.want)
+		}
+	}
+	known := regexp.MustCompile(`^eccbench .*(commit|sha256) [0-9a-f]{16}|^eccbench v`)
+	if got := version(); !known.MatchString(got) {
+		t.Errorf("%q", got)
 	}
 }

@@ -72,9 +72,10 @@ func resolve(path string) string {
 // maxLinks is how many links in a row are followed.
 const maxLinks = 40
 
-// WriteFile writes a file whole or not at all: under another name beside it,
-// renamed when all is on the disk, and removed when a signal ends the program before. Of a link it is the file that the link leads to. A
-// device such as /dev/null is written to directly.
+// WriteFile writes a file whole or not at all: under another name beside it, renamed when all
+// is on the disk, and removed when a signal ends the program before. The file obeys the umask,
+// and keeps the mode of the file that it replaces. Of a link it is the file that the link leads
+// to. A device such as /dev/null is written to directly.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -96,9 +97,6 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 	}()
 	defer EndOnInterrupt(os.Stderr)()
 	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
 	if err == nil {
 		err = f.Sync()
 	}

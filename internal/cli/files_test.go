@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -76,5 +77,30 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 	}
 	if list, err := os.ReadDir("there"); err != nil || len(list) != 1 {
 		t.Errorf("%v is left, %v", list, err)
+	}
+}
+
+// A new file obeys the umask, and a file that is replaced keeps its mode.
+func TestWriteFileKeepsModes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	defer syscall.Umask(syscall.Umask(0o027))
+	for name, mode := range map[string]os.FileMode{
+		"new": 0o640, "secret": 0o600, "shared": 0o666, "program": 0o755, "fixed": 0o444,
+	} {
+		if name != "new" {
+			if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chmod(name, mode)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var during os.FileMode
+		err := WriteFile(name, func(w *os.File) error {
+			info, err := w.Stat()
+			during = info.Mode()
+			return err
+		})
+		info, statErr := os.Stat(name)
+		if err := errors.Join(err, statErr); err != nil || info.Mode() != mode || during != mode {
+			t.Errorf("%s has mode %v, while it is written %v, %v, want %v", name, info.Mode(), during, err, mode)
+		}
 	}
 }

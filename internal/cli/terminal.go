@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,13 +52,20 @@ type files struct {
 	names map[string]bool
 }
 
-// create makes a hidden file beside a path.
+// create makes a hidden file beside a path. It has the mode of the file that it replaces, or
+// that of any new file.
 func (u *files) create(path string) (*os.File, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:10])
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
 	if err != nil {
 		return nil, cause(err)
+	}
+	if info, err := os.Stat(path); err == nil {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return nil, errors.Join(cause(err), f.Close(), os.Remove(name))
+		}
 	}
 	if u.names == nil {
 		u.names = map[string]bool{}

@@ -171,9 +171,13 @@ func throughputCSV(w io.Writer, rows []Row) error {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	for _, r := range rows {
-		c.Write([]string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads), string(r.Status),
-			number(r.Rate), number(r.Lo), number(r.Hi), r.Unit, number(r.Ceiling), number(r.Speedup),
-			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason})
+		line := []string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads),
+			string(r.Status), number(r.Rate), number(r.Lo), number(r.Hi), r.Unit, number(r.Ceiling), number(r.Speedup),
+			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason}
+		for i, s := range line {
+			line[i] = CSVCell(s)
+		}
+		c.Write(line)
 	}
 	c.Flush()
 	return c.Error()

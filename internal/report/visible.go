@@ -1,26 +1,34 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Visible is a writer of text that shows what a terminal would obey: control characters,
-// but for line ends and tabs, and bytes that are no text. What people read has names and
-// reasons in it that others wrote.
-func Visible(w io.Writer) io.Writer { return &visible{w: w} }
+// but for line ends and tabs, those that turn the direction of text, and bytes that are no
+// text. What people read has names and reasons in it that others wrote.
+func Visible(w io.Writer) *VisibleWriter { return &VisibleWriter{w: w} }
 
-type visible struct {
+// A VisibleWriter is what Visible makes.
+type VisibleWriter struct {
 	w    io.Writer
 	part []byte // of a character that ends in the next write
+	err  error
 }
 
-// Unwrap is the writer below.
-func (v *visible) Unwrap() io.Writer { return v.w }
+// Err returns the first error of a write, for printers that do not look at theirs.
+func (v *VisibleWriter) Err() error { return v.err }
 
-func (v *visible) Write(p []byte) (int, error) {
+// Unwrap is the writer below.
+func (v *VisibleWriter) Unwrap() io.Writer { return v.w }
+
+func (v *VisibleWriter) Write(p []byte) (int, error) {
 	text := append(v.part, p...)
 	whole := len(text)
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
@@ -33,6 +41,7 @@ func (v *visible) Write(p []byte) (int, error) {
 	}
 	v.part = append([]byte(nil), text[whole:]...)
 	if _, err := io.WriteString(v.w, VisibleText(string(text[:whole]))); err != nil {
+		v.err = cmp.Or(v.err, err)
 		return 0, err
 	}
 	return len(p), nil
@@ -40,22 +49,29 @@ func (v *visible) Write(p []byte) (int, error) {
 
 // VisibleText is a text as Visible writes it.
 func VisibleText(s string) string {
-	odd := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	odd := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}
 	if !strings.ContainsFunc(s, odd) && utf8.ValidString(s) {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range s {
 		const pictures = '\u2400' // of the control characters
 		switch {
 		case !odd(r):
-			return r
+			b.WriteRune(r)
 		case r < ' ':
-			return pictures + r
+			b.WriteRune(pictures + r)
 		case r == '\x7f':
-			return '\u2421'
+			b.WriteRune('\u2421')
+		case unicode.Is(unicode.Bidi_Control, r):
+			fmt.Fprintf(&b, `\u%04x`, r) // has no picture, and is the same text in JSON
+		default:
+			b.WriteRune(utf8.RuneError)
 		}
-		return utf8.RuneError
-	}, s)
+	}
+	return b.String()
 }
 
 // line is a text of others on one line.
@@ -102,4 +118,16 @@ func cell(f Format, s string) string {
 		s = strings.ReplaceAll(s, "|", `\|`)
 	}
 	return s
+}
+
+// CSVCell is a text as a cell of CSV, before quotes: a spreadsheet would run one that begins as a
+// formula does, so "'" stands before it, unless it is a number.
+func CSVCell(s string) string {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
+	}
+	return "'" + s
 }

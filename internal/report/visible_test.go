@@ -16,11 +16,12 @@ import (
 // Nothing that a terminal obeys gets through, in whatever pieces it comes, and all text does.
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain\ttext\n":             "plain\ttext\n",
-		"Größe ×² → 日本 🙂\n":         "Größe ×² → 日本 🙂\n",
-		"\x1b[2Jgone\a\r\x00\x7f":   "␛[2Jgone␇␍␀␡",
-		"\u009b2J":                  "\ufffd2J",
-		"\x9b2J \xff \xe2\x82 end.": "\ufffd2J \ufffd \ufffd\ufffd end.",
+		"plain\ttext\n":              "plain\ttext\n",
+		"Größe ×² → 日本 🙂\n":          "Größe ×² → 日本 🙂\n",
+		"\x1b[2Jgone\a\r\x00\x7f":    "␛[2Jgone␇␍␀␡",
+		"\u009b2J":                   "\ufffd2J",
+		"a\u202egpj.exe\u2069\u061c": `a\u202egpj.exe\u2069\u061c`,
+		"\x9b2J \xff \xe2\x82 end.":  "\ufffd2J \ufffd \ufffd\ufffd end.",
 	} {
 		for size := 1; size <= len(text); size++ {
 			var b bytes.Buffer
@@ -36,6 +37,32 @@ func TestVisible(t *testing.T) {
 			if got := b.String(); strings.ContainsAny(got, "\x1b\a\r\x00\x7f\u009b") || strings.Contains(got, "\x9b2") {
 				t.Errorf("%q in pieces of %d: %q", text, size, got)
 			}
+		}
+	}
+}
+
+// No cell of CSV is a formula, and numbers and other text stay as they are.
+func TestCSVHasNoFormulas(t *testing.T) {
+	records := evilRecords()
+	for i := range records.Cells {
+		c := &records.Cells[i]
+		c.Status, c.Impl, c.Reason, c.Flags = verify.Wrong, "=HYPERLINK(1)", "@SUM(1)", []string{"+1+1", "-1"}
+	}
+	rows := Rows(records, "")
+	var b bytes.Buffer
+	if err := Throughput(&b, CSV, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{",'=HYPERLINK(1),", ",'+1+1 -1,", ",'@SUM(1)"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+	for text, want := range map[string]string{
+		"": "", "a=1": "a=1", "-1.5e3": "-1.5e3", "+2": "+2", "-": "'-", "\t=1": "'\t=1", "-1+2": "'-1+2",
+	} {
+		if got := CSVCell(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

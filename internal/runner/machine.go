@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"eccbench/internal/bench"
@@ -43,6 +44,13 @@ func describeBinary() (bench.Binary, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		told(&b, info)
 	}
+	sum, err := ProgramHash()
+	b.SHA256 = sum
+	return b, err
+}
+
+// ProgramHash returns the SHA-256 of this program's file, as 64 hexadecimal digits.
+var ProgramHash = sync.OnceValues(func() (string, error) {
 	path, err := os.Executable()
 	if err == nil {
 		path, err = running(path)
@@ -51,20 +59,19 @@ func describeBinary() (bench.Binary, error) {
 		path = code
 	}
 	if err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return b, fmt.Errorf("hashing the program: %w", err)
+		return "", fmt.Errorf("hashing the program: %w", err)
 	}
-	b.SHA256 = hex.EncodeToString(h.Sum(nil))
-	return b, nil
-}
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
 
 // told notes what a program says of how it was built: for which level of its architecture, and
 // from which commit.
@@ -105,6 +112,7 @@ func checkoutCommit(module string) string {
 // DescribeMachine describes this host as far as it can be read.
 func DescribeMachine() bench.Machine {
 	host, _ := os.Hostname()
+	limit, _ := cgroupMemory("/")
 	return bench.Machine{
 		Host:        host,
 		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
@@ -112,8 +120,8 @@ func DescribeMachine() bench.Machine {
 		Caches:      caches(),
 		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
 		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
-		CgroupCPU:   orNA(first("/sys/fs/cgroup/cpu.max")),
-		CgroupBytes: limited(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")),
+		CgroupCPU:   orNA(cgroupCPU("/")),
+		CgroupBytes: limit,
 		Load:        load(),
 		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
 	}
@@ -130,15 +138,10 @@ func limited(text string) int64 {
 }
 
 // AvailableMemory is how many bytes can be used without swapping: what the
-// kernel says, within the cgroup's limit; 0 when unknown.
+// kernel says, within the limits of its cgroups; 0 when unknown.
 func AvailableMemory() int64 {
-	free := kilobytes(procField("/proc/meminfo", "MemAvailable"))
-	m := DescribeMachine()
-	if m.CgroupBytes > 0 {
-		used, _ := strconv.ParseInt(first("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"), 10, 64)
-		free = min(free, max(0, m.CgroupBytes-used))
-	}
-	return free
+	_, free := cgroupMemory("/")
+	return min(free, kilobytes(procField("/proc/meminfo", "MemAvailable")))
 }
 
 // TotalMemory is how many bytes this machine has, or the cgroup may have; 0 when unknown.
