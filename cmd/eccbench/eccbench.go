@@ -26,6 +26,9 @@ func subcommands() []cli.Subcommand {
 func eccbench(c *cli.Program, args []string) int {
 	remote.Register()
 	c.Stdout, c.Stderr = report.Visible(c.Stdout), report.Visible(c.Stderr)
+	if err := remote.Conceal(args); err != nil {
+		return c.Fail(cli.Usagef("%w", err))
+	}
 	name := "run"
 	switch {
 	case len(args) == 0:

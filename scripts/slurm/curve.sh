@@ -50,6 +50,11 @@ case $shards in '' | *[!0-9]* | 0*) fail "$shards: want the number of shards, 1 
 program=${ECCBENCH:-eccbench}
 command -v "$program" > /dev/null || fail "$program: no such program; say which in ECCBENCH"
 command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
+for word; do
+	case $word in
+	*http://*[?@]* | *https://*[?@]*) fail "the password or the query of a URL would be kept in $folder; put it into ~/.netrc or ECCBENCH_URLS" ;;
+	esac
+done
 mkdir -p "$folder"
 
 case $ask/${SBATCH_FLAGS-} in
