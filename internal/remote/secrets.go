@@ -76,10 +76,12 @@ func conceal(full string) (shown string, err error) {
 		return shown, nil
 	}
 	if strings.EqualFold(u.Scheme, "s3") {
-		return "", fmt.Errorf("%s: an S3 URL takes no user name and no query; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and write ? in a key as %%3F", shown)
+		return "", fmt.Errorf("%s: an S3 URL takes no user name and no query; "+
+			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and write ? in a key as %%3F", shown)
 	}
 	if before := secrets.full[shown]; before != nil && before.String() != u.String() {
-		return "", fmt.Errorf("%s: two URLs differ only in what is not shown of them; run the command for one at a time", shown)
+		return "", fmt.Errorf("%s: two URLs differ only in the password or the query; "+
+			"run the command for one at a time", shown)
 	}
 	secrets.full[shown] = u
 	return shown, nil

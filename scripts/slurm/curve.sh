@@ -52,7 +52,9 @@ command -v "$program" > /dev/null || fail "$program: no such program; say which 
 command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
 for word; do
 	case $word in
-	*http://*[?@]* | *https://*[?@]*) fail "the password or the query of a URL would be kept in $folder; put it into ~/.netrc or ECCBENCH_URLS" ;;
+	*http://*[?@]* | *https://*[?@]*)
+		fail "the password or the query of a URL would be kept in $folder; put it into ~/.netrc or ECCBENCH_URLS"
+		;;
 	esac
 done
 mkdir -p "$folder"
