@@ -17,6 +17,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/cli"
+	"eccbench/internal/remote"
 	"eccbench/internal/stats"
 )
 
@@ -71,6 +72,9 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		if i == 0 && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
 			continue
+		}
+		if err := remote.Conceal(line); err != nil {
+			return nil, fmt.Errorf("--pairs %s: line %d: %w", path, i+1, err)
 		}
 		line = append(line, "")
 		for k := range 2 {

@@ -38,6 +38,9 @@ func eccbench(c *cli.Program, args []string) int {
 
 // dispatch runs the command that the arguments name.
 func dispatch(c *cli.Program, args []string) error {
+	if err := remote.Conceal(args); err != nil {
+		return cli.Usagef("%w", err)
+	}
 	name := "run"
 	switch {
 	case len(args) == 0:

@@ -158,6 +158,7 @@ func TestScripts(t *testing.T) {
 			"locate":   locate,
 			"slurm":    slurm,
 			"s3":       serveS3,
+			"web":      serveWeb,
 		},
 	})
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -46,4 +48,23 @@ func serveS3(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("AWS_ACCESS_KEY_ID", "one")
 	ts.Setenv("AWS_SECRET_ACCESS_KEY", "two")
 	ts.Setenv("AWS_REGION", "us-east-1")
+}
+
+// serveWeb starts a web server of a folder until the script ends, for the user ann with the password
+// s3cr3t, or for who has a signature. WEB is its host and port.
+func serveWeb(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: web FOLDER")
+	}
+	files := http.FileServer(http.Dir(ts.MkAbs(args[0])))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if (user != "ann" || password != "s3cr3t") && r.URL.Query().Get("X-Amz-Signature") != "s3cr3t" {
+			http.Error(w, "who is that?", http.StatusUnauthorized)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("WEB", strings.TrimPrefix(server.URL, "http://"))
 }

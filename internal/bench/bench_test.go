@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -365,5 +366,38 @@ func TestOldRecordsTellByTheirFlags(t *testing.T) {
 	}
 	if c := recs.Cells[1]; c.ISA != "" || c.Hot {
 		t.Errorf("a cell without either has %q, %v", c.ISA, c.Hot)
+	}
+}
+
+// A small file can be of no end when it is decompressed: a line of a results file and the whole of one
+// have a limit.
+func TestEndlessResults(t *testing.T) {
+	var file bytes.Buffer
+	w, err := zstd.NewWriter(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece := bytes.Repeat([]byte(" "), 1<<20)
+	for range longestLine>>20 + 1 {
+		if _, err := w.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRecords(bytes.NewReader(file.Bytes())); err == nil || !strings.Contains(err.Error(), "line 1: longer than") {
+		t.Errorf("%d bytes of one line: %v", file.Len(), err)
+	}
+	for most, want := range map[int64]string{longestLine + 1<<20: "", longestLine: "more than 67108864 bytes"} {
+		r, err := decompress(bytes.NewReader(file.Bytes()), most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, r)
+		r.Close()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("at most %d bytes: %v, want %q", most, err, want)
+		}
 	}
 }

@@ -41,18 +41,50 @@ func ReadRecords(r io.Reader) (Records, error) {
 // zstdMagic is what a frame of Zstandard begins with (RFC 8878, section 3.1.1).
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
+// longestLine is far above the length of a record, and mostDecompressed above that of a results file.
+const longestLine, mostDecompressed = 64 << 20, 1 << 30
+
 // Decompress is the bytes of a results file, whether it is compressed or not. Closing it
-// does not close r.
-func Decompress(r io.Reader) (io.ReadCloser, error) {
+// does not close r. More than 1 GiB of a compressed file is an error.
+func Decompress(r io.Reader) (io.ReadCloser, error) { return decompress(r, mostDecompressed) }
+
+func decompress(r io.Reader, most int64) (io.ReadCloser, error) {
 	in := bufio.NewReader(r)
 	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // an error comes again
 		return io.NopCloser(in), nil
 	}
-	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return nil, fmt.Errorf("decompressing: %w", err)
 	}
-	return d.IOReadCloser(), nil
+	return &bounded{d.IOReadCloser(), most, most}, nil
+}
+
+// A bounded reader fails behind so many bytes.
+type bounded struct {
+	io.ReadCloser
+	most, left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("decompressing: more than %d bytes; decompress it with zstd -d, and look what it holds", b.most)
+	}
+	return n, err
+}
+
+// readLine reads a line with its end, which the last one may lack.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		if line = append(line, piece...); len(line) > longestLine {
+			return nil, fmt.Errorf("longer than %d bytes; this is no results file", longestLine)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
 }
 
 // readRecords also returns the length of the whole lines, and the line that was cut
@@ -60,13 +92,13 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
 			recs.Cut = int64(len(line))
 			return recs, whole, line, nil
 		}
 		if err != nil {
-			return recs, whole, nil, err
+			return recs, whole, nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := recs.add(line); err != nil {

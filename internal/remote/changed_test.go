@@ -223,6 +223,9 @@ func TestRedirects(t *testing.T) {
 		switch r.URL.Path {
 		case "/loop":
 			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/bad":
+			w.Header().Set("Location", "http://h/%zz?X-Amz-Signature=abc")
+			w.WriteHeader(http.StatusFound)
 		case "/file":
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		default:
@@ -241,9 +244,9 @@ func TestRedirects(t *testing.T) {
 	for path, c := range map[string]struct {
 		want string
 		most int
-	}{"/loop": {"redirects more than 10 times", 10}, "/file": {`at "file://…"`, 1}} {
+	}{"/loop": {"redirects more than 10 times", 10}, "/file": {`at "file://…"`, 1}, "/bad": {"a URL that is not valid", 1}} {
 		requests = 0
-		if _, _, err := n.Get(first.URL+path, 9, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), c.want) || requests > c.most {
+		if _, _, err := n.Get(first.URL+path, 9, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "abc") || requests > c.most {
 			t.Errorf("%s: %v, after %d requests", path, err, requests)
 		}
 	}

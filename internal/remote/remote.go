@@ -219,12 +219,15 @@ func (n *network) at(address string) (client, *url.URL, error) {
 	if err != nil || u.Host == "" {
 		return nil, nil, datasets.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
 	}
+	if u.Scheme != "s3" {
+		u = reveal(u)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if c := n.clients[u.Scheme]; c != nil {
 		return c, u, nil
 	}
-	var c client = web{&http.Client{Transport: transport(), CheckRedirect: redirect}}
+	var c client = web{&http.Client{Transport: located{transport()}, CheckRedirect: redirect}}
 	if u.Scheme == "s3" {
 		if c, err = newS3(); err != nil {
 			return nil, nil, err
@@ -251,6 +254,21 @@ func redirect(r *http.Request, via []*http.Request) error {
 		return datasets.ObjectError{Why: fmt.Sprintf("the server redirects more than %d times", mostRedirects)}
 	}
 	return nil
+}
+
+// located rejects redirects to what is no URL, whose text, a query with it, net/http would print.
+type located struct{ http.RoundTripper }
+
+func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := l.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+		a.Body.Close() // nobody reads it
+		return nil, datasets.ObjectError{Why: "the server redirects to a URL that is not valid"}
+	}
+	return a, nil
 }
 
 // transport keeps as many connections as there are reads at a time.
@@ -362,6 +380,9 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 
 func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	a, err := w.do(ctx, http.MethodHead, at, func(http.Header) {})
+	if status := (statusError{}); at.RawQuery != "" && errors.As(err, &status) && status.code == http.StatusForbidden {
+		return w.statByGet(ctx, at)
+	}
 	if err != nil {
 		return 0, "", err
 	}
@@ -370,6 +391,20 @@ func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 		return 0, "", datasets.ObjectError{Why: "the server does not say how long it is; download it"}
 	}
 	return a.ContentLength, versionOf(a.Header), nil
+}
+
+// statByGet is stat at a URL that is signed for GET alone.
+func (w web) statByGet(ctx context.Context, at *url.URL) (int64, string, error) {
+	r, h, err := w.get(ctx, at, 0, 1, "")
+	if err != nil {
+		return 0, "", err
+	}
+	r.Close() // nobody reads it
+	size, err := lengthOf(h, 0, 1)
+	if err == nil && size < 0 {
+		err = datasets.ObjectError{Why: "the server does not say how long it is; download it"}
+	}
+	return size, versionOf(h), err
 }
 
 func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error) {

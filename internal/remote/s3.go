@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -26,7 +25,7 @@ func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
-		return nil, datasets.ObjectError{Why: fmt.Sprintf("AWS_ENDPOINT_URL is %q, which is no URL", endpoint)}
+		return nil, datasets.ObjectError{Why: "AWS_ENDPOINT_URL is no URL; want such as https://host:9000"}
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" || os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {

@@ -22,6 +22,18 @@ fail() {
 	exit 64
 }
 
+# quote prints words so that every POSIX shell reads them again: sbatch runs a job by /bin/sh,
+# which may not have the $'…' of printf %q.
+quote() {
+	local word
+	for word; do
+		case $word in
+		'' | *[!A-Za-z0-9_./=:,+@%-]*) word=$(printf '%s\n' "$word" | LC_ALL=C sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/") ;;
+		esac
+		printf '%s ' "$word"
+	done
+}
+
 wait='' ask=curve
 while :; do
 	case ${1-} in
@@ -38,6 +50,13 @@ case $shards in '' | *[!0-9]* | 0*) fail "$shards: want the number of shards, 1 
 program=${ECCBENCH:-eccbench}
 command -v "$program" > /dev/null || fail "$program: no such program; say which in ECCBENCH"
 command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
+for word; do
+	case $word in
+	*http://*[?@]* | *https://*[?@]*)
+		fail "the password or the query of a URL would be kept in $folder; put it into ~/.netrc or ECCBENCH_URLS"
+		;;
+	esac
+done
 mkdir -p "$folder"
 
 case $ask/${SBATCH_FLAGS-} in
@@ -47,7 +66,7 @@ curve/*--gres=gpu* | curve/*--gpus*)
 esac
 
 # What is asked is kept beside the parts, so that those of two questions are never mixed.
-question=$(printf '%q ' "$shards" "$@")
+question=$(quote "$shards" "$@")
 [ "$ask" = curve ] || question="$ask $question"
 result=$folder/$ask.csv
 if [ -e "$folder/question" ] && [ "$(cat "$folder/question")" != "$question" ]; then
@@ -78,7 +97,7 @@ fi
 
 dependency=
 if [ -n "$missing" ]; then
-	task="exec $(printf '%q ' "$program" "$ask" "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
+	task="exec $(quote "$program" "$ask" "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
 	# shellcheck disable=SC2086 # flags are words
 	array=$(sbatch --parsable --job-name="eccbench-$ask" --array="$missing" --output="$folder/log-%a.txt" ${SBATCH_FLAGS-} --wrap "$task")
 	array=${array%%;*}
@@ -87,7 +106,7 @@ if [ -n "$missing" ]; then
 	echo "curve.sh: shards $missing of $shards are job $array"
 fi
 # shellcheck disable=SC2086
-merge="exec $(printf '%q ' "$program" merge "$folder" --out "$result") ${MERGE_FLAGS-}"
+merge="exec $(quote "$program" merge "$folder" --out "$result") ${MERGE_FLAGS-}"
 rm -f "$result"
 status=0
 # shellcheck disable=SC2086
