@@ -115,6 +115,9 @@ func (s *fileSet) describe(path string, o FileOptions) (*fileBody, error) {
 // filesOf are the files that the image at path is read from: those that its header names
 // come after it.
 func filesOf(path string, o FileOptions) []string {
+	if IsURL(path) && !IsZarr(path) && !isZarrName(path) { // which has no others beside it
+		return []string{path}
+	}
 	files := &fileSet{}
 	defer files.Close() // only looked at
 	o.Stream = true     // what would be decoded whole is not

@@ -269,6 +269,13 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a server without ranges: %v", err)
 	}
 
+	// Its files are asked for before an image is opened: a server that fails is then tried once.
+	g.requests.Store(0)
+	name := raw + address + "/scan.raw"
+	if list := datasets.Files(name); len(list) != 1 || list[0] != address+"/scan.raw" || g.requests.Load() > 0 {
+		t.Errorf("files of %s: %q, after %d requests", name, list, g.requests.Load())
+	}
+
 	// No object takes more memory than it may.
 	n := &network{wait: time.Millisecond}
 	g.fail = nil

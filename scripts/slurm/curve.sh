@@ -47,6 +47,7 @@ done
 shards=$1 folder=${2%/}
 shift 2
 case $shards in '' | *[!0-9]* | 0*) fail "$shards: want the number of shards, 1 or more" ;; esac
+case $folder in *[%\\]*) fail "$folder: Slurm replaces % and \\ in names of logs; name another folder" ;; esac
 program=${ECCBENCH:-eccbench}
 command -v "$program" > /dev/null || fail "$program: no such program; say which in ECCBENCH"
 command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
