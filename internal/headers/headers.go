@@ -1,11 +1,15 @@
-// Package headers writes the headers of files of arrays that other programs read.
+// Package headers writes the headers of files of arrays that other programs read, and such files.
 package headers
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -99,4 +103,35 @@ func (n Nifti) Header() ([]byte, error) {
 	var b bytes.Buffer
 	err := binary.Write(&b, binary.LittleEndian, h)
 	return b.Bytes(), err
+}
+
+// Extension returns the extension of a list that a path ends with, in any case, or "".
+func Extension(path string, list []string) string {
+	i := slices.IndexFunc(list, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
+	if i < 0 {
+		return ""
+	}
+	return list[i]
+}
+
+// Write writes a header and then what voxels writes, compressed where the extension ends in .gz.
+func Write(w io.Writer, extension string, header []byte, voxels func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<18)
+	to, end := io.Writer(b), b.Flush
+	if strings.HasSuffix(extension, ".gz") {
+		z := gzip.NewWriter(b)
+		to, end = z, func() error {
+			if err := z.Close(); err != nil {
+				return err
+			}
+			return b.Flush()
+		}
+	}
+	if _, err := to.Write(header); err != nil {
+		return err
+	}
+	if err := voxels(to); err != nil {
+		return err
+	}
+	return end()
 }

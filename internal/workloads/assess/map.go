@@ -1,11 +1,8 @@
 package assess
 
 import (
-	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -16,21 +13,12 @@ import (
 func MapExtensions() []string { return []string{".npy", ".nii", ".nii.gz", ".nrrd"} }
 
 // MapExtension is which of them a path ends with, or "".
-func MapExtension(path string) string {
-	list := MapExtensions()
-	i := slices.IndexFunc(list, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
-	if i < 0 {
-		return ""
-	}
-	return list[i]
-}
+func MapExtension(path string) string { return headers.Extension(path, MapExtensions()) }
 
 // WriteMap writes a map of float32 in the format of an extension. affine maps x, y, z and 1 to
 // millimetres, right, anterior and superior; nil where nobody knows.
 func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, affine *[3][4]float64,
 	note string) error {
-	b := bufio.NewWriterSize(w, 1<<18)
-	to, end := io.Writer(b), func() error { return nil }
 	var header []byte
 	var err error
 	switch extension {
@@ -41,28 +29,19 @@ func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, aff
 		}
 	case ".nii", ".nii.gz":
 		n := headers.Nifti{Kind: "f4", Shape: []int64{s.W, s.H, s.D}, Note: note, Name: "local chi", Affine: affine}
-		if header, err = n.Header(); err != nil {
-			return err
-		}
-		if extension == ".nii.gz" {
-			z := gzip.NewWriter(b)
-			to, end = z, z.Close
-		}
+		header, err = n.Header()
 	case ".nrrd":
 		header = nrrd(s, affine, note)
 	default:
-		return fmt.Errorf("no format has the extension %q", extension)
+		err = fmt.Errorf("no format has the extension %q", extension)
 	}
-	if _, err := to.Write(header); err != nil {
+	if err != nil {
 		return err
 	}
-	if _, err := to.Write(grid.Bytes(values)); err != nil {
+	return headers.Write(w, extension, header, func(w io.Writer) error {
+		_, err := w.Write(grid.Bytes(values))
 		return err
-	}
-	if err := end(); err != nil {
-		return err
-	}
-	return b.Flush()
+	})
 }
 
 // nrrd is the header of an NRRD file.

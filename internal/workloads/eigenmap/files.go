@@ -1,8 +1,6 @@
 package eigenmap
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -10,8 +8,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"slices"
-	"strings"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/headers"
@@ -21,13 +17,7 @@ import (
 func Extensions() []string { return []string{".png", ".npy", ".nii", ".nii.gz"} }
 
 // Extension is which of them a path ends with, or "".
-func Extension(path string) string {
-	i := slices.IndexFunc(Extensions(), func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
-	if i < 0 {
-		return ""
-	}
-	return Extensions()[i]
-}
+func Extension(path string) string { return headers.Extension(path, Extensions()) }
 
 // apart is how many pixels are between pictures that lie side by side.
 const apart = 4
@@ -108,8 +98,6 @@ func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]flo
 // write writes a header and numbers of one image, or of several.
 func write(w io.Writer, extension, kind string, in grid.Source, images int64, note, name string, numbers func(io.Writer) error) error {
 	s := in.Shape()
-	b := bufio.NewWriterSize(w, 1<<18)
-	to, end := io.Writer(b), func() error { return nil }
 	var header []byte
 	var err error
 	switch extension {
@@ -130,21 +118,8 @@ func write(w io.Writer, extension, kind string, in grid.Source, images int64, no
 		if header, err = (headers.Nifti{Kind: kind, Shape: shape, Note: note, Name: name}).Header(); err != nil {
 			return err
 		}
-		if extension == ".nii.gz" {
-			z := gzip.NewWriter(b)
-			to, end = z, z.Close
-		}
 	default:
 		return fmt.Errorf("no format has the extension %q", extension)
 	}
-	if _, err := to.Write(header); err != nil {
-		return err
-	}
-	if err := numbers(to); err != nil {
-		return err
-	}
-	if err := end(); err != nil {
-		return err
-	}
-	return b.Flush()
+	return headers.Write(w, extension, header, numbers)
 }
