@@ -18,6 +18,7 @@ import (
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/assess"
@@ -180,7 +181,9 @@ func labelList(words []string) (list []float64, err error) {
 
 // An assessed is the verified comparison of a pair of images.
 type assessed struct {
-	pair            *assess.Pair
+	pair            *assess.Pair // nil where only the numbers are needed any more
+	shape           grid.Shape
+	sets            []assess.Set
 	predName, truth string // as people know them
 	method          string // who made the prediction, of many
 	dims            int
@@ -216,7 +219,8 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if err != nil {
 		return a, err
 	}
-	a.pair, a.answer, a.dims = got.Pair, got.Answered, got.Truth.Shape().Dim()
+	a.pair, a.answer = got.Pair, got.Answered
+	a.shape, a.sets, a.dims = a.pair.Shape(), a.pair.Sets, a.pair.Shape().Dim()
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
 			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
@@ -228,15 +232,15 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown,
-			a.pair.Shape(), len(a.pair.Sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+			a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return a, nil
 }
 
 // byPatch adds the mean errors over patches.
 func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
-	corners, shape := assess.Patches(a.pair.Shape(), j.patch, cmp.Or(j.stride, j.patch))
-	a.patches = make([][]float64, len(a.pair.Sets)*len(a.constructions))
+	corners, shape := assess.Patches(a.shape, j.patch, cmp.Or(j.stride, j.patch))
+	a.patches = make([][]float64, len(a.sets)*len(a.constructions))
 	for row := range a.patches {
 		a.patches[row] = make([]float64, len(patchColumns))
 	}
@@ -308,9 +312,9 @@ func (j assessJob) writeMap(a assessed) error {
 	if j.mapped == "" {
 		return nil
 	}
-	at := len(a.pair.Sets) - 1 - len(j.groups)
+	at := len(a.sets) - 1 - len(j.groups)
 	construction := a.constructions[0]
-	values := assess.LocalEuler(a.pair, a.pair.Sets[at], construction)
+	values := assess.LocalEuler(a.pair, a.sets[at], construction)
 	sum := 0.0
 	for _, v := range values {
 		sum += float64(v)
@@ -322,9 +326,9 @@ func (j assessJob) writeMap(a assessed) error {
 				sum, want)}
 	}
 	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
-		assess.Connectivity(construction, a.dims), a.pair.Sets[at].Name, version())
+		assess.Connectivity(construction, a.dims), a.sets[at].Name, version())
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.pair.Shape(), values, a.affine, note)
+		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, values, a.affine, note)
 	})
 }
 
@@ -335,7 +339,7 @@ func (j assessJob) writeErrors(a assessed) error {
 	}
 	var text strings.Builder
 	text.WriteString("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max\n")
-	for _, set := range a.pair.Sets {
+	for _, set := range a.sets {
 		for _, k := range a.constructions {
 			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
 				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label),

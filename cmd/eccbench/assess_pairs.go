@@ -122,8 +122,7 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 		if err != nil {
 			return err
 		}
-		a.method = p.method
-		a.pair.Pred, a.pair.Truth = nil, nil // only names are needed
+		a.method, a.pair = p.method, nil
 		list = append(list, a)
 	}
 	write := func(w io.Writer) error { return writeMany(w, j.format, list) }

@@ -27,7 +27,7 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 			text.WriteString(row.csv() + "\n")
 		}
 	default:
-		fmt.Fprintf(&text, "assess: %s against %s, %s\n%s", a.predName, a.truth, a.pair.Shape(), preamble(a))
+		fmt.Fprintf(&text, "assess: %s against %s, %s\n%s", a.predName, a.truth, a.shape, preamble(a))
 		for _, t := range a.tables() {
 			text.WriteString("\n")
 			if err := t.write(&text, format == "md"); err != nil {
@@ -48,7 +48,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // head is the line about where the numbers are from.
 func (a assessed) head() string {
-	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.pair.Shape(),
+	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.shape,
 		a.answer.By, a.answer.Witness, version())
 }
 
@@ -84,7 +84,7 @@ func (a assessed) columns() []string {
 }
 
 func (a assessed) rows() (list []assessRow) {
-	for i, set := range a.pair.Sets {
+	for i, set := range a.sets {
 		for _, k := range a.constructions {
 			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.dims)}
 			if a.patches != nil {
@@ -145,7 +145,7 @@ type assessDocument struct {
 }
 
 func (a assessed) document() assessDocument {
-	return assessDocument{a.predName, a.truth, "", a.pair.Shape().String(), a.answer.By, "VERIFIED",
+	return assessDocument{a.predName, a.truth, a.method, a.shape.String(), a.answer.By, "VERIFIED",
 		a.answer.Witness, version(), connectivities(a.dims), a.rows()}
 }
 
@@ -165,7 +165,7 @@ func (a assessed) tables() []assessTable {
 	if a.dims == 2 {
 		second.header, matched.header = second.header[:5], matched.header[:6]
 	}
-	for i, set := range a.pair.Sets {
+	for i, set := range a.sets {
 		c := a.answer.Out[i]
 		change := "—"
 		if c.Truth != 0 {
