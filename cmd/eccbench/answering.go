@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -178,6 +179,14 @@ func writeTo(c *cli.Program, out, what string, write func(io.Writer) error) erro
 		return fmt.Errorf("writing the %s: %w", what, err)
 	}
 	return nil
+}
+
+// writeJSON writes a value as indented JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(v)
 }
 
 // plotted are the names of files that curves are drawn to.

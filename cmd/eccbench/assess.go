@@ -337,21 +337,20 @@ func (j assessJob) writeErrors(a assessed) error {
 	if j.errors == "" {
 		return nil
 	}
-	var text strings.Builder
-	text.WriteString("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max\n")
+	lines := [][]string{strings.Split("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max", ",")}
 	for _, set := range a.sets {
 		for _, k := range a.constructions {
 			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
-				fmt.Fprintf(&text, "%s,%d,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", csvText(d.Label),
-					assess.Connectivity(k, a.dims), d.Kind, d.Voxels, d.Meets,
-					d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1], d.Least[2], d.Greatest[2])
+				line := []string{d.Label, strconv.Itoa(assess.Connectivity(k, a.dims)), d.Kind}
+				for _, n := range []int64{d.Voxels, d.Meets, d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1],
+					d.Least[2], d.Greatest[2]} {
+					line = append(line, strconv.FormatInt(n, 10))
+				}
+				lines = append(lines, line)
 			}
 		}
 	}
-	return cli.WriteFile(j.errors, func(w *os.File) error {
-		_, err := w.WriteString(text.String())
-		return err
-	})
+	return cli.WriteFile(j.errors, func(w *os.File) error { return report.WriteCSV(w, lines) })
 }
 
 // exitAbove is the exit code of a number above its limit: a regression.
@@ -371,13 +370,4 @@ func (j assessJob) failAbove(list []assessed) error {
 		}
 	}
 	return nil
-}
-
-// csvText is a text as a cell of CSV.
-func csvText(s string) string {
-	s = report.CSVCell(s)
-	if strings.ContainsAny(s, ",\"\n") {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-	}
-	return s
 }

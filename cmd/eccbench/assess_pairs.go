@@ -18,6 +18,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/remote"
+	"eccbench/internal/report"
 	"eccbench/internal/stats"
 )
 
@@ -148,14 +149,15 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			Tests   []assessTest     `json:"tests"`
 		}{documents, summary, tests})
 	case "csv":
-		columns := append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)
-		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n%s\n", len(list), list[0].answer.Witness,
-			version(), strings.Join(columns, ","))
+		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n", len(list), list[0].answer.Witness, version())
+		lines := [][]string{append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)}
 		for _, a := range list {
 			for _, row := range a.rows() {
-				fmt.Fprintf(&text, "%s,%s,%s,%s\n", csvText(a.predName), csvText(a.truth), csvText(a.method),
-					row.csv())
+				lines = append(lines, append([]string{a.predName, a.truth, a.method}, row.cells()...))
 			}
+		}
+		if err := report.WriteCSV(&text, lines); err != nil {
+			return err
 		}
 	default:
 		fmt.Fprintf(&text, "assess: %d pairs\n%s\n", len(list), preamble(list[0]))

@@ -21,10 +21,13 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 	case "json":
 		return writeJSON(w, a.document())
 	case "csv":
-		columns := append([]string{"label", "connectivity"}, a.columns()...)
-		fmt.Fprintf(&text, "# %s\n%s\n", a.head(), strings.Join(columns, ","))
+		fmt.Fprintf(&text, "# %s\n", a.head())
+		lines := [][]string{append([]string{"label", "connectivity"}, a.columns()...)}
 		for _, row := range a.rows() {
-			text.WriteString(row.csv() + "\n")
+			lines = append(lines, row.cells())
+		}
+		if err := report.WriteCSV(&text, lines); err != nil {
+			return err
 		}
 	default:
 		fmt.Fprintf(&text, "assess: %s against %s, %s\n%s", a.predName, a.truth, a.shape, preamble(a))
@@ -37,13 +40,6 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(v)
 }
 
 // head is the line about where the numbers are from.
@@ -96,12 +92,13 @@ func (a assessed) rows() (list []assessRow) {
 	return list
 }
 
-func (r assessRow) csv() string {
-	cells := []string{csvText(r.label), strconv.Itoa(r.connectivity)}
+// cells are those of the row in CSV.
+func (r assessRow) cells() []string {
+	cells := []string{r.label, strconv.Itoa(r.connectivity)}
 	for _, v := range r.values {
 		cells = append(cells, number(v))
 	}
-	return strings.Join(cells, ",")
+	return cells
 }
 
 // number is a number of CSV, empty where it is not defined.

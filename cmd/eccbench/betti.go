@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -247,10 +246,7 @@ func (j bettiJob) draw(w io.Writer, name string, p ecc.Provenance, lines betti.L
 // writeBetti writes rows as csv, without a header where it is bare, or as json.
 func writeBetti(w io.Writer, format string, p ecc.Provenance, rows []bettiRow, bare bool) error {
 	if format == string(ecc.JSON) {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", " ")
-		return e.Encode(struct {
+		return writeJSON(w, struct {
 			ecc.Provenance
 			Betti []bettiRow `json:"betti"`
 		}{p, rows})

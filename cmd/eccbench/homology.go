@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -169,10 +168,7 @@ func notOfImage(input string, err error) error {
 
 func (j homologyJob) write(w io.Writer, a homologyAnswer) error {
 	if j.format == "json" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", " ")
-		return e.Encode(a)
+		return writeJSON(w, a)
 	}
 	var text strings.Builder
 	if j.format == "csv" {

@@ -162,8 +162,7 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 }
 
 func throughputCSV(w io.Writer, rows []Row) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi", "unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"})
+	lines := [][]string{{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi", "unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -171,13 +170,22 @@ func throughputCSV(w io.Writer, rows []Row) error {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	for _, r := range rows {
-		line := []string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads),
+		lines = append(lines, []string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads),
 			string(r.Status), number(r.Rate), number(r.Lo), number(r.Hi), r.Unit, number(r.Ceiling), number(r.Speedup),
-			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason}
+			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason})
+	}
+	return WriteCSV(w, lines)
+}
+
+// WriteCSV writes lines of cells as CSV. Texts that a spreadsheet would run are written as CSVCell has them.
+func WriteCSV(w io.Writer, lines [][]string) error {
+	c := csv.NewWriter(w)
+	for _, line := range lines {
+		cells := make([]string, len(line))
 		for i, s := range line {
-			line[i] = CSVCell(s)
+			cells[i] = CSVCell(s)
 		}
-		c.Write(line)
+		c.Write(cells) // Error tells
 	}
 	c.Flush()
 	return c.Error()
