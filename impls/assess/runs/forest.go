@@ -138,10 +138,10 @@ func joined(r runs, parent []int32, d, h, at int) (f forests) {
 			}
 			link(r, parent, corners, i, i-h)
 			if y > 0 {
-				linkCorners(r, corners, i, i-h-1)
+				link(r, nil, corners, i, i-h-1)
 			}
 			if y < h-1 {
-				linkCorners(r, corners, i, i-h+1)
+				link(r, nil, corners, i, i-h+1)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func counted(parent []int32) forest {
 }
 
 // link joins the runs of two rows that touch: in one forest those with faces in common, and in the other one
-// all.
+// all. The forest of faces is nil for rows that share none.
 func link(r runs, faces, corners []int32, row, other int) {
 	a, b := r.row(row), r.row(other)
 	first, second := r.start[row]+1, r.start[other]+1
@@ -173,27 +173,8 @@ func link(r runs, faces, corners []int32, row, other int) {
 			if corners[m] != corners[n] {
 				unite(corners, m, n)
 			}
-			if p.lo < q.hi && q.lo < p.hi && faces[m] != faces[n] {
+			if faces != nil && p.lo < q.hi && q.lo < p.hi && faces[m] != faces[n] {
 				unite(faces, m, n)
-			}
-		}
-		if p.hi < q.hi {
-			i++
-		} else {
-			j++
-		}
-	}
-}
-
-// linkCorners joins the runs of two rows that touch at corners or edges.
-func linkCorners(r runs, parent []int32, row, other int) {
-	a, b := r.row(row), r.row(other)
-	first, second := r.start[row]+1, r.start[other]+1
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		p, q := a[i], b[j]
-		if p.lo <= q.hi && q.lo <= p.hi {
-			if m, n := first+int32(i), second+int32(j); parent[m] != parent[n] {
-				unite(parent, m, n)
 			}
 		}
 		if p.hi < q.hi {
