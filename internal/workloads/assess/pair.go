@@ -218,23 +218,22 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 // Crop is the part of the pair from a corner on, of a shape; the corner is z, y and x.
 func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
 	q := *p
-	from := p.Shape()
-	for k, f := range []*grid.Field{p.Pred, p.Truth} {
-		size := f.Type().Size()
-		data := grid.NewBuffer(to.Voxels() * size)
-		for z := range to.D {
-			for y := range to.H {
-				row := ((z+at[0])*from.H+y+at[1])*from.W + at[2]
-				copy(data[(z*to.H+y)*to.W*size:], f.Data()[row*size:][:to.W*size])
-			}
+	var errs [2]error
+	q.Pred, errs[0] = cropped(p.Pred, at, to)
+	q.Truth, errs[1] = cropped(p.Truth, at, to)
+	return &q, errors.Join(errs[:]...)
+}
+
+func cropped(f *grid.Field, at [3]int64, to grid.Shape) (*grid.Field, error) {
+	from, size := f.Shape(), f.Type().Size()
+	data := grid.NewBuffer(to.Voxels() * size)
+	for z := range to.D {
+		for y := range to.H {
+			row := ((z+at[0])*from.H+y+at[1])*from.W + at[2]
+			copy(data[(z*to.H+y)*to.W*size:], f.Data()[row*size:][:to.W*size])
 		}
-		g, err := grid.Trusted(to, f.Type(), data, f.Ladder())
-		if err != nil {
-			return nil, err
-		}
-		*[]**grid.Field{&q.Pred, &q.Truth}[k] = g
 	}
-	return &q, nil
+	return grid.Trusted(to, f.Type(), data, f.Ladder())
 }
 
 // Patches are the corners of patches of a side, so many voxels apart along each axis, and their shape. The last
