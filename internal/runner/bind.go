@@ -103,23 +103,22 @@ func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {
 }
 
 func (b *bound[In, Out]) Refusals(input string, impls []string, cs []bench.Conditions) []error {
-	refusals := make([]error, len(impls))
+	refusals, found := make([]error, len(impls)), make([]bench.Implementation[In, Out], len(impls))
 	host := true
 	for k, impl := range impls {
-		i, err := b.find(impl)
-		refusals[k] = err
-		host = host && err == nil && i.About().Where == "cpu"
+		found[k], refusals[k] = b.find(impl)
+		host = host && refusals[k] == nil && found[k].About().Where == "cpu"
 	}
 	in, end, err := b.open(input, host)
 	if err == nil {
 		defer end()
 	}
-	for k, impl := range impls {
-		if refusals[k] == nil {
+	for k, i := range found {
+		switch {
+		case refusals[k] != nil:
+		case err != nil:
 			refusals[k] = err
-		}
-		if refusals[k] == nil {
-			i, _ := b.find(impl)
+		default:
 			refusals[k] = i.CanDo(in, cs[k])
 		}
 	}

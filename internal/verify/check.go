@@ -108,11 +108,11 @@ func (c *Checking[In, Out]) Spend(most time.Duration) { c.left = min(c.left, mos
 // trying, unless that is nil, with the name of each before it is tried, and with the evidence so far.
 func (c *Checking[In, Out]) Rest(trying func(law string, before []Evidence)) (all []Evidence) {
 	for !c.stopped && c.next < len(c.p.Laws) {
-		var tell func(law string)
-		if trying != nil {
-			tell = func(law string) { trying(law, all) }
-		}
-		all = append(all, c.try(tell)...)
+		all = append(all, c.try(func(law string) {
+			if trying != nil {
+				trying(law, all)
+			}
+		})...)
 	}
 	return all
 }
