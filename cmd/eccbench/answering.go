@@ -91,13 +91,13 @@ func (a *answering) question(c *cli.Program, input string) (q ask.Question, err 
 	return q, err
 }
 
-// apart makes sure that targets can be written and are none of the files of a question.
-func (a *answering) apart(q *ask.Question, targets ...cli.Target) error {
+// apart rejects targets that are a file of a question, or another file that is read.
+func (a *answering) apart(q *ask.Question, others []string, targets ...cli.Target) error {
 	files, err := q.Files()
 	if err != nil {
 		return err
 	}
-	return cli.Apart(targets, files...)
+	return cli.Apart(targets, append(files, others...)...)
 }
 
 // confirmed says what was confirmed of an image, and how long it took.

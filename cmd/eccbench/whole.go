@@ -31,18 +31,14 @@ func (a *answering) checkImage(f *pflag.FlagSet, why string) error {
 	return nil
 }
 
-// writable makes sure that targets can be written and are none of the files of a question, nor others.
+// writable rejects targets that cannot be written, and those that apart rejects.
 func (a *answering) writable(q *ask.Question, others []string, targets ...cli.Target) error {
 	for _, t := range targets {
 		if err := creatable(t.Path); err != nil {
 			return err
 		}
 	}
-	files, err := q.Files()
-	if err != nil {
-		return err
-	}
-	return cli.Apart(targets, append(files, others...)...)
+	return a.apart(q, others, targets...)
 }
 
 // noted is the name of an image, and what its file lacks, as a line of what is written shows it.

@@ -65,7 +65,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 		}
 		var refusals []error
 		if p.impl = q.Impl; p.impl == "" {
-			p.impl, refusals = Fastest(ecc.InConvention(q.By, p.turned), p.upright(), q.conditions(), curveImpls...)
+			p.impl, refusals = Fastest(ecc.InConvention(q.By, p.turned), p.upright, q.conditions(), curveImpls...)
 		}
 		switch {
 		case p.impl == "" && o.Every:

@@ -16,8 +16,9 @@ type image struct {
 	opening    Opening
 	name, mask string // canonical names
 	convention ecc.Convention
-	// turned is the convention with the axes of grid.Upright, in which the image is counted.
-	turned ecc.Convention
+	// upright is the image as it is counted, and turned the convention with its axes: grid.Upright.
+	upright grid.Source
+	turned  ecc.Convention
 }
 
 // names are the canonical names of the image and of its mask.
@@ -57,19 +58,13 @@ func (q *Question) open(o Opening) (i image, err error) {
 	q.Follow.Missing(q.Shown, i.Source)
 	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
 		i.turned = i.convention
-		_, i.turned.Periodic = grid.Upright(i.Source, i.convention.Periodic)
-		err = i.turned.Periodic.Of(i.upright().Shape())
+		i.upright, i.turned.Periodic = grid.Upright(i.Source, i.convention.Periodic)
+		err = i.turned.Periodic.Of(i.upright.Shape())
 	}
 	if err != nil {
 		return i, errors.Join(Usagef("--periodic %s: %s: %w", i.convention.Periodic, q.Shown, err), grid.Close(i.Source))
 	}
 	return i, nil
-}
-
-// upright is the image as it is counted.
-func (i image) upright() grid.Source {
-	s, _ := grid.Upright(i.Source, i.convention.Periodic)
-	return s
 }
 
 // OpenMasked opens an image, which may take so much memory. Its voxels are masked where a mask is 0, if that has a name.
