@@ -183,6 +183,7 @@ func labelList(words []string) (list []float64, err error) {
 type assessed struct {
 	pair            *assess.Pair // nil where only the numbers are needed any more
 	shape           grid.Shape
+	axes            int // of the truth, 3 of a volume of one slice too
 	sets            []assess.Set
 	predName, truth string // as people know them
 	method          string // who made the prediction, of many
@@ -220,7 +221,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		return a, err
 	}
 	a.pair, a.answer = got.Pair, got.Answered
-	a.shape, a.sets, a.dims = a.pair.Shape(), a.pair.Sets, a.pair.Shape().Dim()
+	a.shape, a.axes, a.sets, a.dims = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets, a.pair.Shape().Dim()
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
 			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
@@ -328,7 +329,7 @@ func (j assessJob) writeMap(a assessed) error {
 	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
 		assess.Connectivity(construction, a.dims), a.sets[at].Name, version())
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, values, a.affine, note)
+		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.axes, values, a.affine, note)
 	})
 }
 

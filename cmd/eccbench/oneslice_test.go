@@ -61,6 +61,12 @@ func TestOneSlice(t *testing.T) {
 			}
 		}
 	}
+	for name, want := range map[string]string{"a.npy": "(1, 3, 4)", "flat.npy": "(3, 4)"} {
+		mustTell(t, "assess", path(name), path(name), "-q", "--map", path("map.npy"))
+		if data, err := os.ReadFile(path("map.npy")); err != nil || !bytes.Contains(data, []byte(want)) {
+			t.Errorf("%s: assess writes the map %.100q, %v, want the shape %s", name, data, err, want)
+		}
+	}
 	for _, args := range [][]string{{"curve", path("flat.npy"), "--periodic", "z"}, {"curve", path("a.raw"), "--shape", "4x3", "--type", "uint8", "--periodic", "z"}} {
 		if _, errs, code := told(args...); code != 64 || !strings.Contains(errs, "has no axis z") {
 			t.Errorf("%q: exit code %d: %s", args, code, errs)

@@ -15,23 +15,23 @@ func MapExtensions() []string { return []string{".npy", ".nii", ".nii.gz", ".nrr
 // MapExtension is which of them a path ends with, or "".
 func MapExtension(path string) string { return headers.Extension(path, MapExtensions()) }
 
-// WriteMap writes a map of float32 in the format of an extension. affine maps x, y, z and 1 to
-// millimetres, right, anterior and superior; nil where nobody knows.
-func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, affine *[3][4]float64,
+// WriteMap writes a map of float32 of an image of so many axes in the format of an extension. affine maps x, y, z
+// and 1 to millimetres, right, anterior and superior; nil where nobody knows.
+func WriteMap(w io.Writer, extension string, s grid.Shape, axes int, values []float32, affine *[3][4]float64,
 	note string) error {
 	var header []byte
 	var err error
 	switch extension {
 	case ".npy":
 		header = headers.Npy("f4", s.D, s.H, s.W)
-		if s.D == 1 {
+		if axes == 2 {
 			header = headers.Npy("f4", s.H, s.W)
 		}
 	case ".nii", ".nii.gz":
 		n := headers.Nifti{Kind: "f4", Shape: []int64{s.W, s.H, s.D}, Note: note, Name: "local chi", Affine: affine}
 		header, err = n.Header()
 	case ".nrrd":
-		header = nrrd(s, affine, note)
+		header = nrrd(s, axes, affine, note)
 	default:
 		err = fmt.Errorf("no format has the extension %q", extension)
 	}
@@ -45,11 +45,11 @@ func WriteMap(w io.Writer, extension string, s grid.Shape, values []float32, aff
 }
 
 // nrrd is the header of an NRRD file.
-func nrrd(s grid.Shape, affine *[3][4]float64, note string) []byte {
+func nrrd(s grid.Shape, axes int, affine *[3][4]float64, note string) []byte {
 	var h strings.Builder
 	sizes := fmt.Sprintf("%d %d %d", s.W, s.H, s.D)
 	dimension := 3
-	if s.D == 1 && affine == nil {
+	if axes == 2 && affine == nil {
 		sizes, dimension = fmt.Sprintf("%d %d", s.W, s.H), 2
 	}
 	fmt.Fprintf(&h, "NRRD0005\n# %s\ntype: float\ndimension: %d\nsizes: %s\nendian: little\nencoding: raw\n",
