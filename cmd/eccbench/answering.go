@@ -78,7 +78,7 @@ func (a *answering) checkOptions() error {
 	return nil
 }
 
-// question is what is asked of an image.
+// question returns the question about an image.
 func (a *answering) question(c *cli.Program, input string) (q ask.Question, err error) {
 	q = ask.Question{
 		Options: a.options, Slices: a.slices, Input: a.in.Naming(input), Shown: report.VisibleText(a.spooled.Shown(input)), Named: a.named,
@@ -100,7 +100,7 @@ func (a *answering) apart(q *ask.Question, others []string, targets ...cli.Targe
 	return cli.Apart(targets, append(files, others...)...)
 }
 
-// confirmed says what was confirmed of an image, and how long it took.
+// confirmed prints the confirmed answer about an image, and the time that it took.
 func (a *answering) confirmed(c *cli.Program, input string, p ecc.Provenance, what string, start time.Time) {
 	if a.quiet {
 		return
@@ -113,7 +113,7 @@ func (a *answering) confirmed(c *cli.Program, input string, p ecc.Provenance, wh
 		shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 }
 
-// check refuses what cannot be.
+// check rejects impossible limits.
 func (a *answering) check() error {
 	if a.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.budget)

@@ -40,7 +40,7 @@ func assessCommand() cli.Subcommand {
 	}
 }
 
-// An assessJob is what was asked of assess.
+// An assessJob is a parsed assess command.
 type assessJob struct {
 	answering
 	given, joined, limits []string // as they were typed
@@ -107,7 +107,7 @@ func doAssess(c *cli.Program, args []string) error {
 	return spooled.Said(j.run(c, paths[0], paths[1]))
 }
 
-// checkFlags rejects what cannot be, and reads labels, groups and limits.
+// checkFlags rejects impossible flags, and parses labels, groups and limits.
 func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	switch {
 	case f.Changed("levels"):
@@ -289,7 +289,7 @@ func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
 	return &g[1].Affine, nil
 }
 
-// run compares one pair of images, and writes what was confirmed.
+// run compares one pair of images and writes the confirmed numbers.
 func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	a, err := j.compare(c, pred, truth)
 	if err != nil {

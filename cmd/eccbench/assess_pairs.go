@@ -47,7 +47,7 @@ func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 	return list, nil
 }
 
-// holdsFiles reports whether a path is a folder of files, not an image that is one.
+// holdsFiles reports whether a path is a folder of files, and not a Zarr image.
 func holdsFiles(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir() && !datasets.IsZarr(path)
@@ -192,8 +192,8 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// summarised are the columns that many pairs are summarised by. The upper bound of the matching error
-// stands for it where it is not known exactly.
+// summarised are the columns that many pairs are summarised by. A matching error that is only bounded is
+// represented by its upper bound.
 var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
 	"matching_error1_max", "matching_error2_max"}
 
@@ -227,8 +227,8 @@ type summaryKey struct {
 	column        string
 }
 
-// numbersOf are the numbers of pairs by key and then by truth, or by prediction where methods have no names; and
-// the keys and the methods in their order.
+// numbersOf returns the numbers of pairs by key and then by truth, or by prediction where methods have no names,
+// and the keys and methods in order.
 func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order []summaryKey, methods []string) {
 	values = map[summaryKey]map[string]float64{}
 	for _, a := range list {

@@ -48,7 +48,7 @@ func (a assessed) head() string {
 		a.answer.By, a.answer.Witness, version())
 }
 
-// preamble is the lines below the names of what was compared: the verdict and the connectivities.
+// preamble returns the lines below the names of the images: the verdict and the connectivities.
 func preamble(a assessed) string {
 	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, version(),
 		strings.Replace(connectivities(a.dims), "; ", "\n", 1))
@@ -152,7 +152,7 @@ type assessTable struct {
 	cells  [][]string
 }
 
-// tables are the voxels, the numbers of both images, and what is matched.
+// tables returns the tables of voxels, of the numbers of both images, and of matched features.
 func (a assessed) tables() []assessTable {
 	voxels := assessTable{header: []string{"label", "voxels P", "voxels T", "common", "Dice", "IoU", "volume error"}}
 	first := assessTable{header: []string{"label", "conn.", "χ P", "χ T", "error", "b0 P", "b0 T", "error"}}
@@ -179,7 +179,7 @@ func (a assessed) tables() []assessTable {
 				}
 				return append(append([]string{}, row...), cells...)
 			}
-			const numbers, dims = 6, 18 // where χ begins, and what is matched
+			const numbers, dims = 6, 18 // the columns of χ and of the first matched features
 			first.cells = append(first.cells, at(numbers, 6))
 			second.cells = append(second.cells, at(numbers+6, 3*(a.dims-1)))
 			cells := append([]string{}, row...)

@@ -95,7 +95,7 @@ func doBetti(c *cli.Program, args []string) error {
 	})
 }
 
-// checkRows refuses rows that cannot be.
+// checkRows rejects impossible flags of rows.
 func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 	at := len(j.at) > 0
 	switch {
@@ -151,7 +151,7 @@ type bettiRow struct {
 	B2    int64       `json:"b2"`
 }
 
-// run answers for one image, and writes what was confirmed.
+// run answers for one image and writes the confirmed answer.
 func (j bettiJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	q := ask.Betti{At: j.at, By: c.Betti, Curves: c.BettiCurves}

@@ -95,7 +95,7 @@ func doCurve(c *cli.Program, args []string) error {
 	})
 }
 
-// run answers for one image, and writes what was confirmed.
+// run answers for one image and writes the confirmed answer.
 func (j curveJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	q := ask.Curve{All: j.every(), By: c.Curve, Eyes: c.Eyes}

@@ -109,7 +109,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
 
-// run answers for one image, and writes what was confirmed.
+// run answers for one image and writes the confirmed answer.
 func (j eigenmapJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	q := ask.Eigenmap{EigenmapOptions: j.graph, Voxels: c.Voxels, Patches: c.Patches, Lanczos: c.Lanczos}

@@ -93,7 +93,7 @@ type homologyAnswer struct {
 	Groups         []homologyRow `json:"homology"`
 }
 
-// run answers for one complex, and writes what was confirmed.
+// run answers for one complex and writes the confirmed groups.
 func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	var name string
 	var err error

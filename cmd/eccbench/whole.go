@@ -49,7 +49,7 @@ func (a answering) noted(image ask.WholeImage) string {
 	return a.named(image.Name)
 }
 
-// tell says what was confirmed of an image, and how long it took.
+// tell prints the confirmed answer about an image, and the time that it took.
 func tell[Out any](c *cli.Program, shown string, image ask.WholeImage, start time.Time, confirmed string, a ask.Answered[Out], more string) {
 	for _, m := range a.Measures {
 		if !m.Aside {
