@@ -6,7 +6,8 @@
 //
 // The soft Euler characteristic curve and its gradient (doc/softecc.md). Where Y is X and
 // every value is one of the places, such as the levels of a ladder, voxels are counted by
-// place, and nothing is approximated; else they are put into bins with two moments.
+// place, and nothing is approximated. Else each block puts voxels into bins of its shared memory
+// with two moments, and evaluates its part of the curve itself: one launch answers a batch.
 #pragma once
 #include "../device.h"
 
@@ -25,8 +26,10 @@ const double reach = 40;
 // An image with what is added to it: Y = X + (of_row[y, z] + along[x]), each sum rounded.
 template <class T> struct tilted {
   const T *image;
-  const float32 *along, *of_row;
+  const float32 *along, *of_row; // null where Y is X
   int w, h, d;
+  member float32 term_along(int x) const { return along ? along[x] : 0; }
+  member float32 term_of(int row) const { return of_row ? of_row[row] : 0; }
 };
 
 // Voxels as they were loaded: four of a lane, and the one before its warp's first, or for
@@ -103,7 +106,7 @@ struct places {
   member float32 number(float32 v) const { // plus integers
     return __builtin_fmaf(fma_saturated(v, scale, offset), (float32)(n - 1), integers);
   }
-  template <class T> member float32 of(const tilted<T> &, float32 v, int, int) const { return number(v); }
+  member float32 of(float32 v, float32, float32) const { return number(v); }
   // Not 0 where a value, whose number is given, stands on no place.
   member unsigned stray(float32 number, float32 v) const { return as<unsigned>(__builtin_fmaf(number - integers, step, least)) ^ as<unsigned>(v); }
   member static float32 above() { return integers + 0x7c00; } // the number whose pattern is infinity
@@ -141,24 +144,80 @@ struct places {
   }
 };
 
-// In bins, with two moments.
+// The fast approximations of the unit for special functions: within 2 units in the last place.
+#ifdef ON_HOST
+inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
+inlined float32 reciprocal(float32 v) { return 1 / v; }
+#else
+inlined float32 power_of_two(float32 v) {
+  float32 p;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(v));
+  return p;
+}
+inlined float32 reciprocal(float32 v) {
+  float32 r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
+#endif
+
+// The sigmoid of a, and σ(1 − σ).
+inlined float32 sigmoid(float32 a, float32 *slope) {
+  float32 e = power_of_two(a * -1.442695041f), s = reciprocal(1 + e);
+  *slope = e * s * s;
+  return s;
+}
+
+// What another lane holds.
+inlined double from_lane_by(double v, int lane) {
+  int64 b = as<int64>(v);
+  int lower = from_lane((int)b, lane), upper = from_lane((int)(b >> 32), lane);
+  return as<double>((int64)upper << 32 | (unsigned)lower);
+}
+
+// The sum of a warp, in all its lanes, always in the same order.
+inlined double sum_of_warp(double v) {
+  UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane_by(v, (thread_x() & 31) ^ far);
+  return v;
+}
+
+// How bins lie, as softecc_lay says it: their number is 0 where what is asked has no answer. After
+// it, the thresholds.
+struct laid { double lo, width, lambda, bins; };
+
+// A threshold is lo + width·near + rest/λ: the bin that it is in, and how far it is from the middle.
+struct threshold {
+  int near;
+  float32 rest;
+};
+
+// How far from a threshold, in units of 1/λ, a sigmoid of float32 is 0 or 1.
+const float32 near_reach = 20;
+
+// In bins of shared memory, with two moments: the changes of each, then the first moments, then the second, and
+// last what is below all bins, and how many threads met a value that is no number. Only those that are near a threshold have a bin.
 struct bins {
   typedef float32 value, change;
   enum { slabs = 1 };
-  double lo, inverse;
-  int64 *counts, n; // three to a bin, then the sum of changes below the first
+  const laid *over;
+  int thresholds, n;
+  float32 lo, width, inverse;
+  float32 unit;    // of the moments: that of a change of 1 is that many times the distance, and its square
+  double *partial; // of each threshold the block's part of χ, and of ∂τ and ∂λ where they are wanted
+  bool derivatives;
 
-  // The bin of a value, −1 below the first, and how far from its middle it is, in widths.
-  member int64 bin(float32 v, double *from) const {
-    double q = ((double)v - lo) * inverse;
-    int64 k = (int64)(q + 0.5);
-    *from = q - (double)k;
-    return q > -0.5 ? k : -1;
+  member const threshold *at() const { return (const threshold *)(over + 1); }
+  // The bin of a value, −1 below the first and n above the last, and how far from its middle it is,
+  // in widths: what rounding the difference loses is added again.
+  member int bin(float32 v, float32 *from) const {
+    float32 d = v - lo, back = d - v, lost = (v - (d - back)) - (lo + back);
+    float32 q = __builtin_fminf(__builtin_fmaxf(d * inverse, -1), (float32)n) + integers, whole = q - integers;
+    *from = (__builtin_fmaf(-whole, width, d) + lost) * inverse;
+    return as<int>(q) - as<int>(integers);
   }
-  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
-    return v + (y.of_row[row] + y.along[x]);
-  }
-  member unsigned stray(float32, float32) const { return 0; }
+  member float32 of(float32 v, float32 of_row, float32 along) const { return v + (of_row + along); }
+  // Of what is no number, of which no curve means anything.
+  member unsigned stray(float32 y, float32) const { return y != y; }
   member static float32 above() { return __builtin_huge_valf(); }
   member static value join(float32 a, float32) { return a; }
   member static float32 cover(bool out) { return out ? __builtin_huge_valf() : -__builtin_huge_valf(); }
@@ -169,29 +228,66 @@ struct bins {
   member static unsigned bytes(const unsigned (&w)[4], int) {
     return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
   }
-  member void start() const {}
+  member void start() const {
+    for (int k = thread_x(); k < 3 * n + 2; k += threads()) block_changes[k] = 0;
+    __syncthreads();
+  }
   member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int slab) const {
     if (!bytes) return;
     UNROLL for (int i = 0; i < 4; i++) add(v[i], of_word(word[i], slab));
   }
+  // Without a branch. What is above all bins no threshold sees.
   member void add(value v, int change) const {
-    if (!change) return;
-    double from;
-    int64 k = bin(v, &from), *c = counts + 3 * k;
-    if (k >= n) return; // above all that a threshold sees
-    if (k < 0) return add_global(counts + 3 * n, (int64)change);
-    add_global(c, (int64)change);
-    add_global(c + 1, change * (int64)(from * moment_unit));
-    add_global(c + 2, change * (int64)(from * from * moment_unit));
+    float32 from;
+    const int k = bin(v, &from);
+    from = (unsigned)k < (unsigned)n ? from : 0; // which of an infinity is none
+    const float32 first = (float32)change * unit * from;
+    const unsigned to = shared_address(block_changes) + 4 * (k < 0 ? 3 * n : k);
+    add_shared_unless_0(to, k < n ? change : 0);
+    add_shared_unless_0(to + 4 * n, as<int>(first + integers) - as<int>(integers));
+    add_shared_unless_0(to + 8 * n, as<int>(__builtin_fmaf(first, from, integers)) - as<int>(integers));
   }
-  member void finish(unsigned) const {}
+  // The block's part of the curve, a warp a threshold.
+  member void finish(unsigned strays) const {
+    if (strays) add_shared(shared_address(block_changes) + 4 * (3 * n + 1), 1);
+    __syncthreads();
+    const int lane = thread_x() & 31, *first = block_changes + n, *second = first + n, each = derivatives ? 3 : 1;
+    const float32 step = (float32)(over->lambda * over->width), per_first = step / unit, per_second = step * per_first / 2;
+    const int window = n ? (int)(near_reach / step) + 1 : 0;
+    for (int j = thread_x() >> 5; j < thresholds; j += threads() >> 5) {
+      const threshold t = at()[j];
+      const int begin = t.near > window ? t.near - window : 0, end = t.near + window < n ? t.near + window + 1 : n;
+      int below = lane ? 0 : block_changes[3 * n];
+      for (int k = lane; k < begin; k += 32) below += block_changes[k];
+      double chi = below, slope = 0, by_lambda = 0;
+      for (int k = begin + lane; k < end; k += 32) {
+        const float32 a = __builtin_fmaf((float32)(t.near - k), step, t.rest), c = (float32)block_changes[k];
+        float32 d, s = sigmoid(a, &d);
+        const float32 d2 = d * (1 - 2 * s), f = per_first * (float32)first[k], g = per_second * (float32)second[k];
+        chi += (double)(c * s - f * d + g * d2);
+        if (!derivatives) continue;
+        const float32 d3 = d * (1 - 6 * d), part = c * d - f * d2 + g * d3;
+        slope += (double)part;
+        by_lambda += (double)(a * part + (2 * g * d2 - f * d));
+      }
+      chi = sum_of_warp(chi);
+      if (derivatives) slope = sum_of_warp(slope), by_lambda = sum_of_warp(by_lambda);
+      if (lane) continue;
+      double *to = partial + (int64)each * j;
+      to[0] = n && !block_changes[3 * n + 1] ? chi : __builtin_nan("");
+      if (derivatives) to[1] = over->lambda * slope, to[2] = by_lambda / over->lambda;
+    }
+  }
 };
+inlined bins bins_of(const laid *over, int thresholds, float32 unit, double *partial, bool derivatives) {
+  return bins{over, thresholds, (int)over->bins, (float32)over->lo, (float32)over->width, (float32)(1 / over->width), unit, partial, derivatives};
+}
 
 // A warp takes 128 columns of slabs, each of so many planes, and marches along y. Beside each it
 // reads a plane before and one after, which share cells with it; slabs follow each other, in a
-// flat image along y. Changes are four to a word, rows of them begin at words.
+// flat image along y. Changes are four to a word, rows of them begin at words. So many blocks share an image.
 template <int planes, bool flat, bool aligned, class T, class To>
-inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To &to) {
+inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To &to, int block, int blocks) {
   typedef typename To::value V;
   typedef typename To::change C;
   const int slabs = To::slabs, all = flat ? planes : planes + 2, first = flat ? 0 : 1, pairs = flat ? 0 : planes + 1;
@@ -201,7 +297,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
   int words = (y.w + 3) / 4, across = (words + 31) / 32, deep = flat ? 1 : (y.d + slabs * planes - 1) / (slabs * planes);
   int high = length * (flat ? slabs : 1), lane = thread_x() & 31;
   int items = across * deep * ((y.h + high - 1) / high), warps = threads() >> 5;
-  for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
+  for (int item = block * warps + (thread_x() >> 5); item < items; item += blocks * warps) {
     int x = (item % across * 32 + lane) * 4, z0 = item / across % deep * slabs * planes, y0 = item / across / deep * high;
     const int end = y0 + length < y.h ? y0 + length : y.h;
     V now[all][6];
@@ -232,17 +328,19 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
         of[r] += (unsigned)(flat ? row + r * length : row) < (unsigned)y.h - 1 ? y.w : 0;
       }
     };
+    float32 along[4], along_edge = y.term_along(near_beside);
+    UNROLL for (int i = 0; i < 4; i++) along[i] = y.term_along(aligned ? near + i : nearest(near + i, y.w));
     // Values of Y, or the numbers of their places, of a row that was loaded: above all where there
     // is no voxel. Whether voxels beside the slabs stand on places, others look.
     float32 own[reads][4], edges[reads];
     auto settle = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
-        const int at = line(r, row);
+        const float32 of_row = y.term_of(line(r, row));
         UNROLL for (int i = 0; i < 4; i++) {
-          own[r][i] = to.of(y, raw[r].at(i), at, aligned ? near + i : nearest(near + i, y.w));
+          own[r][i] = to.of(raw[r].at(i), of_row, along[i]);
           if (r >= first && r < reads - first) strays |= to.stray(own[r][i], raw[r].at(i));
         }
-        edges[r] = to.of(y, (float32)raw[r].edge, at, near_beside);
+        edges[r] = to.of((float32)raw[r].edge, of_row, along_edge);
       }
       if (row < 0 || row >= full) {
         UNROLL for (int r = 0; r < reads; r++) {
@@ -340,19 +438,6 @@ inlined double sigmoid(double a, double *slope) {
   return s;
 }
 
-// What another lane holds.
-inlined double from_lane_by(double v, int lane) {
-  int64 b = as<int64>(v);
-  int lower = from_lane((int)b, lane), upper = from_lane((int)(b >> 32), lane);
-  return as<double>((int64)upper << 32 | (unsigned)lower);
-}
-
-// The sum of a warp, in all its lanes, always in the same order.
-inlined double sum_of_warp(double v) {
-  UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane_by(v, (thread_x() & 31) ^ far);
-  return v;
-}
-
 // The sum of a block, in its first warp, always in the same order.
 inlined double sum_of_block(double v, double *shared) {
   v = sum_of_warp(v);
@@ -363,37 +448,30 @@ inlined double sum_of_block(double v, double *shared) {
   return sum_of_warp(v);
 }
 
-// The bins' middles, what they hold, and the thresholds' parameters.
+// The places, what they hold, and the steepness.
 struct sums {
   const double *at;
   const int64 *counts;
-  int n, each; // 3 with moments, else 1
-  double width, lambda;
+  int n;
+  double lambda;
 };
 
 // χ, ∂τ and ∂λ of a threshold, a block each: see curve in impls/softecc/binned/bins.go.
 inlined void curve_of(const sums &b, const double *tau, const double *g, double *out) {
   __shared__ double shared[32];
   double t = tau[block_x()], chi = 0, slope = 0, dl = 0;
-  double unit = b.lambda * b.width / moment_unit;
   for (int k = thread_x(); k < b.n; k += threads()) {
-    double z = t - b.at[k], a = b.lambda * z, c = (double)b.counts[(int64)k * b.each];
+    double z = t - b.at[k], a = b.lambda * z, c = (double)b.counts[k];
     if (a < -reach) continue;
     if (a > reach) {
       chi += c;
       continue;
     }
-    double d, s = sigmoid(a, &d), d2 = d * (1 - 2 * s), d3 = d * (1 - 6 * d), first = 0, second = 0;
-    if (b.each > 1) {
-      first = unit * (double)b.counts[3 * (int64)k + 1];
-      second = unit * b.lambda * b.width / 2 * (double)b.counts[3 * (int64)k + 2];
-    }
-    chi += c * s - first * d + second * d2;
-    double part = c * d - first * d2 + second * d3;
-    slope += part;
-    dl += z * part + (2 * second * d2 - first * d) / b.lambda;
+    double d, s = sigmoid(a, &d);
+    chi += c * s;
+    slope += c * d;
+    dl += z * c * d;
   }
-  if (b.each > 1 && !thread_x()) chi += (double)b.counts[3 * (int64)b.n];
   chi = sum_of_block(chi, shared), slope = sum_of_block(slope, shared), dl = sum_of_block(dl, shared);
   if (thread_x()) return;
   out[3 * block_x()] = chi;
@@ -401,26 +479,19 @@ inlined void curve_of(const sums &b, const double *tau, const double *g, double 
   out[3 * block_x() + 2] = g[block_x()] * dl;
 }
 
-// G' and, of bins, its derivatives by the distance in widths, by one of so many blocks; a warp a bin.
+// G' of places, by one of so many blocks; a warp a place.
 inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, int block, int blocks, float32 *out) {
   int warps = threads() >> 5;
   for (int k = block * warps + (thread_x() >> 5); k < b.n; k += blocks * warps) {
-    double v = 0, first = 0, second = 0;
+    double v = 0;
     for (int j = thread_x() & 31; j < thresholds; j += 32) {
-      double a = b.lambda * (tau[j] - b.at[k]);
+      double a = b.lambda * (tau[j] - b.at[k]), d;
       if (a < -reach || a > reach) continue;
-      double d, s = sigmoid(a, &d), w = g[j] * b.lambda;
-      v += w * d;
-      first -= w * d * (1 - 2 * s);
-      second += w * d * (1 - 6 * d);
+      sigmoid(a, &d);
+      v += g[j] * b.lambda * d;
     }
-    v = sum_of_warp(v), first = sum_of_warp(first), second = sum_of_warp(second);
-    if (thread_x() & 31) continue;
-    double per = b.lambda * b.width;
-    out[(int64)k * b.each] = (float32)v;
-    if (b.each == 1) continue;
-    out[3 * (int64)k + 1] = (float32)(per * first);
-    out[3 * (int64)k + 2] = (float32)(per * per * second / 2);
+    v = sum_of_warp(v);
+    if (!(thread_x() & 31)) out[k] = (float32)v;
   }
 }
 
@@ -433,29 +504,49 @@ struct at_places {
     for (int k = thread_x(); k < p.n; k += threads()) ((float32 *)block_changes)[k] = slopes[k];
     __syncthreads();
   }
-  template <class T> member float32 times(int change, const tilted<T> &, float32 v, int, int) const {
+  member float32 times(int change, float32 v, float32, float32) const {
     return (float32)change * ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
   }
 };
+// In bins the block makes the table itself: of each G' and its derivatives by the distance in widths, apart as
+// bins are. An upstream gradient that is not finite makes all of it NaN.
 struct in_bins {
   bins b;
-  const float32 *slopes;
-  member void start() const {}
-  template <class T> member float32 times(int change, const tilted<T> &y, float32 v, int row, int x) const {
+  const float32 *g; // of each threshold
+  float32 turn;     // what it is times
+  member float32 *table() const { return (float32 *)block_changes; }
+  member void start() const {
+    const float32 step = (float32)(b.over->lambda * b.over->width), lambda = turn * (float32)b.over->lambda;
+    for (int k = thread_x(); k < b.n; k += threads()) {
+      float32 v = 0, first = 0, second = 0, odd = 0;
+      for (int j = 0; j < b.thresholds; j++) {
+        const threshold t = b.at()[j];
+        const float32 a = __builtin_fmaf((float32)(t.near - k), step, t.rest), w = g[j] * lambda;
+        odd += 0 * w;
+        if (a < -near_reach || a > near_reach) continue;
+        float32 d, s = sigmoid(a, &d);
+        v += w * d;
+        first -= w * d * (1 - 2 * s);
+        second += w * d * (1 - 6 * d);
+      }
+      table()[k] = v + odd, table()[k + b.n] = step * first, table()[k + 2 * b.n] = step * step * second / 2;
+    }
+    __syncthreads();
+  }
+  member float32 times(int change, float32 v, float32 of_row, float32 along) const {
     if (!change) return 0;
-    double from;
-    int64 k = b.bin(b.of(y, v, row, x), &from);
-    if (k < 0 || k >= b.n) return 0;
-    const float32 *s = slopes + 3 * k;
-    float32 f = (float32)from;
-    return (float32)change * (s[0] + f * (s[1] + f * s[2]));
+    float32 from;
+    int k = b.bin(b.of(v, of_row, along), &from);
+    if (k < 0 || k >= b.n) return b.n ? 0 : __builtin_nanf("");
+    const float32 *s = table() + k;
+    return (float32)change * (s[0] + from * (s[b.n] + from * s[2 * b.n]));
   }
 };
 
-// ∂X, and of each block the sums of c G' and of c G' times x, y and z. What forward read last may
+// ∂X, and of each block the sums of c G' and of c G' times x, y and z where they are wanted. What forward read last may
 // still be in the second-level cache: the last rows are taken first.
 template <bool aligned, class T, class From>
-inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from) {
+inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from, int block, int blocks) {
   typedef float32 four_floats __attribute__((ext_vector_type(4))); // which are stored together
   const int rows = 8; // of a plane that a warp takes together
   __shared__ double shared[32];
@@ -463,7 +554,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
   int words = (y.w + 3) / 4, across = (words + 31) / 32, high = (y.h + rows - 1) / rows, warps = threads() >> 5;
   int items = across * high * y.d;
   double sum = 0, by_x = 0, by_y = 0, by_z = 0;
-  for (int item = items - 1 - (block_x() * warps + (thread_x() >> 5)); item >= 0; item -= blocks() * warps) {
+  for (int item = items - 1 - (block * warps + (thread_x() >> 5)); item >= 0; item -= blocks * warps) {
     int group = item / across, word = (item - group * across) * 32 + (thread_x() & 31), x = 4 * word;
     int z = group / high, y0 = (group - z * high) * rows, row0 = z * y.h + y0;
     unsigned c[rows][1] = {};
@@ -476,15 +567,16 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
       UNROLL for (int i = 0; i < (int)sizeof(T); i++) v[r].own[i] = 0;
       load<aligned>(v[r], image + (int64)r * y.w, y.w - x, c[r][0] != 0);
     }
-    float32 *to = dx + (int64)row0 * y.w + x;
+    float32 *to = dx + (int64)row0 * y.w + x, along[4];
+    UNROLL for (int i = 0; i < 4; i++) along[i] = y.term_along(x + i < y.w ? x + i : 0);
     // Sums of the rows, and of them times how far they are from the first, and likewise of columns.
     float32 all = 0, of_rows = 0, of_columns = 0;
     UNROLL for (int r = 0; r < rows; r++) {
       struct quad { float32 v[4]; } out = {};
       if (c[r][0]) {
-        float32 p[4];
+        float32 p[4], of_row = y.term_of(row0 + r);
         UNROLL for (int i = 0; i < 4; i++) {
-          p[i] = from.times((int)permute(c[r][0], 0, 0x8880 + 0x1111 * i), y, v[r].at(i), row0 + r, x + i);
+          p[i] = from.times((int)permute(c[r][0], 0, 0x8880 + 0x1111 * i), v[r].at(i), of_row, along[i]);
           out.v[i] = -p[i];
         }
         float32 s = p[0] + p[1] + (p[2] + p[3]);
@@ -502,6 +594,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
     by_y += s * y0 + (double)of_rows;
     by_z += s * z;
   }
+  if (!moments) return;
   sum = sum_of_block(sum, shared), by_x = sum_of_block(by_x, shared);
   by_y = sum_of_block(by_y, shared), by_z = sum_of_block(by_z, shared);
   if (thread_x()) return;
@@ -510,29 +603,47 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
 }
 
 // The kernels of a type, for rows that begin at multiples of four voxels and for others.
-// Parameters: the image and what is added to it, none of it to places; places or bins. Bins lie
-// over four numbers, which the device may have made: the middle of the first, 1 over their
-// width, their width, and λ.
+// Parameters: the image and what is added to it, none of it to places, or null; places or bins. In bins an
+// image follows the other, and so many blocks share one.
 #define IMAGE(T) const T *image, const float32 *along, const float32 *of_row, int w, int h, int d
 #define TILTED(T) tilted<T>{image, along, of_row, w, h, d}
 #define OF_PLACES int64 *counts, int n, float32 scale, float32 offset, float32 step, float32 first
 #define PLACES places{counts, n, scale, offset, step, first}
-#define OF_BINS const double *over, int64 *counts, int n
-#define BINS bins{over[0], over[1], counts, n}
-#define FORWARD(T, way, OF, WAY, dim, planes, flat, ending, aligned)                                                    \
-  extern "C" __global__ void softecc_##way##_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, OF) {         \
-    forward<planes, flat, aligned>(TILTED(T), changes, length, WAY);                                                   \
+#define PLACES_FORWARD(T, dim, planes, flat, ending, aligned)                                                           \
+  extern "C" __global__ void softecc_places_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, OF_PLACES) {   \
+    forward<planes, flat, aligned>(TILTED(T), changes, length, PLACES, block_x(), blocks());                           \
   }
-#define BACKWARD(T, way, OF, FROM, ending, aligned)                                                                    \
-  extern "C" __global__ void softecc_##way##_backward##ending##_##T(IMAGE(T), const unsigned *changes,                  \
-                                                                    const float32 *slopes, float32 *dx, double *moments, OF) { \
-    backward<aligned>(TILTED(T), changes, dx, moments, FROM);                                                          \
+#define PLACES_BACKWARD(T, ending, aligned)                                                                            \
+  extern "C" __global__ void softecc_places_backward##ending##_##T(IMAGE(T), const unsigned *changes,                  \
+                                                                   const float32 *slopes, float32 *dx, double *moments, OF_PLACES) { \
+    backward<aligned>(TILTED(T), changes, dx, moments, at_places{PLACES, slopes}, block_x(), blocks());                \
+  }
+#define ALONE(threads) __attribute__((launch_bounds(threads, 1)))
+#define OF_BATCH(T)                                                                                                    \
+  const int which = block_x() / parts, part = block_x() - which * parts;                                               \
+  const int64 rows = (int64)which * h * d;                                                                             \
+  const tilted<T> y{image + rows * w, along, of_row, w, h, d};
+#define BINS_FORWARD(T, dim, planes, flat, ending, aligned)                                                             \
+  extern "C" __global__ ALONE(flat ? 512 : 384) void softecc_bins_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, int parts, \
+                                                                    const laid *over, int thresholds, float32 unit,    \
+                                                                    double *partial, int derivatives) {                \
+    OF_BATCH(T)                                                                                                        \
+    const int64 at = (int64)block_x() * thresholds * (derivatives ? 3 : 1);                                            \
+    forward<planes, flat, aligned>(y, changes + rows * ((w + 3) / 4), length,                                          \
+                                   bins_of(over, thresholds, unit, partial + at, derivatives), part, parts);           \
+  }
+#define BINS_BACKWARD(T, ending, aligned)                                                                              \
+  extern "C" __global__ ALONE(512) void softecc_bins_backward##ending##_##T(IMAGE(T), const unsigned *changes, float32 *dx, double *moments, \
+                                                                       int parts, const laid *over, int thresholds, const float32 *g, float32 turn) { \
+    OF_BATCH(T)                                                                                                        \
+    const in_bins from{bins_of(over, thresholds, 1, nullptr, false), g + (int64)which * thresholds, turn};             \
+    backward<aligned>(y, changes + rows * ((w + 3) / 4), dx + rows * w, moments, from, part, parts);                   \
   }
 #define BY_ALIGNMENT(T, ending, aligned)                                                                               \
-  FORWARD(T, places, OF_PLACES, PLACES, 2d, 1, true, ending, aligned)                                                  \
-  FORWARD(T, places, OF_PLACES, PLACES, 3d, 2, false, ending, aligned)                                                 \
-  FORWARD(T, bins, OF_BINS, BINS, 2d, 1, true, ending, aligned)                                                        \
-  FORWARD(T, bins, OF_BINS, BINS, 3d, 2, false, ending, aligned)                                                       \
-  BACKWARD(T, places, OF_PLACES, (at_places{PLACES, slopes}), ending, aligned)                                         \
-  BACKWARD(T, bins, OF_BINS, (in_bins{BINS, slopes}), ending, aligned)
+  PLACES_FORWARD(T, 2d, 1, true, ending, aligned)                                                                      \
+  PLACES_FORWARD(T, 3d, 2, false, ending, aligned)                                                                     \
+  BINS_FORWARD(T, 2d, 1, true, ending, aligned)                                                                        \
+  BINS_FORWARD(T, 3d, 2, false, ending, aligned)                                                                       \
+  PLACES_BACKWARD(T, ending, aligned)                                                                                  \
+  BINS_BACKWARD(T, ending, aligned)
 #define SOFTECC(T) BY_ALIGNMENT(T, , true) BY_ALIGNMENT(T, _unaligned, false)

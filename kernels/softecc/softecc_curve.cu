@@ -1,20 +1,98 @@
-// The soft curve of bins, and the table of its gradient (softecc.h).
+// What is between the passes over the voxels of a soft curve, and before them (softecc.h).
 #include "softecc.h"
 
-extern "C" __global__ void softecc_curve(const double *at, const int64 *counts, int n, int each, const double *over,
-                                         const double *tau, const double *g, double *out) {
-  curve_of(sums{at, counts, n, each, over[2], over[3]}, tau, g, out);
-}
-
-extern "C" __global__ void softecc_table(const double *at, int n, int each, const double *over, const double *tau,
-                                         const double *g, int thresholds, float32 *out) {
-  table_of(sums{at, nullptr, n, each, over[2], over[3]}, tau, g, thresholds, block_x(), blocks(), out);
-}
-
-// Both at once: neither waits for the other, and each alone leaves most of the device idle.
-extern "C" __global__ void softecc_curve_and_table(const double *at, const int64 *counts, int n, int each, const double *over,
+// The curve of places and the table of its gradient at once: neither waits for the other, and each alone leaves
+// most of the device idle.
+extern "C" __global__ void softecc_curve_and_table(const double *at, const int64 *counts, int n, double lambda,
                                                    const double *tau, const double *g, int thresholds, double *out, float32 *slopes) {
-  sums b{at, counts, n, each, over[2], over[3]};
+  sums b{at, counts, n, lambda};
   if (block_x() < thresholds) curve_of(b, tau, g, out);
   else table_of(b, tau, g, thresholds, block_x() - thresholds, blocks() - thresholds, slopes);
+}
+
+// A number of a caller's, in float64 or float32.
+inlined double number(const void *p, int i, bool doubles) { return doubles ? ((const double *)p)[i] : (double)((const float32 *)p)[i]; }
+
+// The least number of a block, in all its threads.
+inlined double least_of_block(double v, double *shared) {
+  UNROLL for (int far = 16; far > 0; far >>= 1) v = __builtin_fmin(v, from_lane_by(v, (thread_x() & 31) ^ far));
+  __syncthreads(); // who read the last one has done so
+  if (!(thread_x() & 31)) shared[thread_x() >> 5] = v;
+  __syncthreads();
+  for (int k = 0; k < threads() >> 5; k++) v = __builtin_fmin(v, shared[k]);
+  return v;
+}
+
+// By its bits, of which arithmetic makes nothing else.
+inlined bool finite(double v) { return (as<int64>(v) >> 52 & 0x7ff) != 0x7ff; }
+
+// Bits of which parameters are float64.
+enum { double_tau = 1, double_lambda = 2, double_alpha = 4, double_direction = 8 };
+
+// Lays bins over what the thresholds see, at most so many, and says where thresholds are. Fewer than eight bins in
+// 1/λ are too coarse. The tilt α⟨u, p⟩ is rounded in the order in which doc/softecc.md has it, u along v; the last axis of v is x.
+// Of vertices all is turned, −1.
+extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, const void *alpha, const void *v, int doubles, int thresholds,
+                                       int most, double turn, int axes, int w, int h, int d, laid *over, float32 *along, float32 *of_row) {
+  __shared__ double shared[32];
+  const double infinity = __builtin_huge_val(), steep = number(lambda, 0, doubles & double_lambda);
+  double least = infinity, greatest = infinity; // the latter negated
+  bool good = steep > 0 && finite(steep);
+  for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau)); // of each other thread the same
+  for (int j = thread_x(); j < thresholds; j += threads()) {
+    const double t = turn * number(tau, j, doubles & double_tau);
+    least = __builtin_fmin(least, t), greatest = __builtin_fmin(greatest, -t);
+  }
+  least = least_of_block(least, shared), greatest = -least_of_block(greatest, shared);
+  double rise[3] = {0, 0, 0}; // along x, y and z
+  if (of_row) {
+    double length = 0;
+    for (int i = 0; i < axes; i++) length += number(v, i, doubles & double_direction) * number(v, i, doubles & double_direction);
+    length = __builtin_sqrt(length);
+    for (int i = 0; i < axes; i++) {
+      rise[axes - 1 - i] = turn * number(alpha, 0, doubles & double_alpha) * (number(v, i, doubles & double_direction) / length);
+      good &= finite(rise[axes - 1 - i]);
+    }
+  }
+  // Where every sigmoid overlaps all others, what they add up to is much less than they are: bins are finer.
+  const double far = near_reach / steep, range = greatest - least + 2 * far, wide = range * steep * 16 + 4;
+  const double many = wide < 16 * 90 && most > 4096 ? 4096 : wide;
+  const int n = many < most ? (int)many : most;
+  const float32 width = (float32)(range / (n - 3)), lo = (float32)(least - far) - width;
+  good &= steep * width <= 1. / 8 && width > 1e-37f && finite(lo);
+  if (!block_x()) {
+    threshold *at = (threshold *)(over + 1);
+    if (!thread_x()) *over = laid{lo, width, steep, good ? (double)n : 0};
+    for (int j = thread_x(); j < thresholds; j += threads()) {
+      const double t = turn * number(tau, j, doubles & double_tau) - (double)lo;
+      const int near = good ? (int)(t / width + 0.5) : 0;
+      at[j] = threshold{near, (float32)((t - (double)near * width) * steep)};
+    }
+  }
+  if (!of_row) return;
+  const int all = blocks() * threads(), first = block_x() * threads() + thread_x();
+  for (int x = first; x < w; x += all) along[x] = (float32)(rise[0] * (x - (w - 1) / 2.));
+  for (int row = first; row < h * d; row += all) {
+    const int z = row / h, y = row - z * h;
+    const double by_y = rise[1] * (y - (h - 1) / 2.), by_z = rise[2] * (z - (d - 1) / 2.);
+    of_row[row] = (float32)(by_y + by_z);
+  }
+}
+
+// χ = start + sign·χ' of the parts of an image's blocks, and where they are wanted its derivatives by the threshold and by λ,
+// those by λ after all the others; a warp a threshold of an image.
+extern "C" __global__ void softecc_sum(const double *partial, int parts, int thresholds, int total, float32 start, float32 sign, float32 turn,
+                                       float32 *chi, double *derivatives) {
+  const int each = derivatives ? 3 : 1, lane = thread_x() & 31, item = block_x() * (threads() >> 5) + (thread_x() >> 5);
+  if (item >= total) return;
+  const int image = item / thresholds, j = item - image * thresholds;
+  double sum[3] = {0, 0, 0};
+  for (int p = lane; p < parts; p += 32) {
+    const double *from = partial + (((int64)image * parts + p) * thresholds + j) * each;
+    for (int k = 0; k < each; k++) sum[k] += from[k];
+  }
+  UNROLL for (int k = 0; k < 3; k++) sum[k] = sum_of_warp(sum[k]);
+  if (lane) return;
+  chi[item] = (float32)(start + sign * sum[0]);
+  if (derivatives) derivatives[item] = turn * sum[1], derivatives[(int64)total + item] = sign * sum[2];
 }

@@ -9,22 +9,6 @@
 // memory for each of them would take longer than the sigmoids.
 #include "softecc.h"
 
-#ifdef ON_HOST
-inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
-inlined float32 reciprocal(float32 v) { return 1 / v; }
-#else
-inlined float32 power_of_two(float32 v) {
-  float32 p;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(v));
-  return p;
-}
-inlined float32 reciprocal(float32 v) {
-  float32 r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-  return r;
-}
-#endif
-
 // An image that warps take 32 voxels of a row at a time.
 struct rows {
   int w, h, d;

@@ -94,11 +94,11 @@ def test_opcheck():
     x = drawn(3, 5, 4).cuda()
     tau, lam, alpha, v = torch.tensor([0.2, 0.7]).cuda(), torch.tensor(5.0).cuda(), torch.tensor(0.1).cuda(), torch.tensor([1.0, 2.0]).cuda()
     learned = [t.detach().clone().requires_grad_() for t in (x, tau, lam, alpha, v)]
-    changes, bins = layers._soft(x, tau, lam, alpha, v, "V")[3:]
+    kept = layers._soft(x, tau, lam, alpha, v, "V", True)[2]
     for op, arguments in [
-        (layers._soft, (*learned, "T")),
-        (layers._soft, (x.float(), tau, lam, alpha, v, "V")),
-        (layers._soft_backward, (torch.ones(3, 2, dtype=torch.float64, device="cuda"), x, changes, bins, tau, lam, alpha, v, "V")),
+        (layers._soft, (*learned, "T", True)),
+        (layers._soft, (x.float(), tau, lam, alpha, v, "V", False)),
+        (layers._soft_backward, (torch.ones(3, 2, dtype=torch.float64, device="cuda"), x, kept, tau, lam, alpha, v, "V", True)),
         (layers._exact, (x.float(), tau.cpu(), "T", False, False)),
     ]:
         assert set(torch.library.opcheck(op, arguments).values()) == {"SUCCESS"}

@@ -43,7 +43,6 @@ func checks(t *testing.T, set string) []checktest.Check {
 		checktest.Check{Name: "thresholds within reach", Of: reachIsFull},
 		checktest.Check{Name: "tallies", Of: talliesAddUp},
 		checktest.Check{Name: "jobs", Of: func(t *testing.T) { jobsAnswer(t, i) }},
-		checktest.Check{Name: "images in memory of others", Of: arraysAreOpened},
 		checktest.Check{Name: "images of callers", Of: func(t *testing.T) { layersAnswer(t, ofCallers()) }},
 		checktest.Check{Name: "images of float64 that are tilted", Of: tiltedLayers},
 		checktest.Check{Name: "the extent of an image", Of: extentsAre},

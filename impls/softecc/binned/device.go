@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -18,7 +16,7 @@ import (
 
 // OnDevice does the same on an NVIDIA device (kernels/softecc/softecc.h). Where Y is X and
 // levels are evenly spaced, voxels are counted by level, and nothing is approximated;
-// where a value then stands on none, or else, they are put into bins with two moments.
+// where a value then stands on none, or else, they are put into bins with two moments (Batch).
 type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -47,13 +45,15 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := countable(s, d.Info()); err != nil {
 		return err
 	}
-	if _, _, ok := byPlace(d, p); !ok && layBins(p).n == 0 {
-		return fmt.Errorf("λ is %g, of which the bins would be more than %d, or all levels are one; binned, on the cpu, needs none", p.Lambda, most)
+	if _, _, ok := byPlace(d, p); !ok {
+		if err := fewBins(d, p); err != nil {
+			return err
+		}
 	}
 	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
 		return err
 	}
-	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+most*(binBytes+20)+4*s.H*s.D, "the resident image with its changes and gradient")
+	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+4*s.H*s.D, "the resident image with its changes and gradient")
 }
 
 // countable refuses what does not fit the kernels' integers.
@@ -116,27 +116,24 @@ type deviceJob struct {
 	between    device.Function // makes the curve and the table
 
 	image, changes, dx device.Buffer
-	along, ofRow       device.Buffer // what is added to X
 	tau, g             device.Buffer
 	out                device.Buffer // χ, ∂τ and ∂λ of each threshold
 
 	feed *resident.Feed // of whole calls, which bring the image there and the gradient back
 	back device.Pinned  // the gradient
 
-	by *counter // by place where it can be, until a voxel stands on none
+	by   *counter // by place where it can be, until a voxel stands on none
+	bins *alone   // then in bins
 }
 
-// A counter is one of the two ways to add up changes, with its memory.
+// A counter adds changes up by place, with its memory.
 type counter struct {
-	name              string
-	each              int64 // counts of a bin
-	n                 int64 // bins or places
+	n                 int64 // places
 	own               []any // last parameters of both kernels
 	kernels           device.Module
 	forward, backward device.Function
 	forwards          device.Launch
 	backwards         device.Launch
-	over              device.Buffer // float64: the middle of the first bin, 1 over their width, their width, and λ
 	middles           device.Buffer // float64
 	counts            device.Buffer
 	slopes            device.Buffer
@@ -182,9 +179,6 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
 		return err
 	}
-	if err := j.tilt(); err != nil {
-		return err
-	}
 	if j.tau, err = resident.PutNumbers(j.d, j.stream, "thresholds", j.p.Tau); err != nil {
 		return err
 	}
@@ -213,20 +207,6 @@ func (j *deviceJob) place(c bench.Conditions) (err error) {
 	return err
 }
 
-// tilt brings what is added to X.
-func (j *deviceJob) tilt() (err error) {
-	t, s := j.p.Tilt(), j.p.Shape()
-	if j.along, err = resident.PutNumbers(j.d, j.stream, "terms along x", t.X); err != nil {
-		return err
-	}
-	rows := make([]float32, s.H*s.D)
-	for r := range rows {
-		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
-	}
-	j.ofRow, err = resident.PutNumbers(j.d, j.stream, "terms of rows", rows)
-	return err
-}
-
 // byPlaces makes the counter of an image whose levels are places, and reports whether it is one.
 func (j *deviceJob) byPlaces() (ok bool, err error) {
 	scale, offset, ok := byPlace(j.d, j.p)
@@ -235,64 +215,31 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	}
 	l := j.p.Ladder()
 	first, step, _ := l.Affinity()
-	c := &counter{name: "places", each: 1, n: l.Len()}
-	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
-	if c.over, err = resident.PutNumbers(j.d, j.stream, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
-		return false, err
-	}
-	return true, j.countBy(c, func(k int64) float64 { return float64(l.Value(k)) }, func() []any {
-		return []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
-	})
-}
-
-// inBins makes the counter of any image that has bins.
-func (j *deviceJob) inBins() error {
-	lo, hi, err := j.extent()
-	if err != nil {
-		return err
-	}
-	b := layBinsOver(j.p, lo, hi)
-	if b.n == 0 {
-		return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
-	}
-	c := &counter{name: "bins", each: 3, n: int64(b.n)}
-	if c.over, err = resident.PutNumbers(j.d, j.stream, "what bins lie over", []float64{b.lo, b.inverse, b.width, b.lambda}); err != nil {
-		return err
-	}
-	return j.countBy(c, func(k int64) float64 { return b.at(int(k)) }, func() []any { return []any{c.over, c.counts, int32(c.n)} })
-}
-
-// countBy takes a counter in place of the one before, given the middles of its bins and, once
-// it has memory, its own parameters.
-func (j *deviceJob) countBy(c *counter, middle func(k int64) float64, own func() []any) (err error) {
-	if j.by != nil {
-		if err := j.by.close(); err != nil {
-			return err
-		}
-	}
+	c := &counter{n: l.Len()}
 	j.by = c // which Close closes
+	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
 	middles := make([]float64, c.n)
 	for k := range middles {
-		middles[k] = middle(int64(k))
+		middles[k] = float64(l.Value(int64(k)))
 	}
-	if c.middles, err = resident.PutNumbers(j.d, j.stream, "middles of "+c.name, middles); err != nil {
-		return err
+	if c.middles, err = resident.PutNumbers(j.d, j.stream, "places", middles); err != nil {
+		return false, err
 	}
-	if c.counts, err = j.d.Alloc("counts of "+c.name, 8*(c.each*c.n+1)); err != nil {
-		return err
+	if c.counts, err = j.d.Alloc("counts of places", 8*(c.n+1)); err != nil {
+		return false, err
 	}
-	if c.slopes, err = j.d.Alloc("slopes of "+c.name, 4*c.each*c.n); err != nil {
-		return err
+	if c.slopes, err = j.d.Alloc("slopes of places", 4*c.n); err != nil {
+		return false, err
 	}
-	c.own = own()
+	c.own = []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
 	if err := c.load(j.d, j.p.Type(), j.p.Shape(), j.p.Shape().W%4 == 0); err != nil {
-		return err
+		return false, err
 	}
 	if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
-		return err
+		return false, err
 	}
 	c.result, err = j.d.AllocPinned("soft curve on the host", 8+c.moments.Bytes()+j.out.Bytes())
-	return err
+	return true, err
 }
 
 // load loads the kernels, for rows that begin at multiples of four voxels or for others.
@@ -301,8 +248,8 @@ func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool)
 	if !aligned {
 		unaligned = "_unaligned"
 	}
-	forward := fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, s.Dim(), unaligned, t)
-	backward := fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t)
+	forward := fmt.Sprintf("softecc_places_%dd%s_%v", s.Dim(), unaligned, t)
+	backward := fmt.Sprintf("softecc_places_backward%s_%v", unaligned, t)
 	if c.kernels, err = resident.Load(d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
 		return err
 	}
@@ -314,54 +261,7 @@ func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool)
 }
 
 func (c *counter) close() error {
-	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.over, c.kernels)
-}
-
-// extent is the least and the greatest value of the image and of its levels, as far as a
-// threshold sees: a sigmoid is 0 or 1 beyond.
-func (j *deviceJob) extent() (lo, hi float64, err error) {
-	l := j.p.Ladder()
-	lo, hi = float64(l.Value(0)), float64(l.Value(l.Len()-1))
-	f, err := grid.Load(j.p.Source)
-	if err != nil {
-		return 0, 0, err
-	}
-	switch f.Type() {
-	case grid.Uint8:
-		lo, hi = extentOf(grid.Values[uint8](f.Data()), lo, hi)
-	case grid.Int16:
-		lo, hi = extentOf(grid.Values[int16](f.Data()), lo, hi)
-	case grid.Uint16:
-		lo, hi = extentOf(grid.Values[uint16](f.Data()), lo, hi)
-	case grid.Float32:
-		lo, hi = extentOf(grid.Values[float32](f.Data()), lo, hi)
-	}
-	seen := reach / j.p.Lambda
-	least, greatest := slices.Min(j.p.Tau)-seen, slices.Max(j.p.Tau)+seen
-	lo, hi = min(max(lo, least), greatest), max(min(hi, greatest), least)
-	if lo == hi { // all of one value, or all out of sight: bins of some width
-		hi = max(lo+1/j.p.Lambda, math.Nextafter(lo, math.Inf(1)))
-	}
-	return lo, hi, nil
-}
-
-// extentOf widens an interval to hold all values, on all cores.
-func extentOf[T grid.Element](values []T, lo, hi float64) (float64, float64) {
-	type interval struct{ lo, hi T }
-	n := runtime.GOMAXPROCS(0)
-	parts := make([]interval, n)
-	each(n, n, func(i int) {
-		part := values[len(values)*i/n : len(values)*(i+1)/n]
-		if len(part) > 0 {
-			parts[i] = interval{slices.Min(part), slices.Max(part)}
-		} else {
-			parts[i] = interval{values[0], values[0]}
-		}
-	})
-	for _, part := range parts {
-		lo, hi = min(lo, float64(part.lo)), max(hi, float64(part.hi))
-	}
-	return lo, hi
+	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.kernels)
 }
 
 // arrange finds a kernel, and chooses as many blocks as run at once.
@@ -395,27 +295,26 @@ func (j *deviceJob) bring() error {
 
 // count counts by place, and from the first image on that has a voxel on none, in bins.
 func (j *deviceJob) count() error {
-	for {
-		c := j.by
-		if err := j.d.Do(func() error { return j.run(c) }); err != nil {
+	if j.by != nil {
+		if err := j.d.Do(func() error { return j.run(j.by) }); err != nil {
 			return err
 		}
-		if strays := binary.LittleEndian.Uint64(c.result.Data()); c.each > 1 || strays == 0 {
+		if strays := binary.LittleEndian.Uint64(j.by.result.Data()); strays == 0 {
 			return nil
 		}
-		if err := j.inBins(); err != nil {
+		c := j.by
+		j.by = nil
+		if err := errors.Join(c.close(), j.inBins()); err != nil {
 			return err
 		}
 	}
+	return j.d.Do(j.runBins)
 }
 
 // length is how many rows a warp marches through: so many that its last turn is nearly
 // as full as the others, for it reads two beside them.
 func (c *counter) length(s grid.Shape) int64 {
-	slabs := int64(2)
-	if c.each > 1 {
-		slabs = 1
-	}
+	const slabs = 2
 	across, deep, rows := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), s.H
 	if s.Dim() == 2 {
 		deep, rows = 1, (s.H+slabs-1)/slabs
@@ -434,29 +333,21 @@ func (c *counter) length(s grid.Shape) int64 {
 	return best
 }
 
-// ofTables is how the table of so many bins is made, ofCurves the curve at so many thresholds, and
-// ofBoth both at once.
-func ofTables(n int64) device.Launch {
-	return device.Launch{Grid: device.Dim{X: min((n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
-}
-func ofCurves(m int64) device.Launch {
-	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 512}}
-}
+// ofBoth is how the curve at so many thresholds and the table of so many places are made at once.
 func ofBoth(m, n int64) device.Launch {
 	return device.Launch{Grid: device.Dim{X: m + min((n+15)/16, 1<<16)}, Block: device.Dim{X: 512}}
 }
 
 func (j *deviceJob) run(c *counter) error {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
-	image := []any{j.image, j.along, j.ofRow, int32(s.W), int32(s.H), int32(s.D)}
+	image := []any{j.image, int64(0), int64(0), int32(s.W), int32(s.H), int32(s.D)}
 	forward := append(append(image[:len(image):len(image)], j.changes, int32(c.length(s))), c.own...)
 	backward := append(append(image[:len(image):len(image)], j.changes, c.slopes, j.dx, c.moments), c.own...)
 	return errors.Join(
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
 		j.stream.Launch(c.forward, c.forwards, forward...),
-		j.stream.Launch(j.between, ofBoth(m, c.n),
-			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), j.out, c.slopes),
+		j.stream.Launch(j.between, ofBoth(m, c.n), c.middles, c.counts, int32(c.n), j.p.Lambda, j.tau, j.g, int32(m), j.out, c.slopes),
 		j.stream.Launch(c.backward, c.backwards, backward...),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
@@ -476,8 +367,15 @@ func (j *deviceJob) Cool() error {
 // Poison overwrites what Out reads, and what it is made of.
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
-	list := []device.Buffer{j.changes, j.dx, j.out, j.by.counts, j.by.slopes, j.by.moments}
-	resident.Overwrite(j.by.result.Data(), poison)
+	list := []device.Buffer{j.changes, j.dx, j.out}
+	if j.by != nil {
+		list = append(list, j.by.counts, j.by.slopes, j.by.moments)
+		resident.Overwrite(j.by.result.Data(), poison)
+	}
+	if j.bins != nil {
+		list = append(list, j.bins.curve, j.bins.derivatives, j.bins.work, j.bins.moments)
+		resident.Overwrite(j.bins.result.Data(), poison)
+	}
 	for _, b := range list {
 		// A device that cannot be written to fails at the next call, with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
@@ -486,18 +384,30 @@ func (j *deviceJob) Poison() {
 	resident.Overwrite(j.back.Data(), poison)
 }
 
-// Out is the last answer, whose gradient is brought to the host.
-func (j *deviceJob) Out() (softecc.Answer, error) {
-	c, m := j.by, len(j.p.Tau)
-	list := make([]float64, len(c.result.Data())/8-1)
-	if _, err := binary.Decode(c.result.Data()[8:], binary.LittleEndian, list); err != nil {
-		return softecc.Answer{}, err
+// curve is all of the last answer but what is of voxels, and the moments.
+func (j *deviceJob) curve() (a softecc.Answer, moments []float64, err error) {
+	if j.by == nil {
+		return j.bins.answer(j.p)
+	}
+	m := len(j.p.Tau)
+	list := make([]float64, len(j.by.result.Data())/8-1)
+	if _, err := binary.Decode(j.by.result.Data()[8:], binary.LittleEndian, list); err != nil {
+		return a, nil, err
 	}
 	moments, curve := list[:len(list)-3*m], list[len(list)-3*m:]
-	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m)}
+	a = softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m)}
 	for k := range m {
 		a.Chi[k], a.DTau[k] = curve[3*k], curve[3*k+1]
 		a.Lambda += curve[3*k+2]
+	}
+	return a, moments, nil
+}
+
+// Out is the last answer, whose gradient is brought to the host.
+func (j *deviceJob) Out() (softecc.Answer, error) {
+	a, moments, err := j.curve()
+	if err != nil {
+		return a, err
 	}
 	var sum float64
 	var moment [3]float64
@@ -534,7 +444,10 @@ func (j *deviceJob) Close() error {
 	if j.by != nil {
 		errs = append(errs, j.by.close())
 	}
-	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.both, j.end, j.start), j.Watch.Close())
+	if j.bins != nil {
+		errs = append(errs, j.bins.close())
+	}
+	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.dx, j.changes, j.image, j.both, j.end, j.start), j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}

@@ -41,10 +41,11 @@ type Request struct {
 	Soft *Soft `json:"soft"`
 }
 
-// A Soft is how many thresholds and bins there are.
+// A Soft is what soft curves of a batch have in common. Of vertices the images are turned over, with a voxel less than all around.
 type Soft struct {
+	Images     int64 `json:"images"`
 	Thresholds int64 `json:"thresholds"`
-	Bins       int64 `json:"bins"`
+	Vertices   bool  `json:"vertices"`
 }
 
 // A Flow is what is asked of a gradient vector flow: the field after so many steps.
@@ -60,7 +61,7 @@ type Flow struct {
 type Plan struct {
 	Number uint64 `json:"plan"`
 	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
-	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of a soft curve, four float64 each
+	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of soft curves, of all images, four float64 each
 
 	arrays arrays // nil of soft curves
 	soft   *soft
@@ -79,8 +80,10 @@ type arrays interface {
 
 // A soft is what soft curves are asked of.
 type soft struct {
-	*binned.Arrays
-	kind binned.ArrayKind
+	*binned.Batch
+	Soft
+	shape grid.Shape
+	axes  int32
 }
 
 // A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
@@ -220,13 +223,18 @@ func (outline) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// A SoftCall is the memory of the caller's in which soft curves are found, by addresses: what
-// binned.ArrayMemory has. That of images, changes, G, curves, gradients and moments is of one image
-// after the other, and the rest is of all of them.
-type SoftCall struct{ Image, Changes, Over, Middles, Along, OfRow, Tau, G, Work, Curve, DX, Moments uint64 }
+// A SoftCall is the memory of the caller's in which soft curves are found, by addresses, each of all images one after the other: what
+// binned.BatchMemory and binned.Numbers have, Along and OfRow 0 where there is no direction; then what the forward pass has, Derivatives 0
+// where none are wanted; and what the backward pass has, Moments 0 likewise.
+type SoftCall struct {
+	Image, Changes, Laid, Along, OfRow     uint64
+	Tau, Lambda, Alpha, Direction, Doubles uint64
+	Work, Curves, Derivatives              uint64
+	Upstream, Gradient, Moments            uint64
+}
 
-// AddSoft adds to the stream the forward pass of some images, or the backward pass.
-func (p *Plans) AddSoft(number uint64, backward bool, images int64, c SoftCall, stream uint64) error {
+// AddSoft adds to the stream the forward pass of a batch, or the backward pass.
+func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64) error {
 	p.mu.Lock()
 	plan := p.open[number]
 	p.mu.Unlock()
@@ -234,29 +242,32 @@ func (p *Plans) AddSoft(number uint64, backward bool, images int64, c SoftCall, 
 		return fmt.Errorf("plan %d: there is none", number)
 	}
 	const single, double = 4, 8 // bytes
-	o, k, s := plan.soft.Arrays, plan.soft.kind, plan.on.LentStream("the caller's", stream)
-	voxels, m := k.Shape.Voxels(), k.Thresholds
-	return plan.on.Do(func() error {
-		for i := range uint64(images) {
-			lend := func(name string, at uint64, bytes int64) device.Buffer { return plan.on.LentBuffer(name, at, bytes) }
-			of := func(name string, at uint64, bytes int64) device.Buffer { return lend(name, at+i*uint64(bytes), bytes) }
-			memory := binned.ArrayMemory{
-				Image: of("the caller's image", c.Image, single*voxels), Changes: of("changes", c.Changes, o.Changes()), G: of("of thresholds", c.G, double*m),
-				Over: lend("what bins lie over", c.Over, double*4), Middles: lend("middles", c.Middles, double*k.Bins), Along: lend("terms along x", c.Along, single*k.Shape.W),
-				OfRow: lend("terms of rows", c.OfRow, single*k.Shape.H*k.Shape.D), Tau: lend("thresholds", c.Tau, double*m), Work: lend("the caller's memory", c.Work, o.Work()),
-			}
-			add := o.Forward
-			if backward {
-				add = o.Backward
-				memory.DX, memory.Moments = of("gradient", c.DX, single*voxels), of("moments", c.Moments, double*4*o.Blocks())
-			} else {
-				memory.Curve = of("the curve", c.Curve, double*3*m)
-			}
-			if err := add(s, memory); err != nil {
-				return err
-			}
+	o, s, stride := plan.soft, plan.on.LentStream("the caller's", stream), plan.soft.shape.H*plan.soft.shape.D
+	voxels, curves := single*o.shape.Voxels()*o.Images, o.Thresholds*o.Images
+	lend := func(name string, at uint64, bytes int64) device.Buffer {
+		if at == 0 {
+			return nil
 		}
-		return nil
+		return plan.on.LentBuffer(name, at, bytes)
+	}
+	memory := binned.BatchMemory{
+		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()), Laid: lend("how bins lie", c.Laid, o.Laid()),
+		Along: lend("terms along x", c.Along, single*o.shape.W), OfRow: lend("terms of rows", c.OfRow, single*stride),
+	}
+	return plan.on.Do(func() error {
+		if backward {
+			turn := float32(1)
+			if o.Vertices && o.axes%2 == 1 {
+				turn = -1
+			}
+			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()), turn)
+		}
+		numbers := binned.Numbers{
+			Tau: lend("thresholds", c.Tau, single*o.Thresholds), Lambda: lend("λ", c.Lambda, single), Alpha: lend("α", c.Alpha, single),
+			Direction: lend("direction", c.Direction, single*int64(o.axes)), Axes: o.axes, Doubles: int32(c.Doubles),
+		}
+		return errors.Join(o.Lay(s, numbers, memory, o.Vertices),
+			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves), o.Vertices))
 	})
 }
 
@@ -296,16 +307,16 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}, nil
 	}
 	if r.Soft != nil {
-		kind := binned.ArrayKind{Shape: shape, Thresholds: r.Soft.Thresholds, Bins: r.Soft.Bins, Align: r.Align}
+		kind := binned.BatchKind{Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: len(r.Shape), Align: r.Align}
 		if t != grid.Float32 {
 			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
 		}
 		return func(d device.Guest) (*Plan, error) {
-			a, err := binned.OpenArrays(d, kind)
+			a, err := binned.OpenBatch(d, kind)
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(), soft: &soft{a, kind}}, nil
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: &soft{a, *r.Soft, shape, int32(len(r.Shape))}}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)

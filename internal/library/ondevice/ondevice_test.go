@@ -281,16 +281,14 @@ func TestSoft(t *testing.T) {
 		}
 		list, x = append(list, p), append(x, f.Data()...)
 	}
-	const m, bins, voxels = 5, 2000, 21 * 9 * 4
-	width := 1.0 / (bins - 3)
-	over, middles, g := []float64{-width, 1 / width, width, list[0].Lambda}, make([]float64, bins), []float64{}
-	for k := range middles {
-		middles[k] = over[0] + float64(k)*width
-	}
+	const m, voxels = 5, 21 * 9 * 4
+	g := []float32{}
 	for _, p := range list {
-		g = append(g, p.G...)
+		for _, v := range p.G {
+			g = append(g, float32(v))
+		}
 	}
-	plan, err := plans.Make(Request{Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Thresholds: m, Bins: bins}})
+	plan, err := plans.Make(Request{Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Images: 3, Thresholds: m}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,20 +300,19 @@ func TestSoft(t *testing.T) {
 		return c.put(t, data).Address()
 	}
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
-	curves, dx := junk(3*8*3*m), junk(3*4*voxels)
+	curves, derivatives, dx := junk(4*3*m), junk(2*8*3*m), junk(3*4*voxels)
 	call := SoftCall{
-		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Over: put(over), Middles: put(middles), Along: put(make([]float32, 21)), OfRow: put(make([]float32, 36)),
-		Tau: put(list[0].Tau), G: put(slices.Repeat([]float64{1}, 3*m)), Work: junk(plan.Memory).Address(), Curve: curves.Address(), DX: dx.Address(), Moments: junk(3 * 32 * plan.Rows).Address(),
+		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(32 + 8*m).Address(), Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)), Doubles: 1,
+		Work: junk(plan.Memory).Address(), Curves: curves.Address(), Derivatives: derivatives.Address(), Upstream: put(g), Gradient: dx.Address(), Moments: junk(32 * plan.Rows).Address(),
 	}
-	if err := plans.AddSoft(plan.Number, false, 3, call, devicetest.Handle(c.Stream)); err != nil {
+	if err := plans.AddSoft(plan.Number, false, call, devicetest.Handle(c.Stream)); err != nil {
 		t.Fatal(err)
 	}
-	call.G = put(g)
-	if err := plans.AddSoft(plan.Number, true, 3, call, devicetest.Handle(c.Stream)); err != nil {
+	if err := plans.AddSoft(plan.Number, true, call, devicetest.Handle(c.Stream)); err != nil {
 		t.Fatal(err)
 	}
-	data, gradient := make([]byte, curves.Bytes()), make([]byte, dx.Bytes())
-	if err := errors.Join(c.Download(data, curves, 0), c.Download(gradient, dx, 0)); err != nil {
+	data, by, gradient := make([]byte, curves.Bytes()), make([]byte, derivatives.Bytes()), make([]byte, dx.Bytes())
+	if err := errors.Join(c.Download(data, curves, 0), c.Download(by, derivatives, 0), c.Download(gradient, dx, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range list {
@@ -323,10 +320,10 @@ func TestSoft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := grid.Values[float64](data[8*3*m*i:])
+		chi, slope := grid.Values[float32](data[4*m*i:]), grid.Values[float64](by[8*m*i:])
 		for j := range m {
-			if math.Abs(got[3*j]-want.Chi[j]) > 1e-5*100 || math.Abs(p.G[j]*got[3*j+1]-want.DTau[j]) > 1e-5*1000 {
-				t.Errorf("image %d, threshold %d: %v, want %v and %v", i, j, got[3*j:3*j+3], want.Chi[j], want.DTau[j])
+			if math.Abs(float64(chi[j])-want.Chi[j]) > 1e-5*100 || math.Abs(p.G[j]*slope[j]-want.DTau[j]) > 1e-5*1000 {
+				t.Errorf("image %d, threshold %d: %v and %v, want %v and %v", i, j, chi[j], p.G[j]*slope[j], want.Chi[j], want.DTau[j])
 			}
 		}
 		for k, v := range grid.Values[float32](gradient[4*voxels*i:][:4*voxels]) {
@@ -341,7 +338,7 @@ func TestSoft(t *testing.T) {
 	if err := plans.Close(plan.Number); err != nil {
 		t.Error(err)
 	}
-	if err := plans.AddSoft(plan.Number, true, 1, call, 1); err == nil || !strings.Contains(err.Error(), "there is none") {
+	if err := plans.AddSoft(plan.Number, true, call, 1); err == nil || !strings.Contains(err.Error(), "there is none") {
 		t.Errorf("a plan that was closed: %v", err)
 	}
 }
@@ -363,7 +360,7 @@ func TestRefusals(t *testing.T) {
 		"at 256: is no value of":      like(func(r *Request) { r.At = []float64{256} }),
 		"at 0.1: is no finite value":  like(func(r *Request) { r.Type, r.At = "float32", []float64{0.1} }),
 		`boundary "mirror": want one`: like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "mirror", Align: 4} }),
-		"soft curves of uint8":        like(func(r *Request) { r.Soft = &Soft{Thresholds: 1, Bins: 9} }),
+		"soft curves of uint8":        like(func(r *Request) { r.Soft = &Soft{Images: 1, Thresholds: 1} }),
 		"fields at addresses that":    like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "third", Align: 2} }),
 	} {
 		if _, err := plans.Make(r); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -34,7 +34,7 @@ _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
     "eccbench_device_verify": (_int, _job, _int, _job, _job, _job, _text, _int),
-    "eccbench_device_soft": (_int, _job, ctypes.c_int32, _int, ctypes.POINTER(_job), _job, _text, _int),
+    "eccbench_device_soft": (_int, _job, ctypes.c_int32, ctypes.POINTER(_job), _job, _text, _int),
     "eccbench_device_close": (None, _job),
 }
 
@@ -241,9 +241,9 @@ class Plan:
         """Wait for curves, and hold them to the fingerprints of their images."""
         self._call(self._library.eccbench_device_verify, images, image, answer, stream)
 
-    def soft(self, backward: bool, images: int, memory: Sequence[int], stream: int) -> None:
+    def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
         """Add a pass of soft curves to a stream, in memory by addresses."""
-        self._call(self._library.eccbench_device_soft, backward, images, (_job * len(memory))(*memory), stream)
+        self._call(self._library.eccbench_device_soft, backward, (_job * 16)(*memory), stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:

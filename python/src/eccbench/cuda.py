@@ -614,10 +614,12 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
 
 
-def soft(images: Any, thresholds: int, bins: int, align: int) -> _Soft:
-    """What finds soft curves of packed tensors of PyTorch like these, float32, of shape (n, *image)."""
+def soft(images: Any, thresholds: int, vertices: bool) -> _Soft:
+    """What finds soft curves of packed tensors of PyTorch like these, float32, of shape (n, *image), n > 0."""
     of, how = _looked(images, images.ndim - 1, False)
-    return _Soft(of, how, ("soft", thresholds, bins, align), {"soft": {"thresholds": thresholds, "bins": bins}, "align": align})
+    align = _alignment(images.data_ptr(), how.apart)
+    asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices}
+    return _Soft(of, how, ("soft", *asked.values(), align), {"soft": asked, "align": align})
 
 
 class _Soft:
@@ -625,25 +627,26 @@ class _Soft:
 
     def __init__(self, of: Any, how: _Layout, key: Any, request: dict[str, Any]):
         self.of, self.how, self.key, self.request = of, how, key, request
-        self.stream, self.capturing = of.stream(how.number), of.capturing(how.number)
         self._look()
 
     def _look(self) -> None:
         plan = self.how.plans.get(self.key)
         try:
             if plan is None or not plan.open:
-                plan = _remembered(self.how.plans, self.key, _planned(self.of, self.how, self.key, lambda: (self.request, None), self.capturing))
+                capturing = self.of.capturing(self.how.number)
+                plan = _remembered(self.how.plans, self.key, _planned(self.of, self.how, self.key, lambda: (self.request, None), capturing))
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
         plan.used = next(_known.calls)
         self.plan: _Plan = plan
         self.blocks, self.memory = plan.plan.rows, plan.plan.memory  # the same of all plans alike
 
-    def add(self, backward: bool, *tensors: Any) -> None:
-        """Add a pass, by the tensors that ondevice.SoftCall has, None for those that the pass has not."""
-        memory = [0 if t is None else self.of.address(t) for t in tensors]
+    def add(self, backward: bool, *memory: int) -> None:
+        """Add a pass, by the addresses and the number that ondevice.SoftCall has, 0 for what the pass has not."""
+        stream, capturing = self.of.stream(self.how.number), self.of.capturing(self.how.number)
+        self.plan.used = next(_known.calls)
         try:
-            while not self.plan.call(self.capturing, self.plan.plan.soft, backward, self.how.images, memory, self.stream):
+            while not self.plan.call(capturing, self.plan.plan.soft, backward, memory, stream):
                 self._look()
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None

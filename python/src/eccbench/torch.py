@@ -16,7 +16,7 @@ The hole of the ring is filled at 9. So the gradient says that χ grows where th
 # PyTorch reads the annotations of operators as types: they are no strings here.
 
 import math
-from typing import Any, Collection, Optional, Sequence, Tuple, Union
+from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ from . import _library, cuda
 from ._arguments import Construction
 from ._curve import _translated, curve
 
-if not hasattr(torch.library, "custom_op"):
+if not hasattr(torch.library, "register_autograd"):
     raise ImportError(f"eccbench.torch needs PyTorch 2.4 or later, this is {torch.__version__}")
 
 __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
@@ -142,7 +142,7 @@ def soft_ecc(
 
     On a CUDA device all is added to the current stream, and nothing waits for it, so nobody looks
     at the numbers: χ is NaN where one of them is, where λ is not greater than 0, and where λ times
-    the range of the values that a threshold sees is more than 3,000. Bins are 65,536 there.
+    the range of the thresholds is more than 1,300. A batch is one launch forward and one backward.
 
     References
     ----------
@@ -158,7 +158,7 @@ def soft_ecc(
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
-        direction = torch.empty(0, dtype=torch.float64)  # Y is X
+        alpha, direction = _no_direction(images.device)
         axes: Tuple[int, ...] = (0,)
     else:
         axes = (dims,)
@@ -168,9 +168,13 @@ def soft_ecc(
                          f"want one axis, one number, ({dims},) and one number")
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
-    chi, _, _, _, _ = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction)
-    out: Tensor = chi.to(x.dtype).reshape(*batch, len(tau))
-    return out
+    x = x.reshape(-1, *shape)
+    given = x, tau, lam, alpha, v
+    if _direct(images):
+        chi: Tensor = _Soft.apply(*given, construction)
+    else:
+        chi = _soft(*given, construction, tau.requires_grad or lam.requires_grad)[0]
+    return chi.reshape(*batch, len(tau))
 
 
 class ECC(torch.nn.Module):
@@ -268,9 +272,22 @@ class SoftECC(torch.nn.Module):
         """λ, a tensor of one number."""
         return self.log_lam.exp()
 
+    def _steepness(self) -> Tensor:
+        """λ, which is kept where it cannot change."""
+        log = self.log_lam
+        if log.requires_grad or not _direct(log) or log.is_cuda and torch.cuda.is_current_stream_capturing():
+            return self.lam
+        of, version, kept = self.__dict__.get("_kept", (None, 0, None))
+        if of is not log or version != log._version:
+            kept = log.exp()
+            if log.is_cuda:
+                torch.cuda.current_stream(log.device).synchronize()  # other streams may be next to read it
+            self.__dict__["_kept"] = log, log._version, kept
+        return kept
+
     def forward(self, images: Tensor) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image)."""
-        return soft_ecc(images, self.thresholds, self.lam, dims=self.dims, direction=self.direction, alpha=0.0 if self.alpha is None else self.alpha,
+        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=self.direction, alpha=0.0 if self.alpha is None else self.alpha,
                         construction=self.construction, superlevel=self.superlevel)
 
     def extra_repr(self) -> str:
@@ -302,49 +319,76 @@ def _beside(one: Any, images: Tensor) -> Tensor:
     return torch.as_tensor(one, dtype=torch.float64).to(images.device, non_blocking=images.is_cuda)
 
 
-@torch.library.custom_op("eccbench::ecc", mutates_args=(), device_types="cpu")
-def _exact(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
+_nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
+
+
+def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
+    """α and a direction of no axes: nobody reads them."""
+    if device not in _nothing:
+        _nothing[device] = torch.empty((), dtype=torch.float64, device=device), torch.empty(0, dtype=torch.float64, device=device)
+    return _nothing[device]
+
+
+def _direct(x: Tensor) -> bool:
+    """Whether nobody traces, transforms or watches the operators that a tensor goes through, so that they need not be any: that takes
+    half of the time of a call."""
+    return (type(x) in (Tensor, torch.nn.Parameter) and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+            and not torch._C._len_torch_dispatch_stack() and torch._C._get_tracing_state() is None)
+
+
+# Operators are made of a library and not by torch.library.custom_op: each call of one of those takes longer, and the
+# first imports all of torch._dynamo.
+_operators = torch.library.Library("eccbench", "DEF")
+_SOFT = "Tensor thresholds, Tensor lam, Tensor alpha, Tensor direction, str construction"
+_operators.define("ecc(Tensor images, Tensor thresholds, str construction, bool superlevel, bool verify) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+_operators.define(f"soft_ecc(Tensor images, {_SOFT}, bool derivatives) -> (Tensor, Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
+_operators.define(f"soft_ecc_backward(Tensor upstream, Tensor images, Tensor kept, {_SOFT}, bool parameters) -> (Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
+_exact = torch.ops.eccbench.ecc.default
+_soft = torch.ops.eccbench.soft_ecc.default
+_soft_backward = torch.ops.eccbench.soft_ecc_backward.default
+
+
+def _exact_on_host(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     chi = torch.empty(len(images), len(thresholds), dtype=torch.int64)
     curve(images.numpy(), batch_axis=0, at=thresholds.numpy(), construction=construction, superlevel=superlevel, verify=verify,
           threads=torch.get_num_threads(), out=chi.numpy())
     return chi
 
 
-@_exact.register_fake
-def _(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
+def _exact_fake(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     return images.new_empty(images.shape[0], thresholds.shape[0], dtype=torch.int64)
 
 
-@torch.library.custom_op("eccbench::soft_ecc", mutates_args=(), device_types="cpu")
-def _soft(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """χ of images (n, *image), its derivatives by the threshold and by λ, and what the backward pass takes: of each voxel, and on a device of the bins."""
+def _soft_on_host(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    """χ of images (n, *image), its derivatives by the threshold and by λ where they are wanted, and what the backward pass takes: the changes of
+    voxels, and on a device how bins lie."""
     images = images.contiguous()
     n, m = len(images), len(thresholds)
     numbers = torch.empty(n, 3, m, dtype=torch.float64)
     changes = torch.empty(images.shape, dtype=torch.int8)
     _ask(False, images, thresholds, lam, alpha, direction, construction, changes, numbers)
-    return (*(numbers[:, k].clone(memory_format=torch.contiguous_format) for k in range(3)), changes, torch.empty(0, dtype=torch.float64))
+    by = numbers[:, 1:].transpose(0, 1).contiguous() if derivatives else numbers.new_empty(2, 0, m)
+    return numbers[:, 0].to(images.dtype, copy=True, memory_format=torch.contiguous_format), by, changes
 
 
-@_soft.register_fake
-def _(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    shape, bins = (_shape_of_changes(images, construction), 4) if images.device.type == "cuda" else (images.shape, 0)
-    changes = torch.empty(shape, dtype=torch.int8, device=images.device)
-    return (*(images.new_empty(images.shape[0], thresholds.shape[0], dtype=torch.float64) for _ in range(3)), changes, images.new_empty(bins, dtype=torch.float64))
+def _soft_fake(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    n, m = images.shape[0], thresholds.shape[0]
+    kept: Any = images.shape
+    if images.device.type == "cuda":
+        kept = sum(_sizes_of_kept(images, m, direction, construction))
+    return images.new_empty(n, m), images.new_empty(2, n if derivatives else 0, m, dtype=torch.float64), torch.empty(kept, dtype=torch.int8, device=images.device)
 
 
-@torch.library.custom_op("eccbench::soft_ecc_backward", mutates_args=(), device_types="cpu")
-def _soft_backward(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
-    """The gradients by the images, and for each of them by v, its last axis first, and α."""
-    images, upstream = images.contiguous(), upstream.contiguous()
-    gradient, parameters = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
-    _ask(True, images, thresholds, lam, alpha, direction, construction, changes.contiguous(), upstream, gradient, parameters)
-    return gradient, parameters
+def _soft_backward_on_host(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+    """The gradients by the images, and for each of them, where they are wanted, by v, its last axis first, and α."""
+    images, upstream = images.contiguous(), upstream.double().contiguous()
+    gradient, by = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
+    _ask(True, images, thresholds, lam, alpha, direction, construction, kept.contiguous(), upstream, gradient, by)
+    return gradient, by if parameters else by.new_empty(0, 4)
 
 
-@_soft_backward.register_fake
-def _(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
-    return torch.empty(images.shape, dtype=images.dtype, device=images.device), images.new_empty(images.shape[0], 4, dtype=torch.float64)
+def _soft_backward_fake(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+    return torch.empty(images.shape, dtype=images.dtype, device=images.device), images.new_empty(images.shape[0] if parameters else 0, 4, dtype=torch.float64)
 
 
 def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, *memory: Tensor) -> None:
@@ -365,39 +409,59 @@ def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha:
 
 
 def _remember(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, ...]) -> None:
-    *tensors, ctx.construction = inputs
-    _, by_threshold, by_lam, changes, bins = output
-    ctx.save_for_backward(*tensors, by_threshold, by_lam, changes, bins)
+    *tensors, ctx.construction, _ = inputs
+    ctx.save_for_backward(*tensors, *output[1:])
+    ctx.set_materialize_grads(False)
 
 
-def _gradients(ctx: Any, upstream: Tensor, *_: Any) -> Tuple[Any, ...]:
-    images, thresholds, lam, alpha, direction, by_threshold, by_lam, changes, bins = ctx.saved_tensors
+def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]:
     of_images = of_thresholds = of_lam = of_alpha = of_direction = None
-    if ctx.needs_input_grad[0] or ctx.needs_input_grad[3] or ctx.needs_input_grad[4]:
-        of_images, parameters = _soft_backward(upstream, images, changes, bins, thresholds, lam, alpha, direction, ctx.construction)
-        all_of = parameters.sum(0) if ctx.needs_input_grad[3] or ctx.needs_input_grad[4] else parameters
+    if upstream is None:
+        return (None,) * 7
+    images, thresholds, lam, alpha, direction, by, kept = ctx.saved_tensors
+    parameters = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
+    if ctx.needs_input_grad[0] or parameters:
+        # An operator refuses derivatives of the second order.
+        step = _soft_backward if torch.is_grad_enabled() or not _direct(upstream) else _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
+        of_images, of_each = step(upstream, images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters)
+        all_of = of_each.sum(0) if parameters else of_each
         if ctx.needs_input_grad[4]:
             of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
         if ctx.needs_input_grad[3]:
             of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
     if ctx.needs_input_grad[1]:
-        of_thresholds = (upstream * by_threshold).sum(0).to(thresholds.dtype)
+        of_thresholds = (upstream * by[0]).sum(0).to(thresholds.dtype)
     if ctx.needs_input_grad[2]:
-        of_lam = (upstream * by_lam).sum().to(lam.dtype).reshape(lam.shape)
-    return of_images, of_thresholds, of_lam, of_alpha, of_direction, None
+        of_lam = (upstream * by[1]).sum().to(lam.dtype).reshape(lam.shape)
+    return of_images, of_thresholds, of_lam, of_alpha, of_direction, None, None
 
 
-_soft.register_autograd(_gradients, setup_context=_remember)
+class _Soft(torch.autograd.Function):
+    """The operator soft_ecc with its gradient, where nobody needs an operator."""
+
+    @staticmethod
+    def forward(ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tensor:
+        step = _soft_on_device if images.is_cuda else _soft_on_host
+        output = step(images, thresholds, lam, alpha, direction, construction, ctx.needs_input_grad[1] or ctx.needs_input_grad[2])
+        _remember(ctx, (images, thresholds, lam, alpha, direction, construction, None), output)
+        return output[0]
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
+        return _gradients(ctx, upstream)[:6]
+
+
+def _no_second_order(ctx: Any, *_: Any) -> Any:
+    raise RuntimeError("soft_ecc has no derivatives of the second order: leave out create_graph=True, or take its gradient of detached images")
 
 
 # On CUDA devices.
 
 
-@_exact.register_kernel("cuda")
 def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
     if verify or construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
-        return _exact(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
+        return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
     at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
     # Below all values of an integer type χ is 0, which is a question to floats alone.
     if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8) else torch.iinfo(images.dtype).min):
@@ -405,190 +469,217 @@ def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, supe
     return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1)
 
 
-_BINS = 1 << 16
-_FINE = 1 / 20  # of λ times the width of a bin, at most
-_REACH = 40.0  # in units of 1/λ: a sigmoid that is farther away is 0 or 1
 _LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values
 
 
-def _shape_of_changes(images: Tensor, construction: str) -> Tuple[Any, ...]:
-    """That of a byte for each voxel as the kernels count them: rows are filled up to four. Of vertices there is one more at each side."""
+def _sizes_of_kept(images: Tensor, thresholds: int, direction: Tensor, construction: str) -> Tuple[Any, Any, Any]:
+    """The bytes of how bins lie, then of what is added to X along a direction, float32 of each voxel of a row and of each row, then of a change for each
+    voxel as the kernels count them: rows are filled up to four, and of vertices there is a voxel more at each side."""
     more = 2 if construction == "V" else 0
     rows: Any = 1
     for n in images.shape[1:-1]:
         rows = rows * (n + more)
-    return images.shape[0], rows, (images.shape[-1] + more + 3) // 4 * 4
+    w = images.shape[-1] + more
+    return 8 * (4 + thresholds), 4 * (w + rows) if direction.shape[0] else 0, images.shape[0] * rows * ((w + 3) // 4 * 4)
 
 
-class _OnDevice:
-    """Soft curves of images on a device, by kernels that take voxels for top cells.
+def _counted(images: Tensor, construction: str) -> Tensor:
+    """The images as the kernels count them, which take voxels for top cells.
 
     Where they are vertices, a cell of k dimensions is dual to one of d − k of top cells, and has the
     greatest value in Y where that has the least in −Y. So −Y is counted, between voxels that are less
     than all: they have the cells at the sides, which are dual to none. Those are a sphere, whose χ is 0 or 2.
-    Then χ is sign · χ' + from the one that is counted.
     """
+    if construction == "V":
+        return torch.nn.functional.pad(-images, (1, 1) * (images.ndim - 1), value=_LOW[images.dtype])
+    return images.contiguous()
 
-    def __init__(self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str):
-        if construction not in ("T", "V"):
-            raise ValueError(f"construction {construction!r}: want T or V")
-        for one in (images, thresholds, lam, alpha, direction):
-            if one.device != images.device:
-                raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
-        self.vertices, self.dims = construction == "V", images.ndim - 1
-        self.images = images.contiguous()
-        self.tau, self.lam = thresholds.double(), lam.double().reshape(())
-        self.tilted = len(direction) > 0
-        self.sign, self.start = 1.0, 0.0
-        self.x = self.images
-        if self.vertices:
-            self.tau = -self.tau
-            self.x = torch.nn.functional.pad(-self.images, (1, 1) * self.dims, value=_LOW[images.dtype])
-            self.sign, self.start = (1.0, -1.0) if self.dims % 2 else (-1.0, 1.0)
-        self.shape = self.x.shape[1:]
-        if self.tilted:
-            self._tilt(alpha.double().reshape(()), direction.double())
 
-    def _tilt(self, alpha: Tensor, v: Tensor) -> None:
-        """What is added to X."""
-        images, self.alpha = self.images, -alpha if self.vertices else alpha
+def _of_images(x: Tensor, construction: str, dims: int) -> Tensor:
+    """What is of counted images, without the voxels at their sides that are none of theirs."""
+    return x[(slice(None), *[slice(1, -1)] * dims)].contiguous() if construction == "V" else x
+
+
+def _parameters(thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor) -> Tuple[List[Tensor], List[int]]:
+    """Tensors as the kernels take them, which must outlive the call, and the addresses, ending with the bits of those of float64."""
+    kept, addresses, doubles = [], [], 0
+    for bit, one in enumerate((thresholds, lam, alpha, direction) if direction.shape[0] else (thresholds, lam)):
+        if one.dtype is torch.float64:
+            doubles |= 1 << bit
+        elif one.dtype is not torch.float32:
+            one = one.float()
+        if one.ndim:
+            one = one.contiguous()
+        kept.append(one)
+        addresses.append(one.data_ptr())
+    return kept, [*addresses, *[0] * (4 - len(addresses)), doubles]
+
+
+_plans: Dict[Any, Any] = {}
+
+
+def _planned(x: Tensor, thresholds: int, vertices: bool) -> Any:
+    """What finds soft curves of tensors alike, which is looked up."""
+    key = x.shape, x.get_device(), thresholds, vertices, x.data_ptr() % 16
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= 1024:
+            _plans.clear()
+        plan = _plans[key] = cuda.soft(x, thresholds, vertices)
+    return plan
+
+
+def _where(x: Tensor, kept: Tensor, sizes: Tuple[int, int, int]) -> List[int]:
+    """The first addresses of both passes."""
+    laid = kept.data_ptr()
+    tilt = laid + sizes[0]
+    return [x.data_ptr(), tilt + sizes[1], laid, *([tilt, tilt + 4 * x.shape[-1]] if sizes[1] else [0, 0])]
+
+
+def _check_on_device(images: Tensor, construction: str, *others: Tensor) -> None:
+    if construction not in ("T", "V"):
+        raise ValueError(f"construction {construction!r}: want T or V")
+    for one in others:
+        if one.device != images.device:
+            raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
+
+
+def _soft_on_device(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    _check_on_device(images, construction, thresholds, lam, alpha, direction)
+    if images.dtype == torch.float64:
+        return _exactly(images, thresholds, lam, alpha, direction, construction, derivatives)
+    n, m = images.shape[0], thresholds.shape[0]
+    sizes = _sizes_of_kept(images, m, direction, construction)
+    chi = images.new_empty((n, m))
+    by = images.new_empty((2, n if derivatives else 0, m), dtype=torch.float64)
+    kept = images.new_empty(sum(sizes), dtype=torch.int8)
+    if chi.numel() and images.numel():
+        x = _counted(images, construction)
+        plan = _planned(x, m, construction == "V")
+        work = images.new_empty(plan.memory // 4 if derivatives else plan.memory // 12, dtype=torch.float32)
+        parts, numbers = _parameters(thresholds, lam, alpha, direction)
+        plan.add(False, *_where(x, kept, sizes), *numbers, work.data_ptr(), chi.data_ptr(), by.data_ptr() if derivatives else 0, 0, 0, 0)
+    return chi, by, kept
+
+
+def _soft_backward_on_device(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+    _check_on_device(images, construction, thresholds, lam, alpha, direction)
+    if images.dtype == torch.float64:
+        return _exact_gradient(upstream, images, kept, thresholds, lam, alpha, direction, construction, parameters)
+    n, m, dims = images.shape[0], thresholds.shape[0], images.ndim - 1
+    if not images.numel() or not m:
+        return torch.zeros_like(images, memory_format=torch.contiguous_format), images.new_zeros(n if parameters else 0, 4, dtype=torch.float64)
+    x, upstream, tilted = _counted(images, construction), upstream.contiguous(), parameters and direction.shape[0] > 0
+    gradient = torch.empty_like(x)
+    plan = _planned(x, m, construction == "V")
+    moments = images.new_empty((n if tilted else 0, plan.blocks // n, 4), dtype=torch.float64)
+    plan.add(True, *_where(x, kept, _sizes_of_kept(images, m, direction, construction)), *_NONE, upstream.data_ptr(), gradient.data_ptr(), moments.data_ptr() if tilted else 0)
+    if tilted:
+        by = _by_direction(moments.sum(1), _Tilt(alpha, direction, x.shape[1:]))
+    else:
+        by = images.new_zeros((n, 4), dtype=torch.float64) if parameters else moments[:, 0]
+    return _of_images(gradient, construction, dims), by
+
+
+_NONE = (0,) * 8  # of the forward pass
+
+
+class _Tilt:
+    """What is added to X, in float64."""
+
+    def __init__(self, alpha: Tensor, direction: Tensor, shape: Sequence[int]):
+        v = direction.double()
+        self.alpha, self.dims = alpha.double().reshape(()), len(v)
         self.length = v.norm()
         self.u = v / self.length
-        self.places = [torch.arange(n, dtype=torch.float64, device=images.device) - (n - 1) / 2 for n in self.shape]
-        self.steps = self.alpha * self.u  # that Y rises by, along each axis
-        # In the order in which doc/softecc.md has it.
-        self.along = self.steps[-1] * self.places[-1]
-        rows = [s * p for s, p in zip(self.steps[:-1], self.places)]
-        self.of_row = torch.zeros(1, dtype=torch.float64, device=images.device) if not rows else rows[0] if len(rows) == 1 else rows[1] + rows[0][:, None]
+        self.places = [torch.arange(n, dtype=torch.float64, device=v.device) - (n - 1) / 2 for n in shape]
 
-    def bins(self) -> Tensor:
-        """The middle of the first bin, 1 over their width, their width, and λ."""
-        least, greatest = (one.double() for one in self.images.aminmax())
-        if self.vertices:
-            least, greatest = -greatest, -least
-        if self.tilted:
-            rise = sum((s * p[0]).abs() for s, p in zip(self.steps, self.places))
-            rise = rise + (rise != 0) * 2.0**-22 * torch.maximum(least.abs(), greatest.abs())  # that Y is rounded by
-            least, greatest = least - rise, greatest + rise
-        seen = _REACH / self.lam
-        first, last = self.tau.aminmax()
-        low, high = first - seen, last + seen
-        lo = torch.minimum(torch.maximum(least, low), high)
-        hi = torch.maximum(torch.minimum(greatest, high), low)
-        width = torch.maximum(hi - lo, 1 / self.lam) / (_BINS - 3)
-        return torch.stack([lo - width, 1 / width, width, self.lam])
-
-    def asked(self, good: Tensor) -> Tensor:
-        """The thresholds, which are NaN where what is asked has no answer here."""
-        return torch.where(good, self.tau, math.nan)
-
-    def kernels(self, x: Tensor, bins: Tensor, *others: Tensor) -> Tuple[Any, Tensor, Tensor, Tensor]:
-        """What finds soft curves of x, and the bins and terms in the way that it takes."""
-        middles = bins[0] + torch.arange(_BINS, dtype=torch.float64, device=x.device) * bins[2]
-        aligned = all(t.data_ptr() % 16 == 0 for t in (x, *others))
-        voxels = 1
-        for n in self.shape:
-            voxels *= n
-        align = 16 if aligned and (len(x) == 1 or voxels % 4 == 0) else 4
-        if self.tilted and self.images.dtype != torch.float64:
-            along, of_row = self.along.float(), self.of_row.float().contiguous()
-        else:  # ranks of float64 are those of Y
-            rows = voxels // self.shape[-1]
-            zeros = torch.zeros(max(self.shape[-1], rows), dtype=torch.float32, device=x.device)
-            along, of_row = zeros[: self.shape[-1]], zeros[:rows]
-        return cuda.soft(x, len(self.tau), _BINS, align), middles, along, of_row
-
-    def counted(self, x: Tensor, bins: Tensor, tau: Tensor) -> Tuple[Tensor, Tensor]:
-        """The curves that are counted of x with its derivatives, of shape (n, m, 3), and the changes."""
-        soft, middles, along, of_row = self.kernels(x, bins)
-        changes = torch.empty(_shape_of_changes(self.images, "V" if self.vertices else "T"), dtype=torch.int8, device=x.device)
-        curves = torch.empty(len(x), len(tau), 3, dtype=torch.float64, device=x.device)
-        ones = torch.ones(len(x), len(tau), dtype=torch.float64, device=x.device)
-        work = torch.empty(soft.memory // 8, dtype=torch.float64, device=x.device)
-        soft.add(False, x, changes, bins, middles, along, of_row, tau, ones, work, curves, None, None)
-        return curves, changes
-
-    def y(self) -> Tensor:
-        """Y of images of float64, of shape (n, voxels)."""
-        return (self.x + (self.of_row[..., None] + self.along).reshape(self.shape) if self.tilted else self.x).flatten(1)
-
-    def of_voxels(self, changes: Tensor) -> Tensor:
-        """The changes of images of float64, of shape (n, voxels)."""
-        return changes[..., : self.shape[-1]].flatten(1).double()
-
-    def ranks(self) -> Tensor:
-        """Y by the number of lesser values that there are, which float32 has."""
-        y, order = self.y().sort(1)
-        ranks = torch.nn.functional.pad((y[:, 1:] != y[:, :-1]).cumsum(1), (1, 0)).float()
-        return torch.empty_like(ranks).scatter_(1, order, ranks).reshape(self.x.shape)
-
-    def cut(self, x: Tensor) -> Tensor:
-        """The images without the voxels at their sides that are none of theirs."""
-        return x[(slice(None), *[slice(1, -1)] * self.dims)].contiguous() if self.vertices else x
-
-    def parameters(self, sums: Tensor) -> Tensor:
-        """The gradients by v, its last axis first, and α, of sums of c·G' and of that times each place, the last axis first."""
-        by = torch.zeros(len(sums), 4, dtype=torch.float64, device=sums.device)
-        if not self.tilted:
-            return by
-        moment = sums[:, 1 : 1 + self.dims].flip(1)
-        along = moment @ self.u
-        by[:, : self.dims] = (-(self.alpha / self.length) * (moment - along[:, None] * self.u)).flip(1)
-        by[:, 3] = along if self.vertices else -along
-        return by
+    def of(self) -> Tensor:
+        """Of each voxel."""
+        terms = [self.alpha * u * p for u, p in zip(self.u, self.places)]
+        total = terms[-1]
+        for k, term in enumerate(reversed(terms[:-1]), 2):
+            total = term.reshape(-1, *[1] * (k - 1)) + total
+        return total
 
 
-@_soft.register_kernel("cuda")
-def _soft_on_device(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    p = _OnDevice(images, thresholds, lam, alpha, direction, construction)
-    bins = torch.zeros(4, dtype=torch.float64, device=images.device)
+def _by_direction(sums: Tensor, tilt: _Tilt) -> Tensor:
+    """The gradients by v, its last axis first, and α, of sums of c·G' and of that times each place from the first voxel, the last axis first."""
+    by = torch.zeros(len(sums), 4, dtype=torch.float64, device=sums.device)
+    first = torch.stack([p[0] for p in reversed(tilt.places)])
+    moment = (sums[:, 1 : 1 + tilt.dims] + sums[:, :1] * first).flip(1)
+    along = moment @ tilt.u
+    by[:, : tilt.dims] = (-(tilt.alpha / tilt.length) * (moment - along[:, None] * tilt.u)).flip(1)
+    by[:, 3] = -along
+    return by
+
+
+# In float64, which is of use to check gradients: every sigmoid is evaluated, and of the kernels only the changes are taken.
+
+
+def _exactly(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    chi, by, kept = _soft_fake(images, thresholds, lam, alpha, direction, construction, derivatives)
+    kept.zero_()  # nobody lays bins
+    if not chi.numel() or not images.numel():
+        return chi.zero_(), by.zero_(), kept
+    x = _counted(images + _Tilt(alpha, direction, images.shape[1:]).of() if len(direction) else images, construction)
+    # By the number of lesser values that there are, which float32 has.
+    y, order = x.flatten(1).sort(1)
+    ranks = torch.nn.functional.pad((y[:, 1:] != y[:, :-1]).cumsum(1), (1, 0)).float()
+    _, _, counted = _soft_on_device(torch.empty_like(ranks).scatter_(1, order, ranks).reshape(x.shape), thresholds[:1].float(), lam.float(), alpha, direction[:0], "T", False)
+    changes = _changes(kept, x)
+    changes.copy_(_changes(counted, x))
+    c, y, sign, start = changes[..., : x.shape[-1]].flatten(1).double(), x.flatten(1), 1.0, 0.0
+    tau, steep = thresholds.double(), lam.double().reshape(())
+    if construction == "V":
+        tau, sign, start = -tau, *((1.0, -1.0) if (x.ndim - 1) % 2 else (-1.0, 1.0))
+    for k, t in enumerate(tau):
+        s = torch.sigmoid(steep * (t - y))
+        d = c * s * (1 - s)
+        chi[:, k] = start + sign * (c * s).sum(1)
+        if derivatives:
+            by[0, :, k] = (-sign if construction == "V" else 1.0) * steep * d.sum(1)
+            by[1, :, k] = sign * ((t - y) * d).sum(1)
+    return chi, by, kept
+
+
+def _changes(kept: Tensor, x: Tensor) -> Tensor:
+    """Those of counted images, of shape (n, rows, a row filled up to four)."""
+    w = (x.shape[-1] + 3) // 4 * 4
+    rows = x[0].numel() // x.shape[-1]
+    return kept[len(kept) - len(x) * rows * w :].view(len(x), rows, w)
+
+
+def _exact_gradient(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+    dims = images.ndim - 1
+    by = torch.zeros(len(images) if parameters else 0, 4, dtype=torch.float64, device=images.device)
     if not images.numel() or not len(thresholds):
-        none = torch.zeros(3, len(images), len(thresholds), dtype=torch.float64, device=images.device)
-        return none[0].clone(), none[1].clone(), none[2].clone(), torch.zeros(_shape_of_changes(images, construction), dtype=torch.int8, device=images.device), bins
-    if images.dtype == torch.float64:
-        # Bins that are above all ranks, of which nothing is wanted.
-        _, changes = p.counted(p.ranks(), torch.full_like(bins, 2.0**60), p.tau)
-        c, values, rows = p.of_voxels(changes), p.y(), []
-        for t in p.tau:
-            s = torch.sigmoid(p.lam * (t - values))
-            d = c * s * (1 - s)
-            rows.append(torch.stack([(c * s).sum(1), p.lam * d.sum(1), ((t - values) * d).sum(1)], 1))
-        curves = torch.stack(rows, 1)
-    else:
-        bins = p.bins()
-        curves, changes = p.counted(p.x, bins, p.asked((p.lam > 0) & (p.lam * bins[2] <= _FINE)))
-    if not p.vertices:
-        return (*(curves[..., k].clone(memory_format=torch.contiguous_format) for k in range(3)), changes, bins)
-    return p.start + p.sign * curves[..., 0], -p.sign * curves[..., 1], p.sign * curves[..., 2], changes, bins
-
-
-@_soft_backward.register_kernel("cuda")
-def _soft_backward_on_device(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
-    p = _OnDevice(images, thresholds, lam, alpha, direction, construction)
-    if not images.numel() or not len(thresholds):
-        return torch.zeros_like(images, memory_format=torch.contiguous_format), torch.zeros(len(images), 4, dtype=torch.float64, device=images.device)
-    g = upstream.double() if p.sign == 1 else p.sign * upstream.double()
-    g = g.contiguous()
-    changes = changes.contiguous()
-    if images.dtype == torch.float64:
-        c, y, slope = p.of_voxels(changes), p.y(), torch.zeros((), dtype=torch.float64, device=images.device)
-        for t, of in zip(p.tau, g.unbind(1)):
-            s = torch.sigmoid(p.lam * (t - y))
-            slope = slope + of[:, None] * p.lam * s * (1 - s)
-        moved = (c * slope).reshape(p.x.shape)
+        return torch.zeros_like(images, memory_format=torch.contiguous_format), by
+    tilt = _Tilt(alpha, direction, images.shape[1:]) if len(direction) else None
+    x = _counted(images + tilt.of() if tilt else images, construction)
+    turn = -1.0 if construction == "V" else 1.0
+    g = upstream.double() * (turn if construction == "V" and dims % 2 else 1.0)
+    slope, steep = torch.zeros((), dtype=torch.float64, device=x.device), lam.double().reshape(())
+    for t, of in zip(turn * thresholds.double(), g.unbind(1)):
+        s = torch.sigmoid(steep * (t - x.flatten(1)))
+        slope = slope + of[:, None] * steep * s * (1 - s)
+    moved = _of_images((_changes(kept, x)[..., : x.shape[-1]].flatten(1).double() * slope).reshape(x.shape), construction, dims)
+    if tilt and parameters:
         sums = [moved.flatten(1).sum(1)]
-        for axis in reversed(range(p.dims if p.tilted else 0)):
-            sums.append((moved * p.places[axis].reshape(-1, *[1] * (p.dims - 1 - axis))).flatten(1).sum(1))
-        dx, sums = -moved, torch.stack(sums, 1)
-    else:
-        dx = torch.empty_like(p.x)
-        steep = p.lam * g.abs().sum(1).max()
-        tau = p.asked(steep <= torch.finfo(torch.float32).max)
-        soft, middles, along, of_row = p.kernels(p.x, bins, dx)
-        moments = torch.empty(len(images), soft.blocks, 4, dtype=torch.float64, device=images.device)
-        work = torch.empty(soft.memory // 8, dtype=torch.float64, device=images.device)
-        soft.add(True, p.x, changes, bins, middles, along, of_row, tau, g, work, None, dx, moments)
-        sums = moments.sum(1) if p.tilted else moments  # about the first voxel
-        for k in range(p.dims if p.tilted else 0):
-            sums[:, 1 + k] += sums[:, 0] * p.places[p.dims - 1 - k][0]
-    return p.cut(-dx if p.vertices else dx), p.parameters(sums)
+        for axis in reversed(range(dims)):
+            at = torch.arange(images.shape[1 + axis], dtype=torch.float64, device=x.device)
+            sums.append((moved * at.reshape(-1, *[1] * (dims - 1 - axis))).flatten(1).sum(1))
+        by = _by_direction(torch.stack(sums, 1), tilt)
+    return -moved, by
+
+
+for _name, _on_host, _on_device, _fake in (
+    ("ecc", _exact_on_host, _exact_on_device, _exact_fake),
+    ("soft_ecc", _soft_on_host, _soft_on_device, _soft_fake),
+    ("soft_ecc_backward", _soft_backward_on_host, _soft_backward_on_device, _soft_backward_fake),
+):
+    _operators.impl(_name, _on_host, "CPU")
+    _operators.impl(_name, _on_device, "CUDA")
+    torch.library.register_fake(f"eccbench::{_name}", _fake, lib=_operators)
+torch.library.register_autograd("eccbench::soft_ecc", _gradients, setup_context=_remember, lib=_operators)
+torch.library.register_autograd("eccbench::soft_ecc_backward", _no_second_order, lib=_operators)

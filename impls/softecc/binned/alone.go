@@ -1,0 +1,124 @@
+package binned
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"eccbench/internal/device"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/softecc"
+)
+
+// An alone is a batch of one image, with its memory.
+type alone struct {
+	*Batch
+	numbers            [3]device.Buffer // λ, α and the direction
+	laid, along, ofRow device.Buffer
+	g, work            device.Buffer
+	curve, derivatives device.Buffer
+	moments            device.Buffer
+	result             device.Pinned // the moments, the derivatives and the curve
+}
+
+// fewBins refuses sigmoids that are too steep for the bins of a block: see softecc_lay.
+func fewBins(d device.Device, p *softecc.Problem) error {
+	if have := float64(mostBins(d.Info())); steepness(p) > have {
+		return fmt.Errorf("λ is %g, of which the bins would be %.0f, and a block has %.0f; binned, on the cpu, has no limit", p.Lambda, steepness(p), have)
+	}
+	return nil
+}
+
+// steepness is how many bins softecc_lay wants for a problem.
+func steepness(p *softecc.Problem) float64 {
+	const fine, reach, spare = 16, 20, 4 // bins in 1/λ; 1/λ that bins go beyond the thresholds
+	return fine*(p.Lambda*(slices.Max(p.Tau)-slices.Min(p.Tau))+2*reach) + spare
+}
+
+// inBins makes the batch of an image that is counted in bins.
+func (j *deviceJob) inBins() (err error) {
+	s, m := j.p.Shape(), int64(len(j.p.Tau))
+	a := &alone{}
+	j.bins = a // which Close closes
+	if a.Batch, err = OpenBatch(j.d, BatchKind{Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: s.Dim(), Align: 16, Steep: steepness(j.p) > solidShare/binShared}); err != nil {
+		return err
+	}
+	u, _ := j.p.U()
+	g := make([]float32, m)
+	for i, v := range j.p.G {
+		g[i] = float32(v)
+	}
+	for i, list := range [][]float64{{j.p.Lambda}, {j.p.Alpha}, {u[2], u[1], u[0]}} {
+		if a.numbers[i], err = resident.PutNumbers(j.d, j.stream, "parameters", list); err != nil {
+			return err
+		}
+	}
+	if a.g, err = resident.PutNumbers(j.d, j.stream, "upstream gradient as float32", g); err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		to    *device.Buffer
+		name  string
+		bytes int64
+	}{
+		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", a.Work(true)}, {&a.curve, "curve", 4 * m}, {&a.derivatives, "derivatives", 16 * m},
+		{&a.moments, "moments", 32 * a.Blocks()}, {&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
+	} {
+		if j.p.Alpha == 0 && (b.to == &a.along || b.to == &a.ofRow) {
+			continue
+		}
+		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
+			return err
+		}
+	}
+	if a.result, err = j.d.AllocPinned("soft curve on the host", a.moments.Bytes()+a.derivatives.Bytes()+a.curve.Bytes()); err != nil {
+		return err
+	}
+	n := Numbers{Tau: j.tau, Lambda: a.numbers[0], Alpha: a.numbers[1], Direction: a.numbers[2], Axes: 3, Doubles: 15}
+	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, n, j.memory(), false), j.stream.Wait()) })
+}
+
+func (j *deviceJob) memory() BatchMemory {
+	return BatchMemory{Image: j.image, Changes: j.changes, Laid: j.bins.laid, Along: j.bins.along, OfRow: j.bins.ofRow}
+}
+
+func (j *deviceJob) runBins() error {
+	a, m := j.bins, j.memory()
+	return errors.Join(
+		j.stream.Record(j.start),
+		a.Forward(j.stream, m, a.work, a.curve, a.derivatives, false),
+		a.Backward(j.stream, m, a.g, j.dx, a.moments, 1),
+		j.stream.Record(j.end),
+		j.stream.Copy(a.result, 0, a.moments, 0, a.moments.Bytes()),
+		j.stream.Copy(a.result, a.moments.Bytes(), a.derivatives, 0, a.derivatives.Bytes()),
+		j.stream.Copy(a.result, a.moments.Bytes()+a.derivatives.Bytes(), a.curve, 0, a.curve.Bytes()),
+		j.stream.Wait())
+}
+
+// answer is the last one but what is of voxels, and the moments.
+func (a *alone) answer(p *softecc.Problem) (of softecc.Answer, moments []float64, err error) {
+	m := len(p.Tau)
+	moments, derivatives, curve := make([]float64, 4*a.Blocks()), make([]float64, 2*m), make([]float32, m)
+	data := a.result.Data()
+	for _, to := range []any{moments, derivatives, curve} {
+		n, err := binary.Decode(data, binary.LittleEndian, to)
+		if err != nil {
+			return of, nil, err
+		}
+		data = data[n:]
+	}
+	for j, v := range curve {
+		of.Chi, of.DTau = append(of.Chi, float64(v)), append(of.DTau, p.G[j]*derivatives[j])
+		of.Lambda += p.G[j] * derivatives[m+j]
+	}
+	return of, moments, nil
+}
+
+func (a *alone) close() error {
+	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid, a.numbers[2], a.numbers[1], a.numbers[0])
+	if a.Batch != nil {
+		err = errors.Join(err, a.Batch.Close())
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package binned_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"eccbench/impls/softecc/binned"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
+)
+
+// Batches of images in memory of others have the definition's answers, whatever was in the memory before.
+func TestBatchOnHost(t *testing.T) { testBatch(t, onHost(t)) }
+
+func TestBatchOnDevice(t *testing.T) { testBatch(t, ecctest.Device(t)) }
+
+func testBatch(t *testing.T, open resident.Opener) {
+	t.Helper()
+	for k, image := range []string{
+		"noise/shape=133x70x3/type=float32/levels=1024", "noise/shape=5x33x7/type=float32/levels=1024", "noise/shape=300x37/type=float32/levels=64",
+		"noise/shape=1x1/type=float32/levels=4", "noise/shape=64x9/type=float32/levels=1000", "noise/shape=41x1/type=float32/levels=64",
+	} {
+		for _, alpha := range []int{0, 200} {
+			images := 1 + (k+alpha/100)%3
+			list := make([]*softecc.Problem, images)
+			for i := range list {
+				list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s/seed=%d", alpha, image, i+1))
+				list[i].Tau = list[0].Tau
+			}
+			align := int64(16)
+			if k%3 == 2 {
+				align = 4
+			}
+			got, err := ofBatch(t, open, list, align)
+			if err != nil {
+				t.Errorf("%s: %v", image, err)
+				continue
+			}
+			for i, p := range list {
+				want, err := softecc.Define(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, _ := softecc.Policy().Compare(p, want, got[i]); d != nil {
+					t.Errorf("%s, α %d, image %d of %d, align %d: %v", image, alpha, i, images, align, d)
+				}
+			}
+		}
+	}
+}
+
+// ofBatch is what a Batch finds of images that are alike in all but their values and upstream gradients.
+func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align int64) (answers []softecc.Answer, err error) {
+	t.Helper()
+	d, err := open("")
+	if err != nil {
+		return nil, err
+	}
+	p := list[0]
+	s, n, m := p.Shape(), int64(len(list)), int64(len(p.Tau))
+	o, err := binned.OpenBatch(d, binned.BatchKind{Shape: s, Type: grid.Float32, Images: n, Thresholds: m, Axes: 3, Align: align})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	st, err := d.NewStream("the caller's")
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	alloc := func(n int64) device.Buffer {
+		b, err := d.Alloc("the caller's", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		if err := st.Fill(b, 0, n, 0x5a); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	put := func(list any) device.Buffer {
+		data, err := binary.Append(nil, binary.LittleEndian, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := alloc(int64(len(data)))
+		if err := st.Upload(b, 0, data); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	var x, g []float32
+	for _, p := range list {
+		values, err := p.Values()
+		if err != nil {
+			return nil, err
+		}
+		x = append(x, values...)
+		for _, v := range p.G {
+			g = append(g, float32(v))
+		}
+	}
+	u, _ := p.U()
+	memory := binned.BatchMemory{Image: put(x), Changes: alloc(o.Changes()), Laid: alloc(o.Laid())}
+	if p.Alpha != 0 {
+		memory.Along, memory.OfRow = alloc(4*s.W), alloc(4*s.H*s.D)
+	}
+	numbers := binned.Numbers{Tau: put(p.Tau), Lambda: put(float32(p.Lambda)), Alpha: put(p.Alpha), Direction: put([]float64{u[2], u[1], u[0]}), Axes: 3, Doubles: 1 | 4 | 8}
+	chi, derivatives, dx, moments := alloc(4*n*m), alloc(16*n*m), alloc(4*n*s.Voxels()), alloc(32*o.Blocks())
+	if err := o.Lay(st, numbers, memory, false); err != nil {
+		return nil, err
+	}
+	if err := o.Forward(st, memory, alloc(o.Work(true)), chi, derivatives, false); err != nil {
+		return nil, err
+	}
+	if err := o.Backward(st, memory, put(g), dx, moments, 1); err != nil {
+		return nil, err
+	}
+	down := func(b device.Buffer, to any) {
+		data := make([]byte, b.Bytes())
+		if err := st.Download(data, b, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := binary.Read(bytes.NewReader(data), binary.LittleEndian, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	curves, by, of, gradients := make([]float32, n*m), make([]float64, 2*n*m), make([]float64, 4*o.Blocks()), make([]float32, n*s.Voxels())
+	down(chi, curves)
+	down(derivatives, by)
+	down(moments, of)
+	down(dx, gradients)
+	for i, p := range list {
+		var a softecc.Answer
+		a.DX = gradients[int64(i)*s.Voxels():][:s.Voxels()]
+		for k := range m {
+			at := int64(i)*m + k
+			a.Chi, a.DTau = append(a.Chi, float64(curves[at])), append(a.DTau, p.G[k]*by[at])
+			a.Lambda += p.G[k] * by[n*m+at]
+		}
+		var sum [4]float64
+		each := int64(len(of)) / n
+		for k, v := range of[int64(i)*each:][:each] {
+			sum[k%4] += v
+		}
+		moment := [3]float64{}
+		for axis, n := range []int64{s.W, s.H, s.D} {
+			moment[axis] = sum[1+axis] + sum[0]*softecc.Place(0, n)
+		}
+		p.Direction(&a, moment)
+		answers = append(answers, a)
+	}
+	return answers, nil
+}
+
+// A batch of what has no answer is refused.
+func TestBatchIsRefused(t *testing.T) {
+	d, err := onHost(t)("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nine := grid.Shape{W: 3, H: 3, D: 1}
+	for _, c := range []struct {
+		kind binned.BatchKind
+		want string
+	}{
+		{binned.BatchKind{Shape: nine, Type: grid.Float32, Images: 1}, "0 thresholds"},
+		{binned.BatchKind{Shape: nine, Type: grid.Float32, Thresholds: 1}, "of 0 images"},
+		{binned.BatchKind{Shape: nine, Type: grid.Float32, Thresholds: 1 << 16, Images: 1 << 16}, "at most"},
+		{binned.BatchKind{Shape: grid.Shape{W: 1 << 30, H: 1, D: 1}, Type: grid.Float32, Thresholds: 1, Images: 1}, "longer ones"},
+		{binned.BatchKind{Type: grid.Float32, Thresholds: 1, Images: 1}, "every axis"},
+	} {
+		if _, err := binned.OpenBatch(d, c.kind); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.kind, err, c.want)
+		}
+	}
+}
