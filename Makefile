@@ -20,10 +20,27 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test setup-debian ci ci-shard
 
+# RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
+STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
 build:
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
+	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
+
+# The page that computes in a browser (web/README.md): static files.
+WEB          := $(BIN)/web
+LARGEST_PAGE := 5000000
+web:
+	rm -rf $(WEB) && mkdir -p $(WEB)
+	cp web/page/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath $(STAMPED) -o $(WEB)/eccbench.wasm ./web/wasm
+	gzip -9n $(WEB)/eccbench.wasm
+	@size=$$(wc -c < $(WEB)/eccbench.wasm.gz); [ $$size -le $(LARGEST_PAGE) ] || { echo "the program of the page has $$size bytes, of $(LARGEST_PAGE)"; exit 1; }
+
+# The page in Chromium, against a command of the same version.
+web-test:
+	$(MAKE) build web BIN=$(BIN)/web-test RELEASE=v0.0.0-test
+	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) $(GO) test -count=1 -v ./web
 
 test:
 	$(GO) test -timeout 10m ./...
@@ -152,6 +169,7 @@ portability:
 	$(call some,cd internal/workloads/gvf && $(QEMU) ../../../$(BIN)/gvf.arm64.test -test.run 'TestChecks')
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/blocked.arm64.test ./impls/gvf/blocked
 	$(call some,cd impls/gvf/blocked && $(QEMU) ../../../$(BIN)/blocked.arm64.test -test.run 'TestChecks')
+	GOOS=js GOARCH=wasm $(GO) vet ./web/wasm
 
 # GUDHI, scikit-image, NumPy and SciPy against every implementation.
 oracle:
@@ -293,7 +311,7 @@ ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.
