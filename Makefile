@@ -40,7 +40,7 @@ web:
 # The page in Chromium, against a command of the same version.
 web-test:
 	$(MAKE) build web BIN=$(BIN)/web-test RELEASE=v0.0.0-test
-	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) $(GO) test -count=1 -v ./web
+	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) $(GO) test -count=1 -timeout 5m -v ./web
 
 test:
 	$(GO) test -timeout 10m ./...

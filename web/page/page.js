@@ -420,7 +420,11 @@ async function fillTable() {
   $("caption").textContent = now.curve.rows > most ? `The first ${most} of ${grouped(now.curve.rows)} levels; the CSV has all.` : `${plural(now.curve.rows, "level")} at which χ changes.`;
 }
 
-$("files").onchange = event => choose([...event.target.files].map(file => ({ file, path: file.name })));
+$("files").onchange = event => {
+  const files = [...event.target.files].map(file => ({ file, path: file.name }));
+  event.target.value = ""; // so that the same file can be chosen again
+  if (files.length > 0) choose(files);
+};
 for (const button of document.querySelectorAll("[data-input]")) {
   button.onclick = () => {
     Object.assign(now, { files: [], stack: false, example: true, volume: "", input: button.dataset.input, label: button.dataset.input });
