@@ -104,7 +104,7 @@ func (c *curve) plot(width float64) (p Plot, err error) {
 		step = report.Step{X: []float64{0, 1}, Y: []float64{0, 0}}
 	}
 	picture := svg.Plot{
-		Width: math.Round(width), Height: math.Round(min(380, max(240, width*0.45))),
+		Width: math.Round(width), Height: math.Round(min(380, max(290, width*0.45))),
 		X: svg.Axis{Label: "level t", Margin: 0.02}, Y: svg.Axis{Label: "χ", Margin: 0.04},
 		Lines: []svg.Line{{Color: "#0072b2", X: step.X, Y: step.Y}},
 	}

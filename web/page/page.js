@@ -78,7 +78,7 @@ function latest(f) {
   };
 }
 
-const now = { input: "", label: "", files: [], stack: false, example: false, volume: "", about: null, curve: null, plane: null, level: "0", image: null, counter: null };
+const now = { plot: null, input: "", label: "", files: [], stack: false, example: false, volume: "", about: null, curve: null, plane: null, level: "0", image: null, counter: null };
 
 const options = () => ({
   input: now.input, stack: now.stack, volume: now.volume,
@@ -105,8 +105,8 @@ function fail(err) {
   fault.hidden = false;
 }
 
-// plain is an error without the names of the page's own folders.
-const plain = text => text.charAt(0).toUpperCase() + text.slice(1).replace(/(file|stack): /, "");
+// plain is an error as a sentence, which begins with a capital letter unless it begins with a name.
+const plain = text => text.startsWith(now.input) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
 function say(text, done) {
   $("status").textContent = text;
@@ -139,6 +139,7 @@ async function open() {
   delete $("status").dataset.what;
   $("name").textContent = now.label;
   $("about").textContent = "";
+  now.about = now.plane = null;
   helpers();
   clearAnswer();
   say("Reading the image …", 0);
@@ -147,7 +148,6 @@ async function open() {
     now.about = (await now.image.ask({ what: "open", ...options() })).reply;
   } catch (err) {
     curve.catch(() => undefined);
-    now.about = null;
     $("answer").hidden = true;
     return fail(err);
   }
@@ -157,10 +157,10 @@ async function open() {
 }
 
 function describe() {
-  const a = now.about, [z, y, x] = a.shape;
+  const a = now.about, [z, y, x] = a.shape, name = now.example ? `${a.name}: ` : "";
   if (a.volumes > 1 && now.volume === "") now.volume = "0";
   showCommand();
-  $("about").textContent = `${a.axes === 3 ? `${x} × ${y} × ${z}` : `${x} × ${y}`} ${a.type}, values ${minus(a.least)} to ${minus(a.most)}${a.missing ? `; ${a.missing}` : ""}`;
+  $("about").textContent = `${name}${a.axes === 3 ? `${x} × ${y} × ${z}` : `${x} × ${y}`} ${a.type}, values ${minus(a.least)} to ${minus(a.most)}${a.missing ? `; ${a.missing}` : ""}`;
   $("volumes").hidden = a.volumes < 2;
   $("volume").max = a.volumes - 1;
   $("volumeCount").textContent = `of ${a.volumes}`;
@@ -173,11 +173,12 @@ function describe() {
   level.max = a.most;
   level.step = a.whole ? 1 : (a.most - a.least) / 1000 || 1;
   chooseAxis();
-  setLevel(a.whole ? String(Math.round((a.least + a.most) / 2)) : String(+((a.least + a.most) / 2).toPrecision(6)));
+  drawPlot().catch(fail);
+  setLevel(a.whole ? String(Math.floor((a.least + a.most) / 2)) : String(+((a.least + a.most) / 2).toPrecision(6)));
 }
 
 function clearAnswer() {
-  now.curve = now.set = now.chi = now.chiOf = null;
+  now.curve = now.set = now.plot = now.chi = now.chiOf = null;
   $("csv").disabled = $("svg").disabled = true;
   $("marker").hidden = $("dot").hidden = true;
   $("drawing").replaceChildren();
@@ -207,16 +208,16 @@ async function findCurve() {
   $("csv").disabled = $("svg").disabled = false;
   $("comment").textContent = reply.comment;
   document.body.classList.remove("busy");
-  say(`VERIFIED: ${plural(reply.rows, "level")} at which χ changes, in ${seconds.toFixed(seconds < 1 ? 2 : 1)} s`);
+  say(`VERIFIED: ${plural(reply.rows, "level")} at which χ changes, in ${seconds.toFixed(seconds < 1 ? 2 : 1)}\u00a0s`);
   $("status").title = `by ${reply.witness}`;
   await drawPlot();
   await askChi(now.level);
 }
 
 const drawPlot = async () => {
-  if (!now.curve) return;
+  if (!now.curve || !now.about) return;
   const width = Math.max(320, Math.min(760, $("plot").clientWidth));
-  const { reply } = await now.counter.ask({ what: "plot", ...options(), width });
+  const { least, most } = now.about, { reply } = await now.counter.ask({ what: "plot", ...options(), width });
   const svg = new DOMParser().parseFromString(reply.svg, "image/svg+xml").documentElement;
   const box = svg.getAttribute("viewBox").split(" ").map(Number);
   now.plot = { ...reply, wide: box[2], high: box[3] };
@@ -228,11 +229,8 @@ const drawPlot = async () => {
   $("drawing").hidden = false;
   $("drawing").setAttribute("aria-label", `χ by level, from ${minus(reply.least)} to ${minus(reply.most)}`);
   const place = v => 100 * across(v) / now.plot.wide;
-  if (now.about) {
-    const { least, most } = now.about;
-    $("level").style.marginLeft = `calc(${place(least)}% - 8px)`;
-    $("level").style.width = `calc(${Math.max(1, place(most) - place(least))}% + 16px)`;
-  }
+  $("level").style.marginLeft = `calc(${place(least)}% - 8px)`;
+  $("level").style.width = `calc(${Math.max(1, place(most) - place(least))}% + 16px)`;
   mark();
 };
 
@@ -294,6 +292,7 @@ function compare() {
 }
 
 function chooseAxis() {
+  if (!now.about) return;
   const axis = Number(document.querySelector("[name=axis]:checked").value);
   const n = now.about.shape[axis];
   $("slice").max = n - 1;
@@ -302,6 +301,7 @@ function chooseAxis() {
 }
 
 function showSlice() {
+  if (!now.about) return;
   const axis = Number(document.querySelector("[name=axis]:checked").value);
   $("sliceOf").textContent = `${Number($("slice").value) + 1} of ${now.about.shape[axis]}`;
   askSlice({ axis, index: now.about.axes === 3 ? Number($("slice").value) : 0 });
@@ -309,7 +309,7 @@ function showSlice() {
 
 const askSlice = latest(async ({ axis, index }) => {
   const { reply, bytes } = await now.image.ask({ what: "slice", ...options(), axis, index });
-  now.plane = { ...reply, values: new (now.about.wide ? Float64Array : Float32Array)(bytes.buffer) };
+  now.plane = { ...reply, axis, values: new (now.about.wide ? Float64Array : Float32Array)(bytes.buffer) };
   paint();
 });
 
@@ -332,6 +332,7 @@ function paint() {
     image.data[at + 3] = 255;
   }
   canvas.getContext("2d").putImageData(image, 0, 0);
+  canvas.classList.toggle("upward", now.plane.axis > 0); // z points up
   canvas.classList.toggle("small", Math.max(width, height) < 420);
   const share = all ? 100 * set / all : 0;
   const text = `${share.toFixed(share < 1 && share > 0 ? 2 : 0)} % of the ${now.about.axes === 3 ? "slice" : "image"}`;
@@ -398,7 +399,7 @@ function save(bytes, name, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-const base = () => now.label.split("/")[now.example ? 0 : now.label.split("/").length - 1];
+const base = () => now.example ? now.input.split("/")[0] : now.label.split("/").pop();
 const take = (what, type) => async () => {
   try {
     const { bytes } = await now.counter.ask({ what, ...options() });
@@ -427,19 +428,20 @@ $("files").onchange = event => {
 };
 for (const button of document.querySelectorAll("[data-input]")) {
   button.onclick = () => {
-    Object.assign(now, { files: [], stack: false, example: true, volume: "", input: button.dataset.input, label: button.dataset.input });
+    Object.assign(now, { files: [], stack: false, example: true, volume: "", input: button.dataset.input, label: button.dataset.label });
     $("nan").checked = false;
     open();
   };
 }
 $("level").oninput = event => {
+  if (!now.about) return;
   const { least, most, whole } = now.about, v = Number(event.target.value);
   setLevel(v >= most ? String(most) : v <= least ? String(least) : whole ? String(Math.round(v)) : String(+v.toPrecision(6)));
 };
 $("levelText").oninput = event => {
   const text = event.target.value.trim().replace("−", "-"), valid = /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/i.test(text);
   event.target.setAttribute("aria-invalid", String(!valid));
-  if (valid) setLevel(text);
+  if (valid && now.about) setLevel(text);
 };
 $("levelText").onblur = event => {
   event.target.value = now.level;
