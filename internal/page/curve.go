@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -71,7 +72,7 @@ func (c *curve) answer(r Request) (out any, file []byte, err error) {
 	case "chi":
 		out = c.Lines.At(r.At)
 	case "plot":
-		out, err = c.plot(r.Width)
+		out, err = c.plot(r)
 	case "rows":
 		out = c.rows(r.Rows)
 	default:
@@ -82,29 +83,34 @@ func (c *curve) answer(r Request) (out any, file []byte, err error) {
 
 func (c *curve) chunks(yield func(ecc.Lines, error) bool) { yield(c.Lines, nil) }
 
-// A Plot is a drawing, and the pixels of the ends of the axis of levels, so that a page can mark one.
+// A Plot is a drawing, and pixels of its axes, so that a page can mark a point.
 type Plot struct {
 	SVG   string  `json:"svg"`
-	Least float64 `json:"least"`
-	Most  float64 `json:"most"`
-	Left  float64 `json:"left"`
-	Right float64 `json:"right"`
-	Zero  float64 `json:"zero"` // the pixel of χ = 0
-	One   float64 `json:"one"`  // and of χ = 1
+	Left  float64 `json:"left"`  // of the least value of the image
+	Right float64 `json:"right"` // of the greatest
+	Zero  float64 `json:"zero"`  // of χ = 0
+	One   float64 `json:"one"`   // of χ = 1
 }
 
-// plot draws the curve so wide, without a title.
-func (c *curve) plot(width float64) (p Plot, err error) {
+// plot draws the curve between the values of the image, without a title.
+func (c *curve) plot(r Request) (p Plot, err error) {
 	step, in, err := drawing.Step(c.chunks)
 	if err != nil {
 		return p, err
 	}
+	before := 0.0 // the first level
+	if n := len(step.Y); in.Superlevel && n > 0 {
+		before = step.Y[n-1]
+	}
 	step = drawing.Ascending(in, step)
-	if len(step.X) == 0 {
-		step = report.Step{X: []float64{0, 1}, Y: []float64{0, 0}}
+	if len(step.X) == 0 || r.Least < step.X[0] {
+		step.X, step.Y = slices.Insert(step.X, 0, r.Least), slices.Insert(step.Y, 0, before)
+	}
+	if n := len(step.X); r.Most > step.X[n-1] {
+		step.X, step.Y = append(step.X, r.Most), append(step.Y, step.Y[n-1])
 	}
 	picture := svg.Plot{
-		Width: math.Round(width), Height: math.Round(min(380, max(290, width*0.45))),
+		Width: math.Round(r.Width), Height: math.Round(min(380, max(290, r.Width*0.45))),
 		X: svg.Axis{Label: "level t", Margin: 0.02}, Y: svg.Axis{Label: "χ", Margin: 0.04},
 		Lines: []svg.Line{{Color: "#0072b2", X: step.X, Y: step.Y}},
 	}
@@ -112,11 +118,11 @@ func (c *curve) plot(width float64) (p Plot, err error) {
 	if err := picture.Write(&b); err != nil {
 		return p, err
 	}
-	p = Plot{SVG: b.String(), Least: step.X[0], Most: step.X[len(step.X)-1]}
-	if p.Left, p.Zero, err = picture.Place(p.Least, 0); err != nil {
+	p.SVG = b.String()
+	if p.Left, p.Zero, err = picture.Place(r.Least, 0); err != nil {
 		return p, err
 	}
-	p.Right, p.One, err = picture.Place(p.Most, 1)
+	p.Right, p.One, err = picture.Place(r.Most, 1)
 	return p, err
 }
 

@@ -30,7 +30,9 @@ type Request struct {
 	Index int64       `json:"index"` // of a slice
 	At    grid.Number `json:"at"`    // of a set, or χ
 	Width float64     `json:"width"` // of a plot, in pixels
-	Rows  int64       `json:"rows"`  // at most so many
+	Least float64     `json:"least"` // the values of the image, which a plot goes from and to
+	Most  float64     `json:"most"`
+	Rows  int64       `json:"rows"` // at most so many
 }
 
 // naming gives the name of the input as the command spells it.

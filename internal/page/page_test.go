@@ -164,8 +164,8 @@ func TestFiles(t *testing.T) {
 		t.Errorf("rows %v of\n%s", rows, csv)
 	}
 	var p Plot
-	put(t, s, `{"what":"plot",`+ball+`,"width":640}`, &p)
-	if !strings.Contains(p.SVG, `width="640"`) || p.Left <= 0 || p.Right < p.Left || p.Right > 640 || p.One >= p.Zero {
+	put(t, s, `{"what":"plot",`+ball+`,"width":640,"least":-5,"most":9}`, &p)
+	if !strings.Contains(p.SVG, `width="640"`) || !strings.Contains(p.SVG, ">−5<") || p.Left <= 0 || p.Right < p.Left || p.Right > 640 || p.One >= p.Zero {
 		t.Errorf("%+v", p)
 	}
 }

@@ -217,17 +217,17 @@ async function findCurve() {
 const drawPlot = async () => {
   if (!now.curve || !now.about) return;
   const width = Math.max(320, Math.min(760, $("plot").clientWidth));
-  const { least, most } = now.about, { reply } = await now.counter.ask({ what: "plot", ...options(), width });
+  const { least, most } = now.about, { reply } = await now.counter.ask({ what: "plot", ...options(), width, least, most });
   const svg = new DOMParser().parseFromString(reply.svg, "image/svg+xml").documentElement;
   const box = svg.getAttribute("viewBox").split(" ").map(Number);
-  now.plot = { ...reply, wide: box[2], high: box[3] };
+  now.plot = { ...reply, least, most, wide: box[2], high: box[3] };
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   svg.removeAttribute("role");
   svg.querySelector("title").remove();
   $("drawing").replaceChildren(svg);
   $("drawing").hidden = false;
-  $("drawing").setAttribute("aria-label", `χ by level, from ${minus(reply.least)} to ${minus(reply.most)}`);
+  $("drawing").setAttribute("aria-label", `χ by level, from ${minus(least)} to ${minus(most)}`);
   const place = v => 100 * across(v) / now.plot.wide;
   $("level").style.marginLeft = `calc(${place(least)}% - 8px)`;
   $("level").style.width = `calc(${Math.max(1, place(most) - place(least))}% + 16px)`;
