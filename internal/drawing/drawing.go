@@ -68,7 +68,9 @@ func Ascending(in ecc.Convention, s report.Step) report.Step {
 
 // sets draws what the sets of an image have at their levels, in the order in which the sets
 // grow, to a file of a path.
-func sets(w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step) error {
+func sets(
+	w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step,
+) error {
 	title, file, _ := strings.Cut(name, "/path=")
 	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
 		title = filepath.Base(file)

@@ -50,7 +50,9 @@ func (s *Session) findCurve(r Request) (c Curve, err error) {
 	if err != nil {
 		return c, err
 	}
-	a.Provenance.Program = release.Version(func() (string, error) { return "", errors.New("a page has no file of its own") })
+	a.Provenance.Program = release.Version(func() (string, error) {
+		return "", errors.New("a page has no file of its own")
+	})
 	s.curve = &curve{a}
 	p := a.Provenance
 	return Curve{a.Lines.Len(), p.Implementation, p.Verdict, p.Witness, p.Comment()}, nil

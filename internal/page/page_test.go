@@ -33,7 +33,8 @@ func TestImage(t *testing.T) {
 	s := session()
 	var a About
 	put(t, s, `{"what":"open",`+ball+`}`, &a)
-	if a.Shape != [3]int64{18, 20, 24} || a.Type != "uint8" || !a.Whole || a.Wide || a.Volumes != 1 || a.Axes != 3 || a.Least >= a.Most {
+	if a.Shape != [3]int64{18, 20, 24} || a.Type != "uint8" || !a.Whole || a.Wide || a.Volumes != 1 || a.Axes != 3 ||
+		a.Least >= a.Most {
 		t.Fatalf("%+v", a)
 	}
 	for axis, want := range []Plane{{24, 20}, {24, 18}, {20, 18}} {
@@ -165,7 +166,8 @@ func TestFiles(t *testing.T) {
 	}
 	var p Plot
 	put(t, s, `{"what":"plot",`+ball+`,"width":640,"least":-5,"most":9}`, &p)
-	if !strings.Contains(p.SVG, `width="640"`) || !strings.Contains(p.SVG, ">−5<") || p.Left <= 0 || p.Right < p.Left || p.Right > 640 || p.One >= p.Zero {
+	if !strings.Contains(p.SVG, `width="640"`) || !strings.Contains(p.SVG, ">−5<") ||
+		p.Left <= 0 || p.Right < p.Left || p.Right > 640 || p.One >= p.Zero {
 		t.Errorf("%+v", p)
 	}
 }

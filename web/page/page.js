@@ -144,10 +144,10 @@ async function open() {
   clearAnswer();
   say("Reading the image …", 0);
   const curve = findCurve();
+  curve.catch(() => undefined); // told below
   try {
     now.about = (await now.image.ask({ what: "open", ...options() })).reply;
   } catch (err) {
-    curve.catch(() => undefined);
     $("answer").hidden = true;
     return fail(err);
   }
