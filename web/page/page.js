@@ -287,6 +287,7 @@ const askSet = latest(async text => {
 // compare holds χ of the curve to that of the Betti numbers, which another method counts.
 function compare() {
   if (now.set && now.set.of === now.chiOf && now.set.chi !== now.chi) {
+    $("answer").hidden = true;
     fail(new Error(`the curve has χ ${now.chi} at ${now.level}, and the Betti numbers ${now.set.chi}: one of them is wrong. Please report this as a bug.`));
   }
 }
