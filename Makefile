@@ -20,7 +20,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test release release-check setup-debian ci ci-shard
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -296,6 +296,16 @@ torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
+
+# A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.
+# release-check builds it twice, the second time from nothing, and compares the bytes.
+release:
+	scripts/release.sh $(RELEASE) dist $(GO)
+release-check:
+	scripts/release.sh $(RELEASE) $(BIN)/release/one $(GO)
+	GOCACHE=$(abspath $(BIN))/release/cache scripts/release.sh $(RELEASE) $(BIN)/release/two $(GO)
+	rm -rf $(BIN)/release/cache
+	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
 
 setup-debian:
 	apt-get update -qq

@@ -165,7 +165,8 @@ var floor = map[string]int{
 	"web/wasm":        11,
 	"web":             12,
 
-	"internal/docgen": 12,
+	"internal/docgen":  12,
+	"internal/manuals": 12,
 
 	"scripts/differential/meshes": 12,
 
