@@ -249,13 +249,59 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 	folder := t.TempDir()
 	for _, path := range images(t, folder) {
 		for _, args := range [][]string{nil, {"--superlevel", "--construction", "V"}, {"--nan", "mask"}} {
-			compare(t, b, []string{path}, args)
+			compare(t, b, filepath.Base(path), []string{path}, args)
 		}
 	}
-	compare(t, b, stack(t, folder), []string{"--stack"})
+	compare(t, b, "slices", stack(t, folder), []string{"--stack"})
+	for i, path := range samples(t) {
+		if os.Getenv("ECCBENCH_LONG") != "" || i%4 == 0 {
+			compare(t, b, filepath.Base(path), []string{path}, nil)
+		}
+	}
+	for _, names := range [][]string{
+		{"i16_pair_3d.hdr", "i16_pair_3d.img"}, {"u16_detached_3d.mhd", "u16_detached_3d.raw"},
+		{"i16_list_3d.nhdr", "i16_part_1.raw", "i16_part_2.raw"},
+	} {
+		var paths []string
+		for _, name := range names {
+			path, err := filepath.Abs(filepath.Join(sampled, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, path)
+		}
+		compare(t, b, names[0], paths, nil)
+	}
 	if len(b.console) > 0 {
 		t.Errorf("the console says %q", b.console)
 	}
+}
+
+// sampled is where the files are that the readers are tried on.
+var sampled = filepath.Join("..", "datasets", "testdata", "files")
+
+// samples are the files that the readers are tried on, each in a folder of its own.
+func samples(t *testing.T) (paths []string) {
+	t.Helper()
+	entries, err := os.ReadDir(sampled)
+	if err != nil || len(entries) < 100 {
+		t.Fatalf("%d files in %s: %v", len(entries), sampled, err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), e.Name())
+		data, err := os.ReadFile(filepath.Join(sampled, e.Name()))
+		if err == nil {
+			err = os.WriteFile(path, data, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 // stack is the slices of a volume.
@@ -274,8 +320,9 @@ func stack(t *testing.T, folder string) (paths []string) {
 	return paths
 }
 
-// compare holds what the page says of files, in the convention of some arguments, to what the command writes.
-func compare(t *testing.T, b *browser, paths, args []string) {
+// compare holds what the page says of files to what the command writes of an input in their folder, or beside it, in
+// the convention of some arguments.
+func compare(t *testing.T, b *browser, input string, paths, args []string) {
 	t.Helper()
 	either := func(arg, on, off string) string {
 		if slices.Contains(args, arg) {
@@ -288,14 +335,15 @@ func compare(t *testing.T, b *browser, paths, args []string) {
 		either("V", "V", "T"), either("--superlevel", "super", "sub"), either("mask", "true", "false"))
 	b.choose(paths...)
 	path := paths[0]
-	if len(paths) > 1 {
+	if filepath.Base(filepath.Dir(path)) == input {
 		path = filepath.Dir(path)
 	}
-	if strings.HasSuffix(path, "series.npy") {
-		args = append(slices.Clone(args), "--volume", "0")
+	var volume string // that the page chose
+	if b.eval(&volume, `now.volume`); volume != "" {
+		args = append(slices.Clone(args), "--volume", volume)
 	}
 	plot := filepath.Join(t.TempDir(), "curve.svg")
-	args = append([]string{filepath.Base(path)}, args...)
+	args = append([]string{input}, args...)
 	cmd := exec.Command(os.Getenv("ECCBENCH_WEB_PROGRAM"), append([]string{"curve", "--quiet", "--plot", plot}, args...)...)
 	cmd.Dir = filepath.Dir(path)
 	var want, stderr bytes.Buffer
@@ -347,6 +395,7 @@ func TestPageIsUsable(t *testing.T) {
 	}
 	b.named()
 	b.tabs()
+	b.masks()
 	b.eval(nil, `navigator.serviceWorker.ready.then(() => new Promise(done => {
 		const look = () => caches.match("eccbench.wasm.gz").then(found => found ? done(true) : setTimeout(look, 20));
 		look();
@@ -451,6 +500,22 @@ func (b *browser) tabs() {
 	b.until(settled)
 	if after := b.text("chi"); after == before {
 		b.t.Errorf("20 levels lower χ is still %s", after)
+	}
+}
+
+// masks opens an image with NaN, and leaves them out by the button that its error has.
+func (b *browser) masks() {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "gaps.npy")
+	data := npy(b.t, "<f4", "2, 3", []float32{1, float32(math.NaN()), 2, 3, 4, 5})
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+	b.choose(path)
+	b.eval(nil, `document.querySelector("#fault button").click()`)
+	b.until(settled)
+	if text := b.text("status"); !strings.HasPrefix(text, "VERIFIED: 3 levels") {
+		b.t.Errorf("with NaN left out: %q, %q", text, b.text("fault"))
 	}
 }
 

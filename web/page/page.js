@@ -105,8 +105,10 @@ function fail(err) {
   fault.hidden = false;
 }
 
-// plain is an error as a sentence, which begins with a capital letter unless it begins with a name.
-const plain = text => text.startsWith(now.input) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+// plain is an error as a sentence, which begins with a capital letter unless it begins with a name. Options that an
+// error names are those of the command.
+const plain = text => (text.startsWith(now.input) ? text : text.charAt(0).toUpperCase() + text.slice(1)) +
+  (/ --[a-z]|give both/.test(text) ? ". The page has no such option: use the command, eccbench curve." : "");
 
 function say(text, done) {
   $("status").textContent = text;
@@ -135,6 +137,7 @@ function helpers(image = true) {
 // open reads the chosen image and asks for all that is shown of it.
 async function open() {
   $("fault").hidden = true;
+  $("fault").replaceChildren();
   document.body.classList.add("busy");
   delete $("status").dataset.what;
   $("name").textContent = now.label;
@@ -347,6 +350,7 @@ function paint() {
 async function changeConvention() {
   if (!now.about) return open();
   $("fault").hidden = true;
+  $("fault").replaceChildren();
   helpers(false);
   clearAnswer();
   document.body.classList.add("busy");
@@ -359,7 +363,7 @@ async function changeConvention() {
 function choose(list) {
   const usable = list.filter(f => !f.file.name.startsWith("."));
   if (usable.length === 0) return fail(new Error("there is no file in what was dropped."));
-  const header = usable.find(f => /\.(mhd|nhdr|hdr)$/i.test(f.file.name));
+  const header = usable.find(f => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(f.file.name));
   const zarr = usable.map(f => f.path).find(p => /(^|\/)(zarr\.json|\.zarray|\.zgroup)$/.test(p));
   now.example = false;
   now.volume = "";
