@@ -361,10 +361,11 @@ async function changeConvention() {
 
 // choose takes files: one image, a header and its voxels, or the slices of a stack.
 function choose(list) {
-  const usable = list.filter(f => !f.file.name.startsWith("."));
+  const usable = list.filter(f => !/^(\.DS_Store|\._.*|Thumbs\.db)$/.test(f.file.name)); // which systems add
   if (usable.length === 0) return fail(new Error("there is no file in what was dropped."));
   const header = usable.find(f => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(f.file.name));
-  const zarr = usable.map(f => f.path).find(p => /(^|\/)(zarr\.json|\.zarray|\.zgroup)$/.test(p));
+  const zarr = usable.map(f => f.path.match(/^(.+)\/(zarr\.json|\.zarray|\.zgroup)$/)).filter(Boolean).map(m => m[1])
+    .sort((a, b) => a.length - b.length)[0]; // the folder of the whole hierarchy
   now.example = false;
   now.volume = "";
   now.stack = usable.length > 1 && !header && !zarr;
@@ -374,7 +375,7 @@ function choose(list) {
     now.input = now.label = folder;
   } else {
     now.files = usable;
-    now.input = now.label = zarr ? zarr.split("/")[0] : (header ?? usable[0]).path;
+    now.input = now.label = zarr ?? (header ?? usable[0]).path;
   }
   open();
 }
