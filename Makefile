@@ -20,10 +20,27 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test release release-check setup-debian ci ci-shard
 
+# RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
+STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
 build:
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
+	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
+
+# The page that computes in a browser (web/README.md): static files.
+WEB          := $(BIN)/web
+LARGEST_PAGE := 5000000
+web:
+	rm -rf $(WEB) && mkdir -p $(WEB)
+	cp web/page/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath $(STAMPED) -o $(WEB)/eccbench.wasm ./web/wasm
+	gzip -9n $(WEB)/eccbench.wasm
+	@size=$$(wc -c < $(WEB)/eccbench.wasm.gz); [ $$size -le $(LARGEST_PAGE) ] || { echo "the program of the page has $$size bytes, of $(LARGEST_PAGE)"; exit 1; }
+
+# The page in Chromium, against a command of the same version.
+web-test:
+	$(MAKE) build web BIN=$(BIN)/web-test RELEASE=v0.0.0-test
+	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) $(GO) test -count=1 -timeout 5m -v ./web
 
 test:
 	$(GO) test -timeout 10m ./...
@@ -152,6 +169,7 @@ portability:
 	$(call some,cd internal/workloads/gvf && $(QEMU) ../../../$(BIN)/gvf.arm64.test -test.run 'TestChecks')
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/blocked.arm64.test ./impls/gvf/blocked
 	$(call some,cd impls/gvf/blocked && $(QEMU) ../../../$(BIN)/blocked.arm64.test -test.run 'TestChecks')
+	GOOS=js GOARCH=wasm $(GO) vet ./web/wasm
 
 # GUDHI, scikit-image, NumPy and SciPy against every implementation.
 oracle:
@@ -279,6 +297,16 @@ torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
+# A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.
+# release-check builds it twice, the second time from nothing, and compares the bytes.
+release:
+	scripts/release.sh $(RELEASE) dist $(GO)
+release-check:
+	scripts/release.sh $(RELEASE) $(BIN)/release/one $(GO)
+	GOCACHE=$(abspath $(BIN))/release/cache scripts/release.sh $(RELEASE) $(BIN)/release/two $(GO)
+	rm -rf $(BIN)/release/cache
+	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
+
 setup-debian:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils
@@ -293,7 +321,7 @@ ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.

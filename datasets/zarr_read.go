@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -45,7 +44,7 @@ func (f folder) path(key string) string { return filepath.Join(string(f), filepa
 
 // open opens a regular file. It does not wait for who writes to a named pipe.
 func (f folder) open(key string) (file *os.File, is FileInfo, err error) {
-	if file, err = os.OpenFile(f.path(key), os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+	if file, err = os.OpenFile(f.path(key), os.O_RDONLY|nonBlocking, 0); err != nil {
 		return nil, is, err
 	}
 	info, err := file.Stat()

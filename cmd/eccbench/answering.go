@@ -6,15 +6,12 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -189,39 +186,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// plotted are the names of files that curves are drawn to.
-func plotted(path string) bool {
-	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
-}
-
-// drawSets draws what the sets of an image have at their levels, in the order in which the sets
-// grow, to a file of a name.
-func drawSets(w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step) error {
-	title, file, _ := strings.Cut(name, "/path=")
-	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
-		title = filepath.Base(file)
-	}
-	set := what + " of the sublevel set"
-	if in.Superlevel { // from a level down to the next one below: steps go up
-		set = what + " of the superlevel set"
-		for i, s := range steps {
-			slices.Reverse(s.X)
-			slices.Reverse(s.Y)
-			steps[i].Y = append(s.Y[min(1, len(s.Y)):], 0)
-		}
-	}
-	if in.Vertices {
-		set += ", voxels as vertices"
-	}
-	set += more
-	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
-	if !slices.ContainsFunc(steps, func(s report.Step) bool { return len(s.X) > 0 }) {
-		// A line at 0 needs two levels, whichever they are.
-		steps = []report.Step{{X: []float64{0, 1}, Y: []float64{0, 0}}}
-		note += "; 0 at every level"
-	}
-	if strings.EqualFold(filepath.Ext(path), ".png") {
-		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, steps...)
-	}
-	return report.Steps(report.Visible(w), title, note, "level t", set, steps...)
+// limits bound a verification by time and by the memory that is free.
+func limits(budget time.Duration) ask.Limits {
+	return ask.Limits{Budget: budget, Free: runner.AvailableMemory}
 }

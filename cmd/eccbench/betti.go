@@ -14,8 +14,8 @@ import (
 
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/drawing"
 	"eccbench/internal/grid"
-	"eccbench/internal/report"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -82,7 +82,7 @@ func doBetti(c *cli.Program, args []string) error {
 	return j.answerImages(c, f, answers{
 		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, plotExtension: ".svg", provenance: j.provenance,
 		check: func() error {
-			if j.plot != "" && !plotted(j.plot) {
+			if j.plot != "" && !drawing.IsPlot(j.plot) {
 				return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
 			}
 			return creatable(j.plot, j.provenance, j.out)
@@ -178,7 +178,12 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	j.confirmed(c, input, p, what, start)
 	a.Lines = j.ranged(a.Lines)
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return j.draw(w, j.spooled.Shown(a.Name), p, a.Lines) }); err != nil {
+		in, err := j.options.Convention(false)
+		if err != nil {
+			return err
+		}
+		plot := func(w *os.File) error { return drawing.Betti(w, j.plot, j.spooled.Shown(a.Name), p, in, a.Lines) }
+		if err := cli.WriteFile(j.plot, plot); err != nil {
 			return err
 		}
 	}
@@ -226,21 +231,6 @@ func (j bettiJob) ranged(l betti.Lines) betti.Lines {
 		return l.Within(j.within[0], j.within[1])
 	}
 	return l
-}
-
-// draw draws the numbers at every level.
-func (j bettiJob) draw(w io.Writer, name string, p ecc.Provenance, lines betti.Lines) error {
-	in, err := j.options.Convention(false)
-	if err != nil {
-		return err
-	}
-	steps := []report.Step{{Name: "b0"}, {Name: "b1"}, {Name: "b2"}}
-	lines.Each(func(level float32, n betti.Numbers) {
-		for i, v := range []int64{n.B0, n.B1, n.B2} {
-			steps[i].X, steps[i].Y = append(steps[i].X, lines.Labels.Float64(level)), append(steps[i].Y, float64(v))
-		}
-	})
-	return drawSets(w, j.plot, name, p, in, "Betti numbers", "", steps...)
 }
 
 // writeBetti writes rows as csv, without a header where it is bare, or as json.

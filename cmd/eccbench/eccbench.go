@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
+	"eccbench/internal/release"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
@@ -94,45 +93,7 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 }
 
 // version returns the release of this program, or the revision of its source, and the toolchain.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{GoVersion: runtime.Version()}
-	}
-	return versionOf(info, runner.ProgramHash)
-}
-
-// versionOf returns the version of a program with this build information. Two builds of changed
-// or unknown sources are two programs, so the hash of the executable distinguishes them.
-func versionOf(info *debug.BuildInfo, hash func() (string, error)) string {
-	v, revision, isModified := info.Main.Version, "", false
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			isModified = true
-		}
-	}
-	isDevelopment := v == "" || v == "(devel)"
-	if isDevelopment {
-		v = "development version"
-	}
-	if revision != "" {
-		v += ", commit " + revision
-	}
-	if isModified {
-		v += "+dirty"
-	}
-	if isModified || isDevelopment && revision == "" {
-		sum, err := hash()
-		if err != nil {
-			sum = "unknown"
-		}
-		v += fmt.Sprintf(", sha256 %.16s", sum)
-	}
-	return fmt.Sprintf("eccbench %s, %s", v, info.GoVersion)
-}
+func version() string { return release.Version(runner.ProgramHash) }
 
 func help(c *cli.Program) {
 	fmt.Fprint(c.Stdout, `eccbench measures and verifies implementations of the Euler characteristic

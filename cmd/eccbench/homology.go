@@ -126,7 +126,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
+	a, err := ask.Answer(c.Homology, impl, name, p, conditions, limits(j.budget), "homology")
 	if err != nil {
 		return err
 	}

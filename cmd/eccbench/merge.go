@@ -140,7 +140,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	var lines int64
 	w := parts.Merging(set, func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "curve")
+	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, limits(math.MaxInt64), "curve")
 	if err != nil {
 		return j.blame(set, err)
 	}
@@ -189,7 +189,7 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 		}
 	})
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "Euler characteristics")
+	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, limits(math.MaxInt64), "Euler characteristics")
 	if err != nil {
 		return j.blame(set, err)
 	}

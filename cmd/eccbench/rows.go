@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/cli"
+	"eccbench/internal/drawing"
 	"eccbench/internal/grid"
-	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -59,7 +59,7 @@ func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
 
 // writable refuses files that cannot be written, before the work whose result they would hold.
 func (r rows) writable(out string) error {
-	if r.plot != "" && !plotted(r.plot) {
+	if r.plot != "" && !drawing.IsPlot(r.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
 	}
 	return creatable(r.plot, r.provenance, out)
@@ -72,7 +72,7 @@ func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
 // within the range.
 func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {
 	if r.plot != "" {
-		if err := cli.WriteFile(r.plot, func(w *os.File) error { return r.drawCurve(w, name, p, chunks) }); err != nil {
+		if err := cli.WriteFile(r.plot, func(w *os.File) error { return drawing.Curve(w, r.plot, name, p, r.rangedChunks(chunks, false)) }); err != nil {
 			return err
 		}
 	}
@@ -83,13 +83,7 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 		if len(r.at) > 0 {
 			return r.writeAt(w, chunks)
 		}
-		return ecc.WriteChunks(w, ecc.Format(r.format), p, !r.bare, lines, func(yield func(ecc.Lines, error) bool) {
-			for l, err := range chunks {
-				if !yield(r.ranged(l), err) {
-					return
-				}
-			}
-		})
+		return ecc.WriteChunks(w, ecc.Format(r.format), p, !r.bare, lines, r.rangedChunks(chunks, true))
 	})
 }
 
@@ -123,20 +117,15 @@ func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	return l
 }
 
-// drawCurve draws the levels at which χ changes.
-func (r rows) drawCurve(w *os.File, name string, p ecc.Provenance, chunks ecc.Chunks) error {
-	var x, y []float64
-	var in ecc.Convention
-	for l, err := range chunks {
-		if err != nil {
-			return err
+// rangedChunks returns the chunks of the lines that were asked for: of every level, where every allows it and these
+// are, or of the changes alone.
+func (r rows) rangedChunks(chunks ecc.Chunks, every bool) ecc.Chunks {
+	return func(yield func(ecc.Lines, error) bool) {
+		for l, err := range chunks {
+			l.All = l.All && every
+			if !yield(r.ranged(l), err) {
+				return
+			}
 		}
-		in, l.All = l.In, false
-		r.ranged(l).Each(func(line ecc.Line) { x, y = append(x, l.Value(line)), append(y, float64(line.Chi)) })
 	}
-	more := ""
-	if axes := in.Periodic.String(); axes != "" {
-		more = ", periodic along " + axes
-	}
-	return drawSets(w, r.plot, name, p, in, "χ", more, report.Step{X: x, Y: y})
 }

@@ -312,7 +312,7 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 	if j.of != betti.Name { // of which it counts the characteristics
 		by = j.impl
 	}
-	answered, err := ask.Answer(w, by, name, counted, conditions, j.budget, "part")
+	answered, err := ask.Answer(w, by, name, counted, conditions, limits(j.budget), "part")
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
 
@@ -49,10 +48,16 @@ func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Con
 	return "", refusals
 }
 
+// Limits bound the verification of an answer: its time, and the memory that is free, nil where that is not known.
+type Limits struct {
+	Budget time.Duration
+	Free   func() int64
+}
+
 // Answer answers an input by one implementation of a workload and checks it until an
 // independent witness has confirmed it; an answer that none does is an error. what names
 // an answer to people: "curve".
-func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, budget time.Duration, what string) (a Answered[Out], err error) {
+func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, limits Limits, what string) (a Answered[Out], err error) {
 	for _, i := range w.Impls {
 		if i.About().Name != impl {
 			continue
@@ -70,7 +75,7 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 			return a, err
 		}
 		evidence := w.Policy.Check(verify.Question[In, Out]{
-			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: budget, Free: runner.AvailableMemory,
+			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: limits.Budget, Free: limits.Free,
 		})
 		for _, e := range evidence {
 			if e.Independent && e.Passed {

@@ -45,5 +45,5 @@ func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Compari
 	if err != nil {
 		return a, err
 	}
-	return Answer(q.By, impl, name, p, conditions, q.Budget, "comparison")
+	return Answer(q.By, impl, name, p, conditions, q.limits(), "comparison")
 }

@@ -173,7 +173,7 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at",
 			q.Named(i.name), quantity.Bytes(need), quantity.Bytes(free))
 	}
-	answered, err := Answer(w, impl, name, asked, conditions, q.Budget, "answer")
+	answered, err := Answer(w, impl, name, asked, conditions, q.limits(), "answer")
 	if err != nil {
 		return b, err
 	}
@@ -196,7 +196,7 @@ func (q *Betti) answerAt(
 		if err != nil {
 			return b, err
 		}
-		answered, err := Answer(w, impl, name, in, conditions, q.Budget, fmt.Sprintf("answer at %v", value))
+		answered, err := Answer(w, impl, name, in, conditions, q.limits(), fmt.Sprintf("answer at %v", value))
 		if err != nil {
 			return b, err
 		}

@@ -109,7 +109,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
-		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.Budget, "curve")
+		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.limits(), "curve")
 		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
 		a.Lines = ecc.LinesOf(p.Source, answered.Out, p.convention, q.All)
 		return err
@@ -140,7 +140,7 @@ func (q *Curve) answerSlices(
 	conditions := q.conditions()
 	conditions.Threads = 1
 	answers, err := eachSlice(asked, p.name, q.Threads, func(plane *grid.Field, name string) (Answered[ecc.VCEC], error) {
-		return Answer(w, p.impl, name, grid.Source(plane), conditions, q.Budget, "curve")
+		return Answer(w, p.impl, name, grid.Source(plane), conditions, q.limits(), "curve")
 	})
 	if err != nil {
 		return nil, err

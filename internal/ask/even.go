@@ -26,7 +26,7 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 		return nil, Usage(err)
 	}
 	defer grid.Close(src)
-	least, greatest, err := rangeWithin(src)
+	least, greatest, err := RangeWithin(src)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	return values, nil
 }
 
-// rangeWithin is the least and the greatest value of the voxels that are part of an image.
-func rangeWithin(src grid.Source) (least, greatest float32, err error) {
+// RangeWithin is the least and the greatest value of the voxels that are part of an image.
+func RangeWithin(src grid.Source) (least, greatest float32, err error) {
 	if src.Type() != grid.Float32 {
 		return grid.Range(src, grid.Whole(src))
 	}
@@ -67,7 +67,7 @@ func rangeWithin(src grid.Source) (least, greatest float32, err error) {
 		return nil
 	})
 	if err == nil && least > greatest {
-		err = Usagef("--levels: no voxel is part of the image, which has no levels then")
+		err = Usagef("no voxel is part of the image, which has no levels then")
 	}
 	return least, greatest, err
 }

@@ -118,5 +118,8 @@ func (q *Question) memory() int64 {
 	return q.Memory()
 }
 
+// limits are those of the verification.
+func (q *Question) limits() Limits { return Limits{Budget: q.Budget, Free: q.Memory} }
+
 // verified is the verdict of confirmed answers.
 const verified = string(verify.Verified)

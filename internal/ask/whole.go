@@ -91,5 +91,5 @@ func answerWhole[In interface{ Check() error }, Out any](
 	}
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()
-	return Answer(w, impl, image.Name, in, conditions, q.Budget, what)
+	return Answer(w, impl, image.Name, in, conditions, q.limits(), what)
 }

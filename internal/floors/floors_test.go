@@ -38,6 +38,7 @@ var floor = map[string]int{
 	"internal/checktest":        1,
 
 	"internal/report/svg": 0,
+	"internal/release":    0,
 
 	"internal/grid/gridtest": 1,
 	"internal/name/nametest": 1,
@@ -149,18 +150,23 @@ var floor = map[string]int{
 	"internal/ask":              8,
 	"internal/library":          9,
 	"internal/library/ondevice": 8,
+	"internal/drawing":          8,
 	"reports/paper":             8,
 
 	"internal/cli":     9,
 	"internal/exports": 10,
+	"internal/page":    10,
 
 	"internal/reproduce": 10,
 	"internal/gating":    10,
 
 	"cmd/eccbench":    11,
 	"cmd/libeccbench": 11,
+	"web/wasm":        11,
+	"web":             12,
 
-	"internal/docgen": 12,
+	"internal/docgen":  12,
+	"internal/manuals": 12,
 
 	"scripts/differential/meshes": 12,
 

@@ -8,6 +8,7 @@ import (
 	"eccbench/impls/betticurves/duality"
 	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
@@ -45,12 +46,18 @@ func (l bettiLines) fill(t *table) {
 	})
 }
 
-// bettiAt is the answer at some values.
-func (r Request) bettiAt(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
+// BettiAt returns the question of the Betti numbers of a set in a convention, which a flood fill confirms.
+func BettiAt(c ecc.Convention) bench.Workload[*betti.Image, betti.Numbers] {
 	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
 	if c == (ecc.Convention{}) { // other laws are of runs
 		w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image, betti.Numbers]{betti.Flooding(c)}}
 	}
+	return w
+}
+
+// bettiAt is the answer at some values.
+func (r Request) bettiAt(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
+	w := BettiAt(c)
 	rows := bettiRows{at: r.At}
 	for _, value := range r.At {
 		if err := grid.Ended(in); err != nil {

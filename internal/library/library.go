@@ -75,8 +75,8 @@ type Request struct {
 	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
 }
 
-// implementations are those that count on the host, in the order of their speed.
-func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
+// Implementations returns those that count curves on the host, in the order of their speed.
+func Implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
 
@@ -501,7 +501,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
-		w.Impls = implementations()
+		w.Impls = Implementations()
 	}
 	in := grid.Until(ctx, s)
 	if r.Betti {

@@ -322,7 +322,7 @@ func (s *sampling) count(job *bench.Job[ecc.VCEC], f *grid.Field, threads int, c
 	if *job == nil {
 		w := bench.Workload[grid.Source, ecc.VCEC]{Impls: s.r.by}
 		if w.Impls == nil {
-			w.Impls = implementations()[:1]
+			w.Impls = Implementations()[:1]
 		}
 		i := ecc.InConvention(w, ecc.Convention{Vertices: s.r.Construction == "V"}).Impls[0]
 		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}

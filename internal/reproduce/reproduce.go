@@ -330,7 +330,7 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 func paperFigures(c *cli.Program, dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
-		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions, time.Minute, "curve")
+		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions, ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
 		return a.Out, err
 	})
 	if err != nil {

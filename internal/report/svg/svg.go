@@ -109,6 +109,14 @@ func (p Plot) Write(w io.Writer) error {
 	return err
 }
 
+// Place returns the pixels of a point within the drawing: from its left side and from its top.
+func (p Plot) Place(x, y float64) (left, top float64, err error) {
+	if err := p.layout(); err != nil {
+		return 0, 0, err
+	}
+	return p.X.at(x), p.Y.at(y), nil
+}
+
 // layout finds the ranges of the axes, their ticks, and what is where.
 func (p *Plot) layout() error {
 	p.X.lo, p.X.hi, p.Y.lo, p.Y.hi = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)

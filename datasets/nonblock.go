@@ -1,0 +1,8 @@
+//go:build !js
+
+package datasets
+
+import "syscall"
+
+// nonBlocking opens a named pipe without waiting for its writer.
+const nonBlocking = syscall.O_NONBLOCK

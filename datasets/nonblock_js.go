@@ -1,0 +1,4 @@
+package datasets
+
+// nonBlocking is nothing: a page has no named pipes.
+const nonBlocking = 0

@@ -1,0 +1,268 @@
+// Package page answers for the page that computes in a browser: it opens an image, cuts slices of it to draw, and
+// finds its verified curve and the Betti numbers of a set. Its questions and replies are JSON, so that one worker of
+// the browser holds one session.
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eccbench/datasets"
+	"eccbench/internal/ask"
+	"eccbench/internal/grid"
+	"eccbench/internal/library"
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
+)
+
+// A Request is a question of the page. What names it: open, slice, set, curve, chi, plot, csv, svg or rows.
+type Request struct {
+	What  string `json:"what"`
+	Input string `json:"input"` // a file, a folder of slices, or an input string
+	ask.Options
+	Stack  bool   `json:"stack"`  // the input is a folder of slices
+	Volume string `json:"volume"` // of a file that holds several, its number
+
+	Axis  int         `json:"axis"`  // of a slice: 0 for z, 1 for y, 2 for x
+	Index int64       `json:"index"` // of a slice
+	At    grid.Number `json:"at"`    // of a set, or χ
+	Width float64     `json:"width"` // of a plot, in pixels
+	Least float64     `json:"least"` // the values of the image, which a plot goes from and to
+	Most  float64     `json:"most"`
+	Rows  int64       `json:"rows"` // at most so many
+}
+
+// naming gives the name of the input as the command spells it.
+func (r Request) naming(o ask.Opening) (string, error) {
+	if datasets.IsName(r.Input) {
+		return datasets.Canonical(r.Input)
+	}
+	name := "file"
+	if r.Stack {
+		name = "stack"
+	}
+	if r.Volume != "" {
+		name += "/volume=" + r.Volume
+	}
+	if o.Every {
+		name += "/levels=every"
+	}
+	if o.Gaps {
+		name += "/nan=mask"
+	}
+	if o.Once {
+		name += "/stream=once"
+	}
+	return datasets.Canonical(name + "/path=" + r.Input)
+}
+
+// ofVolume returns the request for the first volume, where a file has several and none is asked for, and their number.
+func (r Request) ofVolume() (Request, int64, error) {
+	if r.Stack || datasets.IsName(r.Input) {
+		return r, 1, nil
+	}
+	n, err := datasets.Volumes(r.Input, datasets.FileOptions{})
+	if n > 1 && r.Volume == "" {
+		r.Volume = "0"
+	}
+	return r, n, err
+}
+
+// A Session is what a worker of the browser holds: an image and a curve. Its zero value has none.
+type Session struct {
+	// Progress is called with what goes on, and how much of it is done: 0 to 1.
+	Progress func(what string, done float64)
+	Memory   func() int64 // that is free
+
+	image *grid.Field
+	curve *curve
+}
+
+// A Fault is the reply to a question that has no answer.
+type Fault struct {
+	Error string `json:"error"`
+	NaN   bool   `json:"nan"`   // of values that are not finite, which can be masked
+	Wrong bool   `json:"wrong"` // of an answer that its witness refutes
+}
+
+// Reply answers a question in JSON, with the bytes of a slice or of a file beside it. An error is a Fault.
+func (s *Session) Reply(question []byte) (reply, more []byte) {
+	var r Request
+	out, err := library.Caught(func() (out any, err error) {
+		if err = json.Unmarshal(question, &r); err == nil {
+			err = r.Check()
+		}
+		if err == nil {
+			out, more, err = s.answer(r)
+		}
+		return out, err
+	})
+	if err != nil {
+		verdict := ask.VerdictError{}
+		out = Fault{
+			Error: strings.ReplaceAll(err.Error(), "\n", "; "),
+			NaN:   errors.As(err, new(*grid.NotFiniteError)),
+			Wrong: errors.As(err, &verdict) && verdict.Status == verify.Wrong,
+		}
+	}
+	if reply, err = json.Marshal(out); err != nil {
+		reply, _ = json.Marshal(Fault{Error: err.Error()}) // which has strings alone
+	}
+	return reply, more
+}
+
+func (s *Session) answer(r Request) (out any, more []byte, err error) {
+	switch r.What {
+	case "open":
+		out, err = s.open(r)
+		return out, nil, err
+	case "curve":
+		out, err = s.findCurve(r)
+		return out, nil, err
+	case "slice", "set":
+		if s.image == nil {
+			return nil, nil, errors.New("no image is open")
+		}
+		if r.What == "set" {
+			out, err = s.set(r)
+			return out, nil, err
+		}
+		return s.slice(r)
+	}
+	if s.curve == nil {
+		return nil, nil, errors.New("no curve is known")
+	}
+	return s.curve.answer(r)
+}
+
+// An About describes an image.
+type About struct {
+	Name    string   `json:"name"`  // canonical
+	Shape   [3]int64 `json:"shape"` // z, y, x
+	Axes    int      `json:"axes"`  // 2 or 3
+	Extent  string   `json:"extent"`
+	Type    string   `json:"type"`
+	Whole   bool     `json:"whole"` // its values are whole numbers
+	Wide    bool     `json:"wide"`  // its slices are float64 in place of float32
+	Least   float64  `json:"least"`
+	Most    float64  `json:"most"`
+	Missing string   `json:"missing"` // what its file lacks
+	Volumes int64    `json:"volumes"` // in its file
+}
+
+// open reads an image whole.
+func (s *Session) open(r Request) (a About, err error) {
+	s.image = nil
+	if r, a.Volumes, err = r.ofVolume(); err != nil {
+		return a, err
+	}
+	if a.Name, err = r.naming(ask.Opening{Every: true, Gaps: r.NaN == ask.NaNMask}); err != nil {
+		return a, err
+	}
+	src, err := ask.OpenMasked(s.Memory(), a.Name, "")
+	if err != nil {
+		return a, err
+	}
+	defer grid.Close(src)
+	if need, free := grid.TotalBytes(src), s.Memory(); need > free {
+		return a, fmt.Errorf("%s takes %s of memory, and a page has %s left; use the command eccbench",
+			grid.Extent(src), quantity.Bytes(need), quantity.Bytes(free))
+	}
+	f, err := grid.Load(src)
+	if err == nil {
+		err = grid.Unchanged(src)
+	}
+	if err != nil {
+		return a, err
+	}
+	least, most, err := ask.RangeWithin(f)
+	if err != nil {
+		return a, err
+	}
+	labels := grid.LabelsOf(f)
+	a.Shape, a.Axes, a.Extent = [3]int64{f.Shape().D, f.Shape().H, f.Shape().W}, f.Dim(), grid.Extent(f)
+	a.Type, a.Missing, a.Wide = f.Type().String(), grid.Missing(src), labels != nil
+	if a.Wide {
+		a.Type = labels.Type()
+	}
+	a.Whole = !strings.HasPrefix(a.Type, "float")
+	a.Least, a.Most = labels.Float64(least), labels.Float64(most)
+	s.image = f
+	return a, nil
+}
+
+// A Plane is the size of a slice, whose values are beside it: float32, or float64 of a wide image.
+type Plane struct {
+	Width  int64 `json:"width"`
+	Height int64 `json:"height"`
+}
+
+// slice cuts a slice across an axis: its rows are along y, or along z where it is across y or x.
+func (s *Session) slice(r Request) (p Plane, values []byte, err error) {
+	shape := s.image.Shape()
+	across := []int64{shape.D, shape.H, shape.W}
+	stride := []int64{shape.H * shape.W, shape.W, 1}
+	if r.Axis < 0 || r.Axis > 2 || r.Index < 0 || r.Index >= across[r.Axis] {
+		return p, nil, fmt.Errorf("there is no slice %d across axis %d of %v", r.Index, r.Axis, shape)
+	}
+	row, column := [3]int{1, 0, 0}[r.Axis], [3]int{2, 2, 1}[r.Axis]
+	p = Plane{across[column], across[row]}
+	cut := cutter[s.image.Type()]
+	return p, cut(s.image, r.Index*stride[r.Axis], p, stride[row], stride[column]), nil
+}
+
+// cutter has what cuts a plane of each type.
+var cutter = map[grid.Type]func(f *grid.Field, at int64, p Plane, row, column int64) []byte{
+	grid.Uint8: cut[uint8], grid.Int16: cut[int16], grid.Uint16: cut[uint16], grid.Float32: cut[float32],
+}
+
+// cut returns the values of a plane that begins at a voxel, as bytes of the type that About says.
+func cut[T grid.Element](f *grid.Field, at int64, p Plane, row, column int64) []byte {
+	from, labels := grid.Values[T](f.Data()), grid.LabelsOf(f)
+	narrow, wide := make([]float32, 0, p.Width*p.Height), []float64(nil)
+	for y := range p.Height {
+		for x := range p.Width {
+			if v := float32(from[at+y*row+x*column]); labels == nil {
+				narrow = append(narrow, v)
+			} else {
+				wide = append(wide, labels.Float64(v))
+			}
+		}
+	}
+	if labels == nil {
+		return grid.Bytes(narrow)
+	}
+	return grid.Bytes(wide)
+}
+
+// A Set is the Betti numbers of a set.
+type Set struct {
+	B0      int64  `json:"b0"`
+	B1      int64  `json:"b1"`
+	B2      int64  `json:"b2"`
+	Chi     int64  `json:"chi"` // b0 − b1 + b2
+	By      string `json:"by"`
+	Witness string `json:"witness"`
+}
+
+// set finds the Betti numbers of the set at a value.
+func (s *Session) set(r Request) (a Set, err error) {
+	c, err := r.Convention(r.Gaps(s.image.Type()))
+	if err != nil {
+		return a, err
+	}
+	s.Progress("counting components, tunnels and cavities", 0)
+	in := &betti.Image{Source: s.image, Threshold: betti.Threshold(s.image, r.At, c.Superlevel)}
+	found, verdict, err := ask.First(library.BettiAt(c), in, conditions, true)
+	if err == nil && verdict != verify.Verified {
+		err = fmt.Errorf("the Betti numbers are %s: %s", verdict, found.Evidence)
+	}
+	if err != nil {
+		return a, err
+	}
+	n := found.Out
+	return Set{n.B0, n.B1, n.B2, n.B0 - n.B1 + n.B2, found.By, found.Evidence}, nil
+}

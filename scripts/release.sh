@@ -1,0 +1,59 @@
+#!/bin/sh
+# Builds a release into a folder: for each platform an archive of the static command with its man pages, shell
+# completions and the licences of what it contains; the page; and checksums:
+#
+#	scripts/release.sh v1.2.3 dist [GO]
+#
+# The same commit and toolchain give the same bytes. Windows has the Python wheel and the page: the command runs
+# its workers as processes of Unix.
+set -eu
+version=$1 out=$2 go=${3:-go}
+platforms=${PLATFORMS:-linux-amd64 linux-arm64 darwin-arm64 darwin-amd64}
+: "${SOURCE_DATE_EPOCH:=315532800}"
+
+refuse() { echo "release: $1" >&2; exit 64; }
+case $version in v[0-9]*.[0-9]*.[0-9]*) ;; *) refuse "$version: want a version such as v1.2.3" ;; esac
+grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry [${version#v}]: write it first"
+grep -q "^version: ${version#v}\$" CITATION.cff || refuse "CITATION.cff has another version than ${version#v}: change it"
+grep -q "^version = \"${version#v}\"" python/pyproject.toml || refuse "python/pyproject.toml has another version than ${version#v}: change it"
+
+# licences PACKAGE lists the modules of a program and their licences, Go's first.
+licences() {
+	echo "Go ($("$go" env GOVERSION))"
+	cat "$("$go" env GOROOT)/LICENSE" 2>/dev/null || cat /usr/share/doc/golang*/copyright
+	"$go" list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' "$1" | sort -u |
+		while read -r path number dir; do
+			printf '\n%s %s\n' "$path" "$number"
+			cat "$dir"/LICEN[CS]E* "$dir"/COPYING* "$dir"/UNLICENSE* 2>/dev/null || true
+		done
+}
+
+# pack FOLDER makes an archive of a folder, and removes the folder.
+pack() {
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u=rwX,go=rX' --mtime="@$SOURCE_DATE_EPOCH" \
+		-C "$out" -cf - "$1" | gzip -9n > "$out/$1.tar.gz"
+	rm -r "${out:?}/$1"
+}
+
+rm -rf "$out"
+mkdir -p "$out"
+build() { # OS ARCHITECTURE FILE
+	GOOS=$1 GOARCH=$2 CGO_ENABLED=0 "$go" build -trimpath -buildvcs=auto \
+		-ldflags "-s -w -X eccbench/internal/release.stamp=$version" -o "$3" ./cmd/eccbench
+}
+build "$("$go" env GOHOSTOS)" "$("$go" env GOHOSTARCH)" "$out/eccbench"
+"$go" run ./internal/manuals "$out/eccbench" "$out/manuals"
+for platform in $platforms; do
+	name=eccbench-$version-$platform
+	mkdir "$out/$name"
+	build "${platform%-*}" "${platform#*-}" "$out/$name/eccbench"
+	cp -r LICENSE CHANGELOG.md CITATION.cff "$out/manuals/man" "$out/manuals/completions" "$out/$name"
+	GOOS=${platform%-*} GOARCH=${platform#*-} CGO_ENABLED=0 licences ./cmd/eccbench > "$out/$name/THIRD_PARTY"
+	pack "$name"
+done
+make --no-print-directory web WEB="$out/eccbench-$version-page" RELEASE="$version" GO="$go"
+cp LICENSE "$out/eccbench-$version-page"
+GOOS=js GOARCH=wasm licences ./web/wasm > "$out/eccbench-$version-page/THIRD_PARTY"
+pack "eccbench-$version-page"
+rm -r "$out/eccbench" "$out/manuals"
+(cd "$out" && sha256sum -- *.tar.gz > SHA256SUMS && cat SHA256SUMS)
