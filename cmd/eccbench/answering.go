@@ -18,6 +18,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
+	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
@@ -47,7 +48,7 @@ func (a *answering) addConvention(f *pflag.FlagSet) {
 func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.StringVar(&a.impl, "impl", "", "implementation (default the fastest that takes it)")
 	f.IntVar(&a.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
+	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification, and for reading from a server (default as long as it takes)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
 }
 
@@ -118,7 +119,7 @@ func (a *answering) check() error {
 	if a.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.budget)
 	}
-	if a.budget == 0 {
+	if remote.Register(a.budget); a.budget == 0 {
 		a.budget = math.MaxInt64
 	}
 	if a.threads < 1 {
