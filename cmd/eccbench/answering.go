@@ -130,14 +130,13 @@ func (a *answering) check() error {
 
 // ofOne answers for one image, whatever its levels are, and names it as it was given.
 func (a *answering) ofOne(c *cli.Program, image string, answer func(path string) error) error {
-	paths, spooled, err := c.Spool([]string{image})
+	paths, err := a.spool(c, []string{image})
 	if err != nil {
 		return err
 	}
-	defer spooled.Close() // of what nobody else reads
-	a.spooled = spooled
+	defer a.spooled.Close() // of what nobody else reads
 	a.in.Every = true
-	return spooled.Said(answer(paths[0]))
+	return a.spooled.Said(answer(paths[0]))
 }
 
 // named is the name of an image that can be read again and again, as a line of what is
