@@ -100,6 +100,7 @@ func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
 			recs.Cut = int64(len(line))
+			recs.supersede()
 			return recs, whole, line, nil
 		}
 		if err != nil {
@@ -141,6 +142,24 @@ func (r *Records) add(line []byte) error {
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
 	}
 	return nil
+}
+
+// supersede removes cells that failed and were measured again by the same program on the same
+// machine.
+func (r *Records) supersede() {
+	type place struct {
+		key     CellKey
+		station Station
+	}
+	stations, last := r.Stations(), map[place]int{}
+	for i, c := range r.Cells {
+		last[place{c.Key(), stations[c.Run]}] = i
+	}
+	i := -1
+	r.Cells = slices.DeleteFunc(r.Cells, func(c CellRecord) bool {
+		i++
+		return c.Failed() && last[place{c.Key(), stations[c.Run]}] > i
+	})
 }
 
 // fromFlags takes the instruction set and the state of the caches of a record that was
