@@ -12,7 +12,7 @@ import (
 func TestKinds(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Permission is hereby granted,\n  free of charge, to any person":           {"MIT"},
-		"MIT and Apache: Licensed under the Apache License,\nVersion 2.0 (…)":     {"Apache-2.0"},
+		"MIT and Apache: Licensed under the Apache License,\nVersion 2.0 (…)":      {"Apache-2.0"},
 		"Copyright (c) 2009. Redistribution and use in source and binary forms, …": {"BSD"},
 		"Copyright of a notice": nil,
 	} {
