@@ -171,6 +171,8 @@ func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.name)
+	case errors.As(err, new(noRoom)):
+		return in, err
 	case err != nil:
 		return in, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
 	}
@@ -222,6 +224,14 @@ func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, wh
 	return b, nil
 }
 
+// noRoom is the error of data that become more than the memory that there is.
+type noRoom struct{ have, free int64 }
+
+func (e noRoom) Error() string {
+	return fmt.Sprintf("decompressing: more than %s, where %s of memory are free; save the image uncompressed",
+		quantity.Bytes(e.have), quantity.Bytes(e.free))
+}
+
 // readAll reads to the end of what so many bytes become, which may be at most so many others; 0
 // for no limit.
 func readAll(r io.Reader, packed, most int64) ([]byte, error) {
@@ -230,8 +240,7 @@ func readAll(r io.Reader, packed, most int64) ([]byte, error) {
 		have := int64(len(data))
 		full := have == int64(cap(data))
 		if most > 0 && (have > most || full && 3*have > most) { // the old bytes and twice as many are in memory together
-			return nil, fmt.Errorf("more than %s, where %s of memory are free; save the image uncompressed",
-				quantity.Bytes(have), quantity.Bytes(most))
+			return nil, noRoom{have, most}
 		}
 		if full {
 			data = extend(data, 1, math.MaxInt64)[:have]
