@@ -90,10 +90,10 @@ const levelBytes = 64
 
 // checkLevels returns an error if the levels take more memory than is free.
 func (q *Curve) checkLevels(p curvePlan) error {
-	if p.opening.Every && !q.All {
-		return nil // only those that change are held, sorted on the disk if they are many
-	}
 	n := p.Source.Ladder().Len()
+	if p.opening.Every && !q.All || n > grid.MaxLevels {
+		return nil // only those that change are held, sorted on the disk if they are many; or it is refused for all levels
+	}
 	need, free := levelBytes*n, q.memory()
 	if free > 0 && need > free {
 		return Usagef("%s: %d levels take %s of memory, %s are free; take evenly spaced ones, --levels", q.Shown, n, quantity.Bytes(need),
