@@ -36,3 +36,32 @@ func TestSweep(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file whose writing fails leaves the one that it would have replaced, and nothing else.
+func TestFailedWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dropped, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dropped.WriteString("half"); err != nil {
+		t.Fatal(err)
+	}
+	dropped.Drop()
+	closed, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close() // so that it cannot reach the disk
+	if closed.Commit() == nil {
+		t.Error("a file that is closed is given its name")
+	}
+	text, err := os.ReadFile(path)
+	list, lerr := os.ReadDir(filepath.Dir(path))
+	if err != nil || lerr != nil || string(text) != "old" || len(list) != 1 {
+		t.Errorf("%q (%v), %v (%v)", text, err, list, lerr)
+	}
+}
