@@ -8,6 +8,7 @@ BIN     := bin
 DOCS    := README.md $(wildcard doc/*.md doc/decisions/*.md reports/*.md)
 PLOTS   := reports/plots
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
 CLANG   ?= clang-19
 
@@ -20,7 +21,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test release release-check setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test release release-check setup-debian ci ci-shard supply third-party sbom fuzz-files
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -77,6 +78,22 @@ lint:
 	$(GO) run ./internal/typecheck darwin
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+
+# What others wrote of the programs: the modules are those of go.sum, THIRD_PARTY has the licences of all of them, and
+# none has a known vulnerability that is reached, where the database of these can be.
+supply:
+	$(GO) mod verify
+	@$(GO) run ./internal/thirdparty | cmp - THIRD_PARTY || { echo "THIRD_PARTY is stale: make third-party"; exit 1; }
+	@out=$$($(GO) run $(GOVULNCHECK) ./... 2>&1); code=$$?; case $$code in 0) echo "$$out" | tail -n 1;; \
+		*) echo "$$out" | grep -q 'vuln.go.dev' && ! echo "$$out" | grep -q '^Vulnerability #' || { echo "$$out"; exit 1; }; \
+		echo "govulncheck: skipped, since the database cannot be reached: $$(echo "$$out" | tail -n 1)";; esac
+
+third-party:
+	$(GO) run ./internal/thirdparty > $(BIN)/THIRD_PARTY && mv $(BIN)/THIRD_PARTY THIRD_PARTY
+
+# The bill of materials of the program, as CycloneDX.
+sbom: build
+	$(GO) run ./internal/thirdparty -sbom $(BIN)/eccbench > $(BIN)/eccbench.cdx.json
 
 generate: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(DOCS)
@@ -198,6 +215,13 @@ FUZZTIME ?= 30s
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME) $(GO) $(PART)
 
+# Damaged files of each format and damaged metadata, by the random numbers of FUZZ_SEED: 10⁶ of images, of Zarr
+# arrays and of meshes are minutes each.
+FUZZ_FILES ?= 1000000
+FUZZ_SEED  ?= 1
+fuzz-files:
+	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) $(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets ./internal/simplicial
+
 # What verify and the tests notice of changes of one place: a sample in minutes, other
 # samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
 # "-only 'impls/*,kernels/ecc'".
@@ -318,7 +342,7 @@ ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 1m
 ci: VET = -vet=off
-ci: lint check-generate check-kernels test-long race smoke fuzz
+ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300

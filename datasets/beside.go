@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"eccbench/internal/regular"
 )
 
 // A fileSet is the open files that one image is read from, the one that was named first.
@@ -39,27 +41,13 @@ func (s *fileSet) open(path string) (imageFile, int64, error) {
 		s.files = append(s.files, f)
 		return f, f.info.Size, nil
 	}
-	// Stat comes first because opening a named pipe would wait for a writer.
-	info, err := os.Stat(path)
+	f, info, err := regular.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, 0, fmt.Errorf("%w; check the path", pathCause(err))
+	case errors.Is(err, regular.ErrDirectory) && foreign(path, nil) != nil:
+		return nil, 0, foreign(path, nil)
 	case err != nil:
-		return nil, 0, pathCause(err)
-	case info.IsDir():
-		if err := foreign(path, nil); err != nil {
-			return nil, 0, err
-		}
-		return nil, 0, errors.New("is a directory; name one image file")
-	case !info.Mode().IsRegular():
-		return nil, 0, errors.New("is not a regular file; copy the image to one")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, pathCause(err)
-	}
-	if info, err = f.Stat(); err != nil {
-		f.Close() // nobody reads it
 		return nil, 0, pathCause(err)
 	}
 	s.add(f, versionOf(info))

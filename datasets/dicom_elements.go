@@ -141,8 +141,11 @@ func (d *dicomFile) inflate(at int64) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("truncated: the deflated elements end too early; copy the file again")
 	}
+	if err != nil && !errors.As(err, new(noRoom)) {
+		err = fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
 	if err != nil {
-		return fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+		return err
 	}
 	d.window = nil
 	d.in.ReaderAt, d.in.size, d.in.held = bytes.NewReader(data), int64(len(data)), data

@@ -246,7 +246,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		if in.Stream {
 			return in.wrapped(wrapped)
 		}
-		if in, err = in.unwrap(wrapped.by); err != nil {
+		if in, err = in.unwrap(wrapped); err != nil {
 			return nil, err
 		}
 		return describe(wrapped.inner, in)

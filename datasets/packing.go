@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,19 +139,47 @@ func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
 	return packing{}, "", false
 }
 
+// signed are the formats whose files all begin as formats of their first bytes are told.
+var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF"}
+
+// look rejects a compressed file whose first bytes are of no image of its name, before all of it
+// is decompressed.
+func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
+	var err error
+	if in.held, err = r.Peek(passHead); err != nil {
+		return nil // it is short, or the error comes again
+	}
+	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	format, err := formatOf(w.inner, in)
+	if err == nil && slices.Contains(signed, format.name) && !format.matches(in.held) {
+		err = fmt.Errorf("not a %s file, though its name says so: its first bytes are others; check the file", format.name)
+	}
+	return err
+}
+
 // unwrap decompresses a whole file into memory, which grows as its bytes arrive.
-func (in fileInput) unwrap(p packing) (fileInput, error) {
+func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
+	p := w.by
 	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
 	if err == nil {
-		in.held, err = readAll(r, in.size, in.Memory)
+		plain := bufio.NewReaderSize(r, passHead)
+		if err := in.look(w, plain); err != nil {
+			return in, err
+		}
+		in.held, err = readAll(plain, in.size, in.Memory)
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.name)
+	case errors.As(err, new(noRoom)):
+		return in, err
 	case err != nil:
 		return in, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
 	}
 	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	if in.Memory > 0 {
+		in.Memory = max(1, in.Memory-in.size)
+	}
 	return in, nil
 }
 
@@ -195,16 +224,25 @@ func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, wh
 	return b, nil
 }
 
+// noRoom is the error of data that become more than the memory that there is.
+type noRoom struct{ have, free int64 }
+
+func (e noRoom) Error() string {
+	return fmt.Sprintf("decompressing: more than %s, where %s of memory are free; save the image uncompressed",
+		quantity.Bytes(e.have), quantity.Bytes(e.free))
+}
+
 // readAll reads to the end of what so many bytes become, which may be at most so many others; 0
 // for no limit.
 func readAll(r io.Reader, packed, most int64) ([]byte, error) {
 	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
 	for {
 		have := int64(len(data))
-		if most > 0 && have > most {
-			return nil, fmt.Errorf("more than %s, which are free: save the image by itself, uncompressed", quantity.Bytes(most))
+		full := have == int64(cap(data))
+		if most > 0 && (have > most || full && 3*have > most) { // the old bytes and twice as many are in memory together
+			return nil, noRoom{have, most}
 		}
-		if have == int64(cap(data)) {
+		if full {
 			data = extend(data, 1, math.MaxInt64)[:have]
 		}
 		n, err := r.Read(data[have:cap(data)])

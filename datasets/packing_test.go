@@ -122,6 +122,14 @@ func TestWrappedInOrder(t *testing.T) {
 	}
 }
 
+// A compressed file is looked at before all of it is decompressed: a bomb by another name is refused by its first bytes.
+func TestWrappedIsLookedAt(t *testing.T) {
+	bomb := zipped(make([]byte, 1<<24))
+	for _, name := range []string{"a.tif.gz", "a.dcm.gz", "a.png.gz", "a.nrrd.gz", "a.npy.gz", "a.fits.gz", "a.gz"} {
+		checkRefusedCheaply(t, name, bomb, FileOptions{}, "first bytes")
+	}
+}
+
 // A window that a header claims is not allocated for a file that cannot fill it.
 func TestZstdWindow(t *testing.T) {
 	claim := []byte("\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00") // a window of 128 MiB, and an empty block

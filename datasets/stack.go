@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 )
 
 func stackGenerator() generator {
@@ -105,7 +106,7 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 
 // isDicom reports whether a file's first bytes say so.
 func isDicom(path string) bool {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return false
 	}

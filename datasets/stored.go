@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 )
 
 // storeParam is the parameter by which a generated image is read from a disk.
@@ -53,35 +54,22 @@ func Store(name string) (written int64, err error) {
 	if info, err := os.Stat(path); err == nil && info.Size() == grid.TotalBytes(s) {
 		return 0, nil
 	}
-	f, err := os.CreateTemp(r.store, "."+r.generator.Name+".*")
+	f, err := regular.Create(path)
+	if err == nil {
+		defer f.Drop() // if it is not committed
+		err = grid.EachSlab(s, func(slab []byte, _, _ int64) error {
+			k, err := f.Write(slab)
+			written += int64(k)
+			return err
+		})
+	}
+	if err == nil {
+		err = f.Commit()
+	}
 	if err != nil {
-		return 0, fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
+		return written, fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name()) // the first error is the one to report
-			err = fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
-		}
-	}()
-	err = grid.EachSlab(s, func(slab []byte, _, _ int64) error {
-		k, err := f.Write(slab)
-		written += int64(k)
-		return err
-	})
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync() // dirty pages cannot be put out of the page cache
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return written, err
+	return written, nil
 }
 
 // StoredFile is the file of a generated image that is read from a disk, "" for
@@ -119,7 +107,7 @@ func CoolFile(path string) (cold bool, err error) {
 	if IsURL(path) || isMetadata(path) { // whose voxels are elsewhere
 		return false, nil
 	}
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -129,7 +117,7 @@ func CoolFile(path string) (cold bool, err error) {
 
 // ReadFileAt fills dst with what stands at a place in a file.
 func ReadFileAt(path string, dst []byte, at int64) error {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
@@ -149,7 +137,7 @@ type stored struct {
 // openStored opens the file of an image, and compares its first, middle and last
 // slices with those that are generated.
 func openStored(path string, made grid.Source) (grid.Source, error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; want %d bytes, which eccbench paper --store writes", path, grid.TotalBytes(made))
 	}

@@ -192,6 +192,13 @@ func TestScarceChunks(t *testing.T) {
 			t.Errorf("%d, strictly: %v", n, err)
 		}
 	}
+	empty := filepath.Join(t.TempDir(), "b.zarr")
+	for bytes, want := range map[int]string{mostFill: "", mostFill + 1: "0 of 65 chunks present"} {
+		writeObject(t, filepath.Join(empty, "zarr.json"), fmt.Appendf(nil, strings.Replace(meta, `"chunk_shape":[1]`, `"chunk_shape":[1073741824]`, 1), bytes))
+		if _, err := Open("file/stream=true/path=" + empty); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes of fill: %v, want %q", bytes, err, want)
+		}
+	}
 	writeObject(t, filepath.Join(dir, "zarr.json"), fmt.Appendf(nil, strings.Replace(strings.Replace(meta, "[%d]", "[%d,1,1]", 1), "[1]", "[1,1,1]", 1), int64(1)<<40))
 	if _, err := Open("file/path=" + dir); err == nil || !strings.Contains(err.Error(), "rows of chunks; save it in larger chunks") {
 		t.Errorf("more rows than there can be: %v", err)

@@ -18,6 +18,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/regular"
 )
 
 // A store has the objects of a Zarr hierarchy, which are named by paths within it. One that there
@@ -42,17 +43,9 @@ type folder string
 
 func (f folder) path(key string) string { return filepath.Join(string(f), filepath.FromSlash(key)) }
 
-// open opens a regular file. It does not wait for who writes to a named pipe.
 func (f folder) open(key string) (file *os.File, is FileInfo, err error) {
-	if file, err = os.OpenFile(f.path(key), os.O_RDONLY|nonBlocking, 0); err != nil {
-		return nil, is, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is not a regular file")
-	}
+	file, info, err := regular.Open(f.path(key))
 	if err != nil {
-		file.Close() // only looked at
 		return nil, is, err
 	}
 	return file, versionOf(info), nil
@@ -588,6 +581,9 @@ func (c *chunkPlacer) fetch() (err error) {
 	a := c.a
 	most := encodedMost(a.chunkBytes())
 	number := c.find()
+	if a.present == 0 { // as was seen before
+		return fs.ErrNotExist
+	}
 	if a.shards == nil {
 		c.packed, c.is, err = a.store.whole(c.key, most, c.packed)
 		return err

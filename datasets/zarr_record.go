@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"eccbench/internal/quantity"
 )
 
 // A rowRecord is what was found when a row of chunks was read: how many it has, how many of them
@@ -141,6 +143,9 @@ func (a *zarrArray) objects() int64 {
 // folders are listed before.
 const manyObjects = 1 << 16
 
+// mostFill is how many bytes an array may have of which no chunk is present.
+const mostFill = 64 << 30
+
 // forecast counts the objects of an array that should have many, where few names tell that.
 func (a *zarrArray) forecast() error {
 	rows := int64(1)
@@ -152,7 +157,7 @@ func (a *zarrArray) forecast() error {
 	a.present = -1
 	expected := a.objects()
 	lister, ok := a.store.(interface{ path(key string) string })
-	if !ok || expected < manyObjects {
+	if !ok || expected < manyObjects && a.bytes() <= mostFill {
 		return nil
 	}
 	present, entries := int64(0), 0
@@ -170,6 +175,9 @@ func (a *zarrArray) forecast() error {
 	}
 	if a.present = present; a.strict && present < expected {
 		return errors.New(a.scarce(expected) + "; write them again, or leave --strict out")
+	}
+	if present == 0 && a.bytes() > mostFill {
+		return fmt.Errorf("%s, which is all %s of it; write its chunks, or delete it", a.scarce(expected), quantity.Bytes(a.bytes()))
 	}
 	return nil
 }

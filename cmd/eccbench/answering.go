@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
+	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
@@ -44,7 +45,7 @@ func (a *answering) addConvention(f *pflag.FlagSet) {
 func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.StringVar(&a.impl, "impl", "", "implementation (default the fastest that takes it)")
 	f.IntVar(&a.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
+	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification, and for reading from a server (default as long as it takes)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
 }
 
@@ -115,7 +116,7 @@ func (a *answering) check() error {
 	if a.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.budget)
 	}
-	if a.budget == 0 {
+	if remote.Register(a.budget); a.budget == 0 {
 		a.budget = math.MaxInt64
 	}
 	if a.threads < 1 {
@@ -126,14 +127,13 @@ func (a *answering) check() error {
 
 // ofOne answers for one image, whatever its levels are, and names it as it was given.
 func (a *answering) ofOne(c *cli.Program, image string, answer func(path string) error) error {
-	paths, spooled, err := c.Spool([]string{image})
+	paths, err := a.spool(c, []string{image})
 	if err != nil {
 		return err
 	}
-	defer spooled.Close() // of what nobody else reads
-	a.spooled = spooled
+	defer a.spooled.Close() // of what nobody else reads
 	a.in.Every = true
-	return spooled.Said(answer(paths[0]))
+	return a.spooled.Said(answer(paths[0]))
 }
 
 // named is the name of an image that can be read again and again, as a line of what is

@@ -17,6 +17,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/cli"
+	"eccbench/internal/regular"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/stats"
@@ -55,7 +56,7 @@ func holdsFiles(path string) bool {
 
 // pairsOfFile reads lines of PRED,TRUTH or PRED,TRUTH,METHOD. Paths are relative to the file.
 func pairsOfFile(path string) (list []pairOfFiles, err error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--pairs: %w", err)
 	}

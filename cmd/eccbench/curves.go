@@ -187,13 +187,21 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 }
 
 // spool gives the paths of images, and has that of the mask, where standard input and named pipes are kept in files.
+// Those of stacks are folders and patterns.
 func (a *answering) spool(c *cli.Program, images []string) (paths []string, err error) {
-	if a.mask != "" {
-		images = append(slices.Clone(images), a.mask)
+	var files []string
+	if !a.in.Stack {
+		files = slices.Clone(images)
 	}
-	if paths, a.spooled, err = c.Spool(images); err == nil && a.mask != "" {
+	if a.mask != "" {
+		files = append(files, a.mask)
+	}
+	if paths, a.spooled, err = c.Spool(files); err == nil && a.mask != "" {
 		a.mask = paths[len(paths)-1]
 		paths = paths[:len(paths)-1]
+	}
+	if a.in.Stack {
+		paths = images
 	}
 	return paths, err
 }

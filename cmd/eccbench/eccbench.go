@@ -25,7 +25,7 @@ func subcommands() []cli.Subcommand {
 
 // eccbench runs the program and returns its exit code. Output that is lost is an error.
 func eccbench(c *cli.Program, args []string) int {
-	remote.Register()
+	remote.Register(0)
 	stdout := report.Visible(c.Stdout)
 	c.Stdout, c.Stderr = stdout, report.Visible(c.Stderr)
 	code := c.Fail(dispatch(c, args))

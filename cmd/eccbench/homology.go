@@ -120,12 +120,13 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
-	done := c.Waiting("finding and checking the homology", j.quiet)
-	defer func() { done() }()
 	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
 	if err != nil {
 		return err
 	}
+	c.Takes(shown, ask.Need(c.Homology, impl, p, conditions), conditions.Memory, j.quiet)
+	done := c.Waiting("finding and checking the homology", j.quiet)
+	defer func() { done() }()
 	a, err := ask.Answer(c.Homology, impl, name, p, conditions, limits(j.budget), "homology")
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -167,7 +167,7 @@ func writeValues(c *cli.Program, out string, v parts.Values, table []float32) er
 
 // tableOf is the ladder of the values in a file, a line each.
 func tableOf(path string) (l grid.Ladder, err error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return l, cli.Usagef("--table: %w", err)
 	}

@@ -17,6 +17,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "eccbench:", err)
 		os.Exit(cli.ExitFailure)
 	}
+	runner.LimitHeap()
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"eccbench/impls"
+	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
+	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
 )
@@ -27,7 +29,7 @@ func page(c *cli.Program, path, gated string, files []string) error {
 		if err != nil {
 			return cli.Usage(err)
 		}
-		raw, err := os.ReadFile(name)
+		raw, err := regular.ReadFile(name, bench.MostBytes)
 		if err != nil {
 			return cli.Usagef("results %w", err)
 		}

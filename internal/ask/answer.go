@@ -116,6 +116,18 @@ func Choose[In, Out any](
 	return impl, nil
 }
 
+// Need is the memory that an implementation says that it takes for an answer, 0 if it says nothing.
+func Need[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
+	conditions.Memory = 1 // which none has
+	var most bench.TooMuch
+	for _, i := range w.Impls {
+		if i.About().Name == impl && errors.As(i.CanDo(in, conditions), &most) {
+			return most.Need
+		}
+	}
+	return 0
+}
+
 // First answers an input by the first implementation of a workload that takes it. Where it is to be verified all laws
 // of the policy are tried, and one that cannot be tried is the error.
 func First[In, Out any](

@@ -22,6 +22,7 @@ type silent struct{}
 
 func (silent) Waiting(string) func()                                { return func() {} }
 func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
+func (silent) Takes(string, int64, int64)                           {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
 // of is a question about an input, which is opened in these ways.
@@ -74,6 +75,19 @@ func TestPlan(t *testing.T) {
 	q.By.Impls = nil
 	if _, err := q.plan(); err == nil || len(opened) != 2 || opened[1].Every {
 		t.Errorf("nobody takes an image that was opened as %+v (%v)", opened, err)
+	}
+}
+
+// Levels that take more memory than is free are an error of the input, before anything is counted.
+func TestLevelsOfLittleMemory(t *testing.T) {
+	var opened []Opening
+	q := curveOf(of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"}, &opened), extrema.Implementation{})
+	q.All = true
+	for free, want := range map[int64]bool{0: true, 1000 * levelBytes: true, 1000*levelBytes - 1: false} {
+		q.Memory = func() int64 { return free }
+		if _, err := q.Answer(); (err == nil) != want || err != nil && !errors.As(err, new(UsageError)) {
+			t.Errorf("%d bytes are free: %v", free, err)
+		}
 	}
 }
 

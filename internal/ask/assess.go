@@ -40,10 +40,11 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 
 // Compare compares a pair of images, such as a patch of those of the question.
 func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Comparisons], err error) {
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
 	impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, "runs")
 	if err != nil {
 		return a, err
 	}
+	q.Follow.Takes(q.Shown, Need(q.By, impl, p, conditions), conditions.Memory)
 	return Answer(q.By, impl, name, p, conditions, q.limits(), "comparison")
 }

@@ -7,6 +7,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -84,6 +85,24 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	}
 }
 
+// levelBytes is what a level takes: its value, χ of the answer and of the witness, sums on two cores, and its row.
+const levelBytes = 64
+
+// checkLevels returns an error if the levels take more memory than is free.
+func (q *Curve) checkLevels(p curvePlan) error {
+	n := p.Source.Ladder().Len()
+	if p.opening.Every && !q.All || n > grid.MaxLevels {
+		return nil // only those that change are held, sorted on the disk if they are many; or it is refused for all levels
+	}
+	need, free := levelBytes*n, q.memory()
+	if free > 0 && need > free {
+		return Usagef("%s: %d levels take %s of memory, %s are free; take evenly spaced ones, --levels", q.Shown, n, quantity.Bytes(need),
+			quantity.Bytes(free))
+	}
+	q.Follow.Takes(q.Shown, need, free)
+	return nil
+}
+
 // Answer answers.
 func (q *Curve) Answer() (a CurveAnswer, err error) {
 	p, err := q.plan()
@@ -91,6 +110,9 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		return a, err
 	}
 	defer grid.Close(p.Source)
+	if err := q.checkLevels(p); err != nil {
+		return a, err
+	}
 	a.Name = p.name
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.

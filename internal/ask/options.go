@@ -85,11 +85,12 @@ type Opening struct {
 // A Naming gives the canonical name of an input that is opened in some way.
 type Naming func(Opening) (string, error)
 
-// A Follower shows people how far a question has come. Waiting and Reading return what ends that.
+// A Follower shows people what a question takes and how far it has come. Waiting and Reading return what ends that.
 type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
 	Missing(shown string, s grid.Source) string // what a file lacks, grid.Missing
+	Takes(shown string, need, free int64)       // how much memory an answer takes, before it does
 }
 
 // A Question is an image, the options, and who answers.

@@ -49,7 +49,7 @@ func (q *Question) loadNamed(name string) (*grid.Field, error) {
 	}
 	defer grid.Close(src)
 	if need, free := grid.TotalBytes(src), q.memory(); free > 0 && need > free {
-		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image",
+		return nil, Usagef("%s takes %s of memory, %s are free; use a machine with more, or a part of the image",
 			src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
 	}
 	f, err := grid.Load(src)
@@ -89,6 +89,7 @@ func answerWhole[In interface{ Check() error }, Out any](
 	if err != nil {
 		return a, err
 	}
+	q.Follow.Takes(q.Shown, 2*Need(w, impl, in, conditions), q.memory())
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()
 	return Answer(w, impl, image.Name, in, conditions, q.limits(), what)

@@ -198,13 +198,23 @@ func (c Conditions) Allow(estimate time.Duration, sum string, args ...any) error
 	return TooLong{estimate, c.Time, fmt.Sprintf(sum, args...)}
 }
 
-// AllowMemory refuses what takes more bytes than a worker may have of its own. The sum says what
-// takes them.
+// AllowMemory refuses what takes more bytes than a worker may have of its own, with a TooMuch. The
+// sum says what takes them.
 func (c Conditions) AllowMemory(need int64, sum string, args ...any) error {
 	if c.Memory == 0 || need <= c.Memory {
 		return nil
 	}
-	return fmt.Errorf("needs %s (%s), the limit is %s", quantity.Bytes(need), fmt.Sprintf(sum, args...), quantity.Bytes(c.Memory))
+	return TooMuch{need, c.Memory, fmt.Sprintf(sum, args...)}
+}
+
+// TooMuch is why an implementation refuses what would take more memory than it may.
+type TooMuch struct {
+	Need, Limit int64
+	Sum         string
+}
+
+func (e TooMuch) Error() string {
+	return fmt.Sprintf("needs %s (%s), the limit is %s", quantity.Bytes(e.Need), e.Sum, quantity.Bytes(e.Limit))
 }
 
 // TooLong is why an implementation refuses what would take longer than it may.

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"eccbench/internal/regular"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -208,7 +209,7 @@ func TestOneWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, _, err := ResumeLog(path); !errors.Is(err, errLocked) {
+		if _, _, err := ResumeLog(path); !errors.Is(err, regular.ErrLocked) {
 			t.Fatalf("a second writer: %v", err)
 		}
 		if err := first.Append(sampleCell()); err != nil {

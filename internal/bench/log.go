@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
+
+	"eccbench/internal/regular"
 )
 
 // Records is what a results file holds: the runs, and the cells in the order
@@ -41,17 +43,20 @@ func ReadRecords(r io.Reader) (Records, error) {
 // zstdMagic is what a frame of Zstandard begins with (RFC 8878, section 3.1.1).
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// longestLine is far above the length of a record, and mostDecompressed above that of a results file.
-const longestLine, mostDecompressed = 64 << 20, 1 << 30
+// longestLine is far above the length of a record.
+const longestLine = 64 << 20
+
+// MostBytes is far above the size of a results file.
+const MostBytes = 1 << 30
 
 // Decompress is the bytes of a results file, whether it is compressed or not. Closing it
-// does not close r. More than 1 GiB of a compressed file is an error.
-func Decompress(r io.Reader) (io.ReadCloser, error) { return decompress(r, mostDecompressed) }
+// does not close r. More than 1 GiB is an error.
+func Decompress(r io.Reader) (io.ReadCloser, error) { return decompress(r, MostBytes) }
 
 func decompress(r io.Reader, most int64) (io.ReadCloser, error) {
 	in := bufio.NewReader(r)
 	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // an error comes again
-		return io.NopCloser(in), nil
+		return &bounded{io.NopCloser(in), most, most}, nil
 	}
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
@@ -69,7 +74,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("decompressing: more than %d bytes; decompress it with zstd -d, and look what it holds", b.most)
+		return 0, fmt.Errorf("more than %d bytes; a results file has fewer", b.most)
 	}
 	return n, err
 }
@@ -95,6 +100,7 @@ func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
 			recs.Cut = int64(len(line))
+			recs.supersede()
 			return recs, whole, line, nil
 		}
 		if err != nil {
@@ -136,6 +142,24 @@ func (r *Records) add(line []byte) error {
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
 	}
 	return nil
+}
+
+// supersede removes cells that failed and were measured again by the same program on the same
+// machine.
+func (r *Records) supersede() {
+	type place struct {
+		key     CellKey
+		station Station
+	}
+	stations, last := r.Stations(), map[place]int{}
+	for i, c := range r.Cells {
+		last[place{c.Key(), stations[c.Run]}] = i
+	}
+	i := -1
+	r.Cells = slices.DeleteFunc(r.Cells, func(c CellRecord) bool {
+		i++
+		return c.Failed() && last[place{c.Key(), stations[c.Run]}] > i
+	})
 }
 
 // fromFlags takes the instruction set and the state of the caches of a record that was
@@ -203,7 +227,7 @@ func CreateLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	if err := lock(f); err != nil { // by one that continues the file that was just made
+	if err := regular.Lock(f); err != nil && !errors.Is(err, regular.ErrNoLocks) { // by one that continues the file that was just made
 		f.Close()
 		return nil, fmt.Errorf("results %s: %w", path, err)
 	}
@@ -230,7 +254,7 @@ func ResumeLog(path string) (*Log, Records, error) {
 }
 
 func resume(f *os.File) (Records, error) {
-	if err := lock(f); err != nil {
+	if err := regular.Lock(f); err != nil && !errors.Is(err, regular.ErrNoLocks) {
 		return Records{}, err
 	}
 	recs, whole, torn, err := readRecords(f)
@@ -256,9 +280,6 @@ func isTorn(end []byte, first bool) bool {
 	n := min(len(end), len(recordStart))
 	return string(end[:n]) == recordStart[:n] || !first && end[0] == 0
 }
-
-// errLocked says that a results file is being written.
-var errLocked = errors.New("another program is writing to it")
 
 // Append writes a record. After an error, such as a full disk, the file ends
 // with the last record that was written whole, or with a torn line that readers

@@ -108,6 +108,9 @@ type CellRecord struct {
 	Time         time.Time `json:"time"`
 }
 
+// Failed reports whether the cell's worker died, or was stopped at a limit.
+func (c CellRecord) Failed() bool { return c.Status == verify.Crashed || c.Status == verify.Timeout }
+
 // Key identifies the cell among those of one program on one machine.
 func (c CellRecord) Key() CellKey {
 	return CellKey{c.Workload, c.Impl, c.Input, c.Setting, c.Process}

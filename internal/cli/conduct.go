@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -17,18 +18,23 @@ import (
 type RecordFlags struct {
 	Out    string
 	Resume bool
+	Retry  bool
 }
 
 // Add adds the flags.
 func (r *RecordFlags) Add(f *pflag.FlagSet) {
 	f.StringVarP(&r.Out, "out", "o", "", "write the records to this file (JSON lines)")
 	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out: run only the cells it lacks")
+	f.BoolVar(&r.Retry, "retry", false, "with --resume: run the cells again that crashed or ran out of memory or time")
 }
 
 // Check refuses what does not go together.
 func (r *RecordFlags) Check() error {
 	if r.Resume && r.Out == "" {
 		return Usagef("--resume needs the file to continue: --out FILE")
+	}
+	if r.Retry && !r.Resume {
+		return Usagef("--retry is of a run that is continued: add --resume")
 	}
 	return nil
 }
@@ -58,16 +64,29 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 		}
 	}
 	// What another program measured, or another machine, is not done.
-	stations, others := rec.All.Stations(), 0
-	for _, cell := range rec.All.Cells {
-		if stations[cell.Run] == run.Station() {
-			rec.done[cell.Key()] = cell
-		} else {
+	stations, others, failed := rec.All.Stations(), 0, 0
+	rec.All.Cells = slices.DeleteFunc(rec.All.Cells, func(cell bench.CellRecord) bool {
+		if stations[cell.Run] != run.Station() {
 			others++
+			return false
 		}
-	}
+		if cell.Failed() {
+			failed++
+		}
+		if cell.Failed() && r.Retry {
+			return true
+		}
+		rec.done[cell.Key()] = cell
+		return false
+	})
 	if others > 0 {
 		fmt.Fprintf(stderr, "eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
+	}
+	switch {
+	case failed > 0 && r.Retry:
+		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d that crashed or ran out of time are measured again\n", r.Out, len(rec.done), failed)
+	case failed > 0:
+		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d of which crashed or ran out of time; --retry measures these again\n", r.Out, len(rec.done), failed)
 	}
 	rec.All.Runs = append(rec.All.Runs, run)
 	if err := rec.append(run); err != nil {

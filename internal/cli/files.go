@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"eccbench/internal/regular"
 )
 
 // A Target is a file that a command writes, with the flag that names it.
@@ -85,26 +87,14 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 		return errors.Join(write(f), f.Close())
 	}
 	real := resolve(path)
-	f, err := unwritten.create(real)
+	f, err := regular.Create(real)
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
-	defer unwritten.drop(f.Name())
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name()) // the first error is the one to report
-		}
-	}()
+	defer f.Drop() // if it is not committed
 	defer EndOnInterrupt(os.Stderr)()
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), real)
+	if err = write(f.File); err == nil {
+		err = f.Commit()
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, cause(err))
@@ -133,10 +123,10 @@ func Writable(path string) error {
 	} else if err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := unwritten.create(resolve(path))
+	f, err := regular.Create(resolve(path))
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
-	defer unwritten.drop(f.Name())
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	f.Drop()
+	return nil
 }

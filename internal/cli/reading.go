@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 )
 
 // A following shows people how far a question has come, unless that is to be quiet.
@@ -28,6 +29,18 @@ func (f following) Reading(s grid.Source, times int64) (grid.Source, func()) {
 
 func (f following) Missing(shown string, s grid.Source) string {
 	return f.Program.Missing(shown, s, f.quiet)
+}
+
+// muchMemory is so much that people are told before an answer takes it.
+const muchMemory = 1 << 28
+
+func (f following) Takes(shown string, need, free int64) { f.Program.Takes(shown, need, free, f.quiet) }
+
+// Takes prints how much memory an answer takes, where that is much.
+func (c *Program) Takes(shown string, need, free int64, quiet bool) {
+	if need >= muchMemory && !quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n", shown, quantity.Bytes(need), quantity.Bytes(free))
+	}
 }
 
 // Missing prints what the file of an image lacks, once, and returns it for the image's provenance.

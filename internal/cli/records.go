@@ -2,14 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/regular"
 )
 
 // ReadRecords reads a results file, in which there must be cells.
 func ReadRecords(path string) (bench.Records, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return bench.Records{}, fmt.Errorf("results %w", err)
 	}

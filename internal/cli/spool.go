@@ -61,8 +61,11 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		if _, ok := terminal(f); ok {
 			return "", Usagef("input -: standard input is a terminal; pipe an image into it")
 		}
-		// A file that nothing was read of need not be copied.
 		info, err := f.Stat()
+		if err == nil && info.Mode()&os.ModeDevice != 0 {
+			return "", Usagef("input -: standard input is a device, which may have no end; pipe an image into it")
+		}
+		// A file that nothing was read of need not be copied.
 		at, serr := f.Seek(0, io.SeekCurrent)
 		if err == nil && serr == nil && info.Mode().IsRegular() && at == 0 {
 			return nameless(f), nil

@@ -22,6 +22,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/name"
+	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 )
@@ -358,7 +359,7 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 }
 
 func readGate(path string) (*gate.Result, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return nil, cli.Usagef("gate's result %w", err)
 	}
@@ -376,7 +377,7 @@ func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseli
 	unfit := func(err error) error {
 		return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", path, err)}
 	}
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return nil, unfit(errors.Unwrap(err))
 	}

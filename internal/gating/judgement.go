@@ -2,10 +2,10 @@ package gating
 
 import (
 	"fmt"
-	"os"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/regular"
 	"eccbench/internal/report"
 )
 
@@ -15,7 +15,7 @@ func Judgement(path string) (*report.Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := regular.ReadFile(path, bench.MostBytes)
 	if err != nil {
 		return nil, cli.Usagef("gate's result %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/quantity"
+	"eccbench/internal/regular"
 )
 
 // programs are the two that a gate compares, and the folder that they run in.
@@ -171,7 +172,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		if limited.Err() != nil {
 			return bench.Records{}, fmt.Errorf("still running after %s", quantity.Duration(p.limit))
 		}
-		file, err := os.Open(out)
+		file, _, err := regular.Open(out)
 		if err != nil {
 			return bench.Records{}, fmt.Errorf("it wrote no results (%v): %s", ended(died), firstLines(stderr.Bytes()))
 		}
@@ -246,7 +247,7 @@ func (p *programs) same(before *gate.Result) error {
 }
 
 func hashFile(path string) (string, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}

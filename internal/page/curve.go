@@ -160,6 +160,9 @@ func (f follower) Reading(s grid.Source, times int64) (grid.Source, func()) {
 
 func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s) }
 
+// Takes tells nobody: a page has little memory, and refuses what takes more.
+func (follower) Takes(string, int64, int64) {}
+
 // followed reports how much of a source was read.
 type followed struct {
 	grid.Source

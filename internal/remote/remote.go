@@ -3,8 +3,8 @@
 package remote
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,12 +22,21 @@ import (
 	"eccbench/datasets"
 )
 
-// Register lets package datasets read what is at URLs.
-func Register() { datasets.SetNetwork(&network{wait: time.Second}) }
+// Register lets package datasets read what is at URLs, for so long; 0 for no limit.
+func Register(limit time.Duration) {
+	n := &network{wait: time.Second}
+	if limit > 0 {
+		n.limit, n.end = limit, time.Now().Add(limit)
+	}
+	datasets.SetNetwork(n)
+}
 
 // A network reads from servers, each by a client that is kept.
 type network struct {
-	wait time.Duration // before the first read that is made again
+	wait    time.Duration // before the first read that is made again
+	silence time.Duration // for which a server may send less than leastBytes; 0 for the default
+	limit   time.Duration // of all reads
+	end     time.Time     // of them; zero for no limit
 
 	mu      sync.Mutex
 	clients map[string]client
@@ -141,11 +151,13 @@ func (e statusError) Is(err error) bool {
 	return err == fs.ErrNotExist && e.code == http.StatusNotFound
 }
 
-// attempts is how often a read is made before it has failed, and silence how long a server may
-// say nothing.
+// A read is made at most so many times before it has failed, and not again when too little came
+// for patience times the silence. Too little is fewer than leastBytes within the silence.
 const (
-	attempts = 6
-	silence  = 30 * time.Second
+	attempts   = 6
+	patience   = 2
+	silence    = 30 * time.Second
+	leastBytes = 8 << 10
 )
 
 // lasting reports whether an error will be there when a read is made again.
@@ -157,30 +169,71 @@ func lasting(err error) bool {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound {
 		return true
 	}
-	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) || errors.As(err, new(*tls.CertificateVerificationError))
+	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) || lastingText.MatchString(plain(err).Error())
 }
+
+// lastingText matches errors of net/http and crypto/tls, most of which have no types: of
+// certificates and handshakes, and of answers that are no HTTP.
+var lastingText = regexp.MustCompile(`tls: |HTTP response to HTTPS|malformed|bad Content-Length|unsupported transfer encoding`)
 
 // again does something until it succeeds, or fails for good.
 func (n *network) again(do func(ctx context.Context) error) error {
-	wait := n.wait
+	wait, start := n.wait, time.Now()
 	for i := 1; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		timer := time.AfterFunc(silence, cancel)
-		err := do(context.WithValue(ctx, progress{}, timer))
-		timer.Stop()
-		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("nothing came for %v", silence)
-		}
-		cancel()
+		moved, err := n.try(do)
 		if err == nil || lasting(err) {
 			return plain(err)
 		}
-		if i == attempts {
-			return fmt.Errorf("%w; tried %d times", plain(err), attempts)
+		if moved {
+			start = time.Now()
 		}
-		time.Sleep(wait/2 + rand.N(wait/2+1))
+		pause := wait/2 + rand.N(wait/2+1)
+		if i == attempts || time.Since(start)+pause >= patience*cmp.Or(n.silence, silence) {
+			return fmt.Errorf("%w; tried %d times", plain(err), i)
+		}
+		if err := n.over(pause); err != nil {
+			return err
+		}
+		time.Sleep(pause)
 		wait *= 2
 	}
+}
+
+// try does something once, until too little comes or the time of all reads is over. It moved if
+// enough came at first.
+func (n *network) try(do func(ctx context.Context) error) (moved bool, err error) {
+	if err := n.over(0); err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if !n.end.IsZero() {
+		var stop func()
+		ctx, stop = context.WithDeadline(ctx, n.end)
+		defer stop()
+	}
+	t := &pulse{silence: cmp.Or(n.silence, silence)}
+	t.timer = time.AfterFunc(t.silence, cancel)
+	defer t.timer.Stop()
+	err = do(context.WithValue(ctx, progress{}, t))
+	switch {
+	case err == nil || ctx.Err() == nil:
+	case n.over(0) != nil:
+		err = n.over(0)
+	case t.bytes == 0:
+		err = fmt.Errorf("nothing came for %v", t.silence)
+	default:
+		err = fmt.Errorf("fewer than %d bytes came within %v", leastBytes, t.silence)
+	}
+	return t.moved, err
+}
+
+// over is an error if the time of all reads is over in a while.
+func (n *network) over(in time.Duration) error {
+	if n.end.IsZero() || time.Until(n.end) > in {
+		return nil
+	}
+	return datasets.ObjectError{Why: fmt.Sprintf("reading it took the whole time limit of %v; give a longer --time-limit, or download it", n.limit)}
 }
 
 // plain is the cause of an error of net/http, which has the URL in it.
@@ -191,26 +244,35 @@ func plain(err error) error {
 	return err
 }
 
-// progress is the key of the timer that ends a read of which nothing comes.
+// progress is the key of the pulse of a read.
 type progress struct{}
+
+// A pulse ends a read of which too little comes.
+type pulse struct {
+	timer   *time.Timer
+	silence time.Duration
+	bytes   int64 // since the timer was set
+	moved   bool
+}
 
 // living is a body whose bytes put off the end of its read.
 type living struct {
 	io.Reader
-	timer *time.Timer
+	*pulse
 }
 
 func (l living) Read(p []byte) (int, error) {
 	n, err := l.Reader.Read(p)
-	if n > 0 {
-		l.timer.Reset(silence)
+	if l.bytes += int64(n); l.bytes >= leastBytes {
+		l.timer.Reset(l.silence)
+		l.bytes, l.moved = 0, true
 	}
 	return n, err
 }
 
 // body is what a read that was begun gives.
 func body(ctx context.Context, r io.Reader) io.Reader {
-	return living{r, ctx.Value(progress{}).(*time.Timer)}
+	return living{r, ctx.Value(progress{}).(*pulse)}
 }
 
 // at is the client of a URL.

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"eccbench/internal/regular"
 )
 
 // secretsVariable holds the URLs that have secrets, one a line. Workers inherit it, and people may
@@ -112,7 +114,7 @@ func netrcUser(host string) *url.Userinfo {
 	if home, err := os.UserHomeDir(); path == "" && err == nil {
 		path = filepath.Join(home, ".netrc")
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, mostNetrc)
 	if err != nil {
 		return nil // most people have none
 	}
@@ -136,5 +138,8 @@ func netrcUser(host string) *url.Userinfo {
 	}
 	return url.UserPassword(login, password)
 }
+
+// mostNetrc is far above the size of a netrc file.
+const mostNetrc = 1 << 20
 
 var netrcComment = regexp.MustCompile(`(?m)^\s*#.*$`)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,14 @@ func cgroupMemory(root string) (limit, free int64) {
 		free = min(free, max(1, most-max(0, used-pageCache(dir+"/memory.stat"))))
 	}
 	return limit, free
+}
+
+// LimitHeap has the garbage collector keep this program within the memory limit of its groups, of
+// which Go knows nothing. GOMEMLIMIT is another limit.
+func LimitHeap() {
+	if limit, free := cgroupMemory("/"); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(free - free/8)
+	}
 }
 
 // pageCache returns the bytes of files that a group holds in memory, which the kernel drops

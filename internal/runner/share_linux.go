@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -15,10 +16,16 @@ import (
 // stands for. Where they are of another size, they are not had.
 const hugePage = 2 << 20
 
+// memfdCreate is the system's call, but in tests.
+var memfdCreate = unix.MemfdCreate
+
 // newFile makes a file that has no name, so that nothing is left when the
-// process dies. On Linux it lives in memory.
+// process dies. On Linux it lives in memory, unless a sandbox denies that.
 func newFile(label string) (*os.File, error) {
-	fd, err := unix.MemfdCreate("eccbench "+label, unix.MFD_CLOEXEC)
+	fd, err := memfdCreate("eccbench "+label, unix.MFD_CLOEXEC)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EACCES) {
+		return namelessFile()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("memory to share with workers: %w", err)
 	}

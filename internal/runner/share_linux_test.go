@@ -181,6 +181,25 @@ func TestFilesInMemoryAreMemory(t *testing.T) {
 	}
 }
 
+// Where a sandbox denies files in memory, there are some on the disk.
+func TestNoFilesInMemory(t *testing.T) {
+	defer func(f func(string, int) (int, error)) { memfdCreate = f }(memfdCreate)
+	for _, denied := range []error{unix.EPERM, unix.ENOSYS} {
+		memfdCreate = func(string, int) (int, error) { return -1, denied }
+		f, err := newFile("a file")
+		if err != nil {
+			t.Fatalf("%v: %v", denied, err)
+		}
+		defer f.Close()
+		if err := enlarge(f, 5000); err != nil {
+			t.Errorf("%v: %v", denied, err)
+		}
+		if _, err := os.Stat(f.Name()); err == nil {
+			t.Errorf("%v: %s is left", denied, f.Name())
+		}
+	}
+}
+
 // A file that is longer than what can be mapped is an error.
 func TestTooLargeToMap(t *testing.T) {
 	f, err := newFile("a file")

@@ -10,6 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// namelessFile makes a file in $TMPDIR that has no name.
+func namelessFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "eccbench-*")
+	if err != nil {
+		return nil, fmt.Errorf("file to share with workers: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("file to share with workers: %w", err)
+	}
+	return f, nil
+}
+
 // mapFile maps a whole file to read from.
 func mapFile(f *os.File) ([]byte, error) { return mapExtent(f, extent{}, false) }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"eccbench/datasets"
+	"eccbench/internal/regular"
 )
 
 // A stamp tells a file from what it is when it has been changed or replaced.
@@ -28,7 +29,7 @@ func stampsOf(paths []string) []stamp {
 			s.info = info
 			if info.Mode().IsRegular() && read+info.Size() <= small {
 				read += info.Size()
-				data, _ := os.ReadFile(path) // what cannot be read is found out by the worker
+				data, _ := regular.ReadFile(path, small) // what cannot be read is found out by the worker
 				s.sum = sha256.Sum256(data)
 			}
 		}

@@ -58,7 +58,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error 
 			return err
 		}
 		why := fmt.Sprintf("it wrote to its input %s, %v", g.variants[i], d)
-		if r.Status == verify.Crashed || r.Status == verify.Timeout {
+		if r.Failed() {
 			why += fmt.Sprintf("; and it is %s: %s", r.Status, r.Reason)
 		}
 		r.Status, r.Reason = verify.Wrong, why

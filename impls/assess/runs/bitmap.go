@@ -67,6 +67,34 @@ func extend[T uint8 | uint16](boxes []box, f *grid.Field, values []T, lo, hi int
 	}
 }
 
+// countRuns counts the runs of each code along the rows of both images, and as those of 0 the runs of all other codes
+// together.
+func countRuns(in *assess.Pair) []int64 {
+	n := make([]int64, len(in.Labels))
+	for _, f := range []*grid.Field{in.Pred, in.Truth} {
+		if f.Type() == grid.Uint8 {
+			addRuns(n, grid.Values[uint8](f.Data()), f.Shape().W, endOfBytes)
+		} else {
+			addRuns(n, grid.Values[uint16](f.Data()), f.Shape().W, endOf)
+		}
+	}
+	return n
+}
+
+func addRuns[T uint8 | uint16](n []int64, values []T, w int64, end func([]T) int) {
+	for ; len(values) > 0; values = values[w:] {
+		before := T(0)
+		for row := values[:w]; len(row) > 0; row = row[end(row):] {
+			if c := row[0]; c != 0 {
+				if n[c]++; before == 0 {
+					n[0]++
+				}
+			}
+			before = row[0]
+		}
+	}
+}
+
 func endOf[T uint8 | uint16](row []T) int {
 	for i, v := range row {
 		if v != row[0] {

@@ -9,7 +9,9 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"eccbench/internal/bench"
@@ -53,7 +55,36 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 	if n > mostVoxels {
 		return fmt.Errorf("%d voxels: want at most %d; crop the images", n, mostVoxels)
 	}
-	return nil
+	if c.Memory == 0 {
+		return nil
+	}
+	return c.AllowMemory(need(in, c.Cores()), "the bitmaps of %d voxels, and %d bytes for each run in them", n, runBytes)
+}
+
+// runBytes is what a run takes, with its places in the forests of both constructions.
+const runBytes = 24
+
+// need is the memory of the largest sets that are compared at a time: the masks, their union, and what is between
+// the runs of these, each of at most as many runs as both masks together.
+func need(in *assess.Pair, cores int) int64 {
+	runs, s := countRuns(in), in.Shape()
+	var each []int64
+	for _, set := range in.Sets {
+		n := runs[0]
+		if set.Name != assess.Everything {
+			n = 0
+			for _, c := range set.Codes {
+				n += runs[c]
+			}
+		}
+		each = append(each, 4*runBytes*n+bitmaps*s.Voxels()/8+bitmaps*8*s.D*s.H)
+	}
+	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
+	sum := int64(0)
+	for _, n := range each[:min(cores, len(each))] {
+		sum += n
+	}
+	return sum
 }
 
 // Setup allocates nothing: how many runs there are shows when they are found.

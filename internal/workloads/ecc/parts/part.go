@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 	"eccbench/internal/shard"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -245,15 +246,11 @@ func torn(format string, args ...any) error {
 
 // Open reads a part up to its steps. One that is not whole is an ErrTorn.
 func Open(path string) (*Part, error) {
-	f, err := os.Open(path)
+	f, info, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	p, err := read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -440,7 +437,7 @@ const cursorBytes = 1 << 16
 func (p *Part) open() (*cursor, error) {
 	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil }, hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
 	if p.file == nil {
-		f, err := os.Open(p.path)
+		f, _, err := regular.Open(p.path)
 		if err != nil {
 			return nil, err
 		}

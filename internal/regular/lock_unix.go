@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package bench
+package regular
 
 import (
 	"errors"
@@ -8,17 +8,16 @@ import (
 	"syscall"
 )
 
-// lock keeps a file from other programs until it is closed. On a file system without
-// locks, as those of some clusters, nothing keeps it.
-func lock(f *os.File) error {
+// Lock keeps a file from other programs until it is closed or its process ends.
+func Lock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOLCK):
-			return nil
+			return ErrNoLocks
 		default:
 			return err
 		}

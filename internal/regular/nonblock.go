@@ -1,6 +1,6 @@
 //go:build !js
 
-package datasets
+package regular
 
 import "syscall"
 

@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"eccbench/impls"
+	"eccbench/internal/cli"
+)
+
+// A named pipe that nobody writes to, a device without an end and a folder are errors of one line, as any argument that is no
+// image: nothing waits, and nothing is read without end.
+func TestSpecialFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	records := func(s string) []string { return []string{"report", s} }
+	image := "noise/shape=4x4/type=float32"
+	commands := map[string]func(string) []string{
+		"results":    records,
+		"two":        func(s string) []string { return []string{"compare", s, s} },
+		"part":       func(s string) []string { return []string{"merge", s} },
+		"table":      func(s string) []string { return []string{"curve", image, "--shard", "1/2", "--table", s} },
+		"judgement":  func(s string) []string { return []string{"report", "--html", "page.html", "--gate", s} },
+		"pairs":      func(s string) []string { return []string{"assess", "--pairs", s} },
+		"stack":      func(s string) []string { return []string{"curve", "--stack", s} },
+		"graph":      func(s string) []string { return []string{"eigenmap", "--stack", s} },
+		"input":      func(s string) []string { return []string{"verify", "--impl", "cpu", "--input", "file/path=" + s} },
+		"truth":      func(s string) []string { return []string{"eigenmap", "noise/shape=4x4", "--truth", s} },
+		"complex":    func(s string) []string { return []string{"homology", "file/path=" + s} },
+		"elements":   func(s string) []string { return []string{"homology", "file/path=" + s + ".ele"} },
+		"raw voxels": func(s string) []string { return []string{"curve", s + ".nhdr"} },
+		"chunk":      func(s string) []string { return []string{"curve", s + ".zarr"} },
+	}
+	for name := range map[string]bool{"pipe": true, "folder": true, "zero": true} {
+		make := map[string]func(string) error{
+			"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+			"zero":   func(path string) error { return os.Symlink("/dev/zero", path) },
+		}[name]
+		err := errors.Join(make(name), make(name+".ele"), os.WriteFile(name+".node", []byte("4 3 0 0\n"), 0o600), os.Mkdir(name+".zarr", 0o700),
+			os.WriteFile(name+".nhdr", []byte("NRRD0004\ntype: uint8\ndimension: 2\nsizes: 4 4\nencoding: raw\ndata file: "+name+"\n\n"), 0o600),
+			os.WriteFile(filepath.Join(name+".zarr", ".zarray"), []byte(`{"zarr_format":2,"shape":[4,4],"chunks":[4,4],"dtype":"|u1","compressor":null,"filters":null,"fill_value":0,"order":"C"}`), 0o600),
+			make(filepath.Join(name+".zarr", "0.0")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, args := range commands {
+			var stdout, stderr bytes.Buffer
+			code := eccbench(&cli.Program{Set: impls.All(impls.Devices()), Stdout: &stdout, Stderr: &stderr}, args(name))
+			if text := stderr.String(); code != cli.ExitUsage || stdout.Len() > 0 || strings.Count(text, "\n") != 1 {
+				t.Errorf("%s as %s: exit code %d, %q, %q", name, what, code, &stdout, text)
+			}
+		}
+	}
+}

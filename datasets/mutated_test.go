@@ -1,0 +1,99 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/checktest"
+)
+
+// Whatever a file holds, it is read as one image or is an error of one line, in little memory and time. make fuzz-files
+// tries very many.
+func TestMutatedFiles(t *testing.T) {
+	entries, err := os.ReadDir(fixtureDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seeds []checktest.Seed
+	for _, e := range entries {
+		name := e.Name()
+		if _, inner, ok := wrapping(name, nil); !IsImage(name) && !ok || strings.HasSuffix(inner, ".raw") { // or a folder, a part of a pair
+			continue
+		}
+		s := checktest.Seed{Name: name, Data: readFixture(t, name)}
+		seeds = append(seeds, s)
+		switch {
+		case strings.HasSuffix(name, ".png"):
+			s.Pack = mendPng
+			seeds = append(seeds, s)
+		case strings.HasSuffix(name, ".gz"), strings.HasSuffix(name, ".zst"):
+			p, _, _ := wrapping(name, nil)
+			r, err := p.open(bytes.NewReader(s.Data), int64(len(s.Data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Data, err = io.ReadAll(r); err != nil {
+				t.Fatal(err)
+			}
+			s.Pack = zipped
+			if p.name == zstdded.name {
+				s.Pack = func(data []byte) []byte { return zstdOf(t, data) }
+			}
+			seeds = append(seeds, s)
+		}
+	}
+	checktest.Mutated(t, 400, seeds, func(name string, data []byte) {
+		checkAnyFile(t, name, data)
+		checkOnce(t, name, data)
+	})
+}
+
+// Whatever the metadata of a Zarr array say, and its chunks hold, the same is true.
+func TestMutatedZarr(t *testing.T) {
+	files, err := zarrFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seeds []checktest.Seed
+	for name, data := range files {
+		seeds = append(seeds, checktest.Seed{Name: name, Data: data})
+		if isMetadata(name) { // which decide most
+			seeds = append(seeds, slices.Repeat([]checktest.Seed{{Name: name, Data: data}}, 8)...)
+		}
+	}
+	slices.SortFunc(seeds, func(a, b checktest.Seed) int { return strings.Compare(a.Name, b.Name) })
+	checktest.Mutated(t, 400, seeds, func(name string, data []byte) {
+		array, _, _ := strings.Cut(name, "/")
+		s := memoryStore{}
+		for other, sound := range files {
+			if key, ok := strings.CutPrefix(other, array+"/"); ok {
+				s[key] = sound
+			}
+		}
+		s[strings.TrimPrefix(name, array+"/")] = data
+		if err := readStore(t, s); err != nil && (strings.Contains(err.Error(), "\n") || err.Error() == "") {
+			t.Fatalf("%s: error is not one line: %q", path.Base(name), err)
+		}
+	})
+}
+
+// mendPng is a PNG file with the checksums of its chunks made right, as far as it has chunks.
+func mendPng(data []byte) []byte {
+	data = slices.Clone(data)
+	for at := len(pngMagic); at+12 <= len(data); {
+		n := int(binary.BigEndian.Uint32(data[at:]))
+		if n < 0 || n > len(data)-at-12 {
+			break
+		}
+		binary.BigEndian.PutUint32(data[at+8+n:], crc32.ChecksumIEEE(data[at+4:at+8+n]))
+		at += 12 + n
+	}
+	return data
+}

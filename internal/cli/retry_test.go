@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A run that is resumed keeps the cells that crashed or ran out of time, and says so; with Retry it measures them again,
+// and readers take the later record.
+func TestRetry(t *testing.T) {
+	flags := RecordFlags{Out: filepath.Join(t.TempDir(), "r.jsonl")}
+	cell := func(impl string, status verify.Status) bench.CellRecord {
+		return bench.CellRecord{Schema: bench.Schema, Kind: bench.KindCell, Impl: impl, Verdict: verify.Verdict{Status: status}}
+	}
+	record := func(want string, cells ...bench.CellRecord) *Recording {
+		t.Helper()
+		var said bytes.Buffer
+		rec, err := flags.Record(1, &said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rec.Close()
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q, want %q", &said, want)
+		}
+		for _, c := range cells {
+			if err := rec.Keep(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return rec
+	}
+	record("", cell("a", verify.Verified), cell("b", verify.Crashed), cell("c", verify.Timeout), cell("d", verify.Skipped))
+	flags.Resume = true
+	if rec := record("4 cells are kept, 2 of which crashed or ran out of time; --retry"); len(rec.done) != 4 {
+		t.Errorf("%d cells are done, want 4", len(rec.done))
+	}
+	flags.Retry = true
+	rec := record("2 cells are kept, 2 that crashed or ran out of time are measured again", cell("b", verify.Verified), cell("c", verify.Timeout))
+	if len(rec.done) != 2 || len(rec.All.Cells) != 4 {
+		t.Errorf("%d cells are done of %d, want 2 of 4", len(rec.done), len(rec.All.Cells))
+	}
+	records, err := ReadRecords(flags.Out)
+	var text string
+	for _, c := range records.Cells {
+		text += c.Impl + " " + string(c.Status) + ", "
+	}
+	if want := "a VERIFIED, d SKIPPED, b VERIFIED, c TIMEOUT, "; err != nil || text != want {
+		t.Errorf("%s (%v), want %s", text, err, want)
+	}
+	flags.Resume = false
+	if flags.Check() == nil {
+		t.Error("--retry is taken without --resume")
+	}
+}

@@ -1,0 +1,126 @@
+package regular
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+)
+
+// A New is a file that is being written, under a hidden name beside its own. It has its name when
+// Commit returns. Close it by Commit or Drop.
+type New struct {
+	*os.File
+	path string
+}
+
+// hidden are the names of files that are being written. The lock of one ends with its process, so
+// the next process removes those that a killed one left.
+var hidden = regexp.MustCompile(`^\.eccbench-[A-Z2-7]{16}$`)
+
+// unwritten are the hidden files of this process, and the folders that were swept.
+var unwritten = struct {
+	sync.Mutex
+	names, swept map[string]bool
+}{names: map[string]bool{}, swept: map[string]bool{}}
+
+// Create begins a file. It has the mode of the file that it replaces, or that of any new file.
+func Create(path string) (*New, error) {
+	unwritten.Lock()
+	defer unwritten.Unlock()
+	dir := filepath.Dir(path)
+	if !unwritten.swept[dir] {
+		unwritten.swept[dir] = true
+		sweep(dir)
+	}
+	f, err := createHidden(dir)
+	if err != nil {
+		return nil, cause(err)
+	}
+	if info, err := os.Stat(path); err == nil {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return nil, errors.Join(cause(err), f.Close(), os.Remove(f.Name()))
+		}
+	}
+	unwritten.names[f.Name()] = true
+	return &New{f, path}, nil
+}
+
+// createHidden makes a locked file of a hidden name. Another process may take it for one that was
+// left before it is locked; then there is another one.
+func createHidden(dir string) (*os.File, error) {
+	for {
+		name := filepath.Join(dir, ".eccbench-"+rand.Text()[:16])
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
+		if err != nil {
+			return nil, err
+		}
+		locked := Lock(f)
+		if _, err := os.Stat(name); err == nil && !errors.Is(locked, ErrLocked) {
+			return f, nil
+		}
+		f.Close() // it is removed
+	}
+}
+
+// sweep removes hidden files in a folder that no process has locked. Where there are no locks it
+// removes none.
+func sweep(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // and no file can be made there either
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if !hidden.MatchString(e.Name()) {
+			continue
+		}
+		if f, _, err := Open(name); err == nil {
+			if Lock(f) == nil {
+				os.Remove(name) // or the next process does
+			}
+			f.Close() // nobody reads it
+		}
+	}
+}
+
+// Commit gives the file its name, when all of it is on the disk.
+func (n *New) Commit() error {
+	err := n.Sync()
+	if e := n.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(n.Name(), n.path)
+	}
+	if err != nil {
+		n.Drop()
+		return err
+	}
+	unwritten.Lock()
+	defer unwritten.Unlock()
+	delete(unwritten.names, n.Name())
+	return nil
+}
+
+// Drop removes the file, unless Commit has given it its name.
+func (n *New) Drop() {
+	unwritten.Lock()
+	defer unwritten.Unlock()
+	if unwritten.names[n.Name()] {
+		n.Close() // it may be closed
+		os.Remove(n.Name())
+		delete(unwritten.names, n.Name())
+	}
+}
+
+// DropAll removes all files that this process is writing, which begins no others. The process is
+// to end then.
+func DropAll() {
+	unwritten.Lock() // for good
+	for name := range unwritten.names {
+		os.Remove(name) // all that can be done
+	}
+}
