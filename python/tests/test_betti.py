@@ -1,4 +1,3 @@
-import doctest
 import pickle
 
 import definition
@@ -175,7 +174,3 @@ def test_interrupt():
         print(eccbench.betti(image[:9, :9, :9] < 2))
     """)
     assert done.stdout.splitlines() == ["interrupted", "Betti(b0=1, b1=0, b2=0)"], done.stderr
-
-
-def test_examples():
-    assert doctest.testmod(_betti, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

@@ -1,4 +1,3 @@
-import doctest
 import os
 import signal
 
@@ -134,10 +133,6 @@ def test_masked_betti(shape, dtype):
         assert np.array_equal(eccbench.dask.betti(array, values, superlevel=superlevel, mask=within, slices=3), want)
     with pytest.raises(ValueError, match="a mask of shape"):
         eccbench.dask.betti(array, values, mask=within[:-1])
-
-
-def test_examples():
-    assert doctest.testmod(eccbench.dask).failed == 0
 
 
 def test_refused():

@@ -1,4 +1,3 @@
-import doctest
 
 import numpy as np
 import pytest
@@ -147,7 +146,3 @@ def test_refused(tmp_path):
     ]:
         with pytest.raises(error, match=what):
             eccbench.eigenmap(bad)
-
-
-def test_examples():
-    assert doctest.testmod(_eigenmap, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

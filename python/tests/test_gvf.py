@@ -1,4 +1,3 @@
-import doctest
 
 import numpy as np
 import pytest
@@ -131,7 +130,3 @@ def test_refused(tmp_path):
     ]:
         with pytest.raises(error, match=what):
             ask()
-
-
-def test_examples():
-    assert doctest.testmod(_gvf, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

@@ -99,6 +99,10 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
         device = image.__dlpack_device__()[0]
         if device != 1:  # kDLCPU
+            from . import cuda
+
+            if cuda.is_device_array(image):
+                return np.asarray(cuda.to_host(image))
             raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
         try:
             return np.from_dlpack(image)
@@ -111,6 +115,20 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
         hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")
     return array
+
+
+def like(image: Any, array: NDArray[Any]) -> Any:
+    """An array as one of the library that an image is of, by DLPack: of PyTorch, CuPy or JAX, on the host or the image's device."""
+    name = type(image).__module__.partition(".")[0]
+    if name not in ("torch", "cupy", "jaxlib", "jax") or not hasattr(image, "__dlpack__"):
+        return array
+    import sys
+
+    if name == "cupy":
+        return sys.modules[name].asarray(array)
+    if name == "torch":
+        return sys.modules[name].from_dlpack(np.asarray(array)).to(image.device)
+    return sys.modules["jax.numpy"].asarray(array)
 
 
 def warn_of_colour(shape: Sequence[int]) -> None:
@@ -141,14 +159,12 @@ def _outside() -> int:
 
 def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
     """A mask as an array of bool or numbers, of one of some shapes."""
-    from . import _curve, cuda
+    from . import _curve
 
     if is_path(mask):
         mask = _curve.open(mask)
     if isinstance(mask, _curve.Image):
         array = np.asarray(mask)
-    elif cuda.is_device_array(mask):
-        array = np.asarray(cuda.to_host(mask))
     else:
         array = array_of("mask", mask.filled(0) if isinstance(mask, np.ma.MaskedArray) else mask)
     if array.ndim == 0:

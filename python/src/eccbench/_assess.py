@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, ClassVar, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 from . import _library
 from ._arguments import array_of, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
+from ._result import Result, as_html
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment:
+class Assessment(Result):
     """How a segmentation differs from its ground truth, by label and connectivity.
 
     Attributes
@@ -38,7 +38,8 @@ class Assessment:
 
     Notes
     -----
-    ``result["1", 26]`` is a dict of the numbers of a label. A feature is matched where both masks have it
+    ``result["1", 26]`` is a dict of the numbers of a label. `to_pandas` and `to_xarray` have all of them, and
+    `save` and `load` keep them. A feature is matched where both masks have it
     in their union: ``matching_error0_max`` features of dimension 0 are not. In dimension 1 of 3D images the
     numbers of matched features are known to lie between ``_min`` and ``_max``.
     """
@@ -51,6 +52,7 @@ class Assessment:
     verdict: str
     witness: str
     implementation: str
+    _keys: ClassVar[int] = 2
 
     def __getitem__(self, key: tuple[Any, int]) -> dict[str, float]:
         """The numbers of a label in a connectivity, by column."""
@@ -58,26 +60,19 @@ class Assessment:
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return [{"label": label, "connectivity": c, **self[label, c]} for label in self.labels for c in self.connectivities]
+    def _table(self) -> dict[str, Any]:
+        rows = [{"label": label, "connectivity": c, **self[label, c]} for label in self.labels for c in self.connectivities]
+        return {name: [row[name] for row in rows] for name in ("label", "connectivity", *self.columns)}
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame with a row for each label and connectivity."""
-        import pandas
-
-        return pandas.DataFrame(self._rows())
+    def _about(self) -> dict[str, str]:
+        return {"verdict": self.verdict, "witness": self.witness, "implementation": self.implementation}
 
     def __repr__(self) -> str:
         return f"<Assessment of {len(self.labels)} masks of {'x'.join(map(str, self.shape[::-1]))}, {self.verdict}>"
 
-    def _repr_html_(self) -> str:
-        head = ["label", "connectivity", "dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max", "matching_error1_max", "matching_error2_max"]
-        head = [c for c in head if len(self.shape) == 3 or "2" not in c]
-        rows = ["".join(f"<td>{html.escape(f'{r[c]:.4f}' if c == 'dice' else str(r[c]))}</td>" for c in head) for r in self._rows()]
-        return (
-            f"<table><caption>{self.verdict}{' by ' + html.escape(self.witness) if self.witness else ''}</caption><thead><tr>"
-            + "".join(f"<th>{c}</th>" for c in head) + "</tr></thead><tbody>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</tbody></table>"
-        )
+    def _drawn(self) -> str:
+        names = ("label", "connectivity", "dice", "chi_error", "b0_error", "b1_error", "b2_error", *(f"matching_error{d}_max" for d in range(3)))
+        return as_html({name: v for name, v in self._table().items() if name in names and (len(self.shape) == 3 or "2" not in name)})
 
 
 _RATIOS = ("dice", "iou", "volume_error")

@@ -11,10 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from . import _library
 from ._arguments import Construction, Nan, axis, choice, is_path, rings
 from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
+from ._result import Array, Verdict
 
 
-class Betti(NamedTuple):
-    """The Betti numbers of a set: ``b0 - b1 + b2`` is its Euler characteristic.
+class _Numbers(NamedTuple):
+    b0: int
+    b1: int
+    b2: int
+
+
+class Betti(_Numbers):
+    """The Betti numbers of a set: a tuple that carries its verdict. ``b0 - b1 + b2`` is the Euler characteristic.
 
     Attributes
     ----------
@@ -24,11 +31,22 @@ class Betti(NamedTuple):
         Tunnels; in 2D holes.
     b2 : int
         Cavities; in 2D none.
+    verdict : {'VERIFIED', 'UNVERIFIED'}
+        Whether an independent witness confirmed the numbers.
+    witness : str
+        The witness; '' for none.
+    implementation : str
+        Who counted.
     """
 
-    b0: int
-    b1: int
-    b2: int
+    verdict: str
+    witness: str
+    implementation: str
+
+    def __new__(cls, b0: int, b1: int, b2: int, verdict: Verdict = Verdict()) -> Betti:
+        self = super().__new__(cls, b0, b1, b2)
+        self.verdict, self.witness, self.implementation = verdict
+        return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +77,9 @@ class BettiCurves(_ByLevel):
 
     Notes
     -----
-    ``levels, b0, b1, b2 = curves`` unpacks them. They are a mapping of ``'levels'``, ``'b0'``,
-    ``'b1'`` and ``'b2'``, so that ``np.savez(file, **curves)`` keeps them and
-    ``pandas.DataFrame(dict(curves))`` has the columns; ``numpy.asarray(curves)`` is of shape (n, 4).
+    ``levels, b0, b1, b2 = curves`` unpacks them, ``numpy.asarray(curves)`` is of shape (n, 4), and
+    ``dict(curves)`` has the columns. They have the methods of `Curve`: `to_pandas`, `to_xarray`, `plot`,
+    `save`, `load`, and equality.
     """
 
     levels: NDArray[Any]
@@ -83,8 +101,8 @@ class BettiCurves(_ByLevel):
     @overload
     def __call__(self, values: Union[float, np.number[Any]]) -> Betti: ...
     @overload
-    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> NDArray[np.int64]: ...
-    def __call__(self, values: ArrayLike) -> Union[Betti, NDArray[np.int64]]:
+    def __call__(self, values: Union[NDArray[Any], Sequence[Any]]) -> Array: ...
+    def __call__(self, values: ArrayLike) -> Union[Betti, Array]:
         """Betti numbers of the sets at some values.
 
         Parameters
@@ -104,10 +122,15 @@ class BettiCurves(_ByLevel):
             If one of the values is NaN.
         """
         values = _numbers(values)
-        found = self._of_sets(values)
-        return Betti(*map(int, found)) if values.ndim == 0 else found
+        return _verified(self._of_sets(values), Verdict(self.verdict, self.witness, self.implementation))
 
 
+@overload
+def betti(image: Any, at: Union[float, np.number[Any], None] = ..., *, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
+@overload
+def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+@overload
+def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 def betti(
     image: Any,
     at: ArrayLike | None = None,
@@ -120,7 +143,7 @@ def betti(
     batch_axis: int | None = None,
     verify: bool = True,
     threads: int | None = None,
-) -> Union[Betti, NDArray[np.int64]]:
+) -> Union[Betti, Array]:
     """Exact Betti numbers of the set of an image at a value, or at some.
 
     Parameters
@@ -147,6 +170,7 @@ def betti(
     numbers : Betti or ndarray of int64
         A tuple (b0, b1, b2) of counts for one value, else of the shape of `at` with an axis
         of 3 after its own. Of a batch an array with an axis that counts images before these.
+        Both carry their ``verdict``, ``witness`` and ``implementation``.
 
     Raises
     ------
@@ -172,6 +196,8 @@ def betti(
     >>> ring = np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8)
     >>> eccbench.betti(ring, at=5)
     Betti(b0=1, b1=1, b2=0)
+    >>> eccbench.betti(ring, at=5).verdict
+    'VERIFIED'
     >>> eccbench.betti(ring > 5)
     Betti(b0=1, b1=0, b2=0)
     >>> eccbench.betti(ring, at=5, mask=[[1, 1, 0]] * 3)
@@ -184,12 +210,20 @@ def betti(
         at, request["superlevel"] = 1, True
     values, exact = _sets(at)
     if not exact and batch_axis is None:
-        return np.zeros((*values.shape, 3), np.int64)
+        return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
     images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
-    if batch_axis is not None:
-        return np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(len(images), *values.shape, 3)
-    numbers = images[0][1]
-    return Betti(*map(int, numbers[0])) if values.ndim == 0 else numbers.reshape(*values.shape, 3)
+    batch = () if batch_axis is None else (len(images),)
+    numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
+    return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
+
+
+def _verdict(answer: Dict[str, Any]) -> Verdict:
+    return Verdict(answer["verdict"], answer["witness"], answer["implementation"])
+
+
+def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Array]:
+    """Betti numbers with their verdict: of one set a tuple."""
+    return Betti(*numbers.tolist(), verdict) if numbers.ndim == 1 else Array.of(numbers, verdict)
 
 
 def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
@@ -339,9 +373,10 @@ def join(parts: list[Slabs], flat: bool, request: _Request) -> Slabs:
         raise _translated(e) from None
 
 
-def numbers_of(whole: Slabs, flat: bool, request: _Request) -> NDArray[np.int64]:
+def numbers_of(whole: Slabs, flat: bool, request: _Request) -> tuple[NDArray[np.int64], Verdict]:
     """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
     try:
-        return _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0][1]
+        _, numbers, answer = _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0]
+        return numbers, _verdict(answer)
     except _library.Error as e:
         raise _translated(e) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 from . import _library
 from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _one, _Request, _translated, open
+from ._result import Table
 
 _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
 
 
-class Eigenmap:
+class Eigenmap(Table):
     """The lowest eigenpairs of an image's graph, and the cut in two by the second vector.
 
     An estimator with scikit-learn's conventions: it keeps its parameters as they are given, `fit`
@@ -158,6 +160,38 @@ class Eigenmap:
         fresh = Eigenmap()
         given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != getattr(fresh, name)]
         return f"Eigenmap({', '.join(given)})"
+
+    def _table(self) -> dict[str, Any]:
+        return {"pair": np.arange(len(self.eigenvalues_)), "eigenvalue": self.eigenvalues_, "residual": self.residuals_}
+
+    def _about(self) -> dict[str, str]:
+        return {"verdict": self.verdict_, "witness": self.witness_, "implementation": self.implementation_}
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() if hasattr(self, "verdict_") else f"<code>{html.escape(repr(self))}</code>"
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the second vector, of a volume in its middle slice, by Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure, whose title is the eigenvalue and the verdict.
+        **style
+            Arguments of ``ax.imshow``.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+            ax.set_title(f"eigenvalue {self.eigenvalues_[1]:.4g}: {self.verdict_}")
+        second = np.atleast_2d(self.embedding_[..., 1])
+        ax.imshow(second if second.ndim == 2 else second[len(second) // 2], **style)
+        return ax
 
     def fit(self, X: Any, y: Any = None) -> Eigenmap:
         """Find the pairs.

@@ -21,8 +21,9 @@ from . import _arguments, _betti, _curve
 from ._arguments import Construction, Nan
 from ._betti import Betti
 from ._curve import Curve
+from ._result import Array
 
-__all__ = ["betti", "curve"]
+__all__ = ["betti", "curve", "curves"]
 
 _FAN = 16  # parts that are put together at a time
 _MOST_SETS = 255  # of an image at a time
@@ -122,6 +123,57 @@ def curve(
     return whole.compute() if compute else whole
 
 
+def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **options: Any) -> Any:
+    """Exact Euler characteristic curves of the images of a Dask array at some values, as an array of features.
+
+    Parameters
+    ----------
+    images : dask.array.Array
+        Images along one axis. A task counts those of a chunk of that axis.
+    at : array_like of one axis
+        The values.
+    batch_axis : int
+        The axis that counts images.
+    threads : int
+        Cores that a task uses.
+    **options
+        Those of `eccbench.curve`. A mask is an array in memory, of the shape of an image.
+
+    Returns
+    -------
+    chi : dask.array.Array of int64
+        Of shape (images, values), which nothing has computed yet.
+
+    Raises
+    ------
+    TypeError
+        If the images are no Dask array.
+    ValueError
+        As from `eccbench.curve`, when it is computed.
+
+    Examples
+    --------
+    >>> import dask.array, eccbench.dask
+    >>> digits = dask.array.random.default_rng(1).integers(0, 16, (100, 8, 8), chunks=(25, 8, 8))
+    >>> eccbench.dask.curves(digits, at=[4, 8]).compute().shape
+    (100, 2)
+    """
+    if not isinstance(images, dask.array.Array):
+        raise TypeError(f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
+    images = dask.array.moveaxis(images, _arguments.axis("batch_axis", batch_axis, images.ndim), 0)
+    images = images.rechunk({axis: -1 for axis in range(1, images.ndim)})
+    values = _curve._numbers(at, "at")
+    return dask.array.map_blocks(
+        _features, images, values, {**options, "threads": threads}, chunks=(images.chunks[0], (len(values),)),
+        drop_axis=list(range(2, images.ndim)), dtype=np.int64, meta=np.empty((0, 0), np.int64))
+
+
+def _features(images: NDArray[Any], at: NDArray[Any], options: dict[str, Any]) -> NDArray[np.int64]:
+    chi = np.empty((len(images), len(at)), np.int64)
+    _curve.curve(images, at=at, batch_axis=0, out=chi, **options)
+    return chi
+
+
 def betti(
     image: Any,
     at: Any = None,
@@ -214,9 +266,9 @@ def betti(
     return whole.compute() if compute else whole
 
 
-def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tuple[int, ...]) -> Union[Betti, NDArray[np.int64]]:
-    numbers = _betti.numbers_of(whole, flat, request)
-    return numbers.reshape(*shape, 3) if shape else Betti(*map(int, numbers[0]))
+def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tuple[int, ...]) -> Union[Betti, Array]:
+    numbers, verdict = _betti.numbers_of(whole, flat, request)
+    return _betti._verified(numbers.reshape(*shape, 3), verdict)
 
 
 def _check(image: Any, name: str) -> None:
