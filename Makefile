@@ -232,11 +232,11 @@ python: wheel
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
-		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples' $(PLAIN_TESTS)
+		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
 
 # Each reader against the reference library of its format, on files that are generated: FORMATS, or all, for so long
 # each, from a SEED on. 10⁵ files of a format are minutes: DIFFERENTIAL_TIME=3600.
