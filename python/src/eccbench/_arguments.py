@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import os
 import warnings
-from typing import Any, Literal, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 Construction = Literal["T", "V"]
 Nan = Literal["refuse", "mask"]
@@ -92,7 +94,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     if type(image) is np.ndarray:
         return image
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
-        array = np.asanyarray(image.dataobj).T
+        array: NDArray[Any] = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:
             array = array[0]
         return array

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._arguments import array_of, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
 from ._result import Result, as_html
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,11 +135,11 @@ def assess(
     both = [_labels_of(name, image) for name, image in (("pred", pred), ("truth", truth))]
     if both[0].shape != both[1].shape:
         raise ValueError(f"pred of shape {both[0].shape}, and truth is {both[1].shape}: want images of one shape")
-    affines = [getattr(image, "affine", None) for image in (pred, truth)]
-    if all(a is not None for a in affines) and not np.allclose(*affines, rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
+    affines = [np.asarray(image.affine) for image in (pred, truth) if getattr(image, "affine", None) is not None]
+    if len(affines) == 2 and not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
         raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
     shape = both[0].shape
-    known = (26, 6) if len(shape) == 3 else (8, 4)
+    known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:
         raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image of {len(shape)} axes")
     request: _Request = {
@@ -159,7 +161,7 @@ def assess(
         raise _translated(e) from None
     values = rows.reshape(len(answer["sets"]), 2, len(answer["columns"]))
     if connectivity != "both":
-        values, known = values[:, [known.index(connectivity)]], (connectivity,)
+        values, known = values[:, [known.index(int(connectivity))]], (int(connectivity),)
     return Assessment(tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, answer["verdict"], answer["witness"], answer["implementation"])
 
 

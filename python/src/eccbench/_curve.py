@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _library
 from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
 from ._result import Result, sparkline
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 _Request = Dict[str, Any]
 _Answer = TypeVar("_Answer")
@@ -455,9 +457,9 @@ class _Rows:
     def sets(self, images: NDArray[Any], superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
         """Values of the images' type whose sets are those that were asked for, ascending, and the one
         of each, -1 for a set without voxels; None where the whole curve takes no longer."""
-        at, dtype = self.at, images.dtype.newbyteorder("=")
-        if at is None and self.levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
-            self.levels, self.at = None, _even(images[0], self.levels)[:: -1 if superlevel else 1]
+        at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
+        if at is None and levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
+            self.levels, self.at = None, _even(images[0], levels)[:: -1 if superlevel else 1]
             at = self.at
         if at is None or not 0 < len(at) or images.size == 0 or len(images) == 1 and not _many(images[0]):
             return None
@@ -531,7 +533,7 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: i
         warn_of_colour(shape)
     wider = _WIDENED.get(_name(images.dtype))
     if wider is not None:
-        images = images.astype(wider)
+        images = images.view(wider) if images.dtype == np.bool_ else images.astype(wider)
     if within is None:
         return images, None
     within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)

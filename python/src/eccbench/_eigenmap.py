@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _one, _Request, _translated, open
 from ._result import Table
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
 
@@ -168,7 +169,11 @@ class Eigenmap(Table):
         return {"verdict": self.verdict_, "witness": self.witness_, "implementation": self.implementation_}
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() if hasattr(self, "verdict_") else f"<code>{html.escape(repr(self))}</code>"
+        if hasattr(self, "verdict_"):
+            return super()._repr_html_()
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the second vector, of a volume in its middle slice, by Matplotlib.

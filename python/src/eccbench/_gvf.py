@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._arguments import Boundary, array_of, axis, choice, flag, is_path, like, mask_of, number, warn_of_order, whole
 from ._curve import Image, _cores, _job, _one, _Request, _translated, open
 from ._result import Array, Verdict
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 
 def gvf(
@@ -99,7 +101,8 @@ def gvf(
         image = open(image)
     if batch_axis is not None:
         options = {"steps": steps, "tol": tol, "mu": mu, "boundary": boundary, "verify": verify, "threads": threads}
-        return like(given, _batch(image, mask, batch_axis, options))
+        fields: Array = like(given, _batch(image, mask, batch_axis, options))
+        return fields
     try:
         if isinstance(image, Image):
             warn_of_order(mask, image.shape)
@@ -114,7 +117,8 @@ def gvf(
         if not isinstance(image, np.ndarray):
             warn_of_order(mask, shape)
         request = {**request, "type": voxels.dtype.name, "images": 1, "shape": shape}
-        return like(given, _field(request, voxels, _labels(mask, shape), shape))
+        field: Array = like(given, _field(request, voxels, _labels(mask, shape), shape))
+        return field
     except _library.Error as e:
         raise _translated(e) from None
 

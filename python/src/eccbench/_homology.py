@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Iterator, Literal, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._arguments import flag, is_path, whole
 from ._curve import _cores, _job, _translated
 from ._result import Result
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 _CELLS = {"vertex": 0, "line": 1, "triangle": 2, "tetra": 3}  # of meshio
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import json
 from builtins import open
 from dataclasses import fields
-from typing import Any, ClassVar, Dict, NamedTuple, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 _Self = TypeVar("_Self", bound="Result")
 
@@ -49,9 +50,11 @@ class Table:
         return data
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         about = self._about()
         verdict = about["verdict"] + (" by " + about["witness"] if about["witness"] else "")
-        return f"<div>{html.escape(repr(self))}<br>{self._drawn()}<br><small>{html.escape(verdict)}</small></div>"
+        return f"<div>{escape(repr(self))}<br>{self._drawn()}<br><small>{escape(verdict)}</small></div>"
 
     def _drawn(self) -> str:
         """A small picture of the numbers in HTML: a table of them."""
@@ -60,8 +63,10 @@ class Table:
 
 def as_html(columns: Dict[str, Any]) -> str:
     """Columns as a table."""
-    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in columns)
-    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(_short(v))}</td>' for v in row)}</tr>" for row in zip(*columns.values()))
+    from html import escape
+
+    head = "".join(f"<th>{escape(str(c))}</th>" for c in columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>" for row in zip(*columns.values()))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
@@ -92,7 +97,7 @@ class Result(Table):
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
         facts = {"result": type(self).__name__, **{k: v for k, v in values.items() if k not in arrays}}
         with open(path, "wb") as file:
-            np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
+            np.savez_compressed(file, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
 
     @classmethod
     def load(cls: type[_Self], path: Any) -> _Self:
@@ -169,7 +174,7 @@ class Verdict(NamedTuple):
         return cls("VERIFIED" if verified else "UNVERIFIED", *by)
 
 
-class Array(np.ndarray):  # type: ignore[type-arg]
+class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
     """An array of NumPy that carries its verdict. Arrays that are computed from it carry none.
 
     Attributes
@@ -203,7 +208,7 @@ class Array(np.ndarray):  # type: ignore[type-arg]
         return repr(np.asarray(self))
 
     def __reduce__(self) -> Any:
-        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        make, arguments, state = tuple(super().__reduce__())
         return make, arguments, (state, self.__dict__)
 
     def __setstate__(self, state: Any) -> None:

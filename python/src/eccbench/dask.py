@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Union
 import dask
 import dask.array
 import numpy as np
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
 from . import _arguments, _betti, _curve
@@ -111,15 +111,15 @@ def curve(
         """Slices of the image and of the mask, each as one array."""
         return _one(image[lo:hi]), None if mask is None else _one(mask[lo:hi])
 
-    count, parts = dask.delayed(_slab, pure=False), []
+    count, parts = delayed(_slab, pure=False), []
     for lo, hi in _cuts(image, slices):
         shared = min(lo, 1)
         parts.append(count(*of(lo - shared, hi), shared, options))
     if 0 in rings:
         first, last = of(0, 1), of(depth - 1, depth)
-        parts.append(dask.delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
-    together = _tree(dask.delayed(_sum, pure=True), parts)
-    whole = dask.delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
+        parts.append(delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
+    together = _tree(delayed(_sum, pure=True), parts)
+    whole = delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
     return whole.compute() if compute else whole
 
 
@@ -257,12 +257,12 @@ def betti(
         image, mask = image[0], None if mask is None else mask[0]
     flat = image.ndim == 2
     request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact}
-    count, parts = dask.delayed(_betti.slabs_of, pure=False), []
+    count, parts = delayed(_betti.slabs_of, pure=False), []
     for lo, hi in _cuts(image, slices):
         part = slice(max(0, lo - 1), hi)
         parts.append(count(_one(image[part]), image.shape, lo, hi, request, None if mask is None else _one(mask[part])))
-    together = _tree(dask.delayed(_betti.join, pure=True), parts, flat, request)
-    whole = dask.delayed(_numbers, pure=True)(together, flat, request, values.shape)
+    together = _tree(delayed(_betti.join, pure=True), parts, flat, request)
+    whole = delayed(_numbers, pure=True)(together, flat, request, values.shape)
     return whole.compute() if compute else whole
 
 
@@ -301,8 +301,8 @@ def _tree(add: Any, parts: list[Any], *options: Any) -> Any:
 
 def _one(array: Any) -> Delayed:
     """An array as one chunk, which a worker has whole."""
-    delayed: Delayed = array.rechunk(-1).to_delayed().item()
-    return delayed
+    whole: Delayed = array.rechunk(-1).to_delayed().item()
+    return whole
 
 
 def _changes(image: NDArray[Any], mask: Any, options: dict[str, Any], sign: int = 1) -> _Part:

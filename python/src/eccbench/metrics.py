@@ -117,7 +117,7 @@ class _Topology(Metric):  # type: ignore[misc]
         if not self.include_background and pred.shape[1] > 1:
             pred, truth = pred[:, 1:], truth[:, 1:]
         dims = pred.ndim - 2
-        options = {"connectivity": self.connectivity or (26 if dims == 3 else 8), "verify": self.verify, "threads": self.threads}
+        options: dict[str, Any] = {"connectivity": self.connectivity or (26 if dims == 3 else 8), "verify": self.verify, "threads": self.threads}
         numbers = torch.zeros(pred.shape[:2])
         for b in range(pred.shape[0]):
             for c in range(pred.shape[1]):

@@ -30,9 +30,9 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     shape: _Shape
 
-    def _images(self, X: Any, fitted: bool) -> NDArray[Any]:
+    def _images(self, given: Any, fitted: bool) -> NDArray[Any]:
         """The images, one after the other."""
-        X = validate_data(self, X, reset=not fitted, allow_nd=True, dtype="numeric")
+        X: NDArray[Any] = validate_data(self, given, reset=not fitted, allow_nd=True, dtype="numeric")
         images = X
         if self.shape is not None:
             want = tuple(whole("shape", n) for n in self.shape)
