@@ -174,3 +174,22 @@ def test_interrupt():
         print(eccbench.betti(image[:9, :9, :9] < 2))
     """)
     assert done.stdout.splitlines() == ["interrupted", "Betti(b0=1, b1=0, b2=0)"], done.stderr
+
+
+@pytest.mark.parametrize("construction", ["T", "V"])
+@pytest.mark.parametrize("superlevel", [False, True])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "uint64", "float16", "float32", "float64"])
+def test_batches_at_values(dtype, superlevel, construction):
+    """The images of a batch have the numbers that they have one by one, at few values and at many."""
+    rng = np.random.default_rng(8)
+    ask = {"superlevel": superlevel, "construction": construction}
+    for shape in ((7, 9), (3, 4, 5)):
+        images = np.round(rng.standard_normal((3, *shape)) * 3).astype(dtype)
+        for at in (1, [1.5], [[3, -2], [1e30, -1e30]], np.arange(-6, 30) / 2):
+            numbers = eccbench.betti(np.moveaxis(images, 0, 1), at, batch_axis=1, **ask)
+            assert numbers.tolist() == [np.asarray(eccbench.betti(i, at, **ask)).tolist() for i in images]
+            assert numbers.verdict == "VERIFIED" and numbers.shape == (3, *np.shape(at), 3)
+    if images.dtype.kind == "f":
+        images[1, 0, 0, 0] = np.nan
+        with pytest.raises(ValueError, match="image 1: 1 value is NaN.*nan='mask'"):
+            eccbench.betti(images, [1, 2], batch_axis=0)

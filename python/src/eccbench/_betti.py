@@ -10,6 +10,7 @@ import numpy as np
 from . import _library
 from ._arguments import Construction, Nan, axis, choice, is_path, rings
 from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
+from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -214,10 +215,40 @@ def betti(
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
+    if batch_axis is not None and values.size and mask is None:
+        found = _of_batch(image, values.ravel(), request, nan, batch_axis, periodic)
+        if found is not None:
+            return _verified(found[0].reshape(-1, *values.shape, 3), found[1])
     images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
     batch = () if batch_axis is None else (len(images),)
     numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
     return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
+
+
+def _of_batch(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int, periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
+    """The numbers of all images of a batch by one block, or None where images are asked one by one."""
+    array = None if is_path(image) or isinstance(image, Image) else _array(image)
+    if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask or periodic not in (False, (), []):
+        return None
+    images, _ = _images(array, None, axis("batch_axis", batch_axis, array.ndim))
+    sets = _CurveRows(None, values).sets(images, request["superlevel"]) if len(images) > 1 else None
+    if sets is None or len(sets[0]) > 255:
+        return None
+
+    def ask(voxels: NDArray[Any], _: Sequence[int]) -> tuple[NDArray[np.int64], Verdict]:
+        found = np.zeros((len(voxels), len(sets[0]) + 1, 3), np.int64)
+        with _job({**request, **_layout(voxels), "sets": tuple(sets[0].tolist())}, voxels) as job:
+            rows = np.empty((len(voxels), len(sets[0]), 3), np.int64)
+            job.rows(0, 0, 0, rows.ctypes.data)
+            found[:, :-1] = rows[:, ::-1] if request["superlevel"] else rows
+            return found[:, sets[1]], _verdict(job.answers[0])
+
+    try:
+        return _in_place(images, ask)
+    except _library.Error as e:
+        if e.kind != "finite":  # the place is known to who looks at all levels
+            raise _translated(e) from None
+        return None
 
 
 def _verdict(answer: Dict[str, Any]) -> Verdict:
