@@ -93,6 +93,10 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     """What an argument holds, as an array with its axes in the order (z, y, x)."""
     if type(image) is np.ndarray:
         return image
+    from . import cuda
+
+    if cuda.is_device_array(image):
+        return np.asarray(cuda.to_host(image))
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
         array: NDArray[Any] = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:
@@ -101,10 +105,6 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
         device = image.__dlpack_device__()[0]
         if device != 1:  # kDLCPU
-            from . import cuda
-
-            if cuda.is_device_array(image):
-                return np.asarray(cuda.to_host(image))
             raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
         try:
             return np.from_dlpack(image)
