@@ -89,14 +89,20 @@ def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
 
 
-def array_of(name: str, image: Any) -> NDArray[Any]:
-    """What an argument holds, as an array with its axes in the order (z, y, x)."""
+def on_host(image: Any) -> Any:
+    """A copy of an array of PyTorch or CuPy on an NVIDIA device; others as they are."""
     if type(image) is np.ndarray:
         return image
     from . import cuda
 
-    if cuda.is_device_array(image):
-        return np.asarray(cuda.to_host(image))
+    return np.asarray(cuda.to_host(image)) if cuda.is_device_array(image) else image
+
+
+def array_of(name: str, image: Any) -> NDArray[Any]:
+    """What an argument holds, as an array with its axes in the order (z, y, x)."""
+    image = on_host(image)
+    if type(image) is np.ndarray:
+        return image
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
         array: NDArray[Any] = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, Tup
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, axis, choice, is_path, rings
+from ._arguments import Construction, Nan, axis, choice, is_path, on_host, rings
 from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
@@ -206,7 +206,7 @@ def betti(
     >>> eccbench.betti(ring, at=5, mask=[[1, 1, 0]] * 3)
     Betti(b0=1, b1=0, b2=0)
     """
-    request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
+    request, image = {**_conventions(construction, superlevel, verify, threads), "betti": True}, on_host(image)
     if at is None:
         if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
