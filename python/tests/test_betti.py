@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import eccbench
-from eccbench import _betti
 from test_curve import DTYPES, drawn
 from test_processes import linux, run
 

@@ -28,7 +28,7 @@ def test_examples(name):
 
 @pytest.mark.parametrize("name", eccbench.__all__)
 def test_sections(name):
-    """Functions say what they take, return and raise, with an example; classes what they have."""
+    """Functions say what they take, return and raise, with the source and an example; classes what they have."""
     public = getattr(eccbench, name)
     text = inspect.getdoc(public)
     if inspect.isclass(public):
@@ -36,6 +36,7 @@ def test_sections(name):
         return
     for section in ("Parameters", "Returns", "Examples"):
         assert re.search(f"^{section}\n{'-' * len(section)}$", text, re.M), section
-    assert re.search("^Raises\n---", text, re.M) or name == "eigenmap"
+    assert re.search("^Raises\n---", text, re.M)
+    assert re.search("^(Notes|References)\n---", text, re.M) or name == "open"
     for parameter in inspect.signature(public).parameters:
         assert re.search(rf"^(\w+, )*\**{parameter}(, \w+)*( :|$)", text, re.M), parameter

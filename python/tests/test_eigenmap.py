@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 
 import eccbench
-from eccbench import _eigenmap
 from test_curve import DTYPES, drawn
 
 
@@ -146,3 +145,11 @@ def test_refused(tmp_path):
     ]:
         with pytest.raises(error, match=what):
             eccbench.eigenmap(bad)
+
+
+def test_batch():
+    images = np.random.default_rng(3).integers(0, 9, (6, 3, 7))
+    found = eccbench.eigenmap(images, 2, batch_axis=1, sigma=0.2)
+    for i, one in enumerate(found):
+        assert np.array_equal(one.eigenvalues_, eccbench.eigenmap(images[:, i], 2, sigma=0.2).eigenvalues_)
+    assert len(found) == 3

@@ -126,17 +126,18 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
 
 
 def like(image: Any, array: NDArray[Any]) -> Any:
-    """An array as one of the library that an image is of, by DLPack: of PyTorch, CuPy or JAX, on the host or the image's device."""
-    name = type(image).__module__.partition(".")[0]
-    if name not in ("torch", "cupy", "jaxlib", "jax") or not hasattr(image, "__dlpack__"):
-        return array
+    """An array as one of the library that an image is of, PyTorch, CuPy or JAX, and on its device."""
     import sys
 
-    if name == "cupy":
-        return sys.modules[name].asarray(array)
+    name = type(image).__module__.partition(".")[0]
     if name == "torch":
-        return sys.modules[name].from_dlpack(np.asarray(array)).to(image.device)
-    return sys.modules["jax.numpy"].asarray(array)
+        return sys.modules["torch"].from_dlpack(np.asarray(array)).to(image.device)
+    if name == "cupy":
+        with image.device:
+            return sys.modules["cupy"].asarray(array)
+    if name in ("jax", "jaxlib"):
+        return sys.modules["jax"].device_put(np.asarray(array), image.sharding)
+    return array
 
 
 def warn_of_colour(shape: Sequence[int]) -> None:

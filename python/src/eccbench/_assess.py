@@ -121,6 +121,15 @@ def assess(
     RuntimeError
         If the numbers fail their verification.
 
+    Notes
+    -----
+    Volumes are counted in voxels. The matching error is the Betti-matching error of binary masks [1]_.
+
+    References
+    ----------
+    .. [1] N. Stucki et al., "Topologically faithful image segmentation via induced matching of persistence
+       barcodes", ICML 2023.
+
     Examples
     --------
     >>> import numpy as np, eccbench

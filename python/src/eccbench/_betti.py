@@ -190,8 +190,14 @@ def betti(
     Notes
     -----
     What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/betti.md of the sources. With periodic axes the numbers are ranks over the rationals; a set
-    that is all of a volume whose axes are all periodic has b3 = 1, too.
+    doc/betti.md of the sources [1]_. With periodic axes the numbers are ranks over the rationals; a set
+    that is all of a volume whose axes are all periodic has b3 = 1, too. The images of a batch without a mask are
+    answered by one call.
+
+    References
+    ----------
+    .. [1] C. J. A. Delfinado, H. Edelsbrunner, "An incremental algorithm for Betti numbers of simplicial
+       complexes on the 3-sphere", Computer Aided Geometric Design 12 (1995).
 
     Examples
     --------
@@ -306,6 +312,10 @@ def betti_curves(
     ------
     TypeError, ValueError, OSError, RuntimeError
         As of `betti`.
+
+    Notes
+    -----
+    Persistent homology has the same numbers and more. The method is in doc/betti.md of the sources.
 
     Examples
     --------

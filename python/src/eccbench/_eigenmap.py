@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from . import _library
-from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
+from ._arguments import Graph, Laplacian, array_of, axis, choice, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _one, _Request, _translated, open
 from ._result import Table
 
@@ -281,7 +281,11 @@ class Eigenmap(Table):
         self.verdict_, self.witness_, self.implementation_ = answer["verdict"], answer["witness"], answer["implementation"]
 
 
-def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
+@overload
+def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: None = ..., **params: Any) -> Eigenmap: ...
+@overload
+def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: int, **params: Any) -> list[Eigenmap]: ...
+def eigenmap(image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any) -> Eigenmap | list[Eigenmap]:
     """The lowest eigenpairs of an image's graph: a fitted `Eigenmap` with these parameters.
 
     Parameters
@@ -290,12 +294,29 @@ def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
         An image of 1 to 3 axes, or what `open` takes.
     n_pairs : int, optional
         How many pairs, that of the value 0 included.
+    batch_axis : int, optional
+        The axis that counts images. By default the array is one image.
     **params
         Those of `Eigenmap`.
 
     Returns
     -------
-    fitted : Eigenmap
+    fitted : Eigenmap, or list of Eigenmap
+        A list for a batch.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError, RuntimeError
+        As from `Eigenmap.fit`.
+
+    Notes
+    -----
+    The graph of voxels is that of Shi and Malik [1]_, the one of patches that of Cheng et al. [2]_.
+
+    References
+    ----------
+    .. [1] J. Shi, J. Malik, "Normalized cuts and image segmentation", IEEE PAMI 22 (2000).
+    .. [2] L. Cheng et al., "GPU accelerated vessel segmentation using Laplacian eigenmaps", 2014.
 
     Examples
     --------
@@ -304,4 +325,10 @@ def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
     >>> int(found.labels_.sum()), found.verdict_
     (32, 'VERIFIED')
     """
-    return Eigenmap(n_pairs, **params).fit(image)
+    if batch_axis is None:
+        return Eigenmap(n_pairs, **params).fit(image)
+    if is_path(image) or isinstance(image, Image):
+        raise ValueError("batch_axis: a file holds one image")
+    array = array_of("image", image)
+    images = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
+    return [Eigenmap(n_pairs, **params).fit(one) for one in images]

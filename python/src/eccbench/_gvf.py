@@ -83,9 +83,14 @@ def gvf(
     Notes
     -----
     The field minimises ``sum(mu * |grad V|**2 + |V0|**2 * |V - V0|**2)`` over fields V, where
-    V0 is the gradient of the image (Xu and Prince 1998). Arithmetic, to the bit, is in
+    V0 is the gradient of the image [1]_. Arithmetic, to the bit, is in
     doc/gvf.md of the sources. After an interrupt a field is computed to its end in the
     background.
+
+    References
+    ----------
+    .. [1] C. Xu, J. L. Prince, "Snakes, shapes, and gradient vector flow", IEEE Transactions on Image
+       Processing 7 (1998).
 
     Examples
     --------

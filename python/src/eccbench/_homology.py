@@ -113,7 +113,13 @@ def homology(
     Notes
     -----
     Vertices are the same where their numbers are: of a mesh that lists the corners of each triangle apart
-    merge them first. After an interrupt the groups are computed to their end in the background.
+    merge them first. After an interrupt the groups are computed to their end in the background. The method
+    is in doc/homology.md of the sources [1]_.
+
+    References
+    ----------
+    .. [1] C. J. A. Delfinado, H. Edelsbrunner, "An incremental algorithm for Betti numbers of simplicial
+       complexes on the 3-sphere", Computer Aided Geometric Design 12 (1995).
 
     Examples
     --------
