@@ -291,7 +291,7 @@ class Eigenmap(_OfImages):
         self.n_pairs_ = n
 
     def _features(self, images: NDArray[Any]) -> NDArray[np.float64]:
-        options = {"graph": self.graph, "tol": self.tol, "sigma": self.sigma, "verify": self.verify, "n_jobs": self.n_jobs}
+        options: dict[str, Any] = {"graph": self.graph, "tol": self.tol, "sigma": self.sigma, "verify": self.verify, "n_jobs": self.n_jobs}
         return np.stack([_eigenmap.eigenmap(image, self.n_pairs_, **options).eigenvalues_ for image in images])
 
     def _names(self) -> list[str]:
