@@ -97,14 +97,13 @@ class _ByLevel(Result):
             ax = pyplot.subplots()[1]
             ax.set_title(f"{self.convention}: {self.verdict}")
         drawn: dict[str, Any] = {"marker": "."} if getattr(self, "sampled", False) else {"drawstyle": "steps-post"}
-        names = {"chi": "χ"}
         for key in self._columns:
-            ax.plot(self.levels, self[key], **{"label": names.get(key, key), **drawn, **style})
+            ax.plot(self.levels, self[key], **{"label": key, **drawn, **style})
         ax.set_xlabel("level")
         if len(self._columns) > 1:
             ax.legend()
         else:
-            ax.set_ylabel(names.get(self._columns[0], self._columns[0]))
+            ax.set_ylabel("χ")
         return ax
 
     def _shown(self, rows: str) -> str:

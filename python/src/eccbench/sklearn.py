@@ -32,8 +32,8 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _images(self, given: Any, fitted: bool) -> NDArray[Any]:
         """The images, one after the other."""
-        X: NDArray[Any] = validate_data(self, given, reset=not fitted, allow_nd=True, dtype="numeric")
-        images = X
+        X: Any = validate_data(self, given, reset=not fitted, allow_nd=True, dtype="numeric")
+        images: NDArray[Any] = X
         if self.shape is not None:
             want = tuple(whole("shape", n) for n in self.shape)
             if X.ndim != 2 or X.shape[1] != np.prod(want):
