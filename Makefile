@@ -232,7 +232,8 @@ python: wheel
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
+	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
