@@ -346,8 +346,8 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 // voxels of noise took 350 + n/4 microseconds at all levels, and 95 + n/74 for each set.
 func fewBetti(sets, n int64) bool { return sets*(7000+n) < 18*(1400+n) }
 
-// jobOf returns the job of the first of some implementations for an input.
-func jobOf[In, Out any](s *sampling, impl bench.Implementation[In, Out], in In, threads int) (bench.Job[Out], error) {
+// jobOf returns the job of an implementation for an input that it takes.
+func jobOf[In, Out any](impl bench.Implementation[In, Out], in In, threads int) (bench.Job[Out], error) {
 	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
 	if err := impl.CanDo(in, c); err != nil {
 		return nil, err
@@ -368,7 +368,8 @@ func (s *sampling) wrong(law string, d *verify.Diff, err error) error {
 	if err != nil || d == nil {
 		return err
 	}
-	return ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", s.by, law, d)}
+	why := fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", s.by, law, d)
+	return ask.VerdictError{Status: verify.Wrong, Why: why}
 }
 
 // ofCurves counts the Euler characteristic, which the fingerprint of the ranks confirms.
@@ -382,7 +383,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
 	s.columns, s.by, s.witness = 1, impl.About().Name, fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
-		job, err := jobOf(s, impl, grid.Source(f), threads)
+		job, err := jobOf(impl, grid.Source(f), threads)
 		return func(chi []int64) error {
 			out, err := done(job)
 			if err != nil {
@@ -420,7 +421,7 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 		for j := range jobs {
 			var err error
 			inputs[j] = &betti.Image{Source: f, Threshold: float32(j)}
-			if jobs[j], err = jobOf(s, impl, inputs[j], threads); err != nil {
+			if jobs[j], err = jobOf(impl, inputs[j], threads); err != nil {
 				return nil, err
 			}
 		}
@@ -449,7 +450,7 @@ func (s *sampling) ofBettiCurves(c ecc.Convention) {
 	impl, law := w.Impls[0], betti.Unions(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
-		job, err := jobOf(s, impl, grid.Source(f), threads)
+		job, err := jobOf(impl, grid.Source(f), threads)
 		return func(numbers []int64) error {
 			out, err := done(job)
 			if err != nil {

@@ -63,18 +63,17 @@ class Assessment(Result):
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
     def _table(self) -> dict[str, Any]:
-        rows = [{"label": label, "connectivity": c, **self[label, c]} for label in self.labels for c in self.connectivities]
+        pairs = [(label, c) for label in self.labels for c in self.connectivities]
+        rows = [{"label": label, "connectivity": c, **self[label, c]} for label, c in pairs]
         return {name: [row[name] for row in rows] for name in ("label", "connectivity", *self.columns)}
-
-    def _about(self) -> dict[str, str]:
-        return {"verdict": self.verdict, "witness": self.witness, "implementation": self.implementation}
 
     def __repr__(self) -> str:
         return f"<Assessment of {len(self.labels)} masks of {'x'.join(map(str, self.shape[::-1]))}, {self.verdict}>"
 
     def _drawn(self) -> str:
-        names = ("label", "connectivity", "dice", "chi_error", "b0_error", "b1_error", "b2_error", *(f"matching_error{d}_max" for d in range(3)))
-        return as_html({name: v for name, v in self._table().items() if name in names and (len(self.shape) == 3 or "2" not in name)})
+        dims = range(len(self.shape))
+        names = ("label", "connectivity", "dice", "chi_error", *(f"b{d}_error" for d in dims), *(f"matching_error{d}_max" for d in dims))
+        return as_html({name: column for name, column in self._table().items() if name in names})
 
 
 _RATIOS = ("dice", "iou", "volume_error")

@@ -129,11 +129,14 @@ class BettiCurves(_ByLevel):
 
 
 @overload
-def betti(image: Any, at: Union[float, np.number[Any], None] = ..., *, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
+def betti(image: Any, at: Union[float, np.number[Any], None] = ..., *, construction: Construction = ...,
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
 @overload
-def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: Construction = ...,
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 @overload
-def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ...,
+          mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 def betti(
     image: Any,
     at: ArrayLike | None = None,
@@ -231,10 +234,13 @@ def betti(
     return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
 
 
-def _of_batch(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int, periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
+def _of_batch(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int,
+              periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
     """The numbers of all images of a batch by one block, or None where images are asked one by one."""
     array = None if is_path(image) or isinstance(image, Image) else _array(image)
-    if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask or periodic not in (False, (), []):
+    if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask:
+        return None
+    if periodic not in (False, (), []):
         return None
     images, _ = _images(array, None, axis("batch_axis", batch_axis, array.ndim))
     sets = _CurveRows(None, values).sets(images, request["superlevel"]) if len(images) > 1 else None

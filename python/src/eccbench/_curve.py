@@ -72,7 +72,7 @@ class _ByLevel(Result):
         return {key: self[key] for key in self.keys()}
 
     def _about(self) -> Dict[str, str]:
-        return {"verdict": self.verdict, "witness": self.witness, "implementation": self.implementation, "convention": self.convention}
+        return {**super()._about(), "convention": self.convention}
 
     def _drawn(self) -> str:
         return sparkline(*self)

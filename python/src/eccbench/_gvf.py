@@ -62,7 +62,8 @@ def gvf(
     Returns
     -------
     field : ndarray of float32
-        Of the shape of the image with an axis before its own, such as (3, z, y, x), of a batch with another that counts images before it: ``field[k]`` is
+        Of the shape of the image with an axis before its own, such as (3, z, y, x), and of a batch with another one
+        before that: ``field[k]`` is
         the component along axis k, as those of `numpy.gradient` are, in units of the image's range to a voxel.
         It carries its ``verdict``, ``witness`` and ``implementation``. Of a tensor of PyTorch or an array
         of CuPy or JAX it is one of the same library, on the same device, without them.

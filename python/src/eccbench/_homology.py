@@ -61,10 +61,12 @@ class Homology(Result):
         return {"dimension": range(len(self.betti)), "betti": self.betti, "torsion": self.torsion}
 
     def _about(self) -> dict[str, str]:
-        return {"verdict": self.verdict, "witness": self.witness, "implementation": self.implementation, "coefficients": self.coefficients}
+        return {**super()._about(), "coefficients": self.coefficients}
 
     def __repr__(self) -> str:
-        groups = ", ".join(" + ".join([str(b), *(f"Z/{n}" for n in orders)]) for b, orders in zip(self.betti, self.torsion))
+        groups = ", ".join(
+            " + ".join([str(b), *(f"Z/{n}" for n in orders)]) for b, orders in zip(self.betti, self.torsion)
+        )
         by = f"{self.verdict} by {self.witness}" if self.witness and self.verdict == "VERIFIED" else self.verdict
         return f"<Homology over {self.coefficients}: ({groups}), {by}>"
 
@@ -89,7 +91,7 @@ def homology(
     field : int, 'Q' or 'Z', optional
         The coefficients: a prime, the rationals, or the integers, which tell torsion. By default 2.
     points : array_like of shape (vertices, 3), optional
-        The coordinates of the vertices. Tetrahedra in space are answered faster with them; the groups are the same.
+        The coordinates of the vertices. They make tetrahedra in space faster; the groups are the same.
     verify : bool
         Hold the groups to the elimination of the boundary matrices.
     threads : int, optional
@@ -104,7 +106,8 @@ def homology(
     TypeError
         If the simplices are of no such kind.
     ValueError
-        If a vertex is negative or twice in a simplex, a mesh has cells that are no simplices, or an argument is impossible.
+        If a vertex is negative or twice in a simplex, a mesh has cells that are no simplices, or an argument is
+        impossible.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -139,8 +142,10 @@ def homology(
     """
     coefficients = "" if field is None else field if field in ("Q", "Z") else str(whole("field", field, 2))
     request: dict[str, Any] = {
-        "homology": {"coefficients": coefficients}, "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads), "verify": flag("verify", verify),
+        "homology": {"coefficients": coefficients},
+        "construction": "T",
+        "threads": _cores() if threads is None else whole("threads", threads),
+        "verify": flag("verify", verify),
     }
     voxels: NDArray[Any] | None = None
     where: NDArray[Any] | None = None
@@ -163,8 +168,13 @@ def homology(
     except _library.Error as e:
         raise _translated(e) from None
     return Homology(
-        tuple(answer.get("groups", ())), tuple(tuple(orders or ()) for orders in answer.get("torsion", ())), answer["coefficients"],
-        answer["verdict"], answer["witness"], answer["implementation"])
+        tuple(answer.get("groups", ())),
+        tuple(tuple(orders or ()) for orders in answer.get("torsion", ())),
+        answer["coefficients"],
+        answer["verdict"],
+        answer["witness"],
+        answer["implementation"],
+    )
 
 
 def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
@@ -183,7 +193,9 @@ def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
     if not isinstance(simplices, (np.ndarray, Sequence)) and not hasattr(simplices, "__array__"):
         raise TypeError(f"simplices of {type(simplices).__name__}: want an array, lists of vertices, a mesh, or a path")
     if isinstance(simplices, Sequence):
-        if all(np.ndim(s) == 2 for s in simplices if isinstance(s, np.ndarray)) and any(isinstance(s, np.ndarray) for s in simplices):
+        if all(np.ndim(s) == 2 for s in simplices if isinstance(s, np.ndarray)) and any(
+            isinstance(s, np.ndarray) for s in simplices
+        ):
             return _by_dimension(simplices), points
         by_length: dict[int, list[Any]] = {}
         for s in simplices:
@@ -203,7 +215,9 @@ def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
         if a.dtype.kind not in "iu":
             raise TypeError(f"simplices of {a.dtype}: want the numbers of vertices")
     top = max((a.shape[1] for a in arrays if len(a)), default=0)
-    return [np.concatenate([np.empty((0, k), np.int64), *(a for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)]
+    return [
+        np.concatenate([np.empty((0, k), np.int64), *(a for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)
+    ]
 
 
 def _numbered(by_dimension: Sequence[NDArray[Any]], vertices: int | None) -> tuple[NDArray[np.uint32], int]:

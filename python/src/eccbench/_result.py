@@ -28,7 +28,7 @@ class Table:
 
     def _about(self) -> Dict[str, str]:
         """The verdict, its witness, and the conventions of the numbers."""
-        raise NotImplementedError
+        return Verdict.of([self])._asdict()
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame, with the verdict and the conventions in its ``attrs``."""
@@ -39,7 +39,7 @@ class Table:
         return frame
 
     def to_xarray(self) -> Any:
-        """The table as an xarray.Dataset over the columns that tell rows apart, with the verdict in its ``attrs``."""
+        """The table as an xarray.Dataset over the columns that tell rows apart, with the ``attrs`` of `to_pandas`."""
         frame = self.to_pandas()
         keys = list(frame)[: self._keys]
         for key in keys:
@@ -66,7 +66,9 @@ def as_html(columns: Dict[str, Any]) -> str:
     from html import escape
 
     head = "".join(f"<th>{escape(str(c))}</th>" for c in columns)
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>" for row in zip(*columns.values()))
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>" for row in zip(*columns.values())
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 

@@ -1,8 +1,8 @@
 """Topological metrics of segmentations for PyTorch, with the conventions of torchmetrics and of MONAI.
 
-They need ``pip install 'eccbench[metrics]'``. Each is a ``torchmetrics.Metric`` (``update``, ``compute``, ``reset``, and
-the processes of a distributed run are gathered), and has the shapes and the arguments of MONAI's
-``CumulativeIterationMetric``: calling it returns the numbers of a batch, and ``aggregate`` reduces all of them.
+They need ``pip install 'eccbench[metrics]'``. Each is a ``torchmetrics.Metric``: ``update``, ``compute``, ``reset``;
+the processes of a distributed run are gathered. The shapes and the arguments are those of MONAI's
+``CumulativeIterationMetric``: a call returns the numbers of a batch, and ``aggregate`` reduces all of them.
 
 >>> import torch, eccbench.metrics
 >>> truth = torch.zeros(1, 1, 5, 5)
@@ -96,7 +96,8 @@ class _Topology(Metric):  # type: ignore[misc]
         Parameters
         ----------
         reduction : {'none', 'mean', 'sum', 'mean_batch', 'sum_batch', 'mean_channel', 'sum_channel'}, optional
-            Over classes and images, over images alone (``_batch``) or over classes alone (``_channel``). NaN counts nowhere.
+            Over classes and images, over images alone (``_batch``) or over classes alone (``_channel``). NaN counts
+            nowhere.
         """
         before, self._computed = self.reduction, None
         try:
@@ -117,7 +118,8 @@ class _Topology(Metric):  # type: ignore[misc]
         if not self.include_background and pred.shape[1] > 1:
             pred, truth = pred[:, 1:], truth[:, 1:]
         dims = pred.ndim - 2
-        options: dict[str, Any] = {"connectivity": self.connectivity or (26 if dims == 3 else 8), "verify": self.verify, "threads": self.threads}
+        connectivity = self.connectivity or (26 if dims == 3 else 8)
+        options: dict[str, Any] = {"connectivity": connectivity, "verify": self.verify, "threads": self.threads}
         numbers = torch.zeros(pred.shape[:2])
         for b in range(pred.shape[0]):
             for c in range(pred.shape[1]):
@@ -147,7 +149,8 @@ def _reduced(values: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
         return values, known.to(values.dtype)
     if reduction == "mean":  # of the means of the images that have any
         each, counts = _reduced(values, "mean_channel")
-        return _reduced(torch.where(counts > 0, each, torch.nan)[:, None], "mean_batch")[0].squeeze(0), (counts > 0).sum().to(values.dtype)
+        mean, _ = _reduced(torch.where(counts > 0, each, torch.nan)[:, None], "mean_batch")
+        return mean.squeeze(0), (counts > 0).sum().to(values.dtype)
     axes: Any = (0, 1) if reduction == "sum" else 0 if reduction.endswith("_batch") else 1
     count = known.sum(axes).to(values.dtype)
     total = torch.where(known, values, torch.zeros_like(values)).sum(axes)
@@ -212,7 +215,7 @@ class BettiMatching(_ByDimension):
 
     Parameters
     ----------
-    include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, dimensions, **kwargs
+    include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, dimensions
         As of `BettiError`.
     """
 

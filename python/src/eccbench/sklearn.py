@@ -131,8 +131,13 @@ class _ByLevel(_OfImages):
 
     def _options(self) -> dict[str, Any]:
         return {
-            "at": self.levels_, "batch_axis": 0, "construction": self.construction, "superlevel": self.superlevel,
-            "periodic": self.periodic, "verify": self.verify, "threads": self._threads(),
+            "at": self.levels_,
+            "batch_axis": 0,
+            "construction": self.construction,
+            "superlevel": self.superlevel,
+            "periodic": self.periodic,
+            "verify": self.verify,
+            "threads": self._threads(),
         }
 
     def _named(self, number: str) -> list[str]:
@@ -291,7 +296,13 @@ class Eigenmap(_OfImages):
         self.n_pairs_ = n
 
     def _features(self, images: NDArray[Any]) -> NDArray[np.float64]:
-        options: dict[str, Any] = {"graph": self.graph, "tol": self.tol, "sigma": self.sigma, "verify": self.verify, "n_jobs": self.n_jobs}
+        options: dict[str, Any] = {
+            "graph": self.graph,
+            "tol": self.tol,
+            "sigma": self.sigma,
+            "verify": self.verify,
+            "n_jobs": self.n_jobs,
+        }
         return np.stack([_eigenmap.eigenmap(image, self.n_pairs_, **options).eigenvalues_ for image in images])
 
     def _names(self) -> list[str]:

@@ -16,6 +16,7 @@ import xarray
 from ._betti import betti
 from ._curve import curve
 from ._gvf import gvf
+from ._result import Verdict
 
 __all__ = ["Accessor"]
 
@@ -27,7 +28,15 @@ class Accessor:
     def __init__(self, array: xarray.DataArray):
         self._array = array
 
-    def curve(self, dims: Sequence[Hashable] | None = None, *, at: Any = None, periodic: Sequence[Hashable] = (), mask: Any = None, **options: Any) -> Any:
+    def curve(
+        self,
+        dims: Sequence[Hashable] | None = None,
+        *,
+        at: Any = None,
+        periodic: Sequence[Hashable] = (),
+        mask: Any = None,
+        **options: Any,
+    ) -> Any:
         """Euler characteristic curves: `eccbench.curve` of the array.
 
         Parameters
@@ -65,7 +74,15 @@ class Accessor:
         chi = np.array([c.chi for c in curves]).reshape(*(images.sizes[d] for d in others), -1)
         return self._over(images, others, chi, {"level": np.asarray(at)}, curves[0]._about() if curves else {})
 
-    def betti(self, at: Any = None, dims: Sequence[Hashable] | None = None, *, periodic: Sequence[Hashable] = (), mask: Any = None, **options: Any) -> xarray.DataArray:
+    def betti(
+        self,
+        at: Any = None,
+        dims: Sequence[Hashable] | None = None,
+        *,
+        periodic: Sequence[Hashable] = (),
+        mask: Any = None,
+        **options: Any,
+    ) -> xarray.DataArray:
         """Betti numbers of the sets at some values: `eccbench.betti` of the array.
 
         Parameters
@@ -85,10 +102,15 @@ class Accessor:
         options["periodic"] = self._axes(dims, periodic)
         others, images, mask = self._images(dims, mask)
         numbers = betti(self._flat(images, others), at, mask=mask, batch_axis=0, **options)
-        about = {"verdict": numbers.verdict, "witness": numbers.witness, "implementation": numbers.implementation}
         levels = {} if np.ndim(at) == 0 else {"level": np.asarray(at)}
         shape = [images.sizes[d] for d in others] + [len(v) for v in levels.values()] + [3]
-        return self._over(images, others, np.asarray(numbers).reshape(shape), {**levels, "dimension": np.arange(3)}, about)
+        return self._over(
+            images,
+            others,
+            np.asarray(numbers).reshape(shape),
+            {**levels, "dimension": np.arange(3)},
+            Verdict.of([numbers])._asdict(),
+        )
 
     def gvf(self, **options: Any) -> xarray.DataArray:
         """Gradient vector flow: `eccbench.gvf` of the array, with an axis ``component`` before its own.
@@ -103,9 +125,10 @@ class Accessor:
         field : xarray.DataArray
         """
         field = gvf(self._array.values, **options)
-        about = {"verdict": field.verdict, "witness": field.witness, "implementation": field.implementation}
         coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
-        return xarray.DataArray(np.asarray(field), coords, ("component", *self._array.dims), attrs=about)
+        return xarray.DataArray(
+            np.asarray(field), coords, ("component", *self._array.dims), attrs=Verdict.of([field])._asdict()
+        )
 
     def _images(self, dims: Sequence[Hashable] | None, mask: Any) -> tuple[list[Hashable], xarray.DataArray, Any]:
         """The axes that count images, the array with these first, and its mask in the same order."""
@@ -130,10 +153,12 @@ class Accessor:
     @staticmethod
     def _flat(images: xarray.DataArray, others: Sequence[Hashable]) -> Any:
         """All images along one axis."""
-        return images.values.reshape(-1, *images.shape[len(others):])
+        return images.values.reshape(-1, *images.shape[len(others) :])
 
     @staticmethod
-    def _over(images: xarray.DataArray, others: Sequence[Hashable], numbers: Any, axes: dict[str, Any], about: dict[str, str]) -> xarray.DataArray:
+    def _over(
+        images: xarray.DataArray, others: Sequence[Hashable], numbers: Any, axes: dict[str, Any], about: dict[str, str]
+    ) -> xarray.DataArray:
         """Numbers over the axes that count images, and some more."""
         coords = {name: c for name, c in images.coords.items() if set(c.dims) <= set(others)}
         return xarray.DataArray(numbers, {**coords, **axes}, (*others, *axes), attrs=about)
