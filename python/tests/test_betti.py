@@ -192,3 +192,18 @@ def test_batches_at_values(dtype, superlevel, construction):
         images[1, 0, 0, 0] = np.nan
         with pytest.raises(ValueError, match="image 1: 1 value is NaN.*nan='mask'"):
             eccbench.betti(images, [1, 2], batch_axis=0)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_many_values(dtype):
+    """An image of many values of 64 bits is ranked among the values that are asked for."""
+    image = (np.random.default_rng(9).standard_normal((20, 20, 21)) * 1e6).astype(dtype)
+    for superlevel in (False, True):
+        for at in (5, [2.5, -1e5, 1e30]):
+            numbers = eccbench.betti(image, at, superlevel=superlevel)
+            sets = [image >= t if superlevel else image <= t for t in np.atleast_1d(at)]
+            assert np.array_equal(np.reshape(numbers, (-1, 3)), [eccbench.betti(s) for s in sets]) and numbers.verdict == "VERIFIED"
+    if dtype == "float64":
+        image[1, 2, 3] = np.inf
+        with pytest.raises(ValueError, match=r"index 465 \(z 1, y 2, x 3\)"):
+            eccbench.betti(image, 5)

@@ -224,27 +224,27 @@ def betti(
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
-    if batch_axis is not None and values.size and mask is None:
-        found = _of_batch(image, values.ravel(), request, nan, batch_axis, periodic)
+    if values.size and mask is None:
+        found = _sampled(image, values.ravel(), request, nan, batch_axis, periodic)
         if found is not None:
-            return _verified(found[0].reshape(-1, *values.shape, 3), found[1])
+            return _verified(found[0].reshape(*(() if batch_axis is None else (-1,)), *values.shape, 3), found[1])
     images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
     batch = () if batch_axis is None else (len(images),)
     numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
     return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
 
 
-def _of_batch(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int,
-              periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
-    """The numbers of all images of a batch by one block, or None where images are asked one by one."""
+def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int | None,
+             periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
+    """The numbers of images whose voxels are ranked among the values; None where that takes longer or cannot be."""
     array = None if is_path(image) or isinstance(image, Image) else _array(image)
     if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask:
         return None
-    if periodic not in (False, (), []):
+    if batch_axis is None and array.dtype.itemsize < 8:
         return None
-    images, _ = _images(array, None, axis("batch_axis", batch_axis, array.ndim))
-    sets = _CurveRows(None, values).sets(images, request["superlevel"]) if len(images) > 1 else None
-    if sets is None or len(sets[0]) > 255:
+    images, _ = _images(array, None, None if batch_axis is None else axis("batch_axis", batch_axis, array.ndim))
+    sets = _CurveRows(None, values).sets(images, request["superlevel"])
+    if sets is None or rings(periodic, images.ndim - 1):
         return None
 
     def ask(voxels: NDArray[Any], _: Sequence[int]) -> tuple[NDArray[np.int64], Verdict]:
