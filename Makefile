@@ -274,11 +274,12 @@ python: wheel
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
+	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
-		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples' $(PLAIN_TESTS)
+		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
 
 # Each reader against the reference library of its format, on files that are generated: FORMATS, or all, for so long
 # each, from a SEED on. 10⁵ files of a format are minutes: DIFFERENTIAL_TIME=3600.
@@ -304,21 +305,22 @@ waits: build wheel $(BIN)/waits/done
 	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
 	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/eccbench
 
-# The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
+# The layers of PyTorch, and metrics beside torchmetrics and MONAI, in a Debian of their own: its PyTorch is for the CPU, an eighth of
 # what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.
 TORCH   := $(BIN)/torch
 DRAWING := matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python-dateutil six packaging
+METRICS := torchmetrics lightning-utilities monai
 $(TORCH).done: scripts/torch.sh
 	rm -rf $(TORCH)
 	mmdebstrap --quiet --mode=root --variant=apt --format=directory --include=python3-torch,python3-pytest,python3-venv \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' trixie $(TORCH)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.13 \
 		--platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
-		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING)
+		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING) $(METRICS)
 	touch $@
 torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
-	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py'
+	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py tests/test_metrics.py tests/test_docstrings.py'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
 # A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.

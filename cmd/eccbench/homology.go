@@ -41,11 +41,7 @@ type homologyJob struct {
 	answering
 	field, format string
 	bare          bool
-	over          homology.Ring
 }
-
-// homologyImpls are in the order of their speed.
-var homologyImpls = []string{"duality", "reduced", "definition"}
 
 func doHomology(c *cli.Program, args []string) error {
 	var j homologyJob
@@ -64,8 +60,7 @@ func doHomology(c *cli.Program, args []string) error {
 	if f.NArg() != 1 {
 		return cli.Usagef("homology wants one complex: a file, an input string or - for standard input")
 	}
-	var err error
-	if j.over, err = homology.ParseRing(j.field); err != nil {
+	if _, err := homology.ParseRing(j.field); err != nil {
 		return cli.Usagef("--field: %w", err)
 	}
 	if err := j.check(); err != nil {
@@ -95,13 +90,11 @@ type homologyAnswer struct {
 
 // run answers for one complex and writes the confirmed groups.
 func (j homologyJob) run(c *cli.Program, input string, given bool) error {
-	var name string
-	var err error
+	coefficients := ""
 	if given {
-		name, err = homology.Of(input, j.over)
-	} else {
-		name, err = c.Homology.Named(input)
+		coefficients = j.field
 	}
+	name, err := ask.HomologyName(input, coefficients)
 	if err != nil {
 		return notOfImage(input, cli.Usage(err))
 	}
@@ -120,7 +113,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
-	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
+	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, ask.HomologyImpls...)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ var witnesses = map[string]witness{
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
-		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/workloads/homology/homologytest",
-		"reports/paper"}},
+		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
+		"internal/workloads/homology/homologytest", "reports/paper"}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
 		"cmd/eccbench", "impls", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},

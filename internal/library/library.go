@@ -1,8 +1,8 @@
 // Package library answers for the programs of other languages, in their own process: the
 // curve of an image in their memory, or of a file, checked by its fingerprint, its Betti
 // numbers, its gradient vector flow, the lowest eigenpairs of its graph, the comparison of a segmentation
-// with its truth, and its soft curve with the gradients. Its answers are those of the commands curve, betti,
-// gvf, eigenmap and assess, and of the workload softecc.
+// with its truth, and its soft curve with the gradients; and the homology of a complex. Its answers are those of
+// the commands curve, betti, gvf, eigenmap, assess and homology, and of the workload softecc.
 //
 // It does without the list of all implementations, which brings the kernels of devices and
 // the processes of the runner.
@@ -62,6 +62,8 @@ type Request struct {
 	// Assess asks how the first of two images in memory, a prediction, differs from the second, its
 	// truth; nil where it does not.
 	Assess *Assess `json:"assess"`
+	// Homology asks for the groups of a complex; nil where it does not.
+	Homology *Homology `json:"homology"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
@@ -100,6 +102,10 @@ type Answer struct {
 	// of each.
 	Sets    []string `json:"sets,omitempty"`
 	Columns []string `json:"columns,omitempty"`
+	// Groups are the Betti numbers of a complex by dimension, and Torsion the orders of the cyclic parts of each.
+	Groups       []int64    `json:"groups,omitempty"`
+	Torsion      [][]uint64 `json:"torsion,omitempty"`
+	Coefficients string     `json:"coefficients,omitempty"`
 
 	lines numbers
 }
@@ -171,6 +177,10 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		a, err := r.joined()
 		return []Answer{a}, err
 	}
+	if r.Homology != nil {
+		a, err := r.homology(voxels, mask)
+		return []Answer{a}, err
+	}
 	if r.Flow != nil && mask != nil {
 		if r.within = mask; len(mask) == 0 {
 			return nil, errors.New("a mask of 0 bytes: want float32 of the shape of the image")
@@ -216,7 +226,7 @@ func (r Request) Brief(bytes int) bool {
 
 // curve reports whether a curve is asked for.
 func (r Request) curve() bool {
-	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil
+	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil && r.Homology == nil
 }
 
 // convention is that of an image of a type.

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
 )
 
 // Curves at some values are those of whole curves, in every convention that they are taken in.
@@ -56,6 +58,64 @@ func TestSampledCurves(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Betti numbers of a batch at some values are those of its images one by one, set by set and by all levels.
+func TestSampledBetti(t *testing.T) {
+	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
+		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
+			r := Request{Type: "uint8", Images: 3, Threads: 2, Verify: true, Shape: shape, Betti: true}
+			s, _ := shapeOf(shape)
+			if few := fewBetti(int64(len(values)), s.Voxels()); few != (k == 0) {
+				t.Fatalf("%d sets of %v: few is %v", len(values), s, few)
+			}
+			rng := rand.New(rand.NewPCG(uint64(k), 2))
+			voxels := make([]byte, 3*s.Voxels())
+			for i := range voxels {
+				voxels[i] = byte(rng.IntN(9))
+			}
+			for _, r.Construction = range []string{"T", "V"} {
+				for _, r.Superlevel = range []bool{false, true} {
+					one, asked := r, r
+					one.At = slices.Clone(values)
+					for _, v := range values {
+						asked.Sets = append(asked.Sets, json.Number(fmt.Sprint(v.Float64())))
+					}
+					if r.Superlevel { // sets grow from the greatest value
+						slices.Reverse(one.At)
+					}
+					answers, err := Answers(t.Context(), one, voxels, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var want []int64
+					for _, a := range answers {
+						numbers := make([]int64, a.Numbers())
+						if err := a.Fill(make([]byte, 8*a.Rows), numbers); err != nil {
+							t.Fatal(err)
+						}
+						want = append(want, numbers...)
+					}
+					a, err := Answers(t.Context(), asked, voxels, nil)
+					got := make([]int64, len(want))
+					if err != nil || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) || a[0].Verdict != "VERIFIED" {
+						t.Errorf("%v: %v, %+v, %v, want %v", r, got, a, err, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A law that contradicts an answer makes an error of it.
+func TestSampledWrong(t *testing.T) {
+	s := &sampling{by: "nobody"}
+	if err := s.wrong("law", &verify.Diff{Where: "b0"}, nil); !errors.As(err, new(ask.VerdictError)) {
+		t.Error(err)
+	}
+	if err := s.wrong("law", nil, nil); err != nil {
+		t.Error(err)
 	}
 }
 

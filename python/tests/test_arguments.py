@@ -252,3 +252,14 @@ def test_levels_of_files(tmp_path):
         for superlevel in (False, True):
             of_file, of_array = (eccbench.curve(of, levels=4, superlevel=superlevel) for of in (tmp_path / f"{i}.npy", image))
             assert rows(of_file) == rows(of_array) and len(of_file) == 4
+
+
+def test_same_kind():
+    """Tensors of PyTorch on the CPU are taken as they are, and a field is one."""
+    theirs = pytest.importorskip("torch")
+    image = rng.random((5, 6, 7)).astype(np.float32)
+    other = theirs.asarray(image)
+    field = eccbench.gvf(other, steps=2)
+    assert type(field) is type(other) and np.array_equal(np.asarray(field), eccbench.gvf(image, steps=2))
+    assert eccbench.betti(other, 0.5) == eccbench.betti(image, 0.5) and eccbench.betti(other > 0.5) == eccbench.betti(image > 0.5)
+    assert rows(eccbench.curve(other)) == rows(eccbench.curve(image))

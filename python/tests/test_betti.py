@@ -1,4 +1,3 @@
-import doctest
 import pickle
 
 import definition
@@ -6,7 +5,6 @@ import numpy as np
 import pytest
 
 import eccbench
-from eccbench import _betti
 from test_curve import DTYPES, drawn
 from test_processes import linux, run
 
@@ -177,5 +175,35 @@ def test_interrupt():
     assert done.stdout.splitlines() == ["interrupted", "Betti(b0=1, b1=0, b2=0)"], done.stderr
 
 
-def test_examples():
-    assert doctest.testmod(_betti, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+@pytest.mark.parametrize("construction", ["T", "V"])
+@pytest.mark.parametrize("superlevel", [False, True])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "uint64", "float16", "float32", "float64"])
+def test_batches_at_values(dtype, superlevel, construction):
+    """The images of a batch have the numbers that they have one by one, at few values and at many."""
+    rng = np.random.default_rng(8)
+    ask = {"superlevel": superlevel, "construction": construction}
+    for shape in ((7, 9), (3, 4, 5)):
+        images = np.round(rng.standard_normal((3, *shape)) * 3).astype(dtype)
+        for at in (1, [1.5], [[3, -2], [1e30, -1e30]], np.arange(-6, 30) / 2):
+            numbers = eccbench.betti(np.moveaxis(images, 0, 1), at, batch_axis=1, **ask)
+            assert numbers.tolist() == [np.asarray(eccbench.betti(i, at, **ask)).tolist() for i in images]
+            assert numbers.verdict == "VERIFIED" and numbers.shape == (3, *np.shape(at), 3)
+    if images.dtype.kind == "f":
+        images[1, 0, 0, 0] = np.nan
+        with pytest.raises(ValueError, match="image 1: 1 value is NaN.*nan='mask'"):
+            eccbench.betti(images, [1, 2], batch_axis=0)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_many_values(dtype):
+    """An image of many values of 64 bits is ranked among the values that are asked for."""
+    image = (np.random.default_rng(9).standard_normal((20, 20, 21)) * 1e6).astype(dtype)
+    for superlevel in (False, True):
+        for at in (5, [2.5, -1e5, 1e30]):
+            numbers = eccbench.betti(image, at, superlevel=superlevel)
+            sets = [image >= t if superlevel else image <= t for t in np.atleast_1d(at)]
+            assert np.array_equal(np.reshape(numbers, (-1, 3)), [eccbench.betti(s) for s in sets]) and numbers.verdict == "VERIFIED"
+    if dtype == "float64":
+        image[1, 2, 3] = np.inf
+        with pytest.raises(ValueError, match=r"index 465 \(z 1, y 2, x 3\)"):
+            eccbench.betti(image, 5)

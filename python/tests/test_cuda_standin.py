@@ -359,6 +359,14 @@ def test_curves_are_verified_on_the_host(cupy, monkeypatch):
     curves = eccbench.curve(put(noise((4, 9, 9), np.uint8)), batch_axis=0, at=[3, 50], construction="V", superlevel=True)
     assert [c.verdict for c in curves] == ["VERIFIED"] * 4 and curves[0].convention == "V, superlevel"
     assert eccbench.curve(put(noise((5, 7), np.uint8)), verify=False).verdict == "UNVERIFIED"
+    image, labels = put(noise((5, 6, 7), np.float32)), put((noise((5, 6, 7), np.uint8) > 9).astype(np.uint8))
+    on_host, labels_on_host = (np.array(a, subok=False) for a in (image, labels))
+    for ask in (
+        lambda i, m: eccbench.betti(i, [1, 2]), lambda i, m: eccbench.betti(m > 0), lambda i, m: eccbench.betti(i, 5, mask=m), lambda i, m: eccbench.betti_curves(i),
+        lambda i, m: eccbench.assess(m, 1 - m), lambda i, m: eccbench.eigenmap(i, 2).eigenvalues_, lambda i, m: np.asarray(eccbench.gvf(i, steps=2, mask=m)),
+    ):
+        copied.clear()
+        assert np.all(ask(image, labels) == ask(on_host, labels_on_host)) and 1 <= len(copied) <= 2
     assert Plan.made == []  # nothing is counted where it is not verified
 
 

@@ -328,11 +328,6 @@ def test_kept(tmp_path):
         c["witness"]
 
 
-@pytest.mark.parametrize("module", [eccbench, _curve])
-def test_examples(module):
-    assert doctest.testmod(module, raise_on_error=True).attempted > 0
-
-
 def test_readme():
     readme = Path(__file__).parents[1] / "README.md"
     assert doctest.testfile(str(readme), module_relative=False, raise_on_error=True).attempted > 10

@@ -1,4 +1,3 @@
-import doctest
 import os
 import signal
 
@@ -136,10 +135,6 @@ def test_masked_betti(shape, dtype):
         eccbench.dask.betti(array, values, mask=within[:-1])
 
 
-def test_examples():
-    assert doctest.testmod(eccbench.dask).failed == 0
-
-
 def test_refused():
     array = dask.array.zeros((4, 5, 6), chunks=2)
     with pytest.raises(TypeError, match="want a dask.array.Array"):
@@ -163,3 +158,17 @@ def test_refused():
         eccbench.dask.curve(array, mask=np.ones((4, 5)))
     with pytest.raises(ValueError, match="does not know all"):
         eccbench.dask.curve(array[array[:, 0, 0] > 1])
+
+
+@pytest.mark.parametrize("chunks", [(4, 2, 3), (10, 6, 7), (3, -1, -1)])
+def test_curves(chunks):
+    """Features of many images are those of eccbench.curve, whatever the chunks, and nothing is computed before."""
+    images = np.random.default_rng(5).integers(0, 9, (10, 6, 7))
+    lazy = eccbench.dask.curves(dask.array.from_array(images, chunks=chunks), [2, 4.5], construction="V")
+    assert lazy.shape == (10, 2) and lazy.dtype == np.int64
+    want = [c.chi.tolist() for c in eccbench.curve(images, at=[2, 4.5], batch_axis=0, construction="V")]
+    assert lazy.compute().tolist() == want
+    turned = eccbench.dask.curves(dask.array.from_array(np.moveaxis(images, 0, 2)), at=[2, 4.5], batch_axis=-1, construction="V")
+    assert turned.compute().tolist() == want
+    with pytest.raises(TypeError, match="want a dask.array.Array"):
+        eccbench.dask.curves(images, [1])

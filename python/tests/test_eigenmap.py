@@ -1,10 +1,8 @@
-import doctest
 
 import numpy as np
 import pytest
 
 import eccbench
-from eccbench import _eigenmap
 from test_curve import DTYPES, drawn
 
 
@@ -149,5 +147,9 @@ def test_refused(tmp_path):
             eccbench.eigenmap(bad)
 
 
-def test_examples():
-    assert doctest.testmod(_eigenmap, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+def test_batch():
+    images = np.random.default_rng(3).integers(0, 9, (6, 3, 7))
+    found = eccbench.eigenmap(images, 2, batch_axis=1, sigma=0.2)
+    for i, one in enumerate(found):
+        assert np.array_equal(one.eigenvalues_, eccbench.eigenmap(images[:, i], 2, sigma=0.2).eigenvalues_)
+    assert len(found) == 3

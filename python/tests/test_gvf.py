@@ -1,10 +1,8 @@
-import doctest
 
 import numpy as np
 import pytest
 
 import eccbench
-from eccbench import _gvf
 from test_curve import DTYPES, drawn
 
 
@@ -133,5 +131,18 @@ def test_refused(tmp_path):
             ask()
 
 
-def test_examples():
-    assert doctest.testmod(_gvf, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+def test_batch():
+    """The fields of a batch are those of its images, with a mask for all or for each."""
+    images, labels = rng_images(), rng_images() > 3
+    want = [eccbench.gvf(i, steps=3) for i in np.moveaxis(images, 1, 0)]
+    found = eccbench.gvf(images, steps=3, batch_axis=1)
+    assert np.array_equal(found, want) and found.verdict == "VERIFIED" and found.dtype == np.float32
+    assert np.array_equal(eccbench.gvf(images, steps=3, batch_axis=1, mask=labels), [eccbench.gvf(i, steps=3, mask=m) for i, m in zip(np.moveaxis(images, 1, 0), np.moveaxis(labels, 1, 0))])
+    assert np.array_equal(eccbench.gvf(images, steps=3, batch_axis=1, mask=labels[:, 0]), [eccbench.gvf(i, steps=3, mask=labels[:, 0]) for i in np.moveaxis(images, 1, 0)])
+    assert eccbench.gvf(images[:, :0], steps=3, batch_axis=1).shape == (0, 2, 6, 7)
+    with pytest.raises(ValueError, match="batch_axis 3"):
+        eccbench.gvf(images, steps=3, batch_axis=3)
+
+
+def rng_images():
+    return np.random.default_rng(12).integers(0, 9, (6, 3, 7)).astype(np.uint8)

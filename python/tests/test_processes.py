@@ -232,3 +232,13 @@ def test_no_memory_is_lost():
 def test_not_loaded_by_import():
     done = run("print(eccbench._library._state.loaded)")
     assert done.stdout == "None\n", done.stderr
+
+
+def test_imports():
+    """Importing the package brings in little: what takes long waits until it is needed."""
+    done = run("""
+        import sys
+        print(*sorted({m.partition(".")[0] for m in sys.modules} & {"html", "xml", "email", "importlib.metadata", "torch", "dask", "pandas", "scipy", "sklearn"}))
+        print("numpy.typing" in sys.modules, "eccbench.cuda" in sys.modules)
+    """)
+    assert done.stdout.splitlines() == ["", "False False"], done.stderr

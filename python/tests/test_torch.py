@@ -1,6 +1,5 @@
 """The layers of PyTorch, where it is installed."""
 
-import doctest
 import itertools
 import shutil
 
@@ -265,7 +264,3 @@ def test_refused():
     ]:
         with pytest.raises(error, match=what):
             ask()
-
-
-def test_examples():
-    assert doctest.testmod(layers).failed == 0

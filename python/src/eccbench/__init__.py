@@ -1,5 +1,8 @@
 """Exact, verified Euler characteristic curves, Betti numbers, gradient vector flow and eigenmaps of images.
 
+Homology of meshes and comparisons of segmentations are here, too; `eccbench.sklearn`, `eccbench.metrics`,
+`eccbench.torch`, `eccbench.dask`, `eccbench.xarray` and `eccbench.cuda` have them for other libraries.
+
 >>> import numpy as np, eccbench
 >>> image = np.random.default_rng(1).integers(0, 256, (64, 64, 64), np.uint8)
 >>> curve = eccbench.curve(image)
@@ -14,8 +17,12 @@ from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
 from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
+from ._homology import Homology, homology
 
-__all__ = ["Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
+__all__ = [
+    "Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Homology", "Image",
+    "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "homology", "open",
+]
 __version__: str
 
 

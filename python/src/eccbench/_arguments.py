@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import os
 import warnings
-from typing import Any, Literal, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 Construction = Literal["T", "V"]
 Nan = Literal["refuse", "mask"]
@@ -87,12 +89,22 @@ def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
 
 
+def on_host(image: Any) -> Any:
+    """A copy of an array of PyTorch or CuPy on an NVIDIA device; others as they are."""
+    if type(image) is np.ndarray:
+        return image
+    from . import cuda
+
+    return np.asarray(cuda.to_host(image)) if cuda.is_device_array(image) else image
+
+
 def array_of(name: str, image: Any) -> NDArray[Any]:
     """What an argument holds, as an array with its axes in the order (z, y, x)."""
+    image = on_host(image)
     if type(image) is np.ndarray:
         return image
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
-        array = np.asanyarray(image.dataobj).T
+        array: NDArray[Any] = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:
             array = array[0]
         return array
@@ -110,6 +122,21 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     if array.dtype.kind == "O" and array.ndim == 0:
         hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")
+    return array
+
+
+def like(image: Any, array: NDArray[Any]) -> Any:
+    """An array as one of the library that an image is of, PyTorch, CuPy or JAX, and on its device."""
+    import sys
+
+    name = type(image).__module__.partition(".")[0]
+    if name == "torch":
+        return sys.modules["torch"].from_dlpack(np.asarray(array)).to(image.device)
+    if name == "cupy":
+        with image.device:
+            return sys.modules["cupy"].asarray(array)
+    if name in ("jax", "jaxlib"):
+        return sys.modules["jax"].device_put(np.asarray(array), image.sharding)
     return array
 
 
@@ -141,14 +168,12 @@ def _outside() -> int:
 
 def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
     """A mask as an array of bool or numbers, of one of some shapes."""
-    from . import _curve, cuda
+    from . import _curve
 
     if is_path(mask):
         mask = _curve.open(mask)
     if isinstance(mask, _curve.Image):
         array = np.asarray(mask)
-    elif cuda.is_device_array(mask):
-        array = np.asarray(cuda.to_host(mask))
     else:
         array = array_of("mask", mask.filled(0) if isinstance(mask, np.ma.MaskedArray) else mask)
     if array.ndim == 0:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._arguments import array_of, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
+from ._result import Result, as_html
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment:
+class Assessment(Result):
     """How a segmentation differs from its ground truth, by label and connectivity.
 
     Attributes
@@ -38,7 +40,8 @@ class Assessment:
 
     Notes
     -----
-    ``result["1", 26]`` is a dict of the numbers of a label. A feature is matched where both masks have it
+    ``result["1", 26]`` is a dict of the numbers of a label. `to_pandas` and `to_xarray` have all of them, and
+    `save` and `load` keep them. A feature is matched where both masks have it
     in their union: ``matching_error0_max`` features of dimension 0 are not. In dimension 1 of 3D images the
     numbers of matched features are known to lie between ``_min`` and ``_max``.
     """
@@ -51,6 +54,7 @@ class Assessment:
     verdict: str
     witness: str
     implementation: str
+    _keys: ClassVar[int] = 2
 
     def __getitem__(self, key: tuple[Any, int]) -> dict[str, float]:
         """The numbers of a label in a connectivity, by column."""
@@ -58,26 +62,18 @@ class Assessment:
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return [{"label": label, "connectivity": c, **self[label, c]} for label in self.labels for c in self.connectivities]
-
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame with a row for each label and connectivity."""
-        import pandas
-
-        return pandas.DataFrame(self._rows())
+    def _table(self) -> dict[str, Any]:
+        pairs = [(label, c) for label in self.labels for c in self.connectivities]
+        rows = [{"label": label, "connectivity": c, **self[label, c]} for label, c in pairs]
+        return {name: [row[name] for row in rows] for name in ("label", "connectivity", *self.columns)}
 
     def __repr__(self) -> str:
         return f"<Assessment of {len(self.labels)} masks of {'x'.join(map(str, self.shape[::-1]))}, {self.verdict}>"
 
-    def _repr_html_(self) -> str:
-        head = ["label", "connectivity", "dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max", "matching_error1_max", "matching_error2_max"]
-        head = [c for c in head if len(self.shape) == 3 or "2" not in c]
-        rows = ["".join(f"<td>{html.escape(f'{r[c]:.4f}' if c == 'dice' else str(r[c]))}</td>" for c in head) for r in self._rows()]
-        return (
-            f"<table><caption>{self.verdict}{' by ' + html.escape(self.witness) if self.witness else ''}</caption><thead><tr>"
-            + "".join(f"<th>{c}</th>" for c in head) + "</tr></thead><tbody>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</tbody></table>"
-        )
+    def _drawn(self) -> str:
+        dims = range(len(self.shape))
+        names = ("label", "connectivity", "dice", "chi_error", *(f"b{d}_error" for d in dims), *(f"matching_error{d}_max" for d in dims))
+        return as_html({name: column for name, column in self._table().items() if name in names})
 
 
 _RATIOS = ("dice", "iou", "volume_error")
@@ -124,6 +120,15 @@ def assess(
     RuntimeError
         If the numbers fail their verification.
 
+    Notes
+    -----
+    Volumes are counted in voxels. The matching error is the Betti-matching error of binary masks [1]_.
+
+    References
+    ----------
+    .. [1] N. Stucki et al., "Topologically faithful image segmentation via induced matching of persistence
+       barcodes", ICML 2023.
+
     Examples
     --------
     >>> import numpy as np, eccbench
@@ -138,11 +143,11 @@ def assess(
     both = [_labels_of(name, image) for name, image in (("pred", pred), ("truth", truth))]
     if both[0].shape != both[1].shape:
         raise ValueError(f"pred of shape {both[0].shape}, and truth is {both[1].shape}: want images of one shape")
-    affines = [getattr(image, "affine", None) for image in (pred, truth)]
-    if all(a is not None for a in affines) and not np.allclose(*affines, rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
+    affines = [np.asarray(image.affine) for image in (pred, truth) if getattr(image, "affine", None) is not None]
+    if len(affines) == 2 and not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
         raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
     shape = both[0].shape
-    known = (26, 6) if len(shape) == 3 else (8, 4)
+    known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:
         raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image of {len(shape)} axes")
     request: _Request = {
@@ -164,7 +169,7 @@ def assess(
         raise _translated(e) from None
     values = rows.reshape(len(answer["sets"]), 2, len(answer["columns"]))
     if connectivity != "both":
-        values, known = values[:, [known.index(connectivity)]], (connectivity,)
+        values, known = values[:, [known.index(int(connectivity))]], (int(connectivity),)
     return Assessment(tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, answer["verdict"], answer["witness"], answer["implementation"])
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from . import _library, cuda
+from . import _library
 from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
+from ._result import Result, sparkline
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 _Request = Dict[str, Any]
 _Answer = TypeVar("_Answer")
@@ -21,13 +24,14 @@ _NATIVE = ("uint8", "int16", "uint16", "float32", "int32", "uint32", "int64", "u
 _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactly
 
 
-class _ByLevel:
+class _ByLevel(Result):
     """What is known of the sets of an image, in columns with a row for each level: a mapping that
     unpacks as its columns, and an array of a row for each level to NumPy."""
 
     levels: NDArray[Any]
     verdict: str
     witness: str
+    implementation: str
     construction: str
     superlevel: bool
     shape: tuple[int, ...]
@@ -63,6 +67,44 @@ class _ByLevel:
     def convention(self) -> str:
         """The construction and the filtration, such as 'T, sublevel'."""
         return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+
+    def _table(self) -> Dict[str, NDArray[Any]]:
+        return {key: self[key] for key in self.keys()}
+
+    def _about(self) -> Dict[str, str]:
+        return {**super()._about(), "convention": self.convention}
+
+    def _drawn(self) -> str:
+        return sparkline(*self)
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the columns over the levels, by Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure, whose title is the convention and the verdict.
+        **style
+            Arguments of ``ax.plot``.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+            ax.set_title(f"{self.convention}: {self.verdict}")
+        drawn: dict[str, Any] = {"marker": "."} if getattr(self, "sampled", False) else {"drawstyle": "steps-post"}
+        for key in self._columns:
+            ax.plot(self.levels, self[key], **{"label": key, **drawn, **style})
+        ax.set_xlabel("level")
+        if len(self._columns) > 1:
+            ax.legend()
+        else:
+            ax.set_ylabel("χ")
+        return ax
 
     def _shown(self, rows: str) -> str:
         shape = "×".join(map(str, self.shape))
@@ -112,9 +154,18 @@ class Curve(_ByLevel):
 
     Notes
     -----
-    ``levels, chi = curve`` unpacks a curve. It is a mapping of ``'levels'`` and ``'chi'``, so that
-    ``np.savez(file, **curve)`` keeps it and ``pandas.DataFrame(dict(curve))`` has the columns;
-    ``numpy.asarray(curve)`` is an array of shape (n, 2), a level and its χ in each row.
+    ``levels, chi = curve`` unpacks a curve, ``numpy.asarray(curve)`` is an array of shape (n, 2), a
+    level and its χ in each row, and ``dict(curve)`` has the columns. `to_pandas`, `to_xarray` and `plot`
+    give others. `save` keeps a curve in a file and ``eccbench.Curve.load`` reads it. Two curves are equal
+    if their numbers and conventions are, whoever counted and confirmed them.
+
+    Examples
+    --------
+    >>> import numpy as np, eccbench
+    >>> curve = eccbench.curve(np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8))
+    >>> levels, chi = curve
+    >>> curve == eccbench.curve(np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8), verify=False)
+    True
     """
 
     levels: NDArray[Any]
@@ -353,8 +404,6 @@ def curve(
     rows = _Rows(None if levels is None else whole("levels", levels), None if at is None else _numbers(at, "at"))
     if is_path(image):
         image = open(image)
-    if cuda.is_device_array(image):
-        image = cuda.to_host(image)
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
     curves = None
@@ -407,9 +456,9 @@ class _Rows:
     def sets(self, images: NDArray[Any], superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
         """Values of the images' type whose sets are those that were asked for, ascending, and the one
         of each, -1 for a set without voxels; None where the whole curve takes no longer."""
-        at, dtype = self.at, images.dtype.newbyteorder("=")
-        if at is None and self.levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
-            self.levels, self.at = None, _even(images[0], self.levels)[:: -1 if superlevel else 1]
+        at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
+        if at is None and levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
+            self.levels, self.at = None, _even(images[0], levels)[:: -1 if superlevel else 1]
             at = self.at
         if at is None or not 0 < len(at) or images.size == 0 or len(images) == 1 and not _many(images[0]):
             return None
@@ -483,7 +532,7 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: i
         warn_of_colour(shape)
     wider = _WIDENED.get(_name(images.dtype))
     if wider is not None:
-        images = images.astype(wider)
+        images = images.view(wider) if images.dtype == np.bool_ else images.astype(wider)
     if within is None:
         return images, None
     within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)

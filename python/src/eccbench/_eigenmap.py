@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
-from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
+from ._arguments import Graph, Laplacian, array_of, axis, choice, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _one, _Request, _translated, open
+from ._result import Table
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
 
 _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
 
 
-class Eigenmap:
+class Eigenmap(Table):
     """The lowest eigenpairs of an image's graph, and the cut in two by the second vector.
 
     An estimator with scikit-learn's conventions: it keeps its parameters as they are given, `fit`
@@ -159,6 +162,42 @@ class Eigenmap:
         given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != getattr(fresh, name)]
         return f"Eigenmap({', '.join(given)})"
 
+    def _table(self) -> dict[str, Any]:
+        return {"pair": np.arange(len(self.eigenvalues_)), "eigenvalue": self.eigenvalues_, "residual": self.residuals_}
+
+    def _about(self) -> dict[str, str]:
+        return {"verdict": self.verdict_, "witness": self.witness_, "implementation": self.implementation_}
+
+    def _repr_html_(self) -> str:
+        if hasattr(self, "verdict_"):
+            return super()._repr_html_()
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the second vector, of a volume in its middle slice, by Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure, whose title is the eigenvalue and the verdict.
+        **style
+            Arguments of ``ax.imshow``.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+            ax.set_title(f"eigenvalue {self.eigenvalues_[1]:.4g}: {self.verdict_}")
+        second = np.atleast_2d(self.embedding_[..., 1])
+        ax.imshow(second if second.ndim == 2 else second[len(second) // 2], **style)
+        return ax
+
     def fit(self, X: Any, y: Any = None) -> Eigenmap:
         """Find the pairs.
 
@@ -242,7 +281,11 @@ class Eigenmap:
         self.verdict_, self.witness_, self.implementation_ = answer["verdict"], answer["witness"], answer["implementation"]
 
 
-def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
+@overload
+def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: None = ..., **params: Any) -> Eigenmap: ...
+@overload
+def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: int, **params: Any) -> list[Eigenmap]: ...
+def eigenmap(image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any) -> Eigenmap | list[Eigenmap]:
     """The lowest eigenpairs of an image's graph: a fitted `Eigenmap` with these parameters.
 
     Parameters
@@ -251,12 +294,29 @@ def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
         An image of 1 to 3 axes, or what `open` takes.
     n_pairs : int, optional
         How many pairs, that of the value 0 included.
+    batch_axis : int, optional
+        The axis that counts images. By default the array is one image.
     **params
         Those of `Eigenmap`.
 
     Returns
     -------
-    fitted : Eigenmap
+    fitted : Eigenmap, or list of Eigenmap
+        A list for a batch.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError, RuntimeError
+        As from `Eigenmap.fit`.
+
+    Notes
+    -----
+    The graph of voxels is that of Shi and Malik [1]_, the one of patches that of Cheng et al. [2]_.
+
+    References
+    ----------
+    .. [1] J. Shi, J. Malik, "Normalized cuts and image segmentation", IEEE PAMI 22 (2000).
+    .. [2] L. Cheng et al., "GPU accelerated vessel segmentation using Laplacian eigenmaps", 2014.
 
     Examples
     --------
@@ -265,4 +325,10 @@ def eigenmap(image: Any, n_pairs: int | None = None, **params: Any) -> Eigenmap:
     >>> int(found.labels_.sum()), found.verdict_
     (32, 'VERIFIED')
     """
-    return Eigenmap(n_pairs, **params).fit(image)
+    if batch_axis is None:
+        return Eigenmap(n_pairs, **params).fit(image)
+    if is_path(image) or isinstance(image, Image):
+        raise ValueError("batch_axis: a file holds one image")
+    array = array_of("image", image)
+    images = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
+    return [Eigenmap(n_pairs, **params).fit(one) for one in images]

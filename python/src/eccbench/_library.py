@@ -173,7 +173,7 @@ class Job:
         try:
             length = getattr(self._library, start)(self._number, text, len(text), *memory, said, _SAID)
             if 0 <= length <= _SAID:
-                known = json.loads(said[:length])  # it is over, or was never begun
+                known = json.loads(said.raw[:length])  # it is over, or was never begun
             else:
                 while not self._library.eccbench_wait(self._number, _TURN):
                     pass  # signals are seen between two turns

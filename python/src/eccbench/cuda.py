@@ -368,11 +368,11 @@ def _called(at: ArrayLike | None) -> Any:
     if at is None or type(at) is range:
         return at
     seen, key = _known.values.get(id(at), (None, None))
-    if seen is at and (type(at) is tuple or (at.tobytes() == key[2] and at.shape == key[1] and at.dtype.str == key[0])):  # type: ignore[union-attr]
+    if seen is at and (type(at) is tuple or (at.tobytes() == key[2] and at.shape == key[1] and at.dtype.str == key[0])):  # type: ignore[union-attr,unused-ignore]
         return key
     values = np.asarray(at)
     key = values.dtype.str, values.shape, values.tobytes()
-    if type(at) is np.ndarray or type(at) is tuple and all(type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
+    if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
         _remembered(_known.values, id(at), (at, key))  # which keeps them, so that nothing else gets that id
     return key
 

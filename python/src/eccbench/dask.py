@@ -14,15 +14,16 @@ from typing import Any, NamedTuple, Union
 import dask
 import dask.array
 import numpy as np
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
 from . import _arguments, _betti, _curve
 from ._arguments import Construction, Nan
 from ._betti import Betti
 from ._curve import Curve
+from ._result import Array
 
-__all__ = ["betti", "curve"]
+__all__ = ["betti", "curve", "curves"]
 
 _FAN = 16  # parts that are put together at a time
 _MOST_SETS = 255  # of an image at a time
@@ -110,16 +111,67 @@ def curve(
         """Slices of the image and of the mask, each as one array."""
         return _one(image[lo:hi]), None if mask is None else _one(mask[lo:hi])
 
-    count, parts = dask.delayed(_slab, pure=False), []
+    count, parts = delayed(_slab, pure=False), []
     for lo, hi in _cuts(image, slices):
         shared = min(lo, 1)
         parts.append(count(*of(lo - shared, hi), shared, options))
     if 0 in rings:
         first, last = of(0, 1), of(depth - 1, depth)
-        parts.append(dask.delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
-    together = _tree(dask.delayed(_sum, pure=True), parts)
-    whole = dask.delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
+        parts.append(delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
+    together = _tree(delayed(_sum, pure=True), parts)
+    whole = delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
     return whole.compute() if compute else whole
+
+
+def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **options: Any) -> Any:
+    """Exact Euler characteristic curves of the images of a Dask array at some values, as an array of features.
+
+    Parameters
+    ----------
+    images : dask.array.Array
+        Images along one axis. A task counts those of a chunk of that axis.
+    at : array_like of one axis
+        The values.
+    batch_axis : int
+        The axis that counts images.
+    threads : int
+        Cores that a task uses.
+    **options
+        Those of `eccbench.curve`. A mask is an array in memory, of the shape of an image.
+
+    Returns
+    -------
+    chi : dask.array.Array of int64
+        Of shape (images, values), which nothing has computed yet.
+
+    Raises
+    ------
+    TypeError
+        If the images are no Dask array.
+    ValueError
+        As from `eccbench.curve`, when it is computed.
+
+    Examples
+    --------
+    >>> import dask.array, eccbench.dask
+    >>> digits = dask.array.random.default_rng(1).integers(0, 16, (100, 8, 8), chunks=(25, 8, 8))
+    >>> eccbench.dask.curves(digits, at=[4, 8]).compute().shape
+    (100, 2)
+    """
+    if not isinstance(images, dask.array.Array):
+        raise TypeError(f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
+    images = dask.array.moveaxis(images, _arguments.axis("batch_axis", batch_axis, images.ndim), 0)
+    images = images.rechunk({axis: -1 for axis in range(1, images.ndim)})
+    values = _curve._numbers(at, "at")
+    return dask.array.map_blocks(
+        _features, images, values, {**options, "threads": threads}, chunks=(images.chunks[0], (len(values),)),
+        drop_axis=list(range(2, images.ndim)), dtype=np.int64, meta=np.empty((0, 0), np.int64))
+
+
+def _features(images: NDArray[Any], at: NDArray[Any], options: dict[str, Any]) -> NDArray[np.int64]:
+    chi = np.empty((len(images), len(at)), np.int64)
+    _curve.curve(images, at=at, batch_axis=0, out=chi, **options)
+    return chi
 
 
 def betti(
@@ -205,18 +257,18 @@ def betti(
         image, mask = image[0], None if mask is None else mask[0]
     flat = image.ndim == 2
     request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact}
-    count, parts = dask.delayed(_betti.slabs_of, pure=False), []
+    count, parts = delayed(_betti.slabs_of, pure=False), []
     for lo, hi in _cuts(image, slices):
         part = slice(max(0, lo - 1), hi)
         parts.append(count(_one(image[part]), image.shape, lo, hi, request, None if mask is None else _one(mask[part])))
-    together = _tree(dask.delayed(_betti.join, pure=True), parts, flat, request)
-    whole = dask.delayed(_numbers, pure=True)(together, flat, request, values.shape)
+    together = _tree(delayed(_betti.join, pure=True), parts, flat, request)
+    whole = delayed(_numbers, pure=True)(together, flat, request, values.shape)
     return whole.compute() if compute else whole
 
 
-def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tuple[int, ...]) -> Union[Betti, NDArray[np.int64]]:
-    numbers = _betti.numbers_of(whole, flat, request)
-    return numbers.reshape(*shape, 3) if shape else Betti(*map(int, numbers[0]))
+def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tuple[int, ...]) -> Union[Betti, Array]:
+    numbers, verdict = _betti.numbers_of(whole, flat, request)
+    return _betti._verified(numbers.reshape(*shape, 3), verdict)
 
 
 def _check(image: Any, name: str) -> None:
@@ -249,8 +301,8 @@ def _tree(add: Any, parts: list[Any], *options: Any) -> Any:
 
 def _one(array: Any) -> Delayed:
     """An array as one chunk, which a worker has whole."""
-    delayed: Delayed = array.rechunk(-1).to_delayed().item()
-    return delayed
+    whole: Delayed = array.rechunk(-1).to_delayed().item()
+    return whole
 
 
 def _changes(image: NDArray[Any], mask: Any, options: dict[str, Any], sign: int = 1) -> _Part:

@@ -1,0 +1,66 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/impls/homology/duality"
+	"eccbench/impls/homology/reduced"
+	"eccbench/internal/ask"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology"
+)
+
+// A Homology asks for the homology groups of a complex: of the input, or of simplices in memory.
+type Homology struct {
+	Coefficients string `json:"coefficients"` // a prime, Q or Z; "" for those that the input states, or 2
+	// Given is how many simplices of each dimension are in memory, one after the other, each by its vertices as uint32.
+	Given    []int64 `json:"given"`
+	Vertices int     `json:"vertices"` // how many numbers vertices may have
+}
+
+// read is the complex in memory, whose vertices may have coordinates x, y, z as float64.
+func (h Homology) read(simplices, points []byte) (*simplicial.Complex, error) {
+	c := &simplicial.Complex{Vertices: h.Vertices}
+	if len(points) > 0 {
+		c.Points = grid.Values[float64](points)
+	}
+	listed := grid.Values[uint32](simplices)
+	for d, n := range h.Given {
+		size := n * int64(d+1)
+		if n < 0 || n > int64(len(listed)) || size > int64(len(listed)) {
+			return nil, fmt.Errorf("%d simplices of dimension %d in %d bytes", n, d, len(simplices))
+		}
+		c.Tops, listed = append(c.Tops, listed[:size:size]), listed[size:]
+	}
+	if len(listed) > 0 {
+		return nil, fmt.Errorf("%d bytes beside the simplices", 4*len(listed))
+	}
+	return c, nil
+}
+
+// homology is the answer of homology groups.
+func (r Request) homology(simplices, points []byte) (a Answer, err error) {
+	if r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Assess != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
+		return a, errors.New("homology is of a complex, without conventions or levels; leave them out")
+	}
+	q := ask.Homology{
+		Input: r.Input, Coefficients: r.Homology.Coefficients, Threads: r.Threads, Verify: r.Verify,
+		Impls: []bench.Implementation[*homology.Problem, homology.Groups]{duality.Implementation{}, reduced.Implementation{}},
+	}
+	if r.Input == "" {
+		if q.Complex, err = r.Homology.read(simplices, points); err != nil {
+			return a, err
+		}
+	}
+	p, found, verdict, err := q.Answer()
+	if err != nil {
+		return a, err
+	}
+	a.Implementation, a.Verdict, a.Witness = found.By, string(verdict), found.Evidence
+	a.Groups, a.Coefficients = found.Out.Betti, p.Over.String()
+	a.Torsion = found.Out.Torsion
+	return a, nil
+}

@@ -1,0 +1,218 @@
+"""Methods that results share: tables, pictures, files and equality; and numbers that carry their verdict."""
+
+from __future__ import annotations
+
+import json
+from builtins import open
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:  # which takes as long to import as the rest
+    from numpy.typing import NDArray
+
+_Self = TypeVar("_Self", bound="Result")
+
+_PROVENANCE = ("verdict", "witness", "implementation", "missing")
+
+
+class Table:
+    """A result with a table: columns by name, of which the first ones tell the rows apart."""
+
+    _keys: ClassVar[int] = 1  # columns that tell the rows apart
+
+    def _table(self) -> Dict[str, Any]:
+        """The columns by name."""
+        raise NotImplementedError
+
+    def _about(self) -> Dict[str, str]:
+        """The verdict, its witness, and the conventions of the numbers."""
+        return Verdict.of([self])._asdict()
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame, with the verdict and the conventions in its ``attrs``."""
+        import pandas
+
+        frame = pandas.DataFrame(self._table())
+        frame.attrs.update(self._about())
+        return frame
+
+    def to_xarray(self) -> Any:
+        """The table as an xarray.Dataset over the columns that tell rows apart, with the ``attrs`` of `to_pandas`."""
+        frame = self.to_pandas()
+        keys = list(frame)[: self._keys]
+        for key in keys:
+            if frame[key].dtype == np.float16:  # of which pandas makes no index
+                frame[key] = frame[key].astype(np.float32)
+        data = frame.set_index(keys).to_xarray()
+        data.attrs.update(self._about())
+        return data
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        about = self._about()
+        verdict = about["verdict"] + (" by " + about["witness"] if about["witness"] else "")
+        return f"<div>{escape(repr(self))}<br>{self._drawn()}<br><small>{escape(verdict)}</small></div>"
+
+    def _drawn(self) -> str:
+        """A small picture of the numbers in HTML: a table of them."""
+        return as_html(self._table())
+
+
+def as_html(columns: Dict[str, Any]) -> str:
+    """Columns as a table."""
+    from html import escape
+
+    head = "".join(f"<th>{escape(str(c))}</th>" for c in columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>" for row in zip(*columns.values())
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+class Result(Table):
+    """A table that is a frozen dataclass: it is kept in a file, and is equal to others of the same numbers."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [f.name for f in fields(self) if f.name not in _PROVENANCE]  # type: ignore[arg-type]
+        return all(_equal(getattr(self, n), getattr(other, n)) for n in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def save(self, path: Any) -> None:
+        """Write the result to a file, which `load` reads; to NumPy it is an ``.npz`` of the arrays.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, whatever its name ends in. One that there is is overwritten.
+        """
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
+        facts = {"result": type(self).__name__, **{k: v for k, v in values.items() if k not in arrays}}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls: type[_Self], path: Any) -> _Self:
+        """Read a result that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        result
+            Of the class that is asked, with the verdict that it had.
+
+        Raises
+        ------
+        OSError
+            If there is no such file.
+        ValueError
+            If the file holds no result of the class.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                values = {name: file[name] for name in file.files}
+            facts = {k: _frozen(v) for k, v in json.loads(str(values.pop("facts"))).items()}
+            kind = facts.pop("result")
+            if kind == cls.__name__:
+                return cls(**values, **facts)
+        except OSError:
+            raise
+        except Exception as e:  # NumPy, zipfile and json have many
+            raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {e}") from None
+        raise ValueError(f"{path}: holds a {kind}, want a {cls.__name__}: take {kind}.load")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f") if isinstance(a, np.ndarray) else bool(a == b)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def sparkline(x: NDArray[Any], *columns: NDArray[Any]) -> str:
+    """Columns over x as a small picture in SVG, each drawn in steps."""
+    width, height, most = 240, 48, 240
+    if len(x) == 0:
+        return "no rows"
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), most)).astype(int))
+    across = x[some].astype(float)
+    lo, hi = min(float(c.min()) for c in columns), max(float(c.max()) for c in columns)
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = np.nan_to_num((across - across.min()) / ((across.max() - across.min()) or 1)) * width
+    end, lines = width if across[-1] >= across[0] else 0, []
+    for column, colour in zip(columns, ("#1f77b4", "#ff7f0e", "#2ca02c")):
+        up = height - (column[some] - lo) / ((hi - lo) or 1) * height
+        steps = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(np.repeat(left, 2)[1:], np.repeat(up, 2)))
+        lines.append(f'<polyline points="{steps} {end},{up[-1]:.1f}" fill="none" stroke="{colour}"/>')
+    return f'<svg width="{width}" height="{height}" viewBox="-2 -2 {width + 4} {height + 4}">{"".join(lines)}</svg>'
+
+
+class Verdict(NamedTuple):
+    """The verdict of numbers, who confirmed them, and who computed them."""
+
+    verdict: str = "UNVERIFIED"
+    witness: str = ""
+    implementation: str = ""
+
+    @classmethod
+    def of(cls, answers: Sequence[Any]) -> Verdict:
+        """The verdict of several answers together: VERIFIED if all are."""
+        verified = len(answers) > 0 and all(a.verdict == "VERIFIED" for a in answers)
+        by = (", ".join(dict.fromkeys(getattr(a, name) for a in answers)) for name in ("witness", "implementation"))
+        return cls("VERIFIED" if verified else "UNVERIFIED", *by)
+
+
+class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
+    """An array of NumPy that carries its verdict. Arrays that are computed from it carry none.
+
+    Attributes
+    ----------
+    verdict : {'VERIFIED', 'UNVERIFIED'}
+    witness : str
+        The independent witness; '' for none.
+    implementation : str
+        Who computed the numbers.
+    """
+
+    verdict: str = "UNVERIFIED"
+    witness: str = ""
+    implementation: str = ""
+
+    @classmethod
+    def of(cls, array: NDArray[Any], verdict: Verdict) -> Array:
+        self = array.view(cls)
+        self.verdict, self.witness, self.implementation = verdict
+        return self
+
+    def __array_finalize__(self, of: Any) -> None:
+        if isinstance(of, Array):
+            self.__dict__.update(of.__dict__)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        array = np.asarray(array)
+        return array if array.ndim else array[()]
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    def __reduce__(self) -> Any:
+        make, arguments, state = tuple(super().__reduce__())
+        return make, arguments, (state, self.__dict__)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])
+        self.__dict__.update(state[1])

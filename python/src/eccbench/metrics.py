@@ -1,0 +1,235 @@
+"""Topological metrics of segmentations for PyTorch, with the conventions of torchmetrics and of MONAI.
+
+They need ``pip install 'eccbench[metrics]'``. Each is a ``torchmetrics.Metric``: ``update``, ``compute``, ``reset``;
+the processes of a distributed run are gathered. The shapes and the arguments are those of MONAI's
+``CumulativeIterationMetric``: a call returns the numbers of a batch, and ``aggregate`` reduces all of them.
+
+>>> import torch, eccbench.metrics
+>>> truth = torch.zeros(1, 1, 5, 5)
+>>> truth[..., 1:4, 1:4] = 1
+>>> pred = truth.clone()
+>>> pred[..., 2, 2] = 0
+>>> metric = eccbench.metrics.BettiError()
+>>> metric(pred, truth)
+tensor([[1.]])
+>>> metric.aggregate()
+tensor(1.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Sequence
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities import dim_zero_cat
+
+from ._arguments import choice, flag, whole
+from ._assess import assess
+
+__all__ = ["BettiError", "BettiMatching", "EulerError"]
+
+Reduction = Literal["none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel"]
+_REDUCTIONS = ("none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel")
+
+
+class _Topology(Metric):  # type: ignore[misc]
+    """Numbers of pairs of masks, a row for each image and a column for each class."""
+
+    is_differentiable = False
+    higher_is_better = False
+    full_state_update = False
+    values: Any
+
+    def __init__(
+        self,
+        include_background: bool = True,
+        reduction: Reduction = "mean",
+        get_not_nans: bool = False,
+        ignore_empty: bool = False,
+        num_classes: int | None = None,
+        connectivity: int | None = None,
+        verify: bool = True,
+        threads: int | None = None,
+        **kwargs: Any,
+    ):
+        super().__init__(**kwargs)
+        self.include_background = flag("include_background", include_background)
+        self.reduction = choice("reduction", reduction, *_REDUCTIONS)
+        self.get_not_nans = flag("get_not_nans", get_not_nans)
+        self.ignore_empty = flag("ignore_empty", ignore_empty)
+        self.num_classes = None if num_classes is None else whole("num_classes", num_classes, 2)
+        self.connectivity, self.verify, self.threads = connectivity, verify, threads
+        self.add_state("values", default=[], dist_reduce_fx="cat")
+
+    def _number(self, row: dict[str, float], dims: range) -> float:
+        """The number of a pair of masks from their comparison."""
+        raise NotImplementedError
+
+    def update(self, y_pred: Tensor, y: Tensor) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        y_pred, y : Tensor of shape (B, C, H, W) or (B, C, H, W, D)
+            Masks of predictions and truths, one-hot: a voxel is in a class where its channel is above 0.5. With
+            `num_classes` labels of shape (B, 1, H, W[, D]), of one of both or of both.
+        """
+        self.values.append(self._of(y_pred, y))
+
+    def forward(self, y_pred: Tensor, y: Tensor) -> Tensor:
+        """Add a batch, and return its numbers, of shape (B, classes)."""
+        self.update(y_pred, y)
+        batch: Tensor = self.values[-1]
+        return batch
+
+    def compute(self) -> Any:
+        """The numbers of all batches, reduced; with `get_not_nans` also how many numbers were."""
+        values = dim_zero_cat(self.values) if len(self.values) else torch.zeros(0, 1, device=self.device)
+        reduced, not_nans = _reduced(values, self.reduction)
+        return (reduced, not_nans) if self.get_not_nans else reduced
+
+    def aggregate(self, reduction: Reduction | None = None) -> Any:
+        """As `compute`, with a reduction of its own where one is given.
+
+        Parameters
+        ----------
+        reduction : {'none', 'mean', 'sum', 'mean_batch', 'sum_batch', 'mean_channel', 'sum_channel'}, optional
+            Over classes and images, over images alone (``_batch``) or over classes alone (``_channel``). NaN counts
+            nowhere.
+        """
+        before, self._computed = self.reduction, None
+        try:
+            self.reduction = before if reduction is None else choice("reduction", reduction, *_REDUCTIONS)
+            return self.compute()
+        finally:
+            self.reduction, self._computed = before, None
+
+    def get_buffer(self) -> Tensor:
+        """The numbers of all images, of shape (images, classes)."""
+        buffer: Tensor = dim_zero_cat(self.values)
+        return buffer
+
+    def _of(self, y_pred: Tensor, y: Tensor) -> Tensor:
+        pred, truth = self._classes("y_pred", y_pred), self._classes("y", y)
+        if pred.shape != truth.shape:
+            raise ValueError(f"y_pred of shape {tuple(y_pred.shape)}, and y is {tuple(y.shape)}: want one shape")
+        if not self.include_background and pred.shape[1] > 1:
+            pred, truth = pred[:, 1:], truth[:, 1:]
+        dims = pred.ndim - 2
+        connectivity = self.connectivity or (26 if dims == 3 else 8)
+        options: dict[str, Any] = {"connectivity": connectivity, "verify": self.verify, "threads": self.threads}
+        numbers = torch.zeros(pred.shape[:2])
+        for b in range(pred.shape[0]):
+            for c in range(pred.shape[1]):
+                if self.ignore_empty and not truth[b, c].any():
+                    numbers[b, c] = float("nan")
+                    continue
+                found = assess(pred[b, c].numpy(), truth[b, c].numpy(), labels=[1], **options)
+                row = found[1, found.connectivities[0]]
+                numbers[b, c] = self._number(row, range(dims))
+        return numbers.to(self.device)
+
+    def _classes(self, name: str, masks: Tensor) -> Tensor:
+        """Masks of classes, of shape (B, C, …), as uint8 on the host."""
+        if masks.ndim not in (4, 5):
+            raise ValueError(f"{name} of shape {tuple(masks.shape)}: want (B, C, H, W) or (B, C, H, W, D)")
+        masks = masks.detach().cpu()
+        if self.num_classes is not None and masks.shape[1] == 1:
+            classes = torch.arange(self.num_classes).view(1, -1, *[1] * (masks.ndim - 2))
+            return (masks == classes).to(torch.uint8)
+        return (masks > 0.5 if masks.dtype != torch.bool else masks).to(torch.uint8)
+
+
+def _reduced(values: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
+    """Numbers of images and classes without those that are NaN, and how many they are of, as MONAI reduces them."""
+    known = ~torch.isnan(values)
+    if reduction == "none":
+        return values, known.to(values.dtype)
+    if reduction == "mean":  # of the means of the images that have any
+        each, counts = _reduced(values, "mean_channel")
+        mean, _ = _reduced(torch.where(counts > 0, each, torch.nan)[:, None], "mean_batch")
+        return mean.squeeze(0), (counts > 0).sum().to(values.dtype)
+    axes: Any = (0, 1) if reduction == "sum" else 0 if reduction.endswith("_batch") else 1
+    count = known.sum(axes).to(values.dtype)
+    total = torch.where(known, values, torch.zeros_like(values)).sum(axes)
+    return (total / count.clamp(min=1) if reduction.startswith("mean") else total), count
+
+
+class _ByDimension(_Topology):
+    """Numbers of pairs of masks that are sums over dimensions."""
+
+    _column = ""
+
+    def __init__(self, *args: Any, dimensions: Sequence[int] | None = None, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.dimensions = None if dimensions is None else tuple(whole("dimensions", d, 0) for d in dimensions)
+
+    def _number(self, row: dict[str, float], dims: range) -> float:
+        chosen = dims if self.dimensions is None else self.dimensions
+        if not set(chosen) <= set(dims):
+            raise ValueError(f"dimensions {chosen}: want some of {tuple(dims)} of images of {len(dims)} axes")
+        return sum(row[self._column.format(d)] for d in chosen)
+
+
+class BettiError(_ByDimension):
+    """The Betti error: the sum over dimensions of the absolute difference of the Betti numbers.
+
+    Parameters
+    ----------
+    include_background : bool
+        Whether class 0 counts, where there are several.
+    reduction : {'mean', 'none', 'sum', 'mean_batch', 'sum_batch', 'mean_channel', 'sum_channel'}
+        How `compute` and `aggregate` reduce the numbers of images and classes.
+    get_not_nans : bool
+        Whether they return how many numbers were not NaN, too.
+    ignore_empty : bool
+        Whether a class that a truth lacks is NaN, and counts nowhere.
+    num_classes : int, optional
+        How many classes labels of one channel are of.
+    connectivity : int, optional
+        Of the foreground: 26 or 6 in 3D, 8 or 4 in 2D. By default the greater.
+    verify : bool
+        Hold the numbers to those of a flood fill.
+    threads : int, optional
+        Cores to use. By default all that the process may use.
+    dimensions : sequence of int, optional
+        The dimensions to sum over: 0 components, 1 tunnels (in 2D holes), 2 cavities. By default all.
+    **kwargs
+        Those of ``torchmetrics.Metric``.
+
+    Raises
+    ------
+    ValueError
+        From a call or `update`, if the shapes differ or have other than four or five axes.
+    """
+
+    _column = "b{}_error"
+
+
+class BettiMatching(_ByDimension):
+    """The Betti-matching error of binary masks (Stucki et al. 2023): how many features of both have no counterpart.
+
+    In dimension 1 of volumes it is the upper bound of `eccbench.assess`; ``dimensions=(0, 2)`` leaves it out.
+
+    Parameters
+    ----------
+    include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, dimensions
+        As of `BettiError`.
+    """
+
+    _column = "matching_error{}_max"
+
+
+class EulerError(_Topology):
+    """The absolute difference of the Euler characteristics.
+
+    Parameters
+    ----------
+    include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, **kwargs
+        As of `BettiError`.
+    """
+
+    def _number(self, row: dict[str, float], dims: range) -> float:
+        return row["chi_error"]

@@ -1,0 +1,164 @@
+"""An accessor of xarray: images by the names of their axes.
+
+>>> import numpy as np, xarray, eccbench.xarray
+>>> scan = xarray.DataArray(np.random.default_rng(1).integers(0, 9, (4, 20, 20)), dims=("time", "y", "x"))
+>>> scan.eccbench.curve(dims=("y", "x"), at=[2, 5]).sizes
+Frozen({'time': 4, 'level': 2})
+"""
+
+from __future__ import annotations
+
+from typing import Any, Hashable, Sequence
+
+import numpy as np
+import xarray
+
+from ._betti import betti
+from ._curve import curve
+from ._gvf import gvf
+from ._result import Verdict
+
+__all__ = ["Accessor"]
+
+
+@xarray.register_dataarray_accessor("eccbench")  # type: ignore[no-untyped-call]
+class Accessor:
+    """``DataArray.eccbench``, which importing `eccbench.xarray` registers."""
+
+    def __init__(self, array: xarray.DataArray):
+        self._array = array
+
+    def curve(
+        self,
+        dims: Sequence[Hashable] | None = None,
+        *,
+        at: Any = None,
+        periodic: Sequence[Hashable] = (),
+        mask: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Euler characteristic curves: `eccbench.curve` of the array.
+
+        Parameters
+        ----------
+        dims : sequence of str, optional
+            The axes of each image. The others count images, whose curves are at the values `at`. By default all are
+            those of one image. An image of Dask's is counted by `eccbench.dask.curve`.
+        at : array_like of one axis, optional
+            The values.
+        periodic : sequence of str
+            The periodic axes.
+        mask : DataArray or array_like, optional
+            The voxels that are part of the images: of the axes of the array, or of an image's.
+        **options
+            Those of `eccbench.curve`.
+
+        Returns
+        -------
+        chi : xarray.Dataset or xarray.DataArray
+            Of one image `Curve.to_xarray`; of several χ with an axis ``level`` after those that count images. The
+            verdict is in ``attrs``.
+        """
+        options.update(at=at, periodic=self._axes(dims, periodic))
+        others, images, mask = self._images(dims, mask)
+        if not others:
+            if images.chunks is not None and at is None:
+                from .dask import curve as lazily
+
+                del options["at"]
+                return lazily(images.data, mask=mask, **options).to_xarray()
+            return curve(images.values, mask=mask, **options).to_xarray()
+        if at is None:
+            raise ValueError("at is missing: want the values at which the curves of several images are taken")
+        curves = curve(self._flat(images, others), mask=mask, batch_axis=0, **options)
+        chi = np.array([c.chi for c in curves]).reshape(*(images.sizes[d] for d in others), -1)
+        return self._over(images, others, chi, {"level": np.asarray(at)}, curves[0]._about() if curves else {})
+
+    def betti(
+        self,
+        at: Any = None,
+        dims: Sequence[Hashable] | None = None,
+        *,
+        periodic: Sequence[Hashable] = (),
+        mask: Any = None,
+        **options: Any,
+    ) -> xarray.DataArray:
+        """Betti numbers of the sets at some values: `eccbench.betti` of the array.
+
+        Parameters
+        ----------
+        at : float or array_like of one axis, optional
+            The values; of an array of bool it may be left out.
+        dims, periodic, mask
+            As of `curve`.
+        **options
+            Those of `eccbench.betti`.
+
+        Returns
+        -------
+        numbers : xarray.DataArray
+            With an axis ``level`` where there are several values, and an axis ``dimension`` for b0, b1 and b2.
+        """
+        options["periodic"] = self._axes(dims, periodic)
+        others, images, mask = self._images(dims, mask)
+        numbers = betti(self._flat(images, others), at, mask=mask, batch_axis=0, **options)
+        levels = {} if np.ndim(at) == 0 else {"level": np.asarray(at)}
+        shape = [images.sizes[d] for d in others] + [len(v) for v in levels.values()] + [3]
+        return self._over(
+            images,
+            others,
+            np.asarray(numbers).reshape(shape),
+            {**levels, "dimension": np.arange(3)},
+            Verdict.of([numbers])._asdict(),
+        )
+
+    def gvf(self, **options: Any) -> xarray.DataArray:
+        """Gradient vector flow: `eccbench.gvf` of the array, with an axis ``component`` before its own.
+
+        Parameters
+        ----------
+        **options
+            Those of `eccbench.gvf`.
+
+        Returns
+        -------
+        field : xarray.DataArray
+        """
+        field = gvf(self._array.values, **options)
+        coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
+        return xarray.DataArray(
+            np.asarray(field), coords, ("component", *self._array.dims), attrs=Verdict.of([field])._asdict()
+        )
+
+    def _images(self, dims: Sequence[Hashable] | None, mask: Any) -> tuple[list[Hashable], xarray.DataArray, Any]:
+        """The axes that count images, the array with these first, and its mask in the same order."""
+        dims = self._array.dims if dims is None else tuple(dims)
+        if missing := [d for d in dims if d not in self._array.dims]:
+            raise ValueError(f"dims {missing}: want some of {self._array.dims}")
+        others = [d for d in self._array.dims if d not in dims]
+        images = self._array.transpose(*others, *dims)
+        if isinstance(mask, xarray.DataArray):
+            over = others if set(others) <= set(mask.dims) else []
+            mask = self._flat(mask.transpose(*over, *dims), over)
+            mask = mask if over else mask[0]
+        return others, images, mask
+
+    def _axes(self, dims: Sequence[Hashable] | None, periodic: Sequence[Hashable]) -> list[int]:
+        """The numbers of axes in an image."""
+        names = list(self._array.dims if dims is None else dims)
+        if missing := [d for d in periodic if d not in names]:
+            raise ValueError(f"periodic {missing}: want some of {names}")
+        return [names.index(d) for d in periodic]
+
+    @staticmethod
+    def _flat(images: xarray.DataArray, others: Sequence[Hashable]) -> Any:
+        """All images along one axis."""
+        return images.values.reshape(-1, *images.shape[len(others) :])
+
+    @staticmethod
+    def _over(
+        images: xarray.DataArray, others: Sequence[Hashable], numbers: Any, axes: dict[str, Any], about: dict[str, str]
+    ) -> xarray.DataArray:
+        """Numbers over the axes that count images, and some more."""
+        coords = {name: c for name, c in images.coords.items() if set(c.dims) <= set(others)}
+        return xarray.DataArray(numbers, {**coords, **axes}, (*others, *axes), attrs=about)

@@ -1,0 +1,124 @@
+"""Topological metrics, beside torchmetrics and MONAI."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+torchmetrics = pytest.importorskip("torchmetrics")
+
+import eccbench  # noqa: E402
+from eccbench.metrics import BettiError, BettiMatching, EulerError  # noqa: E402
+
+rng = np.random.default_rng(3)
+
+
+def labels(*shape):
+    return torch.from_numpy(rng.integers(0, 3, shape))
+
+
+def one_hot(masks, classes=3):
+    return torch.stack([masks[:, 0] == c for c in range(classes)], 1).float()
+
+
+def numbers(pred, truth, column, connectivity):
+    """What a metric is by definition, of labels."""
+    dims = range(pred.ndim - 2)
+    rows = []
+    for p, t in zip(pred, truth):
+        found = [eccbench.assess((p[0] == c).numpy(), (t[0] == c).numpy(), labels=[1])[1, connectivity] for c in range(3)]
+        rows.append([row[column] if "{}" not in column else sum(row[column.format(d)] for d in dims) for row in found])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("shape, connectivity", [((2, 1, 9, 8), 8), ((2, 1, 9, 8), 4), ((3, 1, 5, 6, 7), 26), ((3, 1, 5, 6, 7), 6)])
+@pytest.mark.parametrize("metric, column", [(BettiError, "b{}_error"), (BettiMatching, "matching_error{}_max"), (EulerError, "chi_error")])
+def test_numbers(metric, column, shape, connectivity):
+    """One-hot masks and labels give the numbers of assess, a row for each image and a column for each class."""
+    pred, truth = labels(*shape), labels(*shape)
+    want = numbers(pred, truth, column, connectivity)
+    made = metric(connectivity=connectivity, reduction="none", num_classes=3)
+    for p, t in ((pred, truth), (one_hot(pred), truth), (one_hot(pred), one_hot(truth)), (one_hot(pred) > 0.5, one_hot(truth).double())):
+        assert made(p, t).tolist() == want.tolist()
+    assert made.get_buffer().tolist() == np.tile(want, (4, 1)).tolist() == made.compute().tolist()
+    assert metric(connectivity=connectivity, include_background=False)(one_hot(pred), one_hot(truth)).tolist() == want[:, 1:].tolist()
+
+
+def test_reductions():
+    pred, truth = one_hot(labels(4, 1, 9, 8)), one_hot(labels(4, 1, 9, 8))
+    truth[1, 2] = 0
+    metric = BettiError(ignore_empty=True, get_not_nans=True)
+    of = metric(y_pred=pred, y=truth).numpy()
+    assert np.isnan(of[1, 2]) and np.isnan(of).sum() == 1
+    for reduction, want, count in [
+        ("mean", np.nanmean(np.nanmean(of, 1)), 4), ("sum", np.nansum(of), 11), ("mean_batch", np.nanmean(of, 0), [4, 4, 3]), ("sum_batch", np.nansum(of, 0), [4, 4, 3]),
+        ("mean_channel", np.nanmean(of, 1), [3, 2, 3, 3]), ("sum_channel", np.nansum(of, 1), [3, 2, 3, 3]),
+    ]:
+        reduced, not_nans = metric.aggregate(reduction)
+        assert np.allclose(reduced, want) and np.array_equal(not_nans, count)
+    assert metric.reduction == "mean" and np.allclose(metric.compute()[0], np.nanmean(np.nanmean(of, 1)))
+    metric.reset()
+    metric.update(pred[:1], truth[:1])
+    assert np.allclose(metric.aggregate()[0], of[0].mean())
+    assert np.allclose(pickle.loads(pickle.dumps(metric)).compute()[0], of[0].mean())
+
+
+def test_dimensions():
+    pred, truth = one_hot(labels(2, 1, 5, 6, 7)), one_hot(labels(2, 1, 5, 6, 7))
+    each = [BettiError(dimensions=[d])(pred, truth) for d in range(3)]
+    assert torch.equal(sum(each), BettiError()(pred, truth)) and torch.equal(BettiMatching(dimensions=(0, 2))(pred, pred), torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="dimensions \\(2,\\): want some of \\(0, 1\\)"):
+        BettiError(dimensions=[2])(pred[..., 0], truth[..., 0])
+
+
+def test_refused():
+    pred = one_hot(labels(2, 1, 9, 8))
+    for ask, text in [
+        (lambda: BettiError()(pred, pred[:, :1]), "want one shape"), (lambda: BettiError()(pred[0], pred[0]), "want \\(B, C, H, W\\)"),
+        (lambda: BettiError(reduction="median"), "reduction 'median'"), (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            ask()
+
+
+def test_torchmetrics():
+    """A collection of metrics takes them, and moves and clones them."""
+    pred, truth = one_hot(labels(2, 1, 9, 8)), one_hot(labels(2, 1, 9, 8))
+    collection = torchmetrics.MetricCollection([BettiError(), EulerError()]).clone(prefix="val_")
+    collection.update(pred, truth)
+    found = collection.compute()
+    for metric in (BettiError, EulerError):
+        assert torch.isclose(found[f"val_{metric.__name__}"], metric()(pred, truth).mean())
+
+
+def gather(rank, folder, pred, truth):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+    metric = BettiError(reduction="none")
+    metric.update(pred[rank::2], truth[rank::2])
+    torch.save(metric.compute(), f"{folder}/{rank}")
+    torch.distributed.destroy_process_group()
+
+
+def test_distributed(tmp_path):
+    """Two processes of a run have the numbers of both."""
+    pred, truth = one_hot(labels(4, 1, 9, 8)), one_hot(labels(4, 1, 9, 8))
+    torch.multiprocessing.spawn(gather, (str(tmp_path), pred, truth), nprocs=2)
+    want = sorted(BettiError(reduction="none")(pred, truth).tolist())
+    assert all(sorted(torch.load(tmp_path / str(rank)).tolist()) == want for rank in range(2))
+
+
+def test_monai():
+    """Reductions and methods are those of MONAI."""
+    metrics = pytest.importorskip("monai.metrics")
+    utils = pytest.importorskip("monai.metrics.utils")
+    pred, truth = one_hot(labels(4, 1, 9, 8)), one_hot(labels(4, 1, 9, 8))
+    truth[1, 2] = 0
+    metric = BettiError(ignore_empty=True, get_not_nans=True)
+    of = metric(pred, truth)
+    for reduction in ("none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel"):
+        want, not_nans = utils.do_metric_reduction(of.clone(), reduction)
+        reduced, counted = metric.aggregate(reduction)
+        want, not_nans = want.reshape(reduced.shape), not_nans.reshape(counted.shape).to(counted.dtype)  # MONAI has means of shape (1,)
+        assert torch.allclose(reduced, want, equal_nan=True) and torch.equal(counted, not_nans), reduction
+    assert {name for name in dir(metrics.CumulativeIterationMetric) if not name.startswith("_")} <= {*dir(metric), "append", "extend"}

@@ -1,0 +1,146 @@
+"""Results: tables, pictures, files, equality, and the verdict that numbers carry."""
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+import eccbench
+from eccbench._result import Array
+from test_curve import DTYPES, drawn
+
+IMAGE = np.random.default_rng(4).integers(0, 6, (5, 6, 7)).astype(np.int16)
+
+
+def results():
+    labels = (IMAGE > 2).astype(np.uint8)
+    return [
+        eccbench.curve(IMAGE), eccbench.curve(IMAGE, superlevel=True, construction="V", periodic=(0, 2)), eccbench.curve(IMAGE, at=[1.5, 3]),
+        eccbench.betti_curves(IMAGE), eccbench.assess(labels, (IMAGE > 1).astype(np.uint8)), eccbench.homology("lens/p=3/q=1", field="Z"),
+    ]
+
+
+@pytest.mark.parametrize("result", results(), ids=repr)
+def test_kept(result, tmp_path):
+    """A result in a file is the same, verdict and all; another of the same numbers is equal, and one of others is not."""
+    result.save(tmp_path / "kept")
+    again = type(result).load(tmp_path / "kept")
+    for field in dataclasses.fields(result):
+        a, b = getattr(result, field.name), getattr(again, field.name)
+        assert type(a) is type(b) and (np.array_equal(a, b, equal_nan=field.name == "values") if isinstance(a, np.ndarray) else a == b), field.name
+    assert result == again and repr(result) == repr(again)
+    assert result == dataclasses.replace(result, witness="another", verdict="UNVERIFIED", implementation="another")
+    other = {"labels": ("9",) * len(result.labels)} if isinstance(result, eccbench.Assessment) else {"betti": (9,)} if isinstance(result, eccbench.Homology) else {"superlevel": not result.superlevel}
+    assert result != dataclasses.replace(result, **other) and result != 3
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.verdict = "VERIFIED"
+    with pytest.raises(TypeError):
+        hash(result)
+    for name in ("_repr_html_",):
+        assert "VERIFIED by" in getattr(result, name)()
+
+
+def test_numbers_decide_equality():
+    a, b = eccbench.curve(IMAGE), eccbench.curve(IMAGE, verify=False, threads=1)
+    assert a == b and a.verdict != b.verdict
+    assert a != eccbench.curve(IMAGE + (IMAGE == IMAGE.max())) and a != eccbench.curve(IMAGE, construction="V")
+    chi = a.chi.copy()
+    chi[0] += 1
+    assert a != dataclasses.replace(a, chi=chi)
+
+
+def test_wrong_files(tmp_path):
+    curve = eccbench.curve(IMAGE)
+    curve.save(tmp_path / "curve.npz")
+    assert np.load(tmp_path / "curve.npz")["chi"].tolist() == curve.chi.tolist()
+    with pytest.raises(ValueError, match="holds a Curve, want a BettiCurves: take Curve.load"):
+        eccbench.BettiCurves.load(tmp_path / "curve.npz")
+    np.savez(tmp_path / "other.npz", a=IMAGE)
+    (tmp_path / "text").write_text("no array")
+    for name in ("other.npz", "text"):
+        with pytest.raises(ValueError, match="no result of eccbench") as e:
+            eccbench.Curve.load(tmp_path / name)
+        assert "\n" not in str(e.value)
+    with pytest.raises(FileNotFoundError):
+        eccbench.Curve.load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_files_of_types(dtype, tmp_path):
+    curve = eccbench.curve(drawn((5, 6), dtype))
+    curve.save(tmp_path / "c.npz")
+    again = eccbench.Curve.load(tmp_path / "c.npz")
+    assert again == curve and again.levels.dtype == curve.levels.dtype
+    assert "<svg" in curve._repr_html_()
+
+
+def test_html():
+    assert "no rows" in eccbench.curve(IMAGE, mask=np.zeros(IMAGE.shape, bool))._repr_html_()
+    one, falling = eccbench.curve(np.zeros((3, 3), np.uint8)), eccbench.curve(IMAGE, superlevel=True)
+    assert "0.0,48.0 240,48.0" in one._repr_html_()
+    points = falling._repr_html_().split('points="')[1].split('"')[0].split()
+    assert points[0].startswith("240.0,") and points[-1].startswith("0,")
+    assert eccbench.betti_curves(IMAGE)._repr_html_().count("<polyline") == 3
+    fitted = eccbench.eigenmap(IMAGE[0], 2)
+    assert "eigenvalue" in fitted._repr_html_() and "Eigenmap()" in eccbench.Eigenmap()._repr_html_()
+
+
+def test_verdicts_of_numbers():
+    """Betti numbers and fields carry their verdict; what is computed from them carries none."""
+    two = np.stack([IMAGE, IMAGE])
+    for numbers in (eccbench.betti(IMAGE, 2), eccbench.betti(IMAGE, [1, 2]), eccbench.betti(two, [1, 2], batch_axis=0), eccbench.betti(two, 2, batch_axis=0),
+                    eccbench.betti_curves(IMAGE)(2), eccbench.betti_curves(IMAGE)([1, 2]), eccbench.gvf(IMAGE, steps=1)):
+        assert numbers.verdict == "VERIFIED" and numbers.witness and numbers.implementation
+        for again in (pickle.loads(pickle.dumps(numbers)), copy.copy(numbers)):
+            assert np.array_equal(again, numbers) and (again.verdict, again.witness) == ("VERIFIED", numbers.witness)
+    unverified = eccbench.betti(IMAGE, 2, verify=False)
+    assert (unverified.verdict, unverified.witness) == ("UNVERIFIED", "") and unverified == eccbench.betti(IMAGE, 2) == tuple(unverified)
+    b0, b1, b2 = unverified
+    assert repr(unverified) == f"Betti(b0={b0}, b1={b1}, b2={b2})" and unverified.b1 == b1
+    numbers = eccbench.betti(IMAGE, [1, 2])
+    assert numbers[0].verdict == "VERIFIED" and repr(numbers) == repr(np.asarray(numbers))
+    for computed in (numbers + 1, numbers.sum(axis=0), np.abs(numbers), numbers @ np.ones(3), np.concatenate([numbers, numbers])):
+        assert not isinstance(computed, Array) or computed.verdict == "UNVERIFIED"
+    assert isinstance(numbers.sum(), np.integer)
+    numbers += 1
+    assert not isinstance(numbers, Array)
+
+
+def test_frames():
+    pandas = pytest.importorskip("pandas")
+    for result in results():
+        frame = result.to_pandas()
+        assert isinstance(frame, pandas.DataFrame) and len(frame) > 0 and frame.attrs["verdict"] == "VERIFIED"
+    curve = eccbench.curve(IMAGE)
+    assert list(curve.to_pandas()) == ["levels", "chi"] and curve.to_pandas()["chi"].tolist() == curve.chi.tolist()
+    assert eccbench.eigenmap(IMAGE[0], 2).to_pandas()["eigenvalue"].is_monotonic_increasing
+
+
+def test_datasets():
+    pytest.importorskip("xarray")
+    for dtype in DTYPES:
+        curve = eccbench.curve(drawn((5, 6), dtype))
+        data = curve.to_xarray()
+        assert data["chi"].values.tolist() == curve.chi.tolist() and data["levels"].values.tolist() == curve.levels.tolist()
+        assert data.attrs["convention"] == "T, sublevel" and data.attrs["witness"] == curve.witness
+    assert eccbench.curve(IMAGE, at=[1, 1, 0]).to_xarray()["chi"].shape == (3,)
+    labels = (IMAGE > 2).astype(np.uint8)
+    assessed = eccbench.assess(labels, labels).to_xarray()
+    assert assessed["dice"].sel(label="1", connectivity=26) == 1 and assessed["dice"].dims == ("label", "connectivity")
+
+
+def test_plots():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    curve = eccbench.curve(IMAGE)
+    ax = curve.plot()
+    assert ax.get_title() == "T, sublevel: VERIFIED" and ax.get_ylabel() == "χ" and ax.lines[0].get_drawstyle() == "steps-post"
+    assert ax.lines[0].get_ydata().tolist() == curve.chi.tolist()
+    assert eccbench.curve(IMAGE, at=[1, 2]).plot(ax, color="red") is ax and ax.lines[1].get_color() == "red" and ax.lines[1].get_marker() == "."
+    assert [line.get_label() for line in eccbench.betti_curves(IMAGE).plot().lines] == ["b0", "b1", "b2"]
+    for image in (IMAGE, IMAGE[0], IMAGE[0, 0]):
+        assert eccbench.eigenmap(image, 2).plot().images
+    pyplot.close("all")
