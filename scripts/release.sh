@@ -12,6 +12,8 @@ platforms=${PLATFORMS:-linux-amd64 linux-arm64 darwin-arm64 darwin-amd64}
 : "${SOURCE_DATE_EPOCH:=315532800}"
 
 refuse() { echo "release: $1" >&2; exit 64; }
+[ -d .git ] || refuse "want a clone of the repository, whose commit the programs are stamped with (a worktree has none)"
+[ -z "$(git status --porcelain)" ] || refuse "the tree has changes: commit them first"
 case $version in v[0-9]*.[0-9]*.[0-9]*) ;; *) refuse "$version: want a version such as v1.2.3" ;; esac
 grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry [${version#v}]: write it first"
 grep -q "^version: ${version#v}\$" CITATION.cff || refuse "CITATION.cff has another version than ${version#v}: change it"
