@@ -5,7 +5,7 @@ GO      ?= go
 PYTHON  ?= /usr/bin/python3
 QEMU    ?= qemu-aarch64-static
 BIN     := bin
-DOCS    := README.md $(wildcard doc/*.md doc/decisions/*.md reports/*.md)
+DOCS    := README.md $(wildcard doc/*.md doc/*/*.md reports/*.md)
 PLOTS   := reports/plots
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 

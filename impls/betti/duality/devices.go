@@ -38,7 +38,7 @@ func (o OnDevices) About() bench.About {
 	a := bench.About{
 		Name: "duality-gpus", Where: "gpus",
 		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores join the components of all",
-		Source: "doc/betti.md",
+		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // where the clock runs over the join, too
 	}
 	if o.fault != "" {

@@ -54,7 +54,7 @@ func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "minima less successful unions at saddles, of the sublevel sets and of what is around them, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
-		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

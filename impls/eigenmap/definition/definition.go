@@ -25,7 +25,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "definition", Where: "cpu",
 		Method: "all pairs of the dense matrix in float64, by gonum, one core",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

@@ -29,7 +29,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "multigrid-gpu", Where: "gpu",
 		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid cycle as its preconditioner",
-		Source: "doc/eigenmap.md; Knyazev 2001; Lottes 2023",
+		Source: "doc/proofs/eigenmap.md; Knyazev 2001; Lottes 2023",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
 }

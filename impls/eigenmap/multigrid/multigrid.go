@@ -30,7 +30,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
 		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by LDLᵀ of few voxels, all cores",
-		Source: "doc/eigenmap.md; Knyazev 2001",
+		Source: "doc/proofs/eigenmap.md; Knyazev 2001",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

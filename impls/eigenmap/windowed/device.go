@@ -27,7 +27,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "windowed-gpu", Where: "gpu",
 		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its basis",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
 }

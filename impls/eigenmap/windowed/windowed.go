@@ -25,7 +25,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "windowed", Where: "cpu",
 		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all weights in float64 corrected, all cores",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

@@ -1,5 +1,5 @@
 // Package gpu counts only the local extrema of min-filtered rows, as package extrema does
-// (doc/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
+// (doc/proofs/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
 package gpu
 
 import (
@@ -38,7 +38,7 @@ func (OnDevice) About() bench.About {
 		Name:   "extrema-gpu",
 		Where:  "gpu",
 		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a bit of 32",
-		Source: "doc/extrema.md",
+		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }

@@ -27,7 +27,7 @@ func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "blocked", Where: "cpu",
 		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the other, all cores",
-		Source: "doc/gvf.md",
+		Source: "doc/proofs/gvf.md",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),
 	}

@@ -56,7 +56,7 @@ func (i Slabs) About() bench.About {
 	a := bench.About{
 		Name: "slabs-gpu", Where: "gpu",
 		Method: "the field in the host's memory, slabs of it through the device as by blocked-gpu, copies both ways overlapped with kernels",
-		Source: "doc/gvf.md", Scopes: []bench.Scope{bench.E2E, bench.File}, Options: []bench.Option{budgetOption},
+		Source: "doc/proofs/gvf.md", Scopes: []bench.Scope{bench.E2E, bench.File}, Options: []bench.Option{budgetOption},
 	}
 	if i.several {
 		a.Name, a.Where, a.Method = "slabs-gpus", "gpus", "slabs-gpu on several devices of one host, which share the slabs out"

@@ -46,7 +46,7 @@ func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler characteristic; all cores",
-		Source: "doc/homology.md, Delfinado and Edelsbrunner 1995",
+		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
 	if i.fault != "" {

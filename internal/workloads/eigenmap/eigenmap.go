@@ -2,7 +2,7 @@
 // Belkin and Niyogi 2003; Cheng et al. 2014): the lowest eigenpairs of the Laplacian of a graph
 // of its voxels or of its patches, and the segmentation by the second of them. There are three
 // questions, each a workload: the pairs to a tolerance, of either graph, and what some steps of
-// Lanczos' method reach. doc/eigenmap.md has the definitions.
+// Lanczos' method reach. doc/proofs/eigenmap.md has the definitions.
 package eigenmap
 
 import (

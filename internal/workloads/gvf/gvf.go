@@ -1,7 +1,7 @@
 // Package gvf is the question of the gradient vector flow of an image (Xu and Prince 1998;
 // Smistad et al. 2012): its gradient V0, diffused where it is weak. There are two questions,
 // each a workload: the field after N explicit steps, bit for bit, and the steady state to a
-// tolerance. doc/gvf.md has the definitions.
+// tolerance. doc/proofs/gvf.md has the definitions.
 package gvf
 
 import (

@@ -1,7 +1,7 @@
 // Package softecc is the question of the differentiable Euler characteristic curve
 // (Saxena et al. 2025, equations 4 to 10): with a sigmoid in place of each cell's step,
 // what is the curve at some thresholds, and how does it change with the image, the
-// thresholds, the direction and the two scales? doc/softecc.md has the definitions.
+// thresholds, the direction and the two scales? doc/proofs/softecc.md has the definitions.
 package softecc
 
 import (
@@ -79,7 +79,7 @@ type Answer struct {
 
 // First reports whether of two voxels the first comes before the second: by its value in
 // Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
-// is what comparing along rows comes to: see doc/extrema.md.)
+// is what comparing along rows comes to: see doc/proofs/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:

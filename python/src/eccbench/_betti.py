@@ -163,7 +163,7 @@ def betti(
     Notes
     -----
     What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/betti.md of the sources. With periodic axes the numbers are ranks over the rationals; a set
+    doc/proofs/betti.md of the sources. With periodic axes the numbers are ranks over the rationals; a set
     that is all of a volume whose axes are all periodic has b3 = 1, too.
 
     Examples

@@ -134,7 +134,7 @@ def soft_ecc(
     Notes
     -----
     float32 is within 1e-5 of the definition, relative to the largest number of each result, at
-    a cost that does not depend on m: doc/softecc.md of the sources has the method. In float64
+    a cost that does not depend on m: doc/proofs/softecc.md of the sources has the method. In float64
     every sigmoid is evaluated, to the precision of the type, which is slow and of use to check
     gradients. Of voxels that are equal, the gradient is one of the derivatives to either side.
     As many cores are used as ``torch.get_num_threads()`` says. An upstream gradient that is not
@@ -456,7 +456,7 @@ class _OnDevice:
         self.u = v / self.length
         self.places = [torch.arange(n, dtype=torch.float64, device=images.device) - (n - 1) / 2 for n in self.shape]
         self.steps = self.alpha * self.u  # that Y rises by, along each axis
-        # In the order in which doc/softecc.md has it.
+        # In the order in which doc/proofs/softecc.md has it.
         self.along = self.steps[-1] * self.places[-1]
         rows = [s * p for s, p in zip(self.steps[:-1], self.places)]
         self.of_row = torch.zeros(1, dtype=torch.float64, device=images.device) if not rows else rows[0] if len(rows) == 1 else rows[1] + rows[0][:, None]

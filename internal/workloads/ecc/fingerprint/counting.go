@@ -14,7 +14,7 @@ import (
 // where a voxel's count is that of the cells which have their value from it, with their signs. Of equal voxels any may
 // have a cell. Counting takes vectors of a byte for each voxel, of two or of four, and few voxels have a count that is not 0,
 // whose weights are then looked up one by one. Rows of tiles have the image's columns, and as many voxels more as make
-// them vectors: of the last column's values, so that no cell is between them and it. See doc/fingerprint.md.
+// them vectors: of the last column's values, so that no cell is between them and it. See doc/proofs/fingerprint.md.
 //
 // A counting is how the voxels of images are counted and weighed.
 type counting struct {

@@ -3,7 +3,7 @@
 // over all cells of the image of (−1)^dimension times the weight of the cell's value
 // equals the sum over the levels of the change times the weight, and a wrong curve has
 // the same sum with a probability of 2⁻³¹ or less, 2⁻²⁹ on the ladder of every float32
-// (doc/fingerprint.md has the proof).
+// (doc/proofs/fingerprint.md has the proof).
 //
 // The construction is T, the filtration by sublevel sets and no axis periodic, unless the key
 // is for another Convention.

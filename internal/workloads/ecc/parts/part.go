@@ -1,5 +1,5 @@
 // Package parts keeps what some slices of an image add to its Euler characteristic curve in a
-// file, a part, and puts the parts of an image together (doc/cluster.md has the law and the
+// file, a part, and puts the parts of an image together (doc/guide/cluster.md has the law and the
 // format). Whoever makes a part needs no word from who makes the others. A part of Betti numbers
 // has bytes beside that, of which this package knows nothing.
 package parts
