@@ -18,7 +18,7 @@ import (
 
 func listCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "list", Brief: "list the workloads, their implementations, and the inputs",
+		Name: "list", Brief: "list workloads, implementations and inputs",
 		Examples: []string{"eccbench list", "eccbench list --workload all", "eccbench list --format json"},
 		Run:      doList,
 	}
@@ -37,7 +37,7 @@ type question struct {
 func doList(c *cli.Program, args []string) error {
 	var format, workload string
 	f := pflag.NewFlagSet("list", pflag.ContinueOnError)
-	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the question whose implementations are listed, or all")
+	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the `WORKLOAD` to list, or all")
 	f.StringVar(&format, "format", "text", "text, md or json")
 	if err := c.Parse(listCommand(), f, args); err != nil {
 		return err

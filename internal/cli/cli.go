@@ -102,17 +102,14 @@ func Code(err error) int {
 	return ExitFailure
 }
 
-// Parse reads a subcommand's flags; it prints the help itself.
+// Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
 func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}
 	err := f.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(c.Stdout, "%s\n\nUsage:\n  eccbench %s [flags]\n\nFlags:\n%s\nExamples:\n", upperFirst(s.Brief)+".", strings.TrimSpace(s.Name+" "+s.Args), f.FlagUsages())
-		for _, e := range s.Examples {
-			fmt.Fprintf(c.Stdout, "  %s\n", e)
-		}
+		printHelp(c.Stdout, s, f)
 		return err
 	}
 	if err != nil {

@@ -21,8 +21,8 @@ type RecordFlags struct {
 
 // Add adds the flags.
 func (r *RecordFlags) Add(f *pflag.FlagSet) {
-	f.StringVarP(&r.Out, "out", "o", "", "write the records to this file (JSON lines)")
-	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out: run only the cells it lacks")
+	f.StringVarP(&r.Out, "out", "o", "", "write the records to this `FILE` (JSON lines)")
+	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out with the missing cells")
 }
 
 // Check refuses what does not go together.
