@@ -20,7 +20,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint words generate pictures reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -61,8 +61,16 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 
+# The language and the width of lines that were changed since the merge base with main, or BASE.
+words:
+	$(GO) run ./internal/words $(if $(BASE),-base $(BASE))
+
 generate: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(DOCS)
+
+# The pictures of the manual.
+pictures: build
+	$(PYTHON) scripts/pictures.py $(abspath $(BIN)/eccbench)
 
 # The reports alone, from the recorded runs.
 reports: build
@@ -290,7 +298,7 @@ ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 1m
 ci: VET = -vet=off
-ci: lint check-generate check-kernels test-long race smoke fuzz
+ci: lint words check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300

@@ -161,6 +161,7 @@ var floor = map[string]int{
 	"cmd/libeccbench": 11,
 
 	"internal/docgen": 12,
+	"internal/words":  12,
 
 	"scripts/differential/meshes": 12,
 

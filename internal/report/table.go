@@ -229,6 +229,20 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 	return err
 }
 
+// Compact prints a header and rows of cells as Markdown without padding, for long texts.
+func Compact(w io.Writer, header []string, cells [][]string) error {
+	lines := [][]string{escaped(Markdown, header), slices.Repeat([]string{"---"}, len(header))}
+	for _, row := range cells {
+		lines = append(lines, escaped(Markdown, row))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(line, " | ")); err != nil {
+			return fmt.Errorf("printing a table: %w", err)
+		}
+	}
+	return nil
+}
+
 // escaped are texts as cells of a table.
 func escaped(f Format, row []string) []string {
 	var out []string
