@@ -81,9 +81,9 @@ def ours(verify):
     return pairs
 
 
-# Distribution, what it does, function of an image.
+# Distribution, method, function of an image.
 PEERS = [
-    ("eccbench", "`multigrid`, and a search for what it may have missed", ours(True)),
+    ("eccbench", "`multigrid`, and a search for missing pairs", ours(True)),
     ("eccbench", "`multigrid`, `verify=False`", ours(False)),
     ("pyamg", "smoothed aggregation, and SciPy's LOBPCG to 1e-6", lobpcg),
     ("scikit-learn", "`spectral_embedding`, amg, its own tolerance", embedding),
@@ -131,7 +131,7 @@ def main():
         f"the vectors, k = {PAIRS}, σ = {SIGMA}, w0 = {FLOOR}; a load of {before:.1f} before and {after:.1f} after, its own",
         "1 included.",
         "",
-        "| image | library | what it does | largest residual | second value | off by | time | × eccbench, `verify=False` |",
+        "| image | library | method | largest residual | second value | off by | time | × eccbench, `verify=False` |",
         "|---|---|---|---|---|---|---|---|",
         *body,
     ])

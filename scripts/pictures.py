@@ -77,14 +77,16 @@ def brain():
         data = f.read()
     volume = np.frombuffer(data, np.uint8, 181 * 217 * 181, 352).reshape(181, 217, 181)
     grey = volume[90, ::-1]
-    save(beside([grey, np.where(grey <= 40, 60, 235).astype(np.uint8), np.where(grey <= 100, 60, 235).astype(np.uint8)]), "ch2.png")
+    sets = [np.where(grey <= level, 60, 235).astype(np.uint8) for level in (40, 100)]
+    save(beside([grey, *sets]), "ch2.png")
     eccbench("curve", BRAIN, "--plot", str(FOLDER / "ch2-curve.svg"))
     eccbench("betti", BRAIN, "--plot", str(FOLDER / "ch2-betti.svg"))
 
 
 def connectivity():
     masks = (["#..#", "#..#", "#..#", "#..#"], ["#..#", "##.#", "#.##", "#..#"], ["#..#", "#..#", ".#.#", ".#.#"])
-    panels = [enlarged(np.array([[c == "#" for c in row] for row in mask]).astype(int), [(255,) * 3, BLUE], 32) for mask in masks]
+    labels = [np.array([[c == "#" for c in row] for row in mask]).astype(int) for mask in masks]
+    panels = [enlarged(label, [(255,) * 3, BLUE], 32) for label in labels]
     save(beside(panels, 30), "connectivity.png")
 
 
@@ -113,7 +115,8 @@ def assess():
     with tempfile.TemporaryDirectory() as folder:
         path = lambda name: str(pathlib.Path(folder, name))
         y, x = np.mgrid[:40, :56]
-        truth = ((np.hypot(x - 18, y - 20) < 14) & (np.hypot(x - 18, y - 20) > 8)) | ((abs(y - 20) < 4) & (x > 28) & (x < 52))
+        radius = np.hypot(x - 18, y - 20)
+        truth = ((radius < 14) & (radius > 8)) | ((abs(y - 20) < 4) & (x > 28) & (x < 52))
         pred = truth.copy()
         pred[18:23, 38:41], pred[5:8, 44:47], pred[19, 14:20] = False, True, True
         pred[8:12, 17:19] = False
@@ -124,7 +127,8 @@ def assess():
     binary = [(255,) * 3, BLUE]
     change = np.where(chi > 0, 1, np.where(chi < 0, 2, 0))
     panels = [enlarged(truth.astype(int), binary, 5), enlarged(pred.astype(int), binary, 5),
-              enlarged(np.where(change, change, np.where(truth, 3, 0)), [(255,) * 3, ORANGE, (200, 30, 30), (215, 228, 240)], 5)]
+              enlarged(np.where(change, change, np.where(truth, 3, 0)),
+                       [(255,) * 3, ORANGE, (200, 30, 30), (215, 228, 240)], 5)]
     save(beside(panels, 16), "assess.png")
 
 
@@ -132,7 +136,8 @@ def shards():
     parts = []
     for i in range(4):
         y = 20 + 45 * i
-        parts.append(f'<rect x="40" y="{y}" width="220" height="{50 if i < 3 else 45}" fill="{("#cfe2f3", "#f9e0c7")[i % 2]}" stroke="#555"/>'
+        parts.append(f'<rect x="40" y="{y}" width="220" height="{50 if i < 3 else 45}" stroke="#555" '
+                     f'fill="{("#cfe2f3", "#f9e0c7")[i % 2]}"/>'
                      f'<text x="272" y="{y + 27}">shard {i + 1}/4 → {i + 1}-of-4.part</text>')
         if i:
             parts.append(f'<rect x="40" y="{y}" width="220" height="5" fill="#d62728"/>')

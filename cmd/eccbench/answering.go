@@ -39,7 +39,8 @@ type answering struct {
 
 // addConvention adds the flags of which cells an image has, and of which values its sets are.
 func (a *answering) addConvention(f *pflag.FlagSet) {
-	f.StringVar(&a.options.Construction, "construction", "T", "T: voxels are top cells (26-connected); V: voxels are vertices (6-connected)")
+	f.StringVar(&a.options.Construction, "construction", "T",
+		"T: voxels are top cells (26-connected); V: voxels are vertices (6-connected)")
 	f.BoolVar(&a.options.Superlevel, "superlevel", false, "sets of the values at or above a level")
 }
 
@@ -147,7 +148,8 @@ func (a answering) named(name string) string {
 
 // addProvenance adds the flag of the file for what a result rests on.
 func addProvenance(f *pflag.FlagSet, path *string) {
-	f.StringVar(path, "provenance", "", "also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
+	f.StringVar(path, "provenance", "",
+		"also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
 }
 
 // writeProvenance writes a provenance to a file, where there is one.

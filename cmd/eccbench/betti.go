@@ -56,14 +56,17 @@ type bettiJob struct {
 func doBetti(c *cli.Program, args []string) error {
 	var j bettiJob
 	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
-	cli.NumbersVar(f, &j.at, "at", "only the sets at or below these values (default every level at which a number changes)")
+	cli.NumbersVar(f, &j.at, "at",
+		"only the sets at or below these values (default every level at which a number changes)")
 	cli.NumbersVar(f, &j.within, "range", "only rows of levels from LO to HI: `LO,HI`")
 	f.StringVar(&j.format, "format", "csv", "csv, json, or npy (without --at)")
 	f.BoolVar(&j.bare, "no-header", false, "omit the provenance line and the column names of CSV")
 	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	addProvenance(f, &j.provenance)
-	f.StringVar(&j.plot, "plot", "", "also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
-	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64", "`N` evenly spaced levels from the least to the greatest value (default every value)")
+	f.StringVar(&j.plot, "plot", "",
+		"also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
+	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
+		"`N` evenly spaced levels from the least to the greatest value (default every value)")
 	j.addSlices(f, "numbers per slice of a 3D image, in CSV with a column for the slice")
 	j.addConvention(f)
 	j.addRings(f)

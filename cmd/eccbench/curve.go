@@ -49,15 +49,19 @@ func doCurve(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("curve", pflag.ContinueOnError)
 	j.rows.add(f)
 	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
-	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`; for several images, to this folder")
-	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64", "`N` evenly spaced levels from the least to the greatest value (default every value)")
+	f.StringVar(&j.plot, "plot", "",
+		"also draw the curve to this .svg or .png `FILE`; for several images, to this folder")
+	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
+		"`N` evenly spaced levels from the least to the greatest value (default every value)")
 	j.addSlices(f, "one curve per slice of a 3D image, in CSV or jsonl with a column for the slice")
 	j.addConvention(f)
 	j.addRings(f)
 	j.addMask(f)
 	j.share.add(f, "curve")
-	f.StringVar(&j.between, "between", "", "with --shard and --levels: `LO,HI`, the range of the whole image (see eccbench levels)")
-	f.StringVar(&j.table, "table", "", "with --shard: a `FILE` of all distinct values of the whole float32 image (see eccbench levels --distinct)")
+	f.StringVar(&j.between, "between", "",
+		"with --shard and --levels: `LO,HI`, the range of the whole image (see eccbench levels)")
+	f.StringVar(&j.table, "table", "",
+		"with --shard: a `FILE` of all distinct values of the whole float32 image (see eccbench levels --distinct)")
 	j.addEffort(f)
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err

@@ -39,7 +39,8 @@ type eigenmapJob struct {
 func doEigenmap(c *cli.Program, args []string) error {
 	var j eigenmapJob
 	f := pflag.NewFlagSet("eigenmap", pflag.ContinueOnError)
-	f.StringVar(&j.graph.Graph, "graph", "grid", "grid: a node per voxel, linked to neighbours; patch: a node per patch, linked to all")
+	f.StringVar(&j.graph.Graph, "graph", "grid",
+		"grid: a node per voxel, linked to neighbours; patch: a node per patch, linked to all")
 	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "number of lowest pairs (default 4, for patches 2)")
 	f.Float64Var(&j.graph.Tol, "tol", 0, "largest |Lx − λx| (default 1e-6, for patches 1e-8)")
 	f.Float64Var(&j.graph.Sigma, "sigma", 0.1, "grid: σ of the weight exp(−Δ²/σ²) + floor, for values from 0 to 1")
@@ -53,8 +54,10 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
 	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
 	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
-	f.StringVar(&j.vectors, "vectors", "", "write the vectors, as pictures or numbers, to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
-	f.StringVar(&j.truth, "truth", "", "print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
+	f.StringVar(&j.vectors, "vectors", "",
+		"write the vectors, as pictures or numbers, to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
+	f.StringVar(&j.truth, "truth", "",
+		"print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
 	if err := j.addImage(f); err != nil {
 		return err
 	}

@@ -42,10 +42,14 @@ func doGVF(c *cli.Program, args []string) error {
 	f.Int64Var(&j.flow.Steps, "steps", 0, "the field after `N` explicit steps")
 	f.Float64Var(&j.flow.Tol, "tol", 0, "the steady state, to a residual of `X` times |b·V0|, such as 1e-4")
 	f.Float64Var(&j.flow.Mu, "mu", 0.05, "weight μ of the diffusion")
-	f.StringVar(&j.flow.Boundary, "boundary", gvf.Replicate.String(), "neighbour beyond a border: replicate (the border voxel) or third (the one before it)")
-	f.StringVar(&j.mask, "mask", "", "labels `FILE` of the same shape: nothing flows between labels, and 0 is no image; only with --steps")
-	f.StringVar(&j.plot, "plot", "", "draw magnitudes and arrows to this .png `FILE`, for volumes of the middle slice; for several images, to this folder")
-	f.StringVarP(&j.out, "out", "o", "", "write the field to this `FILE` ("+strings.Join(gvf.Extensions(), ", ")+"); for several images, npy to this folder")
+	f.StringVar(&j.flow.Boundary, "boundary", gvf.Replicate.String(),
+		"neighbour beyond a border: replicate (the border voxel) or third (the one before it)")
+	f.StringVar(&j.mask, "mask", "",
+		"labels `FILE` of the same shape: nothing flows between labels, and 0 is no image; only with --steps")
+	f.StringVar(&j.plot, "plot", "",
+		"draw magnitudes and arrows to this .png `FILE`, for volumes of the middle slice; for several images, to this folder")
+	f.StringVarP(&j.out, "out", "o", "",
+		"write the field to this `FILE` ("+strings.Join(gvf.Extensions(), ", ")+"); for several images, npy to this folder")
 	if err := j.addImage(f); err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ var (
 	fence         = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 )
 
-// TestManual runs the commands of the documents, which are in code blocks without a language, page by page on small images.
+// TestManual runs the commands of the documents on small images, page by page. They are in code blocks without a
+// language.
 func TestManual(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("processes of workers; go test without -short and -race runs them")
@@ -49,7 +50,10 @@ func TestManual(t *testing.T) {
 	if len(files) < 10 {
 		t.Errorf("%d documents have commands", len(files))
 	}
-	testscript.Run(t, testscript.Params{Files: files, Setup: func(e *testscript.Env) error { return sampleFiles(e.WorkDir) }})
+	testscript.Run(t, testscript.Params{
+		Files: files,
+		Setup: func(e *testscript.Env) error { return sampleFiles(e.WorkDir) },
+	})
 }
 
 // commandsOf returns the commands of a document as a script.

@@ -52,7 +52,8 @@ func doMerge(c *cli.Program, args []string) error {
 	j.rows.add(f)
 	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
 	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
-	f.BoolVar(&j.missing, "missing", false, "print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
+	f.BoolVar(&j.missing, "missing", false,
+		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.BoolVarP(&j.quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := c.Parse(mergeCommand(), f, args); err != nil {

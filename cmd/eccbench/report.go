@@ -40,7 +40,8 @@ func doReport(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
-	f.StringVar(&html, "html", "", "write one self-contained page to this `FILE`; for two files with common cells it has the ratios")
+	f.StringVar(&html, "html", "",
+		"write one self-contained page to this `FILE`; for two files with common cells it has the ratios")
 	f.StringVar(&gated, "gate", "", "with --html: add the results of this gate.json `FILE`")
 	f.StringVar(&about, "cells", "", "only cells whose \"IMPLEMENTATION INPUT SCOPE\" matches this `REGEXP`")
 	f.BoolVar(&machine, "machine", false, "print the hardware and program of the runs")

@@ -28,7 +28,8 @@ var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot", "pr
 // add adds the flags, but for that of a plot, of which not everybody says the same.
 func (r *rows) add(f *pflag.FlagSet) {
 	f.BoolVar(&r.all, "all", false, "a row for every level, not only where χ changes")
-	f.StringVar(&r.format, "format", "csv", "csv, json, jsonl (one object per line), npy, euler (value χ per level) or socg (value χ where it changes)")
+	f.StringVar(&r.format, "format", "csv",
+		"csv, json, jsonl (one object per line), npy, euler (value χ per level) or socg (value χ where it changes)")
 	f.BoolVar(&r.bare, "no-header", false, "omit the provenance line of CSV and jsonl, and the column names of CSV")
 	addProvenance(f, &r.provenance)
 	cli.NumbersVar(f, &r.at, "at", "only χ at these values, as CSV")

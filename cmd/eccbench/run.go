@@ -44,14 +44,18 @@ func doRun(c *cli.Program, args []string) error {
 	in.Add(f, c.Benches)
 	limit.Add(f)
 	sampling := runner.DefaultSampling()
-	f.StringVar(&scope, "scope", "", "what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file (also reading); default e2e if the inputs fit")
+	f.StringVar(&scope, "scope", "",
+		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
+			"(also reading); default e2e if the inputs fit")
 	f.BoolVar(&hot, "hot", false, "keep the caches between calls (default cold)")
 	f.Int64Var(&count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "most samples of a cell")
-	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime, "longest sampling of a cell, once every input was timed")
-	f.StringVar(&part, "shard", "", "measure every n-th input from the i-th on: `i/n`, or auto or auto/n for an array task")
+	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime,
+		"longest sampling of a cell, once every input was timed")
+	f.StringVar(&part, "shard", "",
+		"measure every n-th input from the i-th on: `i/n`, or auto or auto/n for an array task")
 	records.Add(f)
 	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")

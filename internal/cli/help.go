@@ -30,8 +30,8 @@ var flagGroups = []struct {
 		"save-baseline", "quiet", "wide",
 	}},
 	{"Machine", []string{
-		"impl", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa", "option", "shard", "key", "dry-run",
-		"disk-rate", "processes", "max-samples", "max-time", "hot", "blocks", "order-seed",
+		"impl", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa", "option",
+		"shard", "key", "dry-run", "disk-rate", "processes", "max-samples", "max-time", "hot", "blocks", "order-seed",
 	}},
 }
 

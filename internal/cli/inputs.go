@@ -76,14 +76,17 @@ func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringSliceVar(&i.gens, "gen", []string{"noise"}, "generators (see eccbench list)")
 	f.Uint64Var(&i.Seed, "seed", 1, "seed of the first rotating input")
 	f.Float64Var(&i.smooth, "smooth", 2, "smoothness of grf in voxels")
-	i.AddFile(f, []string{"float32"}, "element types: uint8, int16, uint16, float32", "numbers of levels (default by generator and type, 1024 for float32)")
-	f.StringArrayVar(&i.inputs, "input", nil, "an image `FILE` or input string in place of generated images; repeatable")
+	i.AddFile(f, []string{"float32"}, "element types: uint8, int16, uint16, float32",
+		"numbers of levels (default by generator and type, 1024 for float32)")
+	f.StringArrayVar(&i.inputs, "input", nil,
+		"an image `FILE` or input string in place of generated images; repeatable")
 	i.AddWorkload(f, benches)
 }
 
 // AddGiven adds the flags of the question and of images by name.
 func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
-	f.StringArrayVar(&i.inputs, "input", nil, "an image `FILE` or input string in place of the adversarial inputs; repeatable")
+	f.StringArrayVar(&i.inputs, "input", nil,
+		"an image `FILE` or input string in place of the adversarial inputs; repeatable")
 	i.AddWorkload(f, benches)
 }
 
@@ -94,7 +97,8 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: `WxHxD` (with --type)")
 	f.BoolVar(&i.Stack, "stack", false, "read 2D images of a folder or a pattern as one volume")
-	f.StringVar(&i.Volume, "volume", "", "`N`: index of the volume in a 4D file (0-based); all where several results are possible")
+	f.StringVar(&i.Volume, "volume", "",
+		"`N`: index of the volume in a 4D file (0-based); all where several results are possible")
 	f.StringVar(&i.array, "array", "", "`NAME` of an array of an .npz archive or a Zarr group (default the finest)")
 	f.BoolVar(&i.strict, "strict", false, "reject missing Zarr chunks (default the fill value)")
 	f.StringVar(&i.channel, "channel", "", "`NAME` or number of a channel of an OME-NGFF image or TIFF hyperstack")

@@ -38,7 +38,8 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.StringSliceVar(&l.Impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
 	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores per implementation")
 	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell, longer beyond 1024³")
-	f.StringVar(&l.Memory, "memory-limit", "", "`BYTES` for the inputs, and again for a worker (default half of what is free)")
+	f.StringVar(&l.Memory, "memory-limit", "",
+		"`BYTES` for the inputs, and again for a worker (default half of what is free)")
 	f.StringVar(&l.Device, "device", "", "GPU `ID`: number, UUID or name (default the first)")
 	f.StringVar(&l.Devices, "devices", "", "several GPUs: all, or a list such as `0,1,3`")
 	f.StringVar(&l.ISA, "isa", "", "instruction set: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest)")

@@ -50,7 +50,8 @@ func fastest(path string, eccbench func(args ...string) (string, error)) (string
 			ratio = fmt.Sprintf("%.0f×", rate/r.Rate)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s, `%s`, %s | %s | %s |\n",
-			r.Workload, r.Question, published, quantity.Rate(rate, strings.TrimSuffix(cell["unit"], "/s")), cell["impl"], r.Machine, ratio, cell["status"])
+			r.Workload, r.Question, published, quantity.Rate(rate, strings.TrimSuffix(cell["unit"], "/s")),
+			cell["impl"], r.Machine, ratio, cell["status"])
 	}
 	return b.String(), nil
 }

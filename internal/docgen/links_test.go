@@ -52,7 +52,8 @@ func TestLinks(t *testing.T) {
 
 // documents returns the paths of all committed Markdown files.
 func documents(t *testing.T) []string {
-	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "../../*.md", ":(exclude,glob)../../**/testdata/**").Output()
+	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard",
+		"../../*.md", ":(exclude,glob)../../**/testdata/**").Output()
 	if err != nil {
 		t.Skip("no git checkout:", err)
 	}

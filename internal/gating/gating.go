@@ -64,9 +64,11 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this `FILE`")
 	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this `FILE`")
 	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json `FILE` of another machine flagged")
-	f.BoolVar(&g.selfTest, "self-test", false, "test the gate on this machine: no change, a slowdown, a wrong answer, an empty file")
+	f.BoolVar(&g.selfTest, "self-test", false,
+		"test the gate on this machine: no change, a slowdown, a wrong answer, an empty file")
 	f.IntVar(&g.blocks, "blocks", 10, "blocks of two processes per program and cell")
-	f.StringArrayVar(&g.effect, "effect", nil, "least slowdown that matters: `5%`, or REGEXP=5% for some cells; repeatable (default 3% in scope kernel, else 5%)")
+	f.StringArrayVar(&g.effect, "effect", nil,
+		"least slowdown that matters: `5%`, or REGEXP=5% for some cells; repeatable (default 3% in scope kernel, else 5%)")
 	f.StringSliceVar(&g.impl, "impl", nil, "implementations, as patterns (default cpu, or another CPU one)")
 	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock covers: kernel, device, e2e or file")
 	// With all of them, whatever else wants a core halves or doubles the times.

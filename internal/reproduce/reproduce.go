@@ -77,10 +77,12 @@ func command(c *cli.Program, args []string) error {
 	o.limit.Add(f)
 	o.sampling = runner.DefaultSampling()
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
-	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "longest sampling of a cell, once every input was timed")
+	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
+		"longest sampling of a cell, once every input was timed")
 	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a cell; one from 16 GiB on")
 	f.StringVar(&most, "max-bytes", "", "only rows whose images have at most these `BYTES`, such as 64MiB")
-	f.StringSliceVar(&o.rows, "row", nil, "only rows of these printed sizes, or patterns such as '128²×*' (default all)")
+	f.StringSliceVar(&o.rows, "row", nil,
+		"only rows of these printed sizes, or patterns such as '128²×*' (default all)")
 	f.DurationVar(&o.check, "check-time", 0, "longest verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "keep the caches between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text or md")

@@ -28,23 +28,26 @@ type rule struct {
 
 // rules are the phrases, in lower case.
 var rules = []rule{
-	{regexp.MustCompile(`\bwhat (is|are|was|were|an?|the|they|it|one|some|others?) `), "name the thing (a noun, not a clause)"},
+	{regexp.MustCompile(`\bwhat (is|are|was|were|an?|they|it|one|some|others?) `), "name the thing (a noun, not a clause)"},
 	{regexp.MustCompile(`\b(those that|that which|for who|whoever|who (asks|has|reads|wants|writes|comes|waits))\b`), "name the person or thing"},
 	{regexp.MustCompile(`\bso (many|much)\b`), "N, or the number of"},
 	{regexp.MustCompile(`\bof which\b`), "two sentences"},
 	{regexp.MustCompile(`\bbeside\b`), "next to, in addition to, or with"},
 	{regexp.MustCompile(`\bby (itself|themselves)\b`), "alone, or separately"},
 	{regexp.MustCompile(`\b(as it is to be|the same but for|alike)\b`), "equal, except, or similar"},
-	{regexp.MustCompile(`\b(stands?|stood)\b`), "is"},
+	{regexp.MustCompile(`\b(stands?|stood)( |[.,:;)]|$)`), "is"},
 	{regexp.MustCompile(`\b(says?|said)\b`), "report, state, print or specify"},
 	{regexp.MustCompile(`\b(comes? to|came to)\b`), "reach, become or amount to"},
 }
 
 var (
-	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|^internal/words/|^doc/(glossary|design)\.md$`)
+	code      = regexp.MustCompile("`[^`]*`")
+	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
 	texts     = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
 	comment   = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
-	hunk      = regexp.MustCompile(`^@@ -\S+ \+(\d+)`)
+	// A row of a table, a generated part, a title and an address cannot be broken.
+	unbreakable = regexp.MustCompile(`^(\||!\[|<!--|\*\*.*\*\*$)|://`)
+	hunk        = regexp.MustCompile(`^@@ -\S+ \+(\d+)`)
 )
 
 func main() {
@@ -133,10 +136,13 @@ func parse(diff string) (lines []line) {
 	return lines
 }
 
-// prose returns the part of a line that a person reads: all of Markdown, the comment of a program.
+// prose returns the part of a line that a person reads: Markdown except headings, or the comment of a program.
 func (l line) prose() string {
 	if strings.HasSuffix(l.path, ".md") {
-		return l.text
+		if strings.HasPrefix(l.text, "#") || strings.HasPrefix(l.text, "<!--") {
+			return ""
+		}
+		return code.ReplaceAllString(l.text, "")
 	}
 	if m := comment.FindStringSubmatch(l.text); m != nil {
 		return m[1]
@@ -152,9 +158,7 @@ func (l line) breaks() (list []string) {
 			list = append(list, fmt.Sprintf("%q: write %s", strings.TrimSpace(found), r.advice))
 		}
 	}
-	// A cell of a table and an address cannot be broken.
-	table := strings.HasSuffix(l.path, ".md") && (strings.HasPrefix(l.text, "|") || strings.HasPrefix(l.text, "!["))
-	if n := utf8.RuneCountInString(strings.ReplaceAll(l.text, "\t", "    ")); n > columns && !table && !strings.Contains(l.text, "://") {
+	if n := utf8.RuneCountInString(l.text); n > columns && !unbreakable.MatchString(l.text) {
 		list = append(list, fmt.Sprintf("%d columns: at most %d", n, columns))
 	}
 	return list

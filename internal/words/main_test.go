@@ -8,7 +8,7 @@ import (
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", columns+1)
 	diff := strings.Join([]string{
-		"+++ b/a.go", "@@ -1,0 +7,4 @@", "+// Size is what the file has.", "+var what = 1 // the number of cores", "+\tx := \"what is it\"", "+" + long,
+		"+++ b/a.go", "@@ -1,0 +7,4 @@", "+// Size is what a file has.", "+var what = 1 // the number of cores", "+\tx := \"what is it\"", "+" + long,
 		"+++ b/doc/a.md", "@@ -3 +4 @@", "+As it is to be, it stands by itself.", "+| " + long + " |",
 		"+++ b/a_amd64.s", "@@ -3 +4 @@", "+// " + long,
 	}, "\n")
@@ -19,7 +19,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	want := []string{
-		`a.go: "what the": write name the thing (a noun, not a clause)`,
+		`a.go: "what a": write name the thing (a noun, not a clause)`,
 		"a.go: 121 columns: at most 120",
 		`doc/a.md: "by itself": write alone, or separately`,
 		`doc/a.md: "as it is to be": write equal, except, or similar`,

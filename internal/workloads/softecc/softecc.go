@@ -79,7 +79,7 @@ type Answer struct {
 
 // First reports whether of two voxels the first comes before the second: by its value in
 // Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
-// is what comparing along rows comes to: see doc/proofs/extrema.md.)
+// is the comparison along rows: see doc/proofs/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:
