@@ -1,4 +1,4 @@
-// Package impls is the one list of what eccbench runs.
+// Package impls lists all workloads and their implementations.
 package impls
 
 import (

@@ -1,5 +1,5 @@
-// Package batch answers the questions of internal/workloads/batch: image by image by any
-// implementation of the curve, others being read meanwhile, or all images at once.
+// Package batch implements internal/workloads/batch: image by image with any implementation of the
+// curve, while others are read, or all images in one launch.
 package batch
 
 import (

@@ -1,5 +1,5 @@
-// Package cli is what the program's commands share: how they read flags, name inputs,
-// follow runs, keep records, write files, and end.
+// Package cli has the shared parts of the commands: flags, help, input names, progress of runs,
+// records, files, exit codes.
 package cli
 
 import (

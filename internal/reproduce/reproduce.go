@@ -1,5 +1,5 @@
-// Package reproduce is the command that runs what a paper's tables are of, and prints its
-// numbers beside those of this machine.
+// Package reproduce is the paper command: it runs the cells of a paper's tables and prints its
+// numbers with those of this machine.
 package reproduce
 
 import (

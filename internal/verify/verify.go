@@ -1,6 +1,6 @@
-// Package verify says when an answer is right. A Policy holds the witnesses of
-// a question: closed forms, agreement with another implementation, and laws
-// that need no reference. A Verdict carries what they saw.
+// Package verify decides whether an answer is right. A Policy holds the witnesses of a question:
+// closed forms, agreement with another implementation, and laws that need no reference. A Verdict
+// carries their results.
 package verify
 
 import (

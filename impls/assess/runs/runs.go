@@ -1,11 +1,11 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// Within the bounding box of each label both masks and their union become bitmaps, and these runs:
-// of the mask, and of what is between them. Runs of neighbouring rows are joined by union and find,
-// once for each connectivity, which counts components and cavities; tunnels follow from the Euler
-// characteristic, counted on the bitmaps. A component of the union is matched where it has runs of both
-// masks. Two components of the backgrounds of the masks are one where they overlap, and what is so
-// joined and is not the outside is a matched cavity.
+// Within the bounding box of each label, both masks and their union become bitmaps with runs of the
+// mask and of its complement. Runs of neighbouring rows are joined by union and find, once for each
+// connectivity, which counts components and cavities. Tunnels follow from the Euler characteristic,
+// counted on the bitmaps. A component of the union is matched if it has runs of both masks. Two
+// components of the backgrounds of the masks are joined if they overlap; a joined component other
+// than the outside is a matched cavity.
 package runs
 
 import (

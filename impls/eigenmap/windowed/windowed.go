@@ -1,8 +1,7 @@
-// Package windowed answers the lowest eigenpairs of the graph of an image's patches without the
-// dense matrix. Weights of patches that are near each other are kept in float32, and Davidson's
-// method on them, preconditioned by groups of patches, gives the lowest pairs; in float64, with weights
-// that are made anew of all patches that count, residuals are found and corrected until they are as
-// small as they are asked to be.
+// Package windowed computes the lowest eigenpairs of the graph of an image's patches without the
+// dense matrix. Weights of near patches are kept in float32. Davidson's method on them,
+// preconditioned by groups of patches, gives the lowest pairs. Residuals of all weights, recomputed
+// in float64, are then corrected until they reach the tolerance.
 package windowed
 
 import (

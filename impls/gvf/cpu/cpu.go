@@ -1,5 +1,5 @@
-// Package cpu answers the gradient vector flow by plain sweeps over the whole field, one for
-// each step and component, on all cores and in vector instructions.
+// Package cpu computes the gradient vector flow by plain sweeps over the whole field, one per step
+// and component, on all cores with vector instructions.
 package cpu
 
 import (

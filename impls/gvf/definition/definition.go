@@ -1,5 +1,5 @@
-// Package definition answers the gradient vector flow by the plain loop, a voxel after the
-// other on one core: the reference.
+// Package definition computes the gradient vector flow by the plain loop over voxels on one core:
+// the reference.
 package definition
 
 import (

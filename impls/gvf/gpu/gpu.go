@@ -1,6 +1,6 @@
-// Package gpu answers the gradient vector flow on an NVIDIA device: by plain steps as its
-// authors have them (Smistad et al. 2012), and by several steps for each time that the field is
-// read and written. The kernels are kernels/gvf. Each has the bits of the plain loop.
+// Package gpu computes the gradient vector flow on an NVIDIA device: by the plain steps of Smistad
+// et al. 2012, and by several steps per pass over the field. The kernels are kernels/gvf. Each has
+// the bits of the plain loop.
 package gpu
 
 import (

@@ -1,15 +1,15 @@
 // Package duality counts the Betti numbers of tetrahedra in space without a boundary matrix.
 //
-// Components are vertices less the unions along edges that join two. Triangles that one
-// tetrahedron has alone are the boundary. Where it is a surface, the complex is a manifold, and
-// its Euler characteristic is half of that of the boundary. Each surface parts space in an
-// inside and an outside, and by Alexander duality the cavities are the surfaces less one for
-// each component (Delfinado and Edelsbrunner 1995). What is left of the characteristic are
-// the tunnels. Such a complex has no torsion, so that the numbers are the same over every ring.
+// Components are vertices minus the unions along edges that join two. Triangles of only one
+// tetrahedron form the boundary. If it is a surface, the complex is a manifold, and its Euler
+// characteristic is half of that of the boundary. Each surface separates space into an inside and
+// an outside, and by Alexander duality the cavities are the surfaces minus one per component
+// (Delfinado and Edelsbrunner 1995). The rest of the characteristic are the tunnels. Such a complex
+// has no torsion, so the numbers are the same over every ring.
 //
 // No list of edges or of triangles is sorted: triangles go to buckets by their least vertex, and
-// each bucket is a small table in which a triangle that comes a second time meets the first.
-// Cores take parts of the tetrahedra, then buckets.
+// each bucket is a small table in which a repeated triangle meets its first copy. Cores process
+// parts of the tetrahedra, then buckets.
 package duality
 
 import (

@@ -1,7 +1,6 @@
-// Package svg draws lines over two axes, in a few kilobytes, with the fonts of who
-// looks at them. Equal plots are equal bytes on every machine: lengths are rounded
-// to hundredths of a pixel, no product is fused with a sum, and logarithms are
-// taken by squaring.
+// Package svg draws lines over two axes, in a few kilobytes, with the reader's fonts. Equal plots
+// are equal bytes on every machine: lengths are rounded to hundredths of a pixel, no product is
+// fused with a sum, and logarithms are computed by squaring.
 package svg
 
 import (

@@ -1,6 +1,6 @@
-// Package batch is the question of many small images: the Euler characteristic
-// curve of each of them, read from their files one after the other (Wang et al.
-// 2022, section 5.2). Reading them and doing nothing else is a question of its own.
+// Package batch defines the question of many small images: the Euler characteristic curve of each,
+// read from their files one after the other (Wang et al. 2022, section 5.2). Reading them without
+// counting is a separate question.
 package batch
 
 import (

@@ -1,10 +1,10 @@
-// Package betti is the question of the Betti numbers of a binary image: of the voxels of a
-// grey one that are not above a threshold.
+// Package betti defines the question of the Betti numbers of a binary image: the voxels of a grey-
+// value image at or below a threshold.
 //
-// The set is a closed one, in the T-construction: voxels are cubes, which meet in faces,
-// edges and corners, so that the foreground is 26-connected and what is around it
-// 6-connected, with all that is outside the image as one component. It has no torsion, so
-// that its Betti numbers are the same over every field.
+// The set is closed, in the T-construction: voxels are cubes, which meet in faces, edges and
+// corners. So the foreground is 26-connected and its complement 6-connected, with the outside of
+// the image as one component. It has no torsion, so its Betti numbers are the same over every
+// field.
 package betti
 
 import (

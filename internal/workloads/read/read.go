@@ -1,6 +1,5 @@
-// Package read is the question that nothing but reading answers: what is the sum of an
-// image's bytes, taken as 64-bit words? Whoever looks at each byte once cannot be faster
-// than its implementations, which are the ceilings of the others.
+// Package read defines the question of the sum of an image's bytes as 64-bit words, which needs
+// exactly one read of each byte. Its implementations are the ceilings of the others.
 package read
 
 import (

@@ -1,10 +1,9 @@
-// Package smooth is the question of a pipeline that stays where the image is: the
-// Euler characteristic curve of an image, and of the image smoothed by a Gaussian
-// once, twice and so on (Wang et al. 2022, section 5.3). Every curve is brought to
-// the host and summed.
+// Package smooth defines the question of a pipeline on a resident image: the Euler characteristic
+// curve of an image, and of the image smoothed by a Gaussian once, twice and so on (Wang et al.
+// 2022, section 5.3). Every curve is copied to the host and summed.
 //
-// The smoothing is defined to the last bit (gauss.go), so that the curves of a
-// processor and of a device are equal.
+// The smoothing is defined to the last bit (gauss.go), so the curves of a processor and of a device
+// are equal.
 package smooth
 
 import (

@@ -1,12 +1,13 @@
-// Package unions joins all voxels of an image in the order of their levels, and says what the numbers
-// of components change by at each: a voxel that comes is a component more, and one less for each that it joins.
+// Package unions joins all voxels of an image in the order of their levels, and returns the changes
+// of the numbers of components by level: each voxel adds a component and subtracts one for each
+// component that it joins.
 //
-// An image is cut into boxes of which two beside each other share a layer of voxels, so that all of a
-// box is in a core's cache. A component of a box that has not come to a shared layer is joined for
-// good. Two that have come to one may be one already, elsewhere: that they are joined is kept, as an
-// edge of a level between two nodes. The same voxel of two boxes is one, which is an edge, too. It is
-// kept of those voxels alone that have no neighbour before them in the layer: others are joined with
-// such a one in both boxes. What remains is to join the nodes in the order of their edges.
+// An image is cut into boxes that fit a core's cache; neighbouring boxes share a layer of voxels. A
+// component that has not reached a shared layer is joined for good. Two that have reached one may
+// already be joined in another box, so their union is kept as an edge between two nodes, with its
+// level. The same voxel of two boxes is an edge too, for voxels without an earlier neighbour in the
+// layer: others are joined with such a voxel in both boxes. Finally the nodes are joined in the
+// order of their edges.
 package unions
 
 import (

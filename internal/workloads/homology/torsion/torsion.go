@@ -1,7 +1,8 @@
-// Package torsion finds the rank of a sparse matrix over the integers, and the orders of the torsion of its
-// cokernel, for the witness of homology: it shares nothing with implementations. Columns are eliminated by
-// those that begin with 1 or −1. What is left is small, and is diagonalised modulo twice one of its greatest
-// minors (Iliopoulos 1989), of which each order is a divisor, so that no prime has to be known.
+// Package torsion computes the rank of a sparse matrix over the integers, and the orders of the
+// torsion of its cokernel, for the witness of homology. It shares nothing with implementations.
+// Columns that start with 1 or −1 are pivots. The small rest is diagonalised modulo twice one of
+// its greatest minors (Iliopoulos 1989); each order divides that minor, so no prime has to be
+// known.
 package torsion
 
 import (
