@@ -141,7 +141,7 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 }
 
 // listWidth is how many columns a line of the list takes at most.
-const listWidth = 100
+const listWidth = 80
 
 func listText(w io.Writer, questions []question) {
 	for _, q := range questions {

@@ -16,6 +16,7 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
@@ -107,7 +108,14 @@ func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}
+	wide := false
+	if format := f.Lookup("format"); format != nil && (format.DefValue == "text" || format.DefValue == "table") {
+		f.BoolVar(&wide, "wide", false, "print tables with all columns, in any width")
+	}
 	err := f.Parse(args)
+	if w, ok := c.Stdout.(*report.VisibleWriter); ok && wide {
+		w.Columns = 0
+	}
 	if errors.Is(err, pflag.ErrHelp) {
 		printHelp(c.Stdout, s, f)
 		return err
