@@ -106,12 +106,12 @@ type Set struct {
 	Benches  []runner.Bench
 	Open     resident.Opener
 	// Eyes take fingerprints of images for implementations on a device.
-	Eyes []ecc.Eye
+	Eyes []ecc.Witness
 }
 
 // With is every workload, with the given implementations of the curve, and eyes for its
 // fingerprint.
-func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Eye) Set {
+func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
@@ -182,5 +182,5 @@ func All(open resident.Opener) Set {
 		return With(List(open), open)
 	}
 	open, opened := resident.Remembered(open)
-	return With(List(open), open, ondevice.Eye{Device: opened})
+	return With(List(open), open, ondevice.Witness{Device: opened})
 }

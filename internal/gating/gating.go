@@ -159,7 +159,7 @@ func command(c *cli.Program, args []string) error {
 	}
 	defer programs.close()
 	if before != nil {
-		if err := programs.same(before); err != nil {
+		if err := programs.requireSame(before); err != nil {
 			return cli.Usagef("--confirm %s: %w", g.confirm, err)
 		}
 	}

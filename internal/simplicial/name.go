@@ -340,7 +340,7 @@ func (n Name) Sketch() *Complex {
 // Files is what the complex is read from.
 func (n Name) Files() []string {
 	if n.Kind == File {
-		return append([]string{n.Get(name.Path)}, beside(n.Get(name.Path))...)
+		return append([]string{n.Get(name.Path)}, companionFiles(n.Get(name.Path))...)
 	}
 	if n.Kind == "voxels" {
 		return datasets.Files(n.Get(name.Of))

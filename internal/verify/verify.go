@@ -104,7 +104,7 @@ func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, e
 		return d, nil, err
 	}
 	list, err := l.Measure(in, out, ask)
-	return beyond(list), list, err
+	return firstViolation(list), list, err
 }
 
 // ErrNotApplicable says that a law has nothing to say about an input.
@@ -148,7 +148,7 @@ func (p Policy[In, Out]) Compare(in In, want, got Out) (*Diff, []Measure) {
 		return p.Agree(in, want, got), nil
 	}
 	list := p.Distance(in, want, got)
-	return beyond(list), list
+	return firstViolation(list), list
 }
 
 // Evidence is one witness's statement about one input.

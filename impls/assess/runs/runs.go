@@ -79,7 +79,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		set := j.in.Sets[len(out)-1-i] // the union, which is large, and groups come first
 		box := emptyBox
 		for _, c := range set.Codes {
-			box = box.with(boxes[c])
+			box = box.bounds(boxes[c])
 		}
 		if box != emptyBox {
 			m := newMasks(j.in, set, box, max(1, j.cores/atOnce))
@@ -135,10 +135,10 @@ func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
 	inParallel(cores, 2, func(i int) {
 		m.bits[i] = pack([]*grid.Field{in.Pred, in.Truth}[i], b, member, set.Codes, whole)
 	})
-	m.bits[union] = m.bits[pred].or(m.bits[truth])
+	m.bits[union] = m.bits[pred].union(m.bits[truth])
 	inParallel(cores, bitmaps, func(i int) {
 		m.set[i] = runsOf(m.bits[i])
-		m.rest[i] = m.set[i].between()
+		m.rest[i] = m.set[i].complement()
 	})
 	const each = 4 // tasks by bitmap
 	inParallel(cores, bitmaps*each, func(i int) {

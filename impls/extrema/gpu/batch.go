@@ -151,11 +151,11 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, er
 
 func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, of(single)); err != nil {
+		if j.single, err = j.open(ptx, kindNamed(single)); err != nil {
 			return err
 		}
 	}
-	k := of(pairs)
+	k := kindNamed(pairs)
 	if s, ok := k.scaling(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
 		if j.levels, err = j.open(ptx, k); err != nil {

@@ -99,7 +99,7 @@ func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Jo
 func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), out: homology.Poisoned()}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
-	j.bucket(within(j.bits))
+	j.bucket(bucketBits(j.bits))
 	j.parent = make(crew.Parents, p.Vertices)
 	j.rounded = make([]uint64, p.Vertices)
 	j.side = make([]uint8, len(j.tets)/4)
@@ -111,9 +111,9 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	return j
 }
 
-// within is how many of the bits of a vertex differ within a bucket: so many that a triangle and its side
+// bucketBits returns how many of the bits of a vertex differ within a bucket: so many that a triangle and its side
 // fit a word.
-func within(width uint) uint { return min(62-2*width, width-min(width, leastBucket)) }
+func bucketBits(width uint) uint { return min(62-2*width, width-min(width, leastBucket)) }
 
 // bucket lays out buckets of the vertices that differ in so many bits.
 func (j *job) bucket(low uint) {

@@ -267,7 +267,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-func (r *racing) before(a, b uint32) bool {
+func (r *racing) precedes(a, b uint32) bool {
 	ca, la := r.priority(a)
 	cb, lb := r.priority(b)
 	return ca > cb || ca == cb && (la > lb || la == lb && a > b)
@@ -300,7 +300,7 @@ func (r *racing) race(cells []uint32) {
 func (r *racing) check(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool {
-			for has := atomic.LoadUint32(lock); has != b && r.before(b, has); has = atomic.LoadUint32(lock) {
+			for has := atomic.LoadUint32(lock); has != b && r.precedes(b, has); has = atomic.LoadUint32(lock) {
 				if atomic.CompareAndSwapUint32(lock, has, b) {
 					break
 				}

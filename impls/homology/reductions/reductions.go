@@ -107,7 +107,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	in := j.in.Complex
 	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = near(p, in, j.cores)
+		in = numberBreadthFirst(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")

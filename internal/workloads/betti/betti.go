@@ -78,8 +78,8 @@ func Form() name.Form {
 		Key: "at", Doc: "level of the sublevel set, from 0 on; -1 for the middle level of an image, with as many above it as below", Min: middle, Default: middle}}}
 }
 
-// of is what is common to questions about an image. The threshold is shared.
-func of() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
+// imageOptions returns the shared parts of questions about an image, with a shared threshold.
+func imageOptions() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
 
 func parse(s string) (level int64, image string, err error) {
 	values, image, err := Form().Parse(s)
@@ -122,11 +122,11 @@ func (Inputs) Open(name string) (*Image, error) {
 
 // Variants names the sets of other images at the same level.
 func (Inputs) Variants(name string, n int) ([]string, error) {
-	return of().Variants(name, n)
+	return imageOptions().Variants(name, n)
 }
 
 // Files are what the image is read from.
-func (Inputs) Files(name string) []string { return of().Files(name) }
+func (Inputs) Files(name string) []string { return imageOptions().Files(name) }
 
 // Smaller names the sets of smaller images that have the level, too.
 func (in Inputs) Smaller(name string) []string {
@@ -157,16 +157,16 @@ func (Inputs) Cost(name string, i *Image) bench.Cost {
 }
 
 // Size is that of the image, and the threshold after it.
-func (Inputs) Size(i *Image) int64 { return of().Size(i.Source) }
+func (Inputs) Size(i *Image) int64 { return imageOptions().Size(i.Source) }
 
 // Share writes the image and the threshold.
 func (Inputs) Share(i *Image, f *os.File) error {
-	return of().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
+	return imageOptions().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
 }
 
 // Attach makes the binary image of bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Image, error) {
-	s, tail, err := of().Attach(mapped)
+	s, tail, err := imageOptions().Attach(mapped)
 	if err != nil {
 		return nil, err
 	}

@@ -82,12 +82,12 @@ func (a *Answer) Add(i, of int64, v ecc.VCEC) {
 		a.Trail = (a.Trail ^ uint64(chi)) * prime
 	}
 	a.Sum += chi
-	if kept(i, of) {
+	if isCheckpoint(i, of) {
 		a.Checkpoints = append(a.Checkpoints, Checkpoint{i, v})
 	}
 }
 
-func kept(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
+func isCheckpoint(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
 
 // Inputs makes pipelines from names smooth/iterations=N/of=IMAGE. Cost is one read of the image for
 // each iteration.

@@ -44,11 +44,11 @@ func Bytes(s grid.Source) int64 {
 	if dense(s.Ladder()) == 0 {
 		each = 20
 	}
-	return grid.SharingBytes(s, along(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
+	return grid.SharingBytes(s, slicesPerSlab(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
 }
 
-// along is how many slices a slab of boxes has.
-func along(box, s grid.Shape) int64 {
+// slicesPerSlab returns the number of slices of a slab of boxes.
+func slicesPerSlab(box, s grid.Shape) int64 {
 	if s.Dim() == 2 {
 		return box.H
 	}
@@ -551,7 +551,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
-	step := along(size, s.Shape())
+	step := slicesPerSlab(size, s.Shape())
 	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
 		if err := grid.Ended(s); err != nil {
 			return err
@@ -573,7 +573,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 			deep = 1
 		}
 		for i, b := range boxes {
-			for axis, other := range map[int]*box{2: at(boxes, i-1), 1: at(boxes, i-across)} {
+			for axis, other := range map[int]*box{2: boxAt(boxes, i-1), 1: boxAt(boxes, i-across)} {
 				if axis != deep && b.shares[axis][0] {
 					b.meet(other, axis, graphs)
 				}
@@ -601,7 +601,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
 }
 
-func at(boxes []*box, i int) *box {
+func boxAt(boxes []*box, i int) *box {
 	if i < 0 {
 		return nil
 	}

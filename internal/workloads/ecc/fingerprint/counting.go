@@ -223,8 +223,8 @@ func (s *counter) column(at int64, begins bool) column {
 	return c
 }
 
-// at is where a plane's lanes are from so many bytes on, and how far it is from row to row.
-func (s *counter) at(p *plane, at int64) (lanes *byte, stride int) {
+// lanesAt returns where a plane's lanes are from so many bytes on, and how far it is from row to row.
+func (s *counter) lanesAt(p *plane, at int64) (lanes *byte, stride int) {
 	if at < s.from {
 		return &p.image[at], int(s.m.w * s.m.size)
 	}
@@ -261,7 +261,7 @@ func (s *counter) taken(to []uint64, less bool) {
 func (s *counter) area(rows int64, begins bool) {
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
-		lanes, stride := s.at(&s.above, at)
+		lanes, stride := s.lanesAt(&s.above, at)
 		s.n += s.countVectors.area(lanes, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }
@@ -271,8 +271,8 @@ func (s *counter) volume(below, above *plane, rows int64, begins bool) {
 	handed := 2 * (s.m.rows + 1) // vectors of each
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
-		lanes, stride := s.at(below, at)
-		next, _ := s.at(above, at)
+		lanes, stride := s.lanesAt(below, at)
+		next, _ := s.lanesAt(above, at)
 		s.n += s.countVectors.volume(lanes, next, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], &s.handed[handed*at], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }

@@ -48,7 +48,7 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 		slices.SortFunc(list, func(a, b Term) int { return int(int64(b.Row) - int64(a.Row)) })
 		now := list
 		for len(now) > 0 && m.first[now[0].Row] != nil {
-			if now, err = m.less(now); err != nil {
+			if now, err = m.reduceColumn(now); err != nil {
 				return 0, nil, nil, err
 			}
 		}
@@ -75,8 +75,8 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 	return rank + more, orders, begins, nil
 }
 
-// less takes from a column the kept one that begins with its first row, as often as it has it.
-func (m *matrix) less(now []Term) ([]Term, error) {
+// reduceColumn takes from a column the kept one that begins with its first row, as often as it has it.
+func (m *matrix) reduceColumn(now []Term) ([]Term, error) {
 	other, times := m.first[now[0].Row][1:], now[0].Times
 	now = now[1:]
 	sum := make([]Term, 0, len(now)+len(other))
@@ -112,7 +112,7 @@ func (m *matrix) rest() ([][]*big.Int, error) {
 		for len(now) > 0 {
 			if m.first[now[0].Row] == nil {
 				left, now = append(left, now[0]), now[1:]
-			} else if now, err = m.less(now); err != nil {
+			} else if now, err = m.reduceColumn(now); err != nil {
 				return nil, err
 			}
 		}
