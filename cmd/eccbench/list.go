@@ -122,7 +122,7 @@ func listTables(w io.Writer, questions []question) error {
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
-	return report.Compact(w, []string{"input", "what it is", "example"}, rows)
+	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
 // ofImages reports whether one of the questions has images as inputs, or what is made of them.
@@ -137,7 +137,7 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 		rows = append(rows, []string{k.Name, k.Doc, k.Example})
 	}
 	defer fmt.Fprintln(w)
-	return report.Compact(w, []string{"input", "what it is", "example"}, rows)
+	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
 // listWidth is how many columns a line of the list takes at most.

@@ -35,7 +35,7 @@ type Each struct {
 // About describes the method.
 func (i Each) About() bench.About {
 	a := i.Of.About()
-	a.Method = "image by image, others being read meanwhile: " + a.Method
+	a.Method = "image by image while others are read: " + a.Method
 	a.Scopes = []bench.Scope{bench.E2E, bench.File}
 	if _, ok := i.Of.(Resident); ok {
 		a.Scopes = append([]bench.Scope{bench.Kernel, bench.Device}, a.Scopes...)

@@ -8,7 +8,7 @@ import (
 
 func question() bench.Question {
 	return bench.Question{
-		Doc: "the Betti numbers of the voxels of an image that are not above a level", Form: Form(),
+		Doc: "the Betti numbers of the voxels of an image at or below a level", Form: Form(),
 		Adversarial: adversarial(),
 		Small: []string{
 			Spell(middle, "noise/shape=64x64x64/levels=256/type=uint8/seed=1"),

@@ -39,7 +39,7 @@ func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*
 func question() bench.Question {
 	q := Inputs()
 	return bench.Question{
-		Doc:  "the Euler characteristic curve of an image that is counted and smoothed in turn",
+		Doc:  "the Euler characteristic curves of an image smoothed repeatedly",
 		Form: q.Form,
 		Adversarial: []string{
 			q.Spell("noise/shape=1x1/levels=4/type=float32/seed=5", 3), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 3), q.Spell("noise/shape=5x300/levels=256/type=float32/seed=5", 9),
@@ -120,7 +120,7 @@ func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
 // form is what the names of pipelines look like.
 func form() name.Form {
-	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
+	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "number of times to count and smooth the image", Min: 1, Max: most, Default: 100}}}
 }
 
 // Encode writes the answer with its curves as package ecc does.

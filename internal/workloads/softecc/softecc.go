@@ -35,7 +35,7 @@ func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*P
 func question() bench.Question {
 	q := Inputs()
 	return bench.Question{
-		Doc:  "the Euler characteristic curve with sigmoids for steps, at thresholds, and its gradients",
+		Doc:  "the Euler characteristic curve with sigmoids in place of steps, and its gradients",
 		Form: q.Form,
 		Adversarial: []string{
 			q.Spell("noise/shape=1x1/type=uint8/seed=5", 5, 100, 100, 1), q.Spell("constant/shape=9x7x5/type=float32", 1, 100, 0, 2),
@@ -252,7 +252,7 @@ func form() name.Form {
 		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
 		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
-		{Key: "vertices", Doc: "1 where voxels are the vertices of cells, 0 where they are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
+		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
 	}}
 }
 
