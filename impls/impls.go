@@ -132,7 +132,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	sum.Inputs = images
 	many := batch.Workload(batches...)
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
-	// Whoever looks at each byte once is bounded by reading them.
+	// An implementation that reads each byte once is bounded by reading.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))

@@ -49,7 +49,9 @@ func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet b
 	}
 	f.now.Store(new(string))
 	if file, ok := terminal(stderr); ok && !quiet {
-		after := []decor.Decorator{decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.remainingTime() })}
+		after := []decor.Decorator{
+			decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.remainingTime() }),
+		}
 		if !weights.foreseen {
 			after = append([]decor.Decorator{decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO)}, after...)
 		}

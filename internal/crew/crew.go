@@ -70,7 +70,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// Await waits for all of them, and returns the *Panic of one that did: for who waits on a goroutine that
+// Await waits for all of them, and returns the *Panic of one that did: for callers on a goroutine that
 // nobody else waits for.
 func (g *Group) Await() error {
 	g.wg.Wait()

@@ -13,7 +13,8 @@ func TestTableOfLimitedWidth(t *testing.T) {
 	w.Columns = 80
 	input := "noise/shape=1024x1024x1024/levels=1024/type=float32/seed=1"
 	cells := [][]string{{"extrema-gpu-batch", input, "e2e", "826.0 ±0.31%", "77.5 %", "slower"}}
-	if err := Table(w, Text, []string{"implementation", "input", "scope", "Gvox/s", "% of ceiling", "note"}, cells); err != nil {
+	header := []string{"implementation", "input", "scope", "Gvox/s", "% of ceiling", "note"}
+	if err := Table(w, Text, header, cells); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(b.String(), "\n") {

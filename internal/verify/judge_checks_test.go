@@ -235,7 +235,8 @@ func wrongOfMeasures() error {
 		{Measure{Name: "error", Value: 3, Limit: 2}, Diff{Where: "error", Want: "at most 2", Got: "3"}},
 		{Measure{Name: "error", Value: 3, Limit: 2, Unit: "mm", At: "row 4"}, Diff{Where: "error, row 4", Want: "at most 2 mm", Got: "3 mm"}},
 	} {
-		if d := firstViolation([]Measure{{Name: "fine", Limit: 1}, c.m, {Name: "later", Value: 9}}); d == nil || *d != c.want {
+		list := []Measure{{Name: "fine", Limit: 1}, c.m, {Name: "later", Value: 9}}
+		if d := firstViolation(list); d == nil || *d != c.want {
 			return fmt.Errorf("%v: %+v, want %+v", c.m, d, c.want)
 		}
 	}

@@ -65,8 +65,8 @@ type Law[In, Out any] struct {
 	// its own, so that it may stand as the witness of an answer. A law that a
 	// constant would keep is not.
 	Independent bool
-	// Applies says that the law has something to say of one adversarial input at least, whoever
-	// is asked: one that says nothing of any is broken.
+	// Applies means that the law applies to at least one adversarial input, for every implementation:
+	// a law that applies to none is broken.
 	Applies bool
 	// Calls is how many answers the law asks for, in units of one answer about
 	// the input itself; Work estimates what the law computes on its own.

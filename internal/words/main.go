@@ -1,5 +1,6 @@
 // Command words checks the language of changed lines: phrases that doc/design.md (Style) rules out, and lines of
-// more than 120 columns. It prints each line with the rule it breaks, and ends with exit code 1 if there are any.
+// more than 120 columns. It prints each line with the rule it breaks, and ends with exit code 1 if there are any. A
+// line that replaces one with the same fault is accepted.
 //
 //	go run ./internal/words            # lines changed since the merge base with main, or by the last commit on main
 //	go run ./internal/words -base REV  # lines changed since a revision
@@ -41,10 +42,11 @@ var rules = []rule{
 }
 
 var (
-	code      = regexp.MustCompile("`[^`]*`")
-	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
-	texts     = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
-	comment   = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
+	code        = regexp.MustCompile("`[^`]*`")
+	generated   = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
+	texts       = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
+	comment     = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
+	widthDigits = regexp.MustCompile(`^\d+ `)
 	// A row of a table, a generated part, a title and an address cannot be broken.
 	unbreakable = regexp.MustCompile(`^(\||!\[|<!--|\*\*.*\*\*$)|://`)
 	hunk        = regexp.MustCompile(`^@@ -\S+ \+(\d+)`)
@@ -63,23 +65,43 @@ func main() {
 		count(lines)
 		return
 	}
-	bad := 0
-	for _, l := range lines {
-		for _, why := range l.breaks() {
-			bad++
-			fmt.Printf("%s:%d: %s\n\t%s\n", l.path, l.number, why, strings.TrimSpace(l.text))
-		}
-	}
-	if bad > 0 {
+	faults := faults(lines)
+	fmt.Print(strings.Join(faults, ""))
+	if len(faults) > 0 {
 		os.Exit(1)
 	}
 }
 
-// A line is an added line of a file.
+// A line is an added or removed line of a file.
 type line struct {
-	path   string
-	number int
-	text   string
+	path    string
+	number  int
+	text    string
+	removed bool
+	hunk    int // of the diff
+}
+
+// faults describes the lines that break a rule more often than the removed lines of their hunk.
+func faults(lines []line) (list []string) {
+	type key struct {
+		hunk int
+		why  string
+	}
+	before := map[key]int{}
+	for _, l := range lines {
+		for _, why := range l.breaks() {
+			k := key{l.hunk, widthDigits.ReplaceAllString(why, "")}
+			switch {
+			case l.removed:
+				before[k]++
+			case before[k] > 0:
+				before[k]--
+			default:
+				list = append(list, fmt.Sprintf("%s:%d: %s\n\t%s\n", l.path, l.number, why, strings.TrimSpace(l.text)))
+			}
+		}
+	}
+	return list
 }
 
 // changed returns the lines added since a revision, or all lines of the tree.
@@ -117,20 +139,25 @@ func git(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// parse returns the added lines of a diff whose files hold text of people.
+// parse returns the lines of a diff whose files hold text of people.
 func parse(diff string) (lines []line) {
-	path, number := "", 0
+	path, number, hunks := "", 0, 0
 	for _, text := range strings.Split(diff, "\n") {
 		switch {
 		case strings.HasPrefix(text, "+++ "):
 			path = strings.TrimPrefix(text[4:], "b/")
 		case hunk.MatchString(text):
 			fmt.Sscan(hunk.FindStringSubmatch(text)[1], &number)
-		case strings.HasPrefix(text, "+"):
+			hunks++
+		case strings.HasPrefix(text, "--- "):
+		case strings.HasPrefix(text, "+"), strings.HasPrefix(text, "-"):
+			removed := text[0] == '-'
 			if texts.MatchString(path) && !generated.MatchString(path) {
-				lines = append(lines, line{path, number, text[1:]})
+				lines = append(lines, line{path, number, text[1:], removed, hunks})
 			}
-			number++
+			if !removed {
+				number++
+			}
 		}
 	}
 	return lines

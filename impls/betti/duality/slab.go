@@ -77,7 +77,7 @@ func complementOf(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 // inverted writes 1 for the values that are not above a threshold.
 func inverted[T grid.Element](to []byte, values []T, t float32) {
 	for i, v := range values {
-		to[i] = byte(notAboveBit(float32(v), t))
+		to[i] = byte(leq(float32(v), t))
 	}
 }
 

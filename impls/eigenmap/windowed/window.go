@@ -89,7 +89,7 @@ func farthest(s grid.Shape) float64 {
 	return math.Ceil(math.Sqrt(square))
 }
 
-// portions is how many parts patches are dealt with in, whoever does it: so sums have one order.
+// portions is the number of parts of the patches on any number of cores, so sums have one order.
 const portions = 64
 
 // each calls f with every patch, several at a time.

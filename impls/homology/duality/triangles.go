@@ -235,7 +235,8 @@ func side(at *[4]uint64) uint32 {
 	det := (by*cz-bz*cy)*dx + (bz*cx-bx*cz)*dy + (bx*cy-by*cx)*dz
 	// No difference is off by 2, so that each of the six products of three is by less than
 	// (m+2)³-m³, where m is above them all.
-	m := 1 + (sizeBits(bx) | sizeBits(by) | sizeBits(bz) | sizeBits(cx) | sizeBits(cy) | sizeBits(cz) | sizeBits(dx) | sizeBits(dy) | sizeBits(dz))
+	m := 1 + (sizeBits(bx) | sizeBits(by) | sizeBits(bz) | sizeBits(cx) | sizeBits(cy) | sizeBits(cz) |
+		sizeBits(dx) | sizeBits(dy) | sizeBits(dz))
 	if max(det, -det) <= 36*(m+2)*(m+2) {
 		return 0
 	}

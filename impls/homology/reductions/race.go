@@ -250,7 +250,7 @@ func (r *racing) cheapest(b uint32) (cost, with uint32) {
 	return cost, with
 }
 
-// priority is greater for who goes first: the cheaper, then by lots, which are drawn anew in
+// priority is greater for the cell that goes first: the cheaper, then by lots, which are drawn anew in
 // each round.
 func (r *racing) priority(c uint32) (cost uint32, lot uint64) {
 	if r.numbered {
@@ -289,7 +289,7 @@ func (r *racing) changed(b uint32, f func(lock *uint32) bool) bool {
 	return true
 }
 
-// race has each cell take what it would change from whoever has it.
+// race has each cell claim all that it would change, from any other cell.
 func (r *racing) race(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool { atomic.StoreUint32(lock, b); return true })

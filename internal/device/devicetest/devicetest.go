@@ -49,7 +49,7 @@ func (d *Driver) Multiprocessors(n int) { d.sms = n }
 func (d *Driver) ThreadsPerBlock(n int) { d.threads = n }
 
 // Hurry has the work in streams of a name done as soon as it is added, ahead of all
-// others: whoever forgets to let it wait for another stream has it done too early.
+// others: code that forgets to let it wait for another stream has it done too early.
 func (d *Driver) Hurry(stream string) { d.hurried = stream }
 
 // RefuseMachineCode makes the devices load no machine code, as older drivers do.

@@ -266,7 +266,8 @@ func (r *raster) text() error {
 	}
 	defer face.Close() // nothing of it is kept
 	wide := fonts.MeasureString(face, r.words)
-	shift := map[string]float64{"": 0, "start": 0, "middle": 0.5, "end": 1}[r.attribute("text-anchor")] * float64(wide) / 64
+	anchor := map[string]float64{"": 0, "start": 0, "middle": 0.5, "end": 1}[r.attribute("text-anchor")]
+	shift := anchor * float64(wide) / 64
 	m := face.Metrics()
 	high := (m.Ascent + m.Descent).Ceil()
 	mask := image.NewAlpha(image.Rect(0, 0, wide.Ceil(), high))

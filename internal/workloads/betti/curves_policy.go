@@ -141,7 +141,9 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 }
 
 // firstDifferingLevel returns the first level at which one of the numbers has a wrong change.
-func firstDifferingLevel(in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64) *verify.Diff {
+func firstDifferingLevel(
+	in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64,
+) *verify.Diff {
 	at := func(level, want, got int64) *verify.Diff {
 		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want), Got: fmt.Sprintf("a change of %+d", got)}
 	}

@@ -56,7 +56,9 @@ func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (b
 // HoldToFingerprint is nil where an answer has the fingerprint of its image, with a key's
 // weights and as many functions of them as the ladder needs, computed on so many cores, or by
 // an eye that is quicker; else a level whose change is wrong, where that can be found soon.
-func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness) (*verify.Diff, error) {
+func HoldToFingerprint(
+	in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness,
+) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	k = k.For(levels)
 	if d := misplaced(out, levels); d != nil {

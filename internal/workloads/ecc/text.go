@@ -70,7 +70,7 @@ func (p Provenance) WriteEvidence(w io.Writer) error {
 	}{p, p.Evidence})
 }
 
-// Describe is the provenance of a curve in a convention, but for who says so.
+// Describe returns the provenance of a curve in a convention, without the witness.
 func Describe(input string, in grid.Source, c Convention) Provenance {
 	p := Provenance{
 		Input: input, Shape: grid.Extent(in), Type: in.Type().String(), Ladder: in.Ladder().String(),

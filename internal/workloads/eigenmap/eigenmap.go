@@ -304,7 +304,7 @@ func form(kind string) name.Form {
 			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 6},
 			{Key: "sigma", Doc: "scale σ of value differences (0 to 1), in thousandths", Min: 1, Max: 1 << 20, Default: 100},
 			{Key: "floor", Doc: "least weight, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
-			{Key: "corners", Doc: "neighbours: 0 for voxels that share a face, 1 for all that touch", Min: 0, Max: 1, Default: 0},
+			{Key: "corners", Doc: "neighbours: 0: voxels that share a face, 1: all that touch", Min: 0, Max: 1, Default: 0},
 			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
 			{Key: "radius", Doc: "neighbours are voxels within this distance", Min: 1, Max: mostRadius, Default: 1, Optional: true},
 		}}

@@ -87,11 +87,11 @@ func PlainBoxes() verify.Law[*Problem, Flow] {
 }
 
 func (p *Problem) boxesTake(boxes []box) time.Duration {
-	took := costPerStep(scaleNS, 0)(p)
+	took := stepCost(scaleNS, 0)(p)
 	for _, b := range boxes {
 		q := *p
 		q.Source = boxed{p.Source, b.enlarged(p.Steps+1, p.sides()).shape()}
-		took += costPerStep(startNS, stepNS)(&q)
+		took += stepCost(startNS, stepNS)(&q)
 	}
 	return took
 }

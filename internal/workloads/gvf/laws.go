@@ -20,12 +20,12 @@ const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
-	return law{Name: "the plain loop, bit for bit", Independent: true, Work: costPerStep(startNS, stepNS), Memory: bytesEach(40), Check: plain}
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(40), Check: plain}
 }
 
 // Rest holds a steady state to its residual, as the first component that has too much of it.
 func Rest() verify.Law[*Problem, Flow] {
-	return law{Name: "residual in float64", Independent: true, Work: costPerStep(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+	return law{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		list, err := residuals(p, out, ask)
 		if err != nil {
 			return nil, err
@@ -48,23 +48,24 @@ func stepsLaws() []law {
 	return verify.Bounded([]law{
 		PlainLoop(),
 		PlainBoxes(),
-		{Name: "float64 within the bound of rounding", Independent: true, Work: costPerStep(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: costPerStep(20, 0), Measure: constantMagnitude},
-		{Name: "a constant V0 stays", Calls: 1, Work: costPerStep(5, 0), Check: fixedPoint},
-		{Name: "one step from the field before", Calls: 1, Work: costPerStep(startNS, 0), Check: oneStep},
-		{Name: "flip along x", Calls: 1.1, Work: costPerStep(5, 0), Check: flipped('x')},
-		{Name: "flip of the rows", Calls: 1.1, Work: costPerStep(5, 0), Check: flipped('y')},
-		{Name: "flip of the slices", Calls: 1.1, Work: costPerStep(5, 0), Check: flipped('s')},
-		{Name: "the energy falls", Calls: 0.6, Work: costPerStep(startNS, 0), Check: energyFalls},
+		{Name: "float64 within the bound of rounding", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Check: fixedPoint},
+		{Name: "one step from the field before", Calls: 1, Work: stepCost(startNS, 0), Check: oneStep},
+		{Name: "flip along x", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('x')},
+		{Name: "flip of the rows", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('y')},
+		{Name: "flip of the slices", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('s')},
+		{Name: "the energy falls", Calls: 0.6, Work: stepCost(startNS, 0), Check: energyFalls},
 	}, bytesEach(24))
 }
 
 func steadyLaws() []law {
 	return verify.Bounded([]law{
-		{Name: "residual in float64", Independent: true, Work: costPerStep(startNS, 0), Measure: residuals},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: costPerStep(20, 0), Measure: constantMagnitude},
-		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: costPerStep(10*startNS, 0), Measure: manufactured},
-		{Name: "a constant V0 stays", Calls: 1, Work: costPerStep(5, 0), Measure: fixedState},
+		{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Measure: residuals},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: stepCost(10*startNS, 0),
+			Measure: manufactured},
+		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Measure: fixedState},
 	}, bytesEach(24))
 }
 

@@ -135,8 +135,8 @@ func hasSameBits(a, b Flow) bool {
 // number tells any two values apart.
 func number(v float32) string { return fmt.Sprintf("%g (%#08x)", v, math.Float32bits(v)) }
 
-// costPerStep returns a cost in nanoseconds per voxel and per voxel and step, on all cores.
-func costPerStep(voxel, step int64) func(*Problem) time.Duration {
+// stepCost returns a cost in nanoseconds per voxel and per voxel and step, on all cores.
+func stepCost(voxel, step int64) func(*Problem) time.Duration {
 	return func(p *Problem) time.Duration {
 		each := float64(voxel) + float64(step)*float64(p.Dim())*float64(p.Steps)
 		return time.Duration(each * float64(p.Shape().Voxels()) / float64(runtime.GOMAXPROCS(0)))

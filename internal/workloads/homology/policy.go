@@ -177,7 +177,9 @@ func euler(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-func invariantUnder(change func(*simplicial.Complex) *simplicial.Complex) func(*Problem, Groups, ask) (*verify.Diff, error) {
+func invariantUnder(
+	change func(*simplicial.Complex) *simplicial.Complex,
+) func(*Problem, Groups, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
 		if p.Dim() < 0 {
 			return nil, verify.ErrNotApplicable

@@ -73,7 +73,9 @@ func Of(s grid.Source, k Key, threads int) (Sum, error) {
 // DifferingISA returns the first instruction set by which an image has another fingerprint than by the fastest
 // of this machine, and both; "" where there is none.
 func DifferingISA(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
-	return firstDifferingISA(available(), func(isa string) (Sum, error) { return below(s, k, s.Ladder().Len(), threads, isa) })
+	return firstDifferingISA(available(), func(isa string) (Sum, error) {
+		return below(s, k, s.Ladder().Len(), threads, isa)
+	})
 }
 
 // firstDifferingISA compares the sums by each of some instruction sets, the fastest first.
@@ -103,7 +105,7 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 }
 
 // Prepared is a key with the weights of the levels of a ladder, looked up by values of a
-// type: for who takes the fingerprints of several images alike.
+// type, for the fingerprints of several similar images.
 type Prepared struct {
 	typ     grid.Type
 	ladder  grid.Ladder
@@ -111,7 +113,7 @@ type Prepared struct {
 	isa     string
 	weights []weights // of each function
 	top     int64
-	// Each is made for who asks for it: devices have tables alone.
+	// Each is made on request: devices use tables only.
 	counting  func() *counting // nil where there are no vector instructions that count
 	functions func() []function
 }
