@@ -5,7 +5,7 @@ GO      ?= go
 PYTHON  ?= /usr/bin/python3
 QEMU    ?= qemu-aarch64-static
 BIN     := bin
-DOCS    := README.md $(wildcard doc/*.md doc/decisions/*.md reports/*.md)
+DOCS    := README.md $(wildcard doc/*.md doc/*/*.md reports/*.md)
 PLOTS   := reports/plots
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -21,7 +21,10 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch web web-test release release-check setup-debian ci ci-shard supply third-party sbom fuzz-files
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
+	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
+	differential waits torch web web-test release release-check setup-debian ci ci-shard supply third-party \
+	sbom fuzz-files words pictures
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -95,8 +98,16 @@ third-party:
 sbom: build
 	$(GO) run ./internal/thirdparty -sbom $(BIN)/eccbench > $(BIN)/eccbench.cdx.json
 
+# The language and the width of lines that were changed since the merge base with main, or BASE.
+words:
+	$(GO) run ./internal/words $(if $(BASE),-base $(BASE))
+
 generate: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(DOCS)
+
+# The pictures of the manual.
+pictures: build
+	$(PYTHON) scripts/pictures.py $(abspath $(BIN)/eccbench)
 
 # The reports alone, from the recorded runs.
 reports: build

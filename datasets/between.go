@@ -10,7 +10,7 @@ func betweenGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "between",
-			Doc:     "float32 noise on the levels, a rounding beside them, anywhere between, and below all of them: values as files have them",
+			Doc:     "float32 noise on the levels, one rounding away, between them and below all: values as in real files",
 			Example: "between/shape=101x67/levels=200/step=0.1/seed=7",
 			Params: []Param{
 				shapeParam(), {"levels", "1024", "number of levels; at most 16777216"},

@@ -6,7 +6,7 @@ func extremesGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "extremes",
-			Doc:     "random noise of the lowest and the highest levels alone: what is outside an image is as high as its last level in some programs",
+			Doc:     "random noise of the lowest and highest levels: detects programs that give the outside the last level",
 			Example: "extremes/shape=101x67/type=uint8/lowest=0/highest=2/seed=7",
 			Params: []Param{
 				shapeParam(), levelsParam(), typeParam(),

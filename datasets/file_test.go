@@ -88,15 +88,15 @@ func TestFileDamaged(t *testing.T) {
 	}
 }
 
-// The guide's table of formats has every extension, and no other.
-func TestFormatsAreInTheGuide(t *testing.T) {
-	text, err := os.ReadFile("../doc/guide.md")
+// The table of formats in the manual has every extension, and no other.
+func TestFormatsAreInTheManual(t *testing.T) {
+	text, err := os.ReadFile("../doc/images.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, ok := strings.Cut(string(text), "\n### Formats\n")
 	if !ok {
-		t.Fatal("the guide has no section Formats")
+		t.Fatal("doc/images.md has no section Formats")
 	}
 	section, _, _ = strings.Cut(section, "\n#")
 	var got, want []string
@@ -119,7 +119,7 @@ func TestFormatsAreInTheGuide(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("the guide has %q, want %q", got, want)
+		t.Errorf("doc/images.md has %q, want %q", got, want)
 	}
 }
 

@@ -11,7 +11,7 @@ func grfGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "grf",
-			Doc:     "Gaussian random field: white noise smoothed alike in all directions, stationary up to the borders",
+			Doc:     "Gaussian random field: isotropically smoothed white noise, stationary up to the borders",
 			Example: "grf/shape=512x512x512/levels=1024/type=float32/smooth=2.5/seed=7",
 			Params: []Param{
 				shapeParam(), levelsParam(), typeParam(),

@@ -14,7 +14,7 @@ func phantomGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "phantom",
-			Doc:     "11 labels in pieces, as in a segmented body: air around an ellipsoid with a skin, and nine tissues in it by the levels of a Gaussian random field",
+			Doc:     "11 labels as in a segmented body: air, a skin, and nine tissues by the levels of a Gaussian random field",
 			Example: "phantom/shape=287x359x202/type=float32/smooth=4/seed=7",
 			Params: []Param{
 				shapeParam(), typeParam(),

@@ -20,7 +20,7 @@ func odds(n int64) int64 { return max(0, n-1) / 2 }
 func drillsGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name: "drills", Doc: "0 in a box but for straight holes of one voxel along z, through all of it, a lattice of them; 1 in the holes",
+			Name: "drills", Doc: "0 in a box with a lattice of straight holes of one voxel along z; 1 in the holes",
 			Example: "drills/shape=64x64x64/type=uint8/count=100",
 			Params:  []Param{shapeParam(), typeParam(), countParam()},
 		},
@@ -40,7 +40,7 @@ func drillsGenerator() generator {
 func cavitiesGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name: "cavities", Doc: "0 in a box but for single voxels within it, a lattice of them, which are 1",
+			Name: "cavities", Doc: "0 in a box with a lattice of single inner voxels of 1",
 			Example: "cavities/shape=64x64x64/type=uint8/count=1000",
 			Params:  []Param{shapeParam(), typeParam(), countParam()},
 		},
@@ -67,7 +67,7 @@ func cavitiesGenerator() generator {
 func serpentGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name: "serpent", Doc: "0 along one path of voxels that winds through the whole image, to and fro in every second row and plane, and never touches itself; 1 elsewhere",
+			Name: "serpent", Doc: "0 along one path through every second row and plane that never touches itself; 1 elsewhere",
 			Example: "serpent/shape=64x64x64/type=uint8",
 			Params:  []Param{shapeParam(), typeParam()},
 		},
@@ -105,7 +105,7 @@ func serpent(s grid.Shape) predicate {
 func spongeGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, of as many steps as the shortest axis has powers of 3; 1 in what is taken out",
+			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, with a step for each power of 3 in the shortest axis; 1 in the removed parts",
 			Example: "sponge/shape=81x81x81/type=uint8",
 			Params:  []Param{shapeParam(), typeParam()},
 		},

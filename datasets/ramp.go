@@ -10,7 +10,7 @@ func rampGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "ramp",
-			Doc:     "levels that never fall in row-major order: voxel i of n is on level ⌊i·levels/n⌋",
+			Doc:     "levels that ascend in row-major order: voxel i of n is on level ⌊i·levels/n⌋",
 			Example: "ramp/shape=256x256x256/levels=1024/type=float32",
 			Params:  []Param{shapeParam(), levelsParam(), typeParam()},
 		},

@@ -20,7 +20,7 @@ func stackGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:      "stack",
-			Doc:       "a volume of 2D images, a slice each, in the natural order of their names",
+			Doc:       "a volume of 2D images, one per slice, in the natural order of their names",
 			Example:   "stack/path=/data/ct/*.tif",
 			FromFiles: true,
 			Params: []Param{

@@ -1,4 +1,4 @@
-// Package impls is the one list of what eccbench runs.
+// Package impls lists all workloads and their implementations.
 package impls
 
 import (
@@ -106,12 +106,12 @@ type Set struct {
 	Benches  []runner.Bench
 	Open     resident.Opener
 	// Eyes take fingerprints of images for implementations on a device.
-	Eyes []ecc.Eye
+	Eyes []ecc.Witness
 }
 
 // With is every workload, with the given implementations of the curve, and eyes for its
 // fingerprint.
-func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Eye) Set {
+func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
@@ -132,7 +132,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	sum.Inputs = images
 	many := batch.Workload(batches...)
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
-	// Whoever looks at each byte once is bounded by reading them.
+	// An implementation that reads each byte once is bounded by reading.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
@@ -182,5 +182,5 @@ func All(open resident.Opener) Set {
 		return With(List(open), open)
 	}
 	open, opened := resident.Remembered(open)
-	return With(List(open), open, ondevice.Eye{Device: opened})
+	return With(List(open), open, ondevice.Witness{Device: opened})
 }

@@ -90,7 +90,7 @@ func fingerprints(seed uint32) error {
 			images = append(images, every)
 		}
 		for _, image := range images {
-			isa, _, _, err := fingerprint.Apart(image, fingerprint.Draw(2), 1)
+			isa, _, _, err := fingerprint.DifferingISA(image, fingerprint.Draw(2), 1)
 			if err != nil {
 				return err
 			}

@@ -1,8 +1,7 @@
-// Package kernels holds the device code: CUDA C++ sources in a folder for each workload,
-// and what make kernels compiles them to, which is what a program carries, compressed:
-// PTX for compute capability 7.0 and a driver of CUDA 11.8, which the driver compiles for
-// its device, and machine code for the most common devices, which it loads as it is.
-// With -tags ptxonly a program has the PTX alone.
+// Package kernels holds the device code: CUDA C++ sources, a folder per workload, and their
+// compiled forms by make kernels, which a program carries compressed. PTX for compute capability
+// 7.0 and a driver of CUDA 11.8 is compiled by the driver; machine code for the most common devices
+// is loaded directly. With -tags ptxonly a program has the PTX only.
 package kernels
 
 import (

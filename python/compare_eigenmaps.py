@@ -6,7 +6,7 @@ Each library that is installed finds the four lowest pairs of the graph of voxel
 of tubes, to a residual of 1e-6, from the array to the vectors: the matrix, its preconditioner and the
 solver. What each found is held to the matrix in float64, and its second value to that of eccbench,
 which was verified. Times are of the processor, one thread each, the least of three. --write puts the
-table into doc/eigenmap.md. SIZE is of 512x512, 64x64x64 and 96x96x96, by default all of them.
+table into doc/proofs/eigenmap.md. SIZE is of 512x512, 64x64x64 and 96x96x96, by default all of them.
 """
 
 import os
@@ -81,9 +81,9 @@ def ours(verify):
     return pairs
 
 
-# Distribution, what it does, function of an image.
+# Distribution, method, function of an image.
 PEERS = [
-    ("eccbench", "`multigrid`, and a search for what it may have missed", ours(True)),
+    ("eccbench", "`multigrid`, and a search for missing pairs", ours(True)),
     ("eccbench", "`multigrid`, `verify=False`", ours(False)),
     ("pyamg", "smoothed aggregation, and SciPy's LOBPCG to 1e-6", lobpcg),
     ("scikit-learn", "`spectral_embedding`, amg, its own tolerance", embedding),
@@ -126,12 +126,12 @@ def rows(sizes):
 def main():
     sizes = [a for a in sys.argv[1:] if a != "--write"] or SIZES
     before, body, after = load(), list(rows(sizes)), load()
-    written("../doc/eigenmap.md", "compare_eigenmaps.py", [
+    written("../doc/proofs/eigenmap.md", "compare_eigenmaps.py", [
         f"Processor time of one thread on {processor()}, the least of {CALLS} calls, from an array of tubes to",
         f"the vectors, k = {PAIRS}, σ = {SIGMA}, w0 = {FLOOR}; a load of {before:.1f} before and {after:.1f} after, its own",
         "1 included.",
         "",
-        "| image | library | what it does | largest residual | second value | off by | time | × eccbench, `verify=False` |",
+        "| image | library | method | largest residual | second value | off by | time | × eccbench, `verify=False` |",
         "|---|---|---|---|---|---|---|---|",
         *body,
     ])

@@ -37,16 +37,17 @@ type answering struct {
 
 // addConvention adds the flags of which cells an image has, and of which values its sets are.
 func (a *answering) addConvention(f *pflag.FlagSet) {
-	f.StringVar(&a.options.Construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
-	f.BoolVar(&a.options.Superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
+	f.StringVar(&a.options.Construction, "construction", "T",
+		"T: voxels are top cells (26-connected); V: voxels are vertices (6-connected)")
+	f.BoolVar(&a.options.Superlevel, "superlevel", false, "sets of the values at or above a level")
 }
 
 // addEffort adds the flags of who answers, and of what that may take.
 func (a *answering) addEffort(f *pflag.FlagSet) {
-	f.StringVar(&a.impl, "impl", "", "implementation (default the fastest that takes it)")
+	f.StringVar(&a.impl, "impl", "", "implementation `NAME` (default the fastest that supports the image)")
 	f.IntVar(&a.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification, and for reading from a server (default as long as it takes)")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	f.DurationVar(&a.budget, "time-limit", 0, "longest verification, and reading from a server (default unlimited)")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
 
 // addSlices adds the flag of an answer for each slice.
@@ -56,13 +57,13 @@ func (a *answering) addSlices(f *pflag.FlagSet, what string) {
 
 // addRings adds the flag of periodic axes.
 func (a *answering) addRings(f *pflag.FlagSet) {
-	f.StringSliceVar(&a.options.Periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
+	f.StringSliceVar(&a.options.Periodic, "periodic", nil, "`AXES` whose last and first voxels are neighbours: x,y,z")
 }
 
 // addMask adds the flags of the voxels that are no part of an image.
 func (a *answering) addMask(f *pflag.FlagSet) {
-	f.StringVar(&a.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
-	f.StringVar(&a.options.NaN, "nan", ask.NaNRefuse, "NaN in the image: refuse, or mask: voxels that are no part of it")
+	f.StringVar(&a.mask, "mask", "", "exclude voxels where this image `FILE` of the same shape is 0")
+	f.StringVar(&a.options.NaN, "nan", ask.NaNRefuse, "NaN in the image: refuse, or mask to exclude them")
 }
 
 // checkOptions returns the first impossible image option.
@@ -144,7 +145,8 @@ func (a answering) named(name string) string {
 
 // addProvenance adds the flag of the file for what a result rests on.
 func addProvenance(f *pflag.FlagSet, path *string) {
-	f.StringVar(path, "provenance", "", "write where the result is from and who confirmed it to this file too, as JSON, with the key of the fingerprint; of several images, to this folder")
+	f.StringVar(path, "provenance", "",
+		"also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
 }
 
 // writeProvenance writes a provenance to a file, where there is one.

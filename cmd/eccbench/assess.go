@@ -26,7 +26,7 @@ import (
 
 func assessCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "assess", Args: "PRED TRUTH", Brief: "compare the verified topology of a segmentation with that of its ground truth, by label",
+		Name: "assess", Args: "PRED TRUTH", Brief: "compare the topology of a segmentation with its truth",
 		Examples: []string{
 			"eccbench assess pred.nii.gz truth.nii.gz",
 			"eccbench assess pred.nii.gz truth.nii.gz --labels 1,2 --group 'vessels=1,2,3' --format md",
@@ -62,25 +62,25 @@ func doAssess(c *cli.Program, args []string) error {
 	var j assessJob
 	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
 	f.StringSliceVar(&j.given, "labels", nil,
-		"labels to compare (default all that either image has, and their union)")
-	f.StringArrayVar(&j.joined, "group", nil, "labels to compare as one mask, such as 'vessels=1,2,3'; repeatable")
+		"labels to compare (default all labels and their union)")
+	f.StringArrayVar(&j.joined, "group", nil, "labels as one mask, such as `'vessels=1,2,3'`; repeatable")
 	f.StringVar(&j.connectivity, "connectivity", "both",
-		"connectivity of the foreground: 26 (construction T) or 6 (V) in 3D, 8 (T) or 4 (V) in 2D, or both")
+		"foreground `N`: 26 (T) or 6 (V) in 3D, 8 or 4 in 2D, or both")
 	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
 	f.StringVar(&j.errors, "errors", "",
-		"write the list of extra, missing, merged and split components and of cavities to this CSV file")
+		"list extra, missing, merged and split components and cavities in this CSV `FILE`")
 	f.Int64Var(&j.patch, "patch", 0,
-		"also the mean errors of χ and of Betti numbers over patches of so many voxels along each axis, such as 64")
+		"add mean errors over patches of `N` voxels along each axis")
 	f.Int64Var(&j.stride, "stride", 0,
-		"with --patch: how far patches are apart (default the side of one, so that they do not overlap)")
+		"with --patch: distance of patches (default their side)")
 	f.StringVar(&j.mapped, "map", "",
-		"write the local difference of χ, whose sum is the difference of χ, to this file: "+strings.Join(assess.MapExtensions(), ", "))
+		"write the local difference of χ to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
 	f.StringSliceVar(&j.limits, "fail-above", nil,
-		"end with exit code 10 where a number is above a limit, such as 'b0_error=3'; the columns of CSV are the names")
-	f.StringVar(&j.pairs, "pairs", "", "a CSV file of pairs, PRED,TRUTH in each line, in place of the arguments")
+		"exit with code 10 above a limit, such as `b0_error=3`; names are CSV columns")
+	f.StringVar(&j.pairs, "pairs", "", "compare the lines PRED,TRUTH of this CSV `FILE`")
 	f.BoolVar(&j.anyGeometry, "ignore-geometry", false,
-		"compare images whose headers disagree on spacing, orientation or origin")
+		"accept headers that disagree on spacing, orientation or origin")
 	if err := j.addImage(f); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 
 func bettiCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "betti", Args: "FILE...", Brief: "print the verified Betti numbers of an image's sublevel sets, at every level or at some, or write those of several",
+		Name: "betti", Args: "FILE...", Brief: "print verified Betti numbers of images by level",
 		Examples: []string{
 			"eccbench betti bone.nii.gz",
 			"eccbench betti bone.nii.gz --format npy -o bone.npy --plot bone.svg",
@@ -56,15 +56,18 @@ type bettiJob struct {
 func doBetti(c *cli.Program, args []string) error {
 	var j bettiJob
 	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
-	cli.NumbersVar(f, &j.at, "at", "the sets of the voxels at or below these values alone (default every level at which a number changes)")
-	cli.NumbersVar(f, &j.within, "range", "rows of the levels from LO to HI alone: LO,HI")
-	f.StringVar(&j.format, "format", "csv", "csv, json, or without --at npy (for NumPy)")
-	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, or of a part, to this folder")
+	cli.NumbersVar(f, &j.at, "at",
+		"only the sets at or below these values (default every level at which a number changes)")
+	cli.NumbersVar(f, &j.within, "range", "only rows of levels from LO to HI: `LO,HI`")
+	f.StringVar(&j.format, "format", "csv", "csv, json, or npy (without --at)")
+	f.BoolVar(&j.bare, "no-header", false, "omit the provenance line and the column names of CSV")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	addProvenance(f, &j.provenance)
-	f.StringVar(&j.plot, "plot", "", "draw the numbers at every level to this file too, .svg or .png; of several images, to this folder, SVG")
-	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels, evenly from the least value of the image to the greatest (default every value)")
-	j.addSlices(f, "the numbers of each slice of a 3D image by itself: CSV with a column for the slice")
+	f.StringVar(&j.plot, "plot", "",
+		"also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
+	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
+		"`N` evenly spaced levels from the least to the greatest value (default every value)")
+	j.addSlices(f, "numbers per slice of a 3D image, in CSV with a column for the slice")
 	j.addConvention(f)
 	j.addRings(f)
 	j.addMask(f)

@@ -15,7 +15,7 @@ import (
 
 func curveCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "curve", Args: "FILE...", Brief: "print the verified Euler characteristic curve of an image, or write those of several",
+		Name: "curve", Args: "FILE...", Brief: "print the verified Euler characteristic curve of images",
 		Examples: []string{
 			"eccbench curve scan.nii.gz",
 			"eccbench curve scan.raw --shape 181x217x181 --type uint8 --all",
@@ -48,16 +48,20 @@ func doCurve(c *cli.Program, args []string) error {
 	var j curveJob
 	f := pflag.NewFlagSet("curve", pflag.ContinueOnError)
 	j.rows.add(f)
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, or of a part, to this folder")
-	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
-	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels, evenly from the least value of the image to the greatest (default every value)")
-	j.addSlices(f, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
+	f.StringVar(&j.plot, "plot", "",
+		"also draw the curve to this .svg or .png `FILE`; for several images, to this folder")
+	j.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
+		"`N` evenly spaced levels from the least to the greatest value (default every value)")
+	j.addSlices(f, "one curve per slice of a 3D image, in CSV or jsonl with a column for the slice")
 	j.addConvention(f)
 	j.addRings(f)
 	j.addMask(f)
 	j.share.add(f, "curve")
-	f.StringVar(&j.between, "between", "", "with --shard and --levels: LO,HI, the least and the greatest value of the whole image, which eccbench levels tells")
-	f.StringVar(&j.table, "table", "", "with --shard: a file of all distinct values of the whole float32 image, which eccbench levels --distinct writes")
+	f.StringVar(&j.between, "between", "",
+		"with --shard and --levels: `LO,HI`, the range of the whole image (see eccbench levels)")
+	f.StringVar(&j.table, "table", "",
+		"with --shard: a `FILE` of all distinct values of the whole float32 image (see eccbench levels --distinct)")
 	j.addEffort(f)
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err

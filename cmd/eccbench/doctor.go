@@ -24,7 +24,7 @@ import (
 
 func doctorCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "doctor", Brief: "show what this machine is and whether it can measure",
+		Name: "doctor", Brief: "show this machine and whether it can measure",
 		Examples: []string{"eccbench doctor"},
 		Run:      doDoctor,
 	}
@@ -33,8 +33,8 @@ func doctorCommand() cli.Subcommand {
 func doDoctor(c *cli.Program, args []string) error {
 	var in cli.Inputs
 	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
-	which := f.String("device", "", "accelerator: its number, UUID or name (default the first)")
-	list := f.String("devices", "", "accelerators in place of one: all, or a comma list such as 0,1,3")
+	which := f.String("device", "", "GPU `ID`: number, UUID or name (default the first)")
+	list := f.String("devices", "", "several GPUs: all, or a list such as `0,1,3`")
 	in.AddWorkload(f, c.Benches)
 	if err := c.Parse(doctorCommand(), f, args); err != nil {
 		return err

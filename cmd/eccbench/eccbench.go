@@ -27,6 +27,7 @@ func subcommands() []cli.Subcommand {
 func eccbench(c *cli.Program, args []string) int {
 	remote.Register(0)
 	stdout := report.Visible(c.Stdout)
+	stdout.Columns = 80
 	c.Stdout, c.Stderr = stdout, report.Visible(c.Stderr)
 	code := c.Fail(dispatch(c, args))
 	if err := stdout.Err(); err != nil && code == cli.ExitOK {

@@ -17,7 +17,7 @@ import (
 
 func eigenmapCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "eigenmap", Args: "FILE", Brief: "print the verified lowest eigenvalues of an image's graph, and write the segmentation by the second vector",
+		Name: "eigenmap", Args: "FILE", Brief: "print verified eigenvalues of an image graph, write the cut",
 		Examples: []string{
 			"eccbench eigenmap retina.png -k 4 -o mask.png",
 			"eccbench eigenmap retina.png --graph patch --alpha 40 --beta 5 -o mask.png",
@@ -39,22 +39,25 @@ type eigenmapJob struct {
 func doEigenmap(c *cli.Program, args []string) error {
 	var j eigenmapJob
 	f := pflag.NewFlagSet("eigenmap", pflag.ContinueOnError)
-	f.StringVar(&j.graph.Graph, "graph", "grid", "grid: a node for each voxel, linked to its neighbours; patch: one for each patch, linked to all")
-	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "how many of the lowest pairs (default 4, of patches 2)")
-	f.Float64Var(&j.graph.Tol, "tol", 0, "largest |Lx − λx| (default 1e-6, of patches 1e-8)")
-	f.Float64Var(&j.graph.Sigma, "sigma", 0.1, "grid: difference of values, from 0 to 1, in the weight exp(−Δ²/σ²) + floor")
-	f.Float64Var(&j.graph.Floor, "floor", 0.001, "grid: what each weight has at least")
-	f.BoolVar(&j.graph.Corners, "corners", false, "grid: all voxels that touch are neighbours, not only those that share a face")
-	f.Int64Var(&j.graph.Radius, "radius", 1, "grid: all voxels within so many of one are its neighbours; 1 for those that share a face")
-	f.BoolVar(&j.graph.Plain, "plain", false, "grid: the Laplacian D − W, not I − D^−½WD^−½")
-	f.Float64Var(&j.graph.Alpha, "alpha", 40, "patch: difference of grey values, from 0 to 255")
-	f.Float64Var(&j.graph.Beta, "beta", 5, "patch: distance, in patches")
-	f.Int64Var(&j.graph.Side, "side", 4, "patch: voxels along each axis")
-	f.IntVar(&j.graph.Steps, "steps", 0, "patch: what so many steps of Lanczos' method reach, whatever it is")
-	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: of the vector that steps start from")
-	f.StringVarP(&j.out, "out", "o", "", "write the mask to this file: "+strings.Join(eigenmap.Extensions(), ", "))
-	f.StringVar(&j.vectors, "vectors", "", "write the vectors, as pictures or numbers, to this file: "+strings.Join(eigenmap.Extensions(), ", "))
-	f.StringVar(&j.truth, "truth", "", "an image that is 0 outside the true mask: Dice of the mask, and of the best plain threshold")
+	f.StringVar(&j.graph.Graph, "graph", "grid",
+		"grid: a node per voxel, linked to neighbours; patch: a node per patch, linked to all")
+	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "number of lowest pairs (default 4, for patches 2)")
+	f.Float64Var(&j.graph.Tol, "tol", 0, "largest |Lx − λx| (default 1e-6, for patches 1e-8)")
+	f.Float64Var(&j.graph.Sigma, "sigma", 0.1, "grid: σ of the weight exp(−Δ²/σ²) + floor, for values from 0 to 1")
+	f.Float64Var(&j.graph.Floor, "floor", 0.001, "grid: least weight")
+	f.BoolVar(&j.graph.Corners, "corners", false, "grid: voxels that share a corner or an edge are neighbours too")
+	f.Int64Var(&j.graph.Radius, "radius", 1, "grid: voxels within this distance are neighbours")
+	f.BoolVar(&j.graph.Plain, "plain", false, "grid: the Laplacian D − W in place of I − D^−½WD^−½")
+	f.Float64Var(&j.graph.Alpha, "alpha", 40, "patch: scale of grey differences, from 0 to 255")
+	f.Float64Var(&j.graph.Beta, "beta", 5, "patch: scale of distances, in patches")
+	f.Int64Var(&j.graph.Side, "side", 4, "patch: side in voxels")
+	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
+	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
+	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
+	f.StringVar(&j.vectors, "vectors", "",
+		"write the vectors, as pictures or numbers, to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
+	f.StringVar(&j.truth, "truth", "",
+		"print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
 	if err := j.addImage(f); err != nil {
 		return err
 	}

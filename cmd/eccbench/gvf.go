@@ -15,7 +15,7 @@ import (
 
 func gvfCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "gvf", Args: "FILE...", Brief: "write the verified gradient vector flow of an image, or of several, after some steps or at rest",
+		Name: "gvf", Args: "FILE...", Brief: "write the verified gradient vector flow of images",
 		Examples: []string{
 			"eccbench gvf vessels.nii.gz --steps 256 -o field.nii.gz",
 			"eccbench gvf scan.raw --shape 181x217x181 --type uint8 --tol 1e-4 -o field.npy",
@@ -39,13 +39,17 @@ type gvfJob struct {
 func doGVF(c *cli.Program, args []string) error {
 	var j gvfJob
 	f := pflag.NewFlagSet("gvf", pflag.ContinueOnError)
-	f.Int64Var(&j.flow.Steps, "steps", 0, "the field after so many explicit steps")
-	f.Float64Var(&j.flow.Tol, "tol", 0, "the steady state, to a residual of so much of |b·V0|: 1e-4")
+	f.Int64Var(&j.flow.Steps, "steps", 0, "the field after `N` explicit steps")
+	f.Float64Var(&j.flow.Tol, "tol", 0, "the steady state, to a residual of `X` times |b·V0|, such as 1e-4")
 	f.Float64Var(&j.flow.Mu, "mu", 0.05, "weight μ of the diffusion")
-	f.StringVar(&j.flow.Boundary, "boundary", gvf.Replicate.String(), "the neighbour beyond a border: replicate, the voxel at it, or third, the one before that")
-	f.StringVar(&j.mask, "mask", "", "an image of the same shape: nothing flows between voxels whose values in it differ, and where it is 0 there is no image; with --steps alone")
-	f.StringVar(&j.plot, "plot", "", "draw the field to this .png file: magnitudes and arrows, of a volume the middle slice; of several images, to this folder")
-	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", ")+"; of several images, to this folder, npy")
+	f.StringVar(&j.flow.Boundary, "boundary", gvf.Replicate.String(),
+		"neighbour beyond a border: replicate (the border voxel) or third (the one before it)")
+	f.StringVar(&j.mask, "mask", "",
+		"labels `FILE` of the same shape: nothing flows between labels, and 0 is no image; only with --steps")
+	f.StringVar(&j.plot, "plot", "",
+		"draw magnitudes and arrows to this .png `FILE`, for volumes of the middle slice; for several images, to this folder")
+	f.StringVarP(&j.out, "out", "o", "",
+		"write the field to this `FILE` ("+strings.Join(gvf.Extensions(), ", ")+"); for several images, npy to this folder")
 	if err := j.addImage(f); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 
 func homologyCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "homology", Args: "FILE", Brief: "print the verified Betti numbers and the torsion of a simplicial complex or a mesh",
+		Name: "homology", Args: "FILE", Brief: "print verified Betti numbers and torsion of a mesh",
 		Examples: []string{
 			"eccbench homology mesh.off",
 			"eccbench homology heart.1.ele --field Q",
@@ -46,10 +46,10 @@ type homologyJob struct {
 func doHomology(c *cli.Program, args []string) error {
 	var j homologyJob
 	f := pflag.NewFlagSet("homology", pflag.ContinueOnError)
-	f.StringVar(&j.field, "field", "2", "coefficients: a prime, Q, or Z, which tells torsion")
+	f.StringVar(&j.field, "field", "2", "coefficients `F`: a prime, Q, or Z for torsion too")
 	f.StringVar(&j.format, "format", "text", "text, csv or json")
-	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.BoolVar(&j.bare, "no-header", false, "omit the provenance line and the column names of CSV")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
 	j.addEffort(f)
 	if err := c.Parse(homologyCommand(), f, args); err != nil {
 		return err

@@ -28,7 +28,7 @@ const levelsName = "levels"
 
 func levelsCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: levelsName, Args: "FILE", Brief: "print the least and the greatest value of an image, of which evenly spaced levels are made, or all its values",
+		Name: levelsName, Args: "FILE", Brief: "print the range or the distinct values of an image",
 		Examples: []string{
 			"eccbench levels ct.raw --shape 2048x2048x2048 --type float32",
 			"eccbench levels ct.raw --shape 2048x2048x2048 --type float32 --shard 3/16 -o ranges/",
@@ -46,13 +46,13 @@ func doLevels(c *cli.Program, args []string) error {
 	var j sharing
 	var distinct int64
 	f := pflag.NewFlagSet(levelsName, pflag.ContinueOnError)
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of a part, to this folder")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`; for a part, to this folder")
 	if err := j.addImage(f); err != nil {
 		return err
 	}
-	f.Int64Var(&distinct, "distinct", 0, "the distinct values in place of the range, where there are at most so many")
+	f.Int64Var(&distinct, "distinct", 0, "print the distinct values, at most `N`, in place of the range")
 	j.addShard(f, "range of values")
-	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	f.BoolVarP(&j.quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := c.Parse(levelsCommand(), f, args); err != nil {
 		return err
 	}

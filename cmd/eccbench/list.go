@@ -18,7 +18,7 @@ import (
 
 func listCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "list", Brief: "list the workloads, their implementations, and the inputs",
+		Name: "list", Brief: "list workloads, implementations and inputs",
 		Examples: []string{"eccbench list", "eccbench list --workload all", "eccbench list --format json"},
 		Run:      doList,
 	}
@@ -37,7 +37,7 @@ type question struct {
 func doList(c *cli.Program, args []string) error {
 	var format, workload string
 	f := pflag.NewFlagSet("list", pflag.ContinueOnError)
-	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the question whose implementations are listed, or all")
+	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the `WORKLOAD` to list, or all")
 	f.StringVar(&format, "format", "text", "text, md or json")
 	if err := c.Parse(listCommand(), f, args); err != nil {
 		return err
@@ -105,7 +105,7 @@ func listTables(w io.Writer, questions []question) error {
 		for _, a := range q.List {
 			rows = append(rows, []string{a.Name, a.Where, a.Method, scopes(a), a.Source})
 		}
-		if err := report.Table(w, report.Markdown, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
+		if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -122,7 +122,7 @@ func listTables(w io.Writer, questions []question) error {
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
-	return report.Table(w, report.Markdown, []string{"input", "what it is", "example"}, rows)
+	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
 // ofImages reports whether one of the questions has images as inputs, or what is made of them.
@@ -137,11 +137,11 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 		rows = append(rows, []string{k.Name, k.Doc, k.Example})
 	}
 	defer fmt.Fprintln(w)
-	return report.Table(w, report.Markdown, []string{"input", "what it is", "example"}, rows)
+	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
 // listWidth is how many columns a line of the list takes at most.
-const listWidth = 100
+const listWidth = 80
 
 func listText(w io.Writer, questions []question) {
 	for _, q := range questions {

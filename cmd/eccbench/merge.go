@@ -28,7 +28,7 @@ import (
 
 func mergeCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "merge", Args: "PART...", Brief: "put parts together, which curve, betti or levels --shard made, and verify the whole",
+		Name: "merge", Args: "PART...", Brief: "merge the part files of a sharded run and verify the result",
 		Examples: []string{
 			"eccbench merge parts/ -o curve.csv",
 			"eccbench merge parts/*.part --format npy -o curve.npy --plot curve.svg",
@@ -50,11 +50,12 @@ func doMerge(c *cli.Program, args []string) error {
 	var j mergeJob
 	f := pflag.NewFlagSet("merge", pflag.ContinueOnError)
 	j.rows.add(f)
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png")
-	f.BoolVar(&j.missing, "missing", false, "read all parts, print the shards that have none or a torn one as Slurm takes them for an array (3,5-7), and nothing else")
+	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
+	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
+	f.BoolVar(&j.missing, "missing", false,
+		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	f.BoolVarP(&j.quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := c.Parse(mergeCommand(), f, args); err != nil {
 		return err
 	}

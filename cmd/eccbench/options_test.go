@@ -10,15 +10,15 @@ import (
 	"eccbench/internal/cli"
 )
 
-// The table of options in the guide has each flag that a question takes, and none that it does not.
+// The table of options in doc/conventions.md has each flag that a question takes, and none that it does not.
 func TestOptionsOfQuestions(t *testing.T) {
-	guide, err := os.ReadFile("../../doc/guide.md")
+	page, err := os.ReadFile("../../doc/conventions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(guide), "<a id=\"options\"></a>")
+	_, after, found := strings.Cut(string(page), "\n## Options\n")
 	if !found {
-		t.Fatal("the guide has no table of options")
+		t.Fatal("doc/conventions.md has no table of options")
 	}
 	var lines []string
 	for _, line := range strings.Split(after, "\n") {
@@ -40,7 +40,7 @@ func TestOptionsOfQuestions(t *testing.T) {
 			for _, flag := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(row[0], -1) {
 				takes := regexp.MustCompile(flag[1] + "[ \n]").MatchString(help.String())
 				if says := row[k+1] != "—"; takes != says {
-					t.Errorf("%s: the guide says %q of %s, and the command takes it: %v", command, row[k+1], flag[1], takes)
+					t.Errorf("%s: doc/conventions.md has %q for %s, and the command takes it: %v", command, row[k+1], flag[1], takes)
 				}
 				checked++
 			}

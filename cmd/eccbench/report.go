@@ -19,7 +19,7 @@ import (
 
 func reportCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "report", Args: "FILE...", Brief: "print the tables of results files again, with plots",
+		Name: "report", Args: "FILE...", Brief: "print tables and plots of results files",
 		Examples: []string{
 			"eccbench report r.jsonl --format md",
 			"eccbench report r.jsonl --format md --plots plots > r.md",
@@ -39,13 +39,14 @@ func doReport(c *cli.Program, args []string) error {
 	var machine, spans, memory bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
-	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
-	f.StringVar(&html, "html", "", "write one self-contained page to this file in place of the tables; of two files that share cells it shows the ratios")
-	f.StringVar(&gated, "gate", "", "show this gate.json on the page of --html too")
-	f.StringVar(&about, "cells", "", "only cells of which this regular expression matches \"IMPLEMENTATION INPUT SCOPE\"")
-	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
-	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
-	f.BoolVar(&memory, "memory", false, "print what each cell took of the host's and the devices' memory in place of the tables")
+	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
+	f.StringVar(&html, "html", "",
+		"write one self-contained page to this `FILE`; for two files with common cells it has the ratios")
+	f.StringVar(&gated, "gate", "", "with --html: add the results of this gate.json `FILE`")
+	f.StringVar(&about, "cells", "", "only cells whose \"IMPLEMENTATION INPUT SCOPE\" matches this `REGEXP`")
+	f.BoolVar(&machine, "machine", false, "print the hardware and program of the runs")
+	f.BoolVar(&spans, "spans", false, "print the parts of a call and how they overlap")
+	f.BoolVar(&memory, "memory", false, "print the host and device memory of each cell")
 	if err := c.Parse(reportCommand(), f, args); err != nil {
 		return err
 	}

@@ -27,12 +27,13 @@ var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot", "pr
 
 // add adds the flags, but for that of a plot, of which not everybody says the same.
 func (r *rows) add(f *pflag.FlagSet) {
-	f.BoolVar(&r.all, "all", false, "a row for every level, not only those where χ changes")
-	f.StringVar(&r.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
-	f.BoolVar(&r.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
+	f.BoolVar(&r.all, "all", false, "a row for every level, not only where χ changes")
+	f.StringVar(&r.format, "format", "csv",
+		"csv, json, jsonl (one object per line), npy, euler (value χ per level) or socg (value χ where it changes)")
+	f.BoolVar(&r.bare, "no-header", false, "omit the provenance line of CSV and jsonl, and the column names of CSV")
 	addProvenance(f, &r.provenance)
-	cli.NumbersVar(f, &r.at, "at", "χ at these values alone, as CSV")
-	cli.NumbersVar(f, &r.within, "range", "rows of the levels from LO to HI alone: LO,HI")
+	cli.NumbersVar(f, &r.at, "at", "only χ at these values, as CSV")
+	cli.NumbersVar(f, &r.within, "range", "only rows of levels from LO to HI: `LO,HI`")
 }
 
 // check refuses what cannot be.

@@ -18,7 +18,7 @@ import (
 
 func runCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "run", Conducts: true, Brief: "measure implementations and print a table of verified throughputs (default)",
+		Name: "run", Conducts: true, Brief: "measure implementations, print verified rates (default)",
 		Examples: []string{
 			"eccbench --sizes 64..256 --dim 3",
 			"eccbench --sizes 1024..8192 --dim 2 --gen noise,grf --type uint8,float32",
@@ -44,17 +44,21 @@ func doRun(c *cli.Program, args []string) error {
 	in.Add(f, c.Benches)
 	limit.Add(f)
 	sampling := runner.DefaultSampling()
-	f.StringVar(&scope, "scope", "", "what the clock runs over: kernel (device events), device (image resident on a device), e2e (image in host memory) or file (reading or generating too); default e2e where the inputs fit")
-	f.BoolVar(&hot, "hot", false, "leave the caches of a device, and of the host for files, as they are between calls (default cold)")
-	f.Int64Var(&count, "batch", 0, "images in one question: --workload ecc-batch with this --count; 0 for single images")
+	f.StringVar(&scope, "scope", "",
+		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
+			"(also reading); default e2e if the inputs fit")
+	f.BoolVar(&hot, "hot", false, "keep the caches between calls (default cold)")
+	f.Int64Var(&count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
-	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
-	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
-	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
-	f.StringVar(&part, "shard", "", "measure a share of the inputs: i/n for every n-th from the i-th on, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
+	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a cell, at least 3")
+	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "most samples of a cell")
+	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime,
+		"longest sampling of a cell, once every input was timed")
+	f.StringVar(&part, "shard", "",
+		"measure every n-th input from the i-th on: `i/n`, or auto or auto/n for an array task")
 	records.Add(f)
-	f.StringVar(&export, "gobench", "", "write the Go benchmark format to this file too, for benchstat")
-	f.StringVar(&format, "format", "text", "table format: text, md, csv, json")
+	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
+	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")
 	if err := c.Parse(runCommand(), f, args); err != nil {
 		return err
 	}

@@ -38,15 +38,18 @@ type shareJob struct {
 
 // addShard adds the flag of which part it is.
 func (s *shareJob) addShard(f *pflag.FlagSet, of string) {
-	f.StringVar(&s.shard, "shard", "", "a part of the "+of+", for eccbench merge: i/n for shard i of n, 3,5-7/n for several one after the other, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
+	f.StringVar(&s.shard, "shard", "",
+		"make a part of the "+of+" for eccbench merge: `i/n`, several as 3,5-7/n, or auto or auto/n for an array task")
 }
 
 // add adds all flags.
 func (s *shareJob) add(f *pflag.FlagSet, of string) {
 	s.addShard(f, of)
-	f.StringVar(&s.key, "key", "", "with --shard: the key of the fingerprint, 32 hexadecimal digits that all shards are given (default one that they derive of the input)")
-	f.BoolVar(&s.dry, "dry-run", false, "with --shard: what the shards of n read, take and write, and nothing else")
-	f.StringVar(&s.diskRate, "disk-rate", "", "with --dry-run: how many bytes a second are read, such as 2GiB, for how long that takes at least")
+	f.StringVar(&s.key, "key", "",
+		"with --shard: fingerprint `KEY` of all shards, 32 hexadecimal digits (default derived from the input)")
+	f.BoolVar(&s.dry, "dry-run", false, "with --shard: print what shards read, need and write, and nothing else")
+	f.StringVar(&s.diskRate, "disk-rate", "",
+		"with --dry-run: `BYTES` read per second, such as 2GiB, to print the reading time")
 }
 
 func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry || s.diskRate != "" }

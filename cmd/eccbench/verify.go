@@ -17,7 +17,7 @@ import (
 
 func verifyCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "verify", Conducts: true, Brief: "check implementations on the adversarial inputs, or on given ones, without timing",
+		Name: "verify", Conducts: true, Brief: "check implementations on adversarial inputs, untimed",
 		Examples: []string{
 			"eccbench verify",
 			"eccbench verify --impl cpu --long --time-limit 10m",
@@ -39,10 +39,10 @@ func doVerify(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
 	in.AddGiven(f, c.Benches)
-	f.BoolVar(&long, "long", false, "also inputs of more than 2²⁴ components and 2³¹ voxels")
-	f.BoolVar(&evidence, "evidence", false, "list what every witness said")
-	f.BoolVar(&failFast, "fail-fast", false, "end at the first cell that fails, and look for no smaller input that does")
-	f.StringVar(&format, "format", "text", "table format: text, md")
+	f.BoolVar(&long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
+	f.BoolVar(&evidence, "evidence", false, "list the result of every witness")
+	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
+	f.StringVar(&format, "format", "text", "table format: text or md")
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
 	}

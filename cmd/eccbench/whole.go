@@ -14,7 +14,7 @@ import (
 
 // addImage adds the flags that describe an image whose values are asked about, not its levels.
 func (a *answering) addImage(f *pflag.FlagSet) error {
-	a.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "")
+	a.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64", "")
 	return f.MarkHidden("levels")
 }
 

@@ -1,5 +1,5 @@
-// Package batch answers the questions of internal/workloads/batch: image by image by any
-// implementation of the curve, others being read meanwhile, or all images at once.
+// Package batch implements internal/workloads/batch: image by image with any implementation of the
+// curve, while others are read, or all images in one launch.
 package batch
 
 import (
@@ -35,7 +35,7 @@ type Each struct {
 // About describes the method.
 func (i Each) About() bench.About {
 	a := i.Of.About()
-	a.Method = "image by image, others being read meanwhile: " + a.Method
+	a.Method = "image by image while others are read: " + a.Method
 	a.Scopes = []bench.Scope{bench.E2E, bench.File}
 	if _, ok := i.Of.(Resident); ok {
 		a.Scopes = append([]bench.Scope{bench.Kernel, bench.Device}, a.Scopes...)

@@ -1,11 +1,9 @@
-// Package chunked streams the image through the device in slabs. One stream
-// copies the slabs, each once; another gives a slab its collar of one slice, from
-// the slabs before and after it, and counts it, while the next ones are on their
-// way (Wang et al. 2022, section 4.4; kernels/ecc/ecc_fullsweep.cu). Neither host nor
-// device has to hold the image: it is read, slab by slab, into pinned memory
-// ahead of the copies. An image that is whole in memory is pinned where it is when
-// the job is set up, and copied from there. Levels beyond the shared memory of a
-// block go to the curve's table in global memory directly, change by change.
+// Package chunked streams the image through the device in slabs. One stream copies the slabs, each
+// once. Another adds to a slab its collar of one slice on both sides and counts it, while the next
+// slabs are copied (Wang et al. 2022, section 4.4; kernels/ecc/ecc_fullsweep.cu). Neither host nor
+// device has to hold the image: slabs are read into pinned memory ahead of the copies. An image in
+// memory is pinned in place at setup and copied from there. Levels beyond the shared memory of a
+// block go directly to the table in global memory.
 package chunked
 
 import (

@@ -88,7 +88,7 @@ func (j *job) add(p resident.Piece) error {
 		}
 	}
 	err := j.marked("copy", j.copying, func() error {
-		return j.copying.Copy(s.slab, j.before(k)*j.size, p.From, p.Off, p.Bytes)
+		return j.copying.Copy(s.slab, j.leadingSlices(k)*j.size, p.From, p.Off, p.Bytes)
 	})
 	if err != nil {
 		return err
@@ -104,15 +104,15 @@ func (j *job) add(p resident.Piece) error {
 
 func (j *job) slot(k int64) *slot { return j.slots[k%int64(len(j.slots))] }
 
-// before is the number of slices before those of slab k in its slot.
-func (j *job) before(k int64) int64 { return min(k, 1) }
+// leadingSlices returns the number of slices before those of slab k in its slot.
+func (j *job) leadingSlices(k int64) int64 { return min(k, 1) }
 
 // count gives slab k its collar and counts it. The slab before it is not needed
 // any more then.
 func (j *job) count(k int64) error {
 	s := j.slot(k)
 	lo, hi := j.span(k)
-	first := j.before(k)
+	first := j.leadingSlices(k)
 	last := first + hi - lo
 	slices := last
 	if err := j.Stream.WaitFor(s.copied); err != nil {
@@ -121,7 +121,7 @@ func (j *job) count(k int64) error {
 	if k > 0 {
 		earlier := j.slot(k - 1)
 		lo, hi := j.span(k - 1)
-		if err := j.Stream.Copy(s.slab, 0, earlier.slab, (j.before(k-1)+hi-lo-1)*j.size, j.size); err != nil {
+		if err := j.Stream.Copy(s.slab, 0, earlier.slab, (j.leadingSlices(k-1)+hi-lo-1)*j.size, j.size); err != nil {
 			return err
 		}
 		if err := j.Stream.Record(earlier.free); err != nil {
@@ -133,7 +133,7 @@ func (j *job) count(k int64) error {
 		if err := j.Stream.WaitFor(later.copied); err != nil {
 			return err
 		}
-		if err := j.Stream.Copy(s.slab, last*j.size, later.slab, j.before(k+1)*j.size, j.size); err != nil {
+		if err := j.Stream.Copy(s.slab, last*j.size, later.slab, j.leadingSlices(k+1)*j.size, j.size); err != nil {
 			return err
 		}
 		slices++

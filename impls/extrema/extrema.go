@@ -1,5 +1,5 @@
 // Package extrema counts only the local extrema of min-filtered rows (the
-// identity and its proof are in doc/extrema.md): for each set S of the axes
+// identity and its proof are in doc/proofs/extrema.md): for each set S of the axes
 // other than x, the image after the minimum over each voxel and its successor
 // along every axis of S changes the curve by one at each local maximum of a row
 // and by minus one at each local minimum, with the sign (−1)^(d−|S|).
@@ -51,7 +51,7 @@ func (i Implementation) About() bench.About {
 		Name:   "extrema",
 		Where:  "cpu",
 		Method: "local extrema of min-filtered rows, in vector lanes, all cores",
-		Source: "doc/extrema.md",
+		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 		ISAs:   available(),
 	}

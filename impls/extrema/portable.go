@@ -28,8 +28,8 @@ func scatter[L lane, C change](tables []int32, entries int, values []L, changes 
 	}
 }
 
-// above reports, as 1 or 0, whether a > b.
-func above(a, b int64) int32 { return int32(uint64(b-a) >> 63) }
+// isAbove reports, as 1 or 0, whether a > b.
+func isAbove(a, b int64) int32 { return int32(uint64(b-a) >> 63) }
 
 // volume compares along each row the voxels v, their minima y with the next row,
 // z with the next plane and yz with both, and hands the changes of yz down to z,
@@ -66,11 +66,11 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 			nv, nu := int64(v0[x+1]), int64(v1[x+1])
 			nz, nzu := min(nv, int64(w0[x+1])), min(nu, int64(w1[x+1]))
 			ny, nyz := min(nv, nu), min(nz, nzu)
-			gv, gy, gz, gyz := above(v, nv), above(y, ny), above(z, nz), above(yz, nyz)
+			gv, gy, gz, gyz := isAbove(v, nv), isAbove(y, ny), isAbove(z, nz), isAbove(yz, nyz)
 
-			ownY := (above(v, u) - 1) & keepY // v ≤ u: all bits
-			ownYZ := (above(z, zu) - 1) & keepY
-			ownZ := (above(v, z) - 1) & keepZ // v = z
+			ownY := (isAbove(v, u) - 1) & keepY // v ≤ u: all bits
+			ownYZ := (isAbove(z, zu) - 1) & keepY
+			ownZ := (isAbove(v, z) - 1) & keepZ // v = z
 			dy, dyz := gy-fy, gyz-fyz
 			dz := toZ[x] + gz - fz - dyz&ownYZ
 			dv := toV[x] - gv + fv + dy&ownY + dz&ownZ
@@ -111,8 +111,8 @@ func area[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 		for x := range t.width {
 			nv, nu := int64(v0[x+1]), int64(v1[x+1])
 			ny := min(nv, nu)
-			gv, gy := above(v, nv), above(y, ny)
-			own := (above(v, u) - 1) & keep
+			gv, gy := isAbove(v, nv), isAbove(y, ny)
+			own := (isAbove(v, u) - 1) & keep
 			dy := gy - fy
 			dv := toV[x] + gv - fv - dy&own
 			toV[x] = -(dy &^ own)

@@ -100,7 +100,7 @@ func (t *tally) settle() {
 	one := make([]pair, 0, t.held)
 	var b buffers
 	for _, p := range parts(t.runs, cap(t.pairs)) {
-		one = append(one, combine(b.of(t.runs, p))...)
+		one = append(one, combine(b.mergedPairs(t.runs, p))...)
 	}
 	t.limit = 8 * t.held // where few levels change again, making one is for little
 	if 2*len(one) < t.held {
@@ -180,8 +180,8 @@ func parts(runs [][]pair, each int) []span {
 	return append(list, span{first, 1 << 32})
 }
 
-// within are the pairs of a run whose levels a span has.
-func (s span) within(run []pair) []pair {
+// pairsWithin returns the pairs of a run whose levels a span has.
+func (s span) pairsWithin(run []pair) []pair {
 	from := sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.first })
 	run = run[from:]
 	return run[:sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.end })]
@@ -190,11 +190,11 @@ func (s span) within(run []pair) []pair {
 // buffers are what sorting the pairs of spans takes, to be used again.
 type buffers struct{ all, scratch []pair }
 
-// of is the sorted pairs of some runs whose levels a span has, until the next call.
-func (b *buffers) of(runs [][]pair, s span) []pair {
+// mergedPairs merges the pairs of runs with levels in a span. They are valid until the next call.
+func (b *buffers) mergedPairs(runs [][]pair, s span) []pair {
 	b.all = b.all[:0]
 	for _, r := range runs {
-		b.all = append(b.all, s.within(r)...)
+		b.all = append(b.all, s.pairsWithin(r)...)
 	}
 	if len(b.all) == 0 {
 		return nil
@@ -219,7 +219,7 @@ func steps(tallies []*tally) ecc.VCEC {
 	for i, s := range list {
 		begin[i] = room
 		for _, r := range runs {
-			room += len(s.within(r))
+			room += len(s.pairsWithin(r))
 		}
 	}
 	all := make(ecc.VCEC, room)
@@ -230,7 +230,7 @@ func steps(tallies []*tally) ecc.VCEC {
 		wg.Go(func() {
 			var b buffers
 			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
-				counts[i] = summed(all[begin[i]:], b.of(runs, list[i]))
+				counts[i] = summed(all[begin[i]:], b.mergedPairs(runs, list[i]))
 			}
 		})
 	}

@@ -166,8 +166,8 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 // be pinned. A larger one is copied once: one core copies slower than the device, and would be the ceiling.
 const largestRefilled = 4 << 20
 
-// at is where the image is in pinned memory from an offset on.
-func (j *copyJob) at(off int64) (device.Memory, int64) {
+// pinnedAt returns the pinned memory of the image from an offset on.
+func (j *copyJob) pinnedAt(off int64) (device.Memory, int64) {
 	if j.place != nil {
 		return j.place.At(off)
 	}
@@ -177,8 +177,8 @@ func (j *copyJob) at(off int64) (device.Memory, int64) {
 // parts is how many parts the image has.
 func (j *copyJob) parts() int64 { return (j.words + j.window - 1) / j.window }
 
-// of is the window of part k, where it begins, and its length in words.
-func (j *copyJob) of(k int64) (w *window, at, words int64) {
+// windowOf returns the window of part k, its start, and its length in words.
+func (j *copyJob) windowOf(k int64) (w *window, at, words int64) {
 	return j.windows[k%2], k * j.window, min(j.window, j.words-k*j.window)
 }
 
@@ -206,14 +206,14 @@ func (j *copyJob) Do(trace *bench.Trace) error {
 
 // copy adds the copy of part k, and has it added up where its window is used again.
 func (j *copyJob) copy(k int64) error {
-	w, from, words := j.of(k)
+	w, from, words := j.windowOf(k)
 	if k > 1 {
 		if err := j.copying.WaitFor(w.free); err != nil {
 			return err
 		}
 	}
 	for at := int64(0); at < 8*words; at += piece {
-		host, off := j.at(8*from + at)
+		host, off := j.pinnedAt(8*from + at)
 		if err := j.copying.Copy(w.words, at, host, off, min(piece, 8*words-at)); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (j *copyJob) copy(k int64) error {
 
 // Out adds what the copy brought to the device and left there.
 func (j *copyJob) Out() (uint64, error) {
-	w, _, words := j.of(j.parts() - 1)
+	w, _, words := j.windowOf(j.parts() - 1)
 	s := j.adder.stream
 	err := errors.Join(
 		s.Fill(j.last, 0, 8, 0),

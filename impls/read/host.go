@@ -1,5 +1,5 @@
-// Package read answers the question of internal/workloads/read on the host and on
-// devices: it reads an image and does nothing else.
+// Package read implements internal/workloads/read on the host and on devices: it reads an image and
+// does nothing else.
 package read
 
 import (

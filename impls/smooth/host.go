@@ -1,5 +1,4 @@
-// Package smooth answers the question of internal/workloads/smooth on the host and on a
-// device.
+// Package smooth implements internal/workloads/smooth on the host and on a device.
 package smooth
 
 import (

@@ -35,17 +35,17 @@ func (s *smoother) smooth(dst, src []float32) {
 		next++
 		core.Unlock()
 		for y := lo; y < hi; y++ {
-			s.along(s.between[y*s.width:][:s.width], src[y*s.width:][:s.width], row)
+			s.smoothRow(s.between[y*s.width:][:s.width], src[y*s.width:][:s.width], row)
 		}
 	})
 	smooth.Share(s.cores, s.height, func(lo, hi int64) {
 		for y := lo; y < hi; y++ {
-			s.across(dst[y*s.width:][:s.width], y)
+			s.smoothColumns(dst[y*s.width:][:s.width], y)
 		}
 	})
 }
 
-func (s *smoother) along(dst, src, row []float32) {
+func (s *smoother) smoothRow(dst, src, row []float32) {
 	for i := range smooth.Radius {
 		row[i], row[smooth.Radius+len(src)+i] = src[0], src[len(src)-1]
 	}
@@ -53,7 +53,7 @@ func (s *smoother) along(dst, src, row []float32) {
 	weigh(dst, func(k int64) []float32 { return row[smooth.Radius+k:][:len(dst)] }, float32(math.Inf(1)))
 }
 
-func (s *smoother) across(dst []float32, y int64) {
+func (s *smoother) smoothColumns(dst []float32, y int64) {
 	weigh(dst, func(k int64) []float32 {
 		return s.between[min(max(y+k, 0), s.height-1)*s.width:][:len(dst)]
 	}, s.top)

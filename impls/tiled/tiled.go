@@ -29,7 +29,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name:   "tiled",
 		Where:  "gpu",
-		Method: "resident image, one thread a voxel, the rows around it through a texture, what is beside it from the warp, histograms in shared memory",
+		Method: "resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the warp, histograms in shared memory",
 		Source: "Wang et al. 2022, section 4.3 and algorithm 2",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}

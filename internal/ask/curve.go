@@ -24,7 +24,7 @@ type Curve struct {
 	All bool // a row for every level, not only for those where χ changes
 	By  bench.Workload[grid.Source, ecc.VCEC]
 	// Eyes take fingerprints for implementations on a device.
-	Eyes []ecc.Eye
+	Eyes []ecc.Witness
 }
 
 // A CurveAnswer is a confirmed curve, or those of the slices of an image.

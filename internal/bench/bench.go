@@ -1,7 +1,6 @@
-// Package bench is the contract between the runner and what it runs: a Workload
-// is one question put to several implementations, an Implementation answers it
-// in one way, a Job is one implementation bound to one input, and a Record is
-// what is written down about it. Nothing here knows what the question is.
+// Package bench is the contract between the runner and implementations: a Workload is one question
+// for several implementations, an Implementation answers it in one way, a Job is one implementation
+// bound to one input, and a Record is one line of a results file. Nothing here knows the question.
 package bench
 
 import (

@@ -1,5 +1,5 @@
-// Package cli is what the program's commands share: how they read flags, name inputs,
-// follow runs, keep records, write files, and end.
+// Package cli has the shared parts of the commands: flags, help, input names, progress of runs,
+// records, files, exit codes.
 package cli
 
 import (
@@ -16,6 +16,7 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
@@ -102,17 +103,21 @@ func Code(err error) int {
 	return ExitFailure
 }
 
-// Parse reads a subcommand's flags; it prints the help itself.
+// Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
 func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}
+	wide := false
+	if format := f.Lookup("format"); format != nil && (format.DefValue == "text" || format.DefValue == "table") {
+		f.BoolVar(&wide, "wide", false, "print tables with all columns, in any width")
+	}
 	err := f.Parse(args)
+	if w, ok := c.Stdout.(*report.VisibleWriter); ok && wide {
+		w.Columns = 0
+	}
 	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(c.Stdout, "%s\n\nUsage:\n  eccbench %s [flags]\n\nFlags:\n%s\nExamples:\n", upperFirst(s.Brief)+".", strings.TrimSpace(s.Name+" "+s.Args), f.FlagUsages())
-		for _, e := range s.Examples {
-			fmt.Fprintf(c.Stdout, "  %s\n", e)
-		}
+		printHelp(c.Stdout, s, f)
 		return err
 	}
 	if err != nil {

@@ -23,9 +23,9 @@ type RecordFlags struct {
 
 // Add adds the flags.
 func (r *RecordFlags) Add(f *pflag.FlagSet) {
-	f.StringVarP(&r.Out, "out", "o", "", "write the records to this file (JSON lines)")
-	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out: run only the cells it lacks")
-	f.BoolVar(&r.Retry, "retry", false, "with --resume: run the cells again that crashed or ran out of memory or time")
+	f.StringVarP(&r.Out, "out", "o", "", "write the records to this `FILE` (JSON lines)")
+	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out with the missing cells")
+	f.BoolVar(&r.Retry, "retry", false, "with --resume: repeat cells that crashed or ran out of memory or time")
 }
 
 // Check refuses what does not go together.

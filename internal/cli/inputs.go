@@ -59,11 +59,11 @@ func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
 	for _, b := range benches {
 		names = append(names, b.Name())
 	}
-	f.StringVar(&i.Workload, "workload", names[0], "the question: "+strings.Join(names, ", "))
+	f.StringVar(&i.Workload, "workload", names[0], "the question, a `WORKLOAD`: "+strings.Join(names, ", "))
 	for _, b := range benches {
 		for _, k := range b.Question().Form.Keys {
 			if f.Lookup(k.Key) == nil {
-				i.keys[k.Key] = f.Int64(k.Key, k.Default, k.Doc+" (workload "+b.Name()+")")
+				i.keys[k.Key] = f.Int64(k.Key, k.Default, b.Name()+": "+k.Doc)
 			}
 		}
 	}
@@ -71,19 +71,22 @@ func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
 
 // Add adds the flags of the question and of the images, by size or by name.
 func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
-	f.StringVar(&i.sizes, "sizes", "64..256", "sizes: n, a..b (doubling), a..b*k, a..b+s, WxH, WxHxD, in a comma list")
+	f.StringVar(&i.sizes, "sizes", "64..256", "`SIZES`: n, a..b (doubling), a..b*k, a..b+s, WxH, WxHxD")
 	f.IntVar(&i.dim, "dim", 3, "dimension of sizes given as n: 2 or 3")
-	f.StringSliceVar(&i.gens, "gen", []string{"noise"}, "generators, see eccbench list")
-	f.Uint64Var(&i.Seed, "seed", 1, "seed of the first of the rotating inputs")
+	f.StringSliceVar(&i.gens, "gen", []string{"noise"}, "generators (see eccbench list)")
+	f.Uint64Var(&i.Seed, "seed", 1, "seed of the first rotating input")
 	f.Float64Var(&i.smooth, "smooth", 2, "smoothness of grf in voxels")
-	i.AddFile(f, []string{"float32"}, "element types: uint8, int16, uint16, float32", "numbers of levels (default the generator's for the type, 1024 for float32)")
-	f.StringArrayVar(&i.inputs, "input", nil, "an input string or an image file in place of generated ones; repeatable")
+	i.AddFile(f, []string{"float32"}, "element types: uint8, int16, uint16, float32",
+		"numbers of levels (default by generator and type, 1024 for float32)")
+	f.StringArrayVar(&i.inputs, "input", nil,
+		"an image `FILE` or input string in place of generated images; repeatable")
 	i.AddWorkload(f, benches)
 }
 
 // AddGiven adds the flags of the question and of images by name.
 func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
-	f.StringArrayVar(&i.inputs, "input", nil, "an input string or an image file in place of the adversarial inputs; repeatable")
+	f.StringArrayVar(&i.inputs, "input", nil,
+		"an image `FILE` or input string in place of the adversarial inputs; repeatable")
 	i.AddWorkload(f, benches)
 }
 
@@ -92,12 +95,13 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	i.Set = f
 	f.StringSliceVar(&i.types, "type", types, aboutTypes)
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
-	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
-	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
-	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
-	f.StringVar(&i.array, "array", "", "which array of an .npz archive or a Zarr group that holds several: its name, such as that of a level of resolution (default the finest)")
-	f.BoolVar(&i.strict, "strict", false, "a missing chunk of a Zarr array is an error (default the array's fill value, and a line about it)")
-	f.StringVar(&i.channel, "channel", "", "which channel of an OME-NGFF image or a TIFF hyperstack that holds several: its name or its number")
+	f.StringVar(&i.shape, "shape", "", "shape of a raw file: `WxHxD` (with --type)")
+	f.BoolVar(&i.Stack, "stack", false, "read 2D images of a folder or a pattern as one volume")
+	f.StringVar(&i.Volume, "volume", "",
+		"`N`: index of the volume in a 4D file (0-based); all where several results are possible")
+	f.StringVar(&i.array, "array", "", "`NAME` of an array of an .npz archive or a Zarr group (default the finest)")
+	f.BoolVar(&i.strict, "strict", false, "reject missing Zarr chunks (default the fill value)")
+	f.StringVar(&i.channel, "channel", "", "`NAME` or number of a channel of an OME-NGFF image or TIFF hyperstack")
 }
 
 // Bench is the question that was chosen.

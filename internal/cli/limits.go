@@ -36,13 +36,14 @@ type Limits struct {
 func (l *Limits) Add(f *pflag.FlagSet) {
 	l.set = f
 	f.StringSliceVar(&l.Impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
-	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
-	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell; by default more for images beyond 1024³: 8 minutes for 4096³")
-	f.StringVar(&l.Memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
-	f.StringVar(&l.Device, "device", "", "accelerator: its number, UUID or name (default the first, of --devices where that is a list)")
-	f.StringVar(&l.Devices, "devices", "", "accelerators for implementations on several: all, or a comma list such as 0,1,3")
-	f.StringVar(&l.ISA, "isa", "", "instruction set of implementations that have several: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest of this machine)")
-	f.StringArrayVar(&l.Options, "option", nil, "an option of methods that have it, as KEY=VALUE; each value is a row of its own, see eccbench list; repeatable")
+	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores per implementation")
+	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell, longer beyond 1024³")
+	f.StringVar(&l.Memory, "memory-limit", "",
+		"`BYTES` for the inputs, and again for a worker (default half of what is free)")
+	f.StringVar(&l.Device, "device", "", "GPU `ID`: number, UUID or name (default the first)")
+	f.StringVar(&l.Devices, "devices", "", "several GPUs: all, or a list such as `0,1,3`")
+	f.StringVar(&l.ISA, "isa", "", "instruction set: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest)")
+	f.StringArrayVar(&l.Options, "option", nil, "`KEY=VALUE` of a method (see eccbench list), each a row; repeatable")
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
 }
 

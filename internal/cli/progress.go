@@ -49,7 +49,9 @@ func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet b
 	}
 	f.now.Store(new(string))
 	if file, ok := terminal(stderr); ok && !quiet {
-		after := []decor.Decorator{decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.left() })}
+		after := []decor.Decorator{
+			decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.remainingTime() }),
+		}
 		if !weights.foreseen {
 			after = append([]decor.Decorator{decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO)}, after...)
 		}
@@ -85,13 +87,13 @@ func (f *follower) End(c bench.CellRecord) error {
 		if c.Status == verify.Skipped {
 			f.told = append(f.told, c.Reason)
 		}
-		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s%s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c), f.left())
+		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s%s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c), f.remainingTime())
 	}
 	return nil
 }
 
-// left is the time that the rest takes, where that was foreseen and is a while.
-func (f *follower) left() string {
+// remainingTime returns the estimated remaining time, or nothing if it is short or unknown.
+func (f *follower) remainingTime() string {
 	rest := time.Duration(f.sum - f.done.Load())
 	if !f.weights.foreseen || rest < 10*time.Second {
 		return ""

@@ -26,7 +26,7 @@ func NewSteps(w io.Writer, quiet bool) *Steps {
 	if file, ok := terminal(w); ok && !quiet {
 		p.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
-			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + left(p.start, int(s.Current), int(s.Total)) })),
+			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + remainingTime(p.start, int(s.Current), int(s.Total)) })),
 			mpb.BarRemoveOnComplete())
 	}
 	return p
@@ -44,12 +44,12 @@ func (p *Steps) Show(done, total int, next string) {
 		p.bar.SetCurrent(int64(done))
 	case time.Since(p.last) >= every:
 		p.last = time.Now()
-		fmt.Fprintf(p.w, "[%d/%d] %s: %s\n", done, total, left(p.start, done, total), next)
+		fmt.Fprintf(p.w, "[%d/%d] %s: %s\n", done, total, remainingTime(p.start, done, total), next)
 	}
 }
 
-// left is the time that the rest takes if it goes on like this.
-func left(start time.Time, done, total int) string {
+// remainingTime extrapolates the remaining time from the finished tasks.
+func remainingTime(start time.Time, done, total int) string {
 	if done == 0 {
 		return "ETA unknown"
 	}

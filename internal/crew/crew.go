@@ -1,5 +1,5 @@
-// Package crew runs goroutines together. What one of them panics with, who waits for them
-// panics with, so that a program in whose process they run may go on without them.
+// Package crew runs goroutines together. A panic in one of them panics again in the goroutine that
+// waits for them, so a host process can recover.
 package crew
 
 import (
@@ -70,7 +70,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// Await waits for all of them, and returns the *Panic of one that did: for who waits on a goroutine that
+// Await waits for all of them, and returns the *Panic of one that did: for callers on a goroutine that
 // nobody else waits for.
 func (g *Group) Await() error {
 	g.wg.Wait()

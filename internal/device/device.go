@@ -1,12 +1,11 @@
-// Package device is what an implementation needs of an accelerator, as
-// interfaces and plain types: who drives it stands on a floor above. Every size,
-// count and offset is 64-bit and in bytes unless its name says otherwise.
+// Package device has the interfaces and plain types of an accelerator that implementations use;
+// drivers implement them on a floor above. Every size, count and offset has 64 bits and is in bytes
+// unless its name differs.
 //
-// Every object has a name, which its errors repeat, and belongs to the device
-// that made it; its maker closes it. Closing an object again does nothing, and
-// using one after Close is an error. All methods may be called from several
-// goroutines at once. An object is closed when nothing uses it any more: close
-// memory after waiting for the streams that use it.
+// Every object has a name, which its errors repeat, and belongs to the device that made it; its
+// maker closes it. Closing an object again does nothing, and using one after Close is an error. All
+// methods may be called from several goroutines at once. An object is closed when nothing uses it
+// any more: close memory after waiting for the streams that use it.
 package device
 
 // A Driver is the software that drives the devices of a machine.

@@ -1,5 +1,5 @@
-// Package fields makes the inputs of workloads on images: sources from their
-// names, and whole images shared between processes.
+// Package fields makes the inputs of image workloads: sources from their names, and whole images
+// shared between processes.
 package fields
 
 import (

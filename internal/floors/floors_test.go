@@ -169,6 +169,7 @@ var floor = map[string]int{
 	"internal/docgen":     12,
 	"internal/manuals":    12,
 	"internal/thirdparty": 0,
+	"internal/words":      12,
 
 	"scripts/differential/meshes": 12,
 

@@ -110,19 +110,19 @@ func TestEstimates(t *testing.T) {
 	if e.Blocks != 5 || e.Change != 1 || e.Lo == nil || *e.Lo != 1 || *e.Hi != 1 || e.Slower != 1./32 || e.Faster != 1 {
 		t.Errorf("%+v", e)
 	}
-	if e.in() != "+100.0 %, 90 % interval 100.0 to 100.0" {
-		t.Error(e.in())
+	if e.interval() != "+100.0 %, 90 % interval 100.0 to 100.0" {
+		t.Error(e.interval())
 	}
-	if e := estimate([]float64{-math.Ln2}, 0.5); e.Change != -0.5 || e.Lo != nil || e.in() != "-50.0 %" || e.Slower != 1 || e.Faster != 0.5 {
-		t.Errorf("of one block: %+v, %s", e, e.in())
+	if e := estimate([]float64{-math.Ln2}, 0.5); e.Change != -0.5 || e.Lo != nil || e.interval() != "-50.0 %" || e.Slower != 1 || e.Faster != 0.5 {
+		t.Errorf("of one block: %+v, %s", e, e.interval())
 	}
 	if e := estimate(nil, 0.5); e != nil {
 		t.Errorf("of none: %+v", e)
 	}
-	if got := between(nil); got != 0 {
+	if got := processDeviation(nil); got != 0 {
 		t.Errorf("between no processes: %v", got)
 	}
-	if got := between([][2]float64{{math.E, 1}, {1, math.E}, {2, 2}, {3, 3}}); math.Abs(got-0.5) > 1e-12 { // variances of ½, ½, 0, 0
+	if got := processDeviation([][2]float64{{math.E, 1}, {1, math.E}, {2, 2}, {3, 3}}); math.Abs(got-0.5) > 1e-12 { // variances of ½, ½, 0, 0
 		t.Errorf("between processes: %v, want ½", got)
 	}
 }

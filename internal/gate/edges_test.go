@@ -120,7 +120,7 @@ func TestRepeats(t *testing.T) {
 		{&Estimate{}, Regression, false}, {bounds(0.001, 0.2), Same, false},
 	} {
 		if got := c.e.repeats(c.d); got != c.want {
-			t.Errorf("%s of %v: %v, want %v", c.d, c.e.in(), got, c.want)
+			t.Errorf("%s of %v: %v, want %v", c.d, c.e.interval(), got, c.want)
 		}
 	}
 }

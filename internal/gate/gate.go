@@ -1,10 +1,9 @@
-// Package gate decides whether a candidate program is slower than a base, and
-// whether it still answers alike. The unit of replication is the process: in
-// each block every cell is run by fresh processes of both programs in an order
-// that mirrors itself, so that what drifts slowly cancels, and the block counts
-// as one observation, the logarithm of the ratio of their quick calls. A third arm
-// runs the base against itself and shows what the machine makes of no change at
-// all. The package sees records only: who starts the processes is its caller.
+// Package gate decides whether a candidate program is slower than a base, and whether it still
+// gives the same answers. The unit of replication is the process: in each block every cell is run
+// by fresh processes of both programs in a mirrored order, so slow drift cancels. The block is one
+// observation, the logarithm of the ratio of their quick calls. A third arm runs the base against
+// itself and measures the noise of the machine. The package reads records only; its caller starts
+// the processes.
 package gate
 
 import (

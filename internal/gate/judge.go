@@ -78,8 +78,8 @@ func (e *Estimate) repeats(d Decision) bool {
 	return d == Regression && *e.Lo > 0 || d == Improved && *e.Hi < 0
 }
 
-// in prints the change with its interval.
-func (e *Estimate) in() string {
+// interval prints the change and its interval.
+func (e *Estimate) interval() string {
 	if e.Lo == nil {
 		return fmt.Sprintf("%+.1f %%", e.Change*100)
 	}
@@ -118,9 +118,9 @@ func (e *Estimate) settle(effect float64, cells int) int {
 	return max(int(n), fewest)
 }
 
-// between is the standard deviation between two processes of one side in one
+// processDeviation returns the standard deviation between two processes of one side in one
 // block, as a share of their time.
-func between(pairs [][2]float64) float64 {
+func processDeviation(pairs [][2]float64) float64 {
 	if len(pairs) == 0 {
 		return 0
 	}

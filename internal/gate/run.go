@@ -182,7 +182,7 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks, quick), c.Effect)
 			c.Medians = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, middle), c.Effect)
 			c.Slow = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, slow), c.Effect)
-			c.Between = between(v.pairs())
+			c.Between = processDeviation(v.pairs())
 			c.Change = change
 		} else if c.Second = change; change != nil {
 			change = estimate(slices.Concat(c.Change.Logs, change.Logs), c.Effect)
@@ -216,7 +216,7 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		case round == 1:
 			c.Decision = seen
 		case seen != c.Decision || !c.Second.repeats(seen):
-			c.Reason = fmt.Sprintf("%s at first, not confirmed by a fresh run (%s)", c.Decision, c.Second.in())
+			c.Reason = fmt.Sprintf("%s at first, not confirmed by a fresh run (%s)", c.Decision, c.Second.interval())
 			c.Decision = Inconclusive
 		}
 		if c.Decision == Inconclusive {
@@ -230,7 +230,7 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			what string
 		}{{c.Medians, "the median call"}, {c.Slow, "the slower one of two processes"}} {
 			if other.suspect(c.Effect) {
-				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is slower (%s)", c.Decision, other.what, other.in())
+				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is slower (%s)", c.Decision, other.what, other.interval())
 				c.Decision = Inconclusive
 				break
 			}

@@ -30,7 +30,7 @@ import (
 // Command is gate.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "gate", Conducts: true, Brief: "judge a candidate program against a base, by fresh processes of both",
+		Name: "gate", Conducts: true, Brief: "decide whether a candidate program is slower than a base",
 		Examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",
@@ -60,26 +60,28 @@ type gateFlags struct {
 }
 
 func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
-	f.StringVar(&g.base, "base", "", "the program to compare with: an eccbench, a revision of this repository, or a folder with its source")
-	f.StringVar(&g.candidate, "cand", "", "the program to judge, given alike")
-	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this file instead")
-	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this file")
-	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json, of another machine, flagged, in its way")
-	f.BoolVar(&g.selfTest, "self-test", false, "show on this machine that the gate passes no change, and fails a slowdown, a corrupted answer and an empty file")
-	f.IntVar(&g.blocks, "blocks", 10, "blocks, each of two processes of every program for every cell")
-	f.StringArrayVar(&g.effect, "effect", nil, "the least change in time that matters: 5%, or REGEXP=5% for the cells whose 'implementation input scope' matches; repeatable (default 3% in the scope kernel, else 5%)")
-	f.StringSliceVar(&g.impl, "impl", nil, "implementations, as patterns such as 'cpu,extrema*' (default cpu, or another of the host)")
-	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock runs over: kernel, device, e2e or file")
+	f.StringVar(&g.base, "base", "", "`PROGRAM` to compare with: an eccbench, a revision, or a source folder")
+	f.StringVar(&g.candidate, "cand", "", "`PROGRAM` to judge")
+	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this `FILE`")
+	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this `FILE`")
+	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json `FILE` of another machine flagged")
+	f.BoolVar(&g.selfTest, "self-test", false,
+		"test the gate on this machine: no change, a slowdown, a wrong answer, an empty file")
+	f.IntVar(&g.blocks, "blocks", 10, "blocks of two processes per program and cell")
+	f.StringArrayVar(&g.effect, "effect", nil,
+		"least slowdown that matters: `5%`, or REGEXP=5% for some cells; repeatable (default 3% in scope kernel, else 5%)")
+	f.StringSliceVar(&g.impl, "impl", nil, "implementations, as patterns (default cpu, or another CPU one)")
+	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock covers: kernel, device, e2e or file")
 	// With all of them, whatever else wants a core halves or doubles the times.
-	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores that an implementation may use")
-	f.StringVar(&g.device, "device", "", "accelerator: its number, UUID or name (default the first)")
-	f.BoolVar(&g.hot, "hot", false, "leave the caches of a device as they are between calls (default cold)")
-	f.DurationVar(&g.maxTime, "max-time", 150*time.Millisecond, "timed seconds of a process at most, once every input was timed")
-	f.IntVar(&g.samples, "max-samples", 200, "samples of a process at most")
+	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores per implementation")
+	f.StringVar(&g.device, "device", "", "GPU `ID`: number, UUID or name (default the first)")
+	f.BoolVar(&g.hot, "hot", false, "keep the device caches between calls (default cold)")
+	f.DurationVar(&g.maxTime, "max-time", 150*time.Millisecond, "longest sampling of a process")
+	f.IntVar(&g.samples, "max-samples", 200, "most samples of a process")
 	f.DurationVar(&g.limit, "time-limit", 10*time.Second, "time limit of each phase of a process")
-	f.Uint64Var(&g.seed, "order-seed", 0, "seed of the order of the processes (default a random one, which is recorded)")
-	f.StringVarP(&g.out, "out", "o", "gate.json", "write the result to this file")
-	f.StringVar(&g.format, "format", "text", "what is printed: text, md, json")
+	f.Uint64Var(&g.seed, "order-seed", 0, "seed of the process order (default random, recorded)")
+	f.StringVarP(&g.out, "out", "o", "gate.json", "write the result to this `FILE`")
+	f.StringVar(&g.format, "format", "text", "text, md or json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
 	g.in.Add(f, benches)
 	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default a few small inputs of the workload)", ""
@@ -158,7 +160,7 @@ func command(c *cli.Program, args []string) error {
 	}
 	defer programs.close()
 	if before != nil {
-		if err := programs.same(before); err != nil {
+		if err := programs.requireSame(before); err != nil {
 			return cli.Usagef("--confirm %s: %w", g.confirm, err)
 		}
 	}

@@ -230,9 +230,9 @@ func (p *programs) describe(r *gate.Result) {
 	}
 }
 
-// same requires the programs to be those of another gate: of equal bytes, or
+// requireSame requires the programs to be those of another gate: of equal bytes, or
 // built from one commit.
-func (p *programs) same(before *gate.Result) error {
+func (p *programs) requireSame(before *gate.Result) error {
 	for side, old := range map[gate.Side]gate.Program{gate.Base: before.Base, gate.Candidate: before.Candidate} {
 		sum, err := hashFile(p.side[side].path)
 		if err != nil {

@@ -50,7 +50,7 @@ func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 		cell:     gate.Cell{Workload: c.Curve.Name, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1", Scope: bench.E2E, Effect: 0.5},
 		protocol: gate.Protocol{Blocks: 6, Threads: 1, MaxTime: 50 * time.Millisecond, MaxSamples: 200, TimeLimit: g.limit},
 	}
-	if err := t.same(programs.measure(t.protocol, c.Benches[0].Name())); err != nil {
+	if err := t.checkSameProgram(programs.measure(t.protocol, c.Benches[0].Name())); err != nil {
 		return err
 	}
 	if err := t.altered(); err != nil {
@@ -59,9 +59,9 @@ func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 	return t.emptyFiles(programs.dir)
 }
 
-// same is the same program on both sides. A machine may be too noisy for a
+// checkSameProgram returns the same program on both sides. A machine may be too noisy for a
 // while, but the verdict must never be anything else.
-func (t *selfTest) same(measured gate.Measure) error {
+func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 	for try := 1; ; try++ {
 		t.tape = nil
 		r, err := t.judge(func(ctx context.Context, s gate.Side, cell gate.Cell) (bench.Records, error) {

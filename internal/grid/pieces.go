@@ -18,7 +18,7 @@ const fewestSlices = 8
 // many as are worth it.
 //
 // The sum of the spans that an image is cut into is that of the image: a span that does not
-// begin with the first slice shares the slice before it with who has that.
+// begin with the first slice shares the slice before it with the previous piece.
 //
 // Of an image that is closed to a ring the last slice and the first are a piece too, and each
 // of the two is shared. It is of the span that ends with the last slice, which reads the first
@@ -42,12 +42,12 @@ type Piece struct {
 	rest   *func() error
 }
 
-// Leave is for who returns before all is done with a piece: before the piece is overwritten, and before
+// Leave is for callers that return before a piece is done: before the piece is overwritten, and before
 // EachJoined returns, it waits for that, on any goroutine, while the next piece is handed out. It is called
 // once for a piece at most.
 func (p Piece) Leave(rest func() error) { *p.rest = rest }
 
-// EachJoined is EachPiece for who counts what a piece adds to the one before.
+// EachJoined is EachPiece for callers that count the contribution of a piece after the previous one.
 func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece) error) error {
 	if of.Len() == 0 {
 		return nil

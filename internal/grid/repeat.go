@@ -76,7 +76,7 @@ func Unrepeated(s Source) Source {
 func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, said T, times int64)) (T, error) {
 	var sum T
 	for _, p := range parts(s) {
-		said, err := of(p.of(s))
+		said, err := of(p.viewOf(s))
 		if err != nil {
 			return sum, err
 		}
@@ -127,8 +127,8 @@ func parts(s Source) []part {
 	return list
 }
 
-// of is the part of a source.
-func (p part) of(s Source) Source {
+// viewOf returns the part of a source.
+func (p part) viewOf(s Source) Source {
 	if p.lo == 0 && p.hi == s.Shape().Slices() {
 		return s
 	}

@@ -1,7 +1,7 @@
 package grid
 
-// Step is how many slices of a source are read together, from multiples of it on, whoever asks
-// for one of them; 1 where each is read by itself.
+// Step is the number of slices of a source that are read together, from multiples of it on, even if
+// a caller needs only one; 1 if each is read separately.
 func Step(s Source) int64 {
 	if m, ok := s.(masked); ok {
 		return Step(m.Source)

@@ -2,8 +2,8 @@ package grid
 
 import "context"
 
-// Until shows a source that ends with a context: whoever reads it from then on gets the
-// context's error. A Field stays one, in the same memory; who looks at its Data asks Ended
+// Until returns a source that ends with a context: later reads return the
+// context's error. A Field stays one, in the same memory; readers of its Data call Ended
 // now and then.
 func Until(ctx context.Context, s Source) Source {
 	switch s := s.(type) {

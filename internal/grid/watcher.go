@@ -11,7 +11,7 @@ type Watcher interface {
 	Err() error
 }
 
-// Watched shows a field with a watcher, whom who reads its Data may ask for and show values.
+// Watched returns a field with a watcher, which readers of its Data may show values.
 func (f *Field) Watched(w Watcher) *Field {
 	g := *f
 	g.watcher = w

@@ -1,4 +1,4 @@
-// Package headers writes the headers of files of arrays that other programs read, and such files.
+// Package headers writes array files that other programs read, and their headers.
 package headers
 
 import (

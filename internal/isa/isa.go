@@ -1,4 +1,4 @@
-// Package isa says which vector instructions a machine has.
+// Package isa reports the vector instruction sets of a machine.
 package isa
 
 import (

@@ -1,11 +1,11 @@
-// Package library answers for the programs of other languages, in their own process: the
-// curve of an image in their memory, or of a file, checked by its fingerprint, its Betti
-// numbers, its gradient vector flow, the lowest eigenpairs of its graph, the comparison of a segmentation
-// with its truth, and its soft curve with the gradients; and the homology of a complex. Its answers are those of
-// the commands curve, betti, gvf, eigenmap, assess and homology, and of the workload softecc.
+// Package library answers questions for programs in other languages, in their own process: the
+// curve of an image in their memory or of a file, confirmed by its fingerprint, its Betti numbers,
+// its gradient vector flow, the lowest eigenpairs of its graph, the comparison of a segmentation
+// with its truth, its soft curve with the gradients, and the homology of a complex. The answers are
+// those of the commands curve, betti, gvf, eigenmap, assess and homology, and of the workload softecc.
 //
-// It does without the list of all implementations, which brings the kernels of devices and
-// the processes of the runner.
+// It does not use the list of all implementations, which would add the device kernels and the
+// runner.
 package library
 
 import (

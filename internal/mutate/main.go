@@ -1,10 +1,10 @@
-// Command mutate measures what eccbench verify and the tests notice: it changes the
-// program in one place at a time, in Go, in assembly and in the kernels, and counts the
-// changes that make one of them fail.
+// Command mutate measures the sensitivity of eccbench verify and the tests: it changes the program
+// in one place at a time, in Go, in assembly and in the kernels, and counts the changes that make
+// one of them fail.
 //
-// All changes of Go and assembly are in one build, made with an overlay of the files that
-// differ. A function that has some begins with a switch that hands over to the copy which
-// ECCMUT chooses. Nothing is written where the program is.
+// All changes of Go and assembly are in one build, made with an overlay of the changed files. A
+// changed function starts with a switch that selects the copy that ECCMUT names. Nothing is written
+// to the source tree.
 package main
 
 import (

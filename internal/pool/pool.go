@@ -46,7 +46,7 @@ func (s *Stock) Borrow() *Pool {
 	return new(Pool)
 }
 
-// Return gives back everything that was taken, for whoever borrows next.
+// Return returns all taken memory to the pool.
 func (s *Stock) Return(p *Pool) {
 	p.Reset()
 	s.mu.Lock()

@@ -62,7 +62,7 @@ func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, 
 			if p == 2 {
 				sum = differ(sum[:0], now[1:], other[1:])
 			} else {
-				sum = less(sum[:0], now[1:], other[1:], int64(now[0].times), p)
+				sum = subtractMultiple(sum[:0], now[1:], other[1:], int64(now[0].times), p)
 			}
 			now, sum = sum, now
 		}
@@ -85,8 +85,8 @@ func differ(sum, a, b []entry) []entry {
 	return append(append(sum, a...), b...)
 }
 
-// less appends a column less so many times another.
-func less(sum, a, b []entry, times, p int64) []entry {
+// subtractMultiple appends column a minus times × column b.
+func subtractMultiple(sum, a, b []entry, times, p int64) []entry {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].row > b[0].row:

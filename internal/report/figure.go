@@ -17,7 +17,7 @@ type Figure struct {
 	Title string // of the table
 	File  string // a name for the SVG, no other figure's of the same call
 	SVG   []byte
-	// Link is what Markdown links to. It begins as File: who writes the file
+	// Link is the target of the Markdown link. It begins as File: the code that writes the file
 	// elsewhere sets it.
 	Link string
 	// marked are the signs of the numbers that are drawn hollow.

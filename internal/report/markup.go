@@ -33,8 +33,8 @@ func each[T any](list []T, one func(T) markup) markup {
 	return markup(b.String())
 }
 
-// around is a format with all of a list in it, or nothing where the list is empty.
-func around[T any](format string, list []T, one func(T) markup) markup {
+// markupAround formats a list, or returns nothing if it is empty.
+func markupAround[T any](format string, list []T, one func(T) markup) markup {
 	if len(list) == 0 {
 		return ""
 	}
@@ -51,7 +51,7 @@ func given(format, text string) markup {
 
 func item(text string) markup { return marked("<li>%s</li>", text) }
 
-func bulleted(list []string) markup { return around("<ul>%s</ul>", list, item) }
+func bulleted(list []string) markup { return markupAround("<ul>%s</ul>", list, item) }
 
 func heads(list ...string) markup {
 	return marked("<thead><tr>%s</tr></thead>\n", each(list, func(h string) markup { return marked(`<th scope="col">%s</th>`, h) }))
@@ -81,18 +81,18 @@ func (v *pageView) header() markup {
 }
 
 func (v *pageView) body() markup {
-	return around(`<fieldset id="filter" hidden><legend>Implementations</legend>%s</fieldset>`+"\n", v.Impls, func(name string) markup {
+	return markupAround(`<fieldset id="filter" hidden><legend>Implementations</legend>%s</fieldset>`+"\n", v.Impls, func(name string) markup {
 		return marked(`<label><input type="checkbox" value="%s" checked> %s</label>`, name, name)
 	}) +
 		`<p id="said" aria-live="polite"></p>` + "\n" +
-		around(`<section aria-labelledby="machine"><h2 id="machine">Machine</h2><div class="scroll" tabindex="0" role="region" aria-label="machine">%s</div></section>`+"\n", v.Machines, func(m markup) markup { return m }) +
+		markupAround(`<section aria-labelledby="machine"><h2 id="machine">Machine</h2><div class="scroll" tabindex="0" role="region" aria-label="machine">%s</div></section>`+"\n", v.Machines, func(m markup) markup { return m }) +
 		each(v.Forests, forest.markup) +
-		around(`<section aria-labelledby="throughput"><h2 id="throughput">Throughput</h2>`+"\n%s</section>\n", v.Tables, pageTable.markup) +
+		markupAround(`<section aria-labelledby="throughput"><h2 id="throughput">Throughput</h2>`+"\n%s</section>\n", v.Tables, pageTable.markup) +
 		each(v.Quotes, Quote.markup) +
-		around("<section><h2>Without a plain number</h2><ul>%s</ul></section>\n", v.Unmeasured, func(r Row) markup {
+		markupAround("<section><h2>Without a plain number</h2><ul>%s</ul></section>\n", v.Unmeasured, func(r Row) markup {
 			return marked(`<li data-impl="%s"><strong>%s %s</strong>, %s: %s%s%s</li>`, r.Impl, r.Impl, r.Size, r.Scope, r.Status, given(": %s", r.Reason), given("<br>reproduce: <code>%s</code>", r.Reproduce))
 		}) +
-		around("<section><h2>Raw numbers</h2><ul>%s</ul></section>\n", v.Downloads, func(d download) markup {
+		markupAround("<section><h2>Raw numbers</h2><ul>%s</ul></section>\n", v.Downloads, func(d download) markup {
 			return marked(`<li><a download="%s" href="%s">%s</a> (%s)</li>`, d.Name, d.Href, d.Name, d.Size)
 		})
 }

@@ -78,6 +78,10 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 		}
 		var cells [][]string
 		measures, in := s.measures(), scale(s.rows)
+		hidden := ""
+		if f == Text && columnsOf(w) > 0 && len(measures) > 0 {
+			hidden, measures = strings.Join(measures, ", "), nil
+		}
 		for _, r := range s.rows {
 			if r.Status == verify.Skipped {
 				continue
@@ -92,6 +96,9 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling", "× best CPU"}, measures...)
 			if err := Table(w, f, append(header, "flags"), cells); err != nil {
 				return err
+			}
+			if hidden != "" {
+				fmt.Fprintf(w, "with --wide: %s\n", hidden)
 			}
 		}
 		if i := slices.IndexFunc(figures, func(g Figure) bool { return g.Title == s.title }); i >= 0 && f == Markdown {
@@ -211,14 +218,18 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 			},
 		}))
 	}
-	var b bytes.Buffer // the library does not say when it cannot write
-	t := tablewriter.NewTable(&b, options...)
-	t.Header(escaped(f, header))
+	header = escaped(f, header)
 	rows := cells
 	cells = nil
 	for _, row := range rows {
 		cells = append(cells, escaped(f, row))
 	}
+	if limit := columnsOf(w); f == Text && limit > 0 {
+		header, cells = fit(header, cells, limit)
+	}
+	var b bytes.Buffer // the library does not report errors of writes
+	t := tablewriter.NewTable(&b, options...)
+	t.Header(header)
 	if err := t.Bulk(cells); err != nil {
 		return fmt.Errorf("printing a table: %w", err)
 	}
@@ -227,6 +238,20 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// Compact prints a header and rows of cells as Markdown without padding, for long texts.
+func Compact(w io.Writer, header []string, cells [][]string) error {
+	lines := [][]string{escaped(Markdown, header), slices.Repeat([]string{"---"}, len(header))}
+	for _, row := range cells {
+		lines = append(lines, escaped(Markdown, row))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(line, " | ")); err != nil {
+			return fmt.Errorf("printing a table: %w", err)
+		}
+	}
+	return nil
 }
 
 // escaped are texts as cells of a table.

@@ -15,8 +15,11 @@ import (
 // text. What people read has names and reasons in it that others wrote.
 func Visible(w io.Writer) *VisibleWriter { return &VisibleWriter{w: w} }
 
-// A VisibleWriter is what Visible makes.
+// A VisibleWriter is the writer that Visible returns.
 type VisibleWriter struct {
+	// Columns is the greatest width of text tables, or 0 for any width.
+	Columns int
+
 	w    io.Writer
 	part []byte // of a character that ends in the next write
 	err  error

@@ -1,5 +1,5 @@
-// Package reproduce is the command that runs what a paper's tables are of, and prints its
-// numbers beside those of this machine.
+// Package reproduce is the paper command: it runs the cells of a paper's tables and prints its
+// numbers with those of this machine.
 package reproduce
 
 import (
@@ -30,7 +30,7 @@ import (
 // Command is paper.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "paper", Conducts: true, Args: "ID|list", Brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
+		Name: "paper", Conducts: true, Args: "ID|list", Brief: "print a paper's numbers beside those of this machine",
 		Examples: []string{
 			"eccbench paper list",
 			"eccbench paper wang2022 --table 1 --dry-run",
@@ -67,23 +67,25 @@ func command(c *cli.Program, args []string) error {
 	var format, most string
 	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
-	f.BoolVar(&o.claims, "claims", false, "print what the paper says of its implementation, as checks on its numbers and on those here; always without --table")
-	f.StringVar(&o.figures, "figures", "", "draw the paper's figures of our own images to this folder, and run nothing")
-	f.BoolVar(&o.dryRun, "dry-run", false, "list the cells with their bytes and time, and run nothing")
-	f.StringVar(&o.at.Store, "store", "", "write the generated images to this folder, and read them from there in the scope file (default generated as they are read)")
-	f.StringVar(&o.at.Data, "data", "", "folder with the papers' real images, see eccbench paper list (default stand-ins)")
-	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results files, and run nothing")
+	f.BoolVar(&o.claims, "claims", false, "print the paper's statements as checks; always without --table")
+	f.StringVar(&o.figures, "figures", "", "draw the paper's figures from our images to this `DIR`")
+	f.BoolVar(&o.dryRun, "dry-run", false, "list the cells with bytes and time, and run nothing")
+	f.StringVar(&o.at.Store, "store", "", "write the images to this `DIR` and read them cold in scope file")
+	f.StringVar(&o.at.Data, "data", "", "`DIR` of the paper's own images (default stand-ins)")
+	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results `FILES`, and run nothing")
 	o.records.Add(f)
 	o.limit.Add(f)
 	o.sampling = runner.DefaultSampling()
-	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "samples of a cell at most")
-	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
-	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a timed cell; one where they are 16 GiB or more together")
-	f.StringVar(&most, "max-bytes", "", "run only the rows whose images take at most so much, such as 64MiB")
-	f.StringSliceVar(&o.rows, "row", nil, "run and print only the rows of these sizes as printed, or patterns of them, such as '1024³,128²×*' (default all)")
-	f.DurationVar(&o.check, "check-time", 0, "time for the verification of a cell (default half of --time-limit)")
-	f.BoolVar(&o.hot, "hot", false, "leave the caches of a device and of the host as they are between calls (default cold)")
-	f.StringVar(&format, "format", "text", "table format: text, md")
+	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
+	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
+		"longest sampling of a cell, once every input was timed")
+	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a cell; one from 16 GiB on")
+	f.StringVar(&most, "max-bytes", "", "only rows whose images have at most these `BYTES`, such as 64MiB")
+	f.StringSliceVar(&o.rows, "row", nil,
+		"only rows of these printed sizes, or patterns such as '128²×*' (default all)")
+	f.DurationVar(&o.check, "check-time", 0, "longest verification of a cell (default half of --time-limit)")
+	f.BoolVar(&o.hot, "hot", false, "keep the caches between calls (default cold)")
+	f.StringVar(&format, "format", "text", "table format: text or md")
 	if err := c.Parse(Command(), f, args); err != nil {
 		return err
 	}

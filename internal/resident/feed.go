@@ -171,7 +171,7 @@ func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(P
 	}
 	run := flow{Feed: f, s: s, trace: trace, timed: timed}
 	if f.Pieces() == 1 { // nothing goes on beside it
-		return run.alone(send)
+		return run.onlyPiece(send)
 	}
 	run.stop = make(chan struct{})
 	for range f.stages {
@@ -203,8 +203,8 @@ type flow struct {
 	stop   chan struct{}   // nothing more is sent
 }
 
-// alone is the only piece.
-func (w *flow) alone(send func(Piece) error) error {
+// onlyPiece sends the image as one piece.
+func (w *flow) onlyPiece(send func(Piece) error) error {
 	st := w.stages[0]
 	if err := w.read(st, 0); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package resident puts what implementations on a device have in common into
-// its memory: images, brought there in pieces, and tables that kernels hand over.
+// Package resident has the shared parts of device implementations: images in device memory,
+// uploaded in pieces, and result tables.
 package resident
 
 import (

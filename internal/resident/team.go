@@ -114,12 +114,12 @@ func (s *starting) arrive() { s.missing.Add(-1) }
 func (s *starting) leave() { s.ended.Store(true) }
 
 // all returns when all have arrived, and whether they have.
-func (s *starting) all() bool { return s.until(func() bool { return s.missing.Load() == 0 }) }
+func (s *starting) all() bool { return s.waitUntil(func() bool { return s.missing.Load() == 0 }) }
 
 // begins returns when the clock has started, and whether it has.
-func (s *starting) begins() bool { return s.until(s.begun.Load) }
+func (s *starting) begins() bool { return s.waitUntil(s.begun.Load) }
 
-func (s *starting) until(what func() bool) bool {
+func (s *starting) waitUntil(what func() bool) bool {
 	for n := 1; !what(); n++ {
 		if s.ended.Load() {
 			return what()

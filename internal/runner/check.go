@@ -18,7 +18,7 @@ import (
 // where a number is the point. What is left of the budget is for the laws that follow, on the first input. Nothing is
 // timed here: the witnesses have all cores, however few the implementation had.
 func (r *trial[In, Out]) check(told teller) error {
-	start := r.clock.now()
+	start := r.clock.currentTime()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
 	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
@@ -125,7 +125,7 @@ func (r *trial[In, Out]) yardsticks() error {
 	if r.exact() {
 		return nil
 	}
-	start := r.clock.now()
+	start := r.clock.currentTime()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
 	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
@@ -184,7 +184,7 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *ver
 		PerCall: perCall, AnswerMemory: r.answerMemory,
 		Budget: left,
 		Spare:  r.spare(start),
-		Now:    r.clock.now,
+		Now:    r.clock.currentTime,
 		Free:   r.free(),
 	})
 }

@@ -9,14 +9,14 @@ import (
 // busy machine changes nothing that they look at.
 type Clock func() time.Time
 
-func (c Clock) now() time.Time {
+func (c Clock) currentTime() time.Time {
 	if c == nil {
 		return time.Now()
 	}
 	return c()
 }
 
-func (c Clock) since(t time.Time) time.Duration { return c.now().Sub(t) }
+func (c Clock) since(t time.Time) time.Duration { return c.currentTime().Sub(t) }
 
 // look is how often a limit is looked at.
 const look = 50 * time.Millisecond
@@ -27,7 +27,7 @@ func (c Clock) limit(ctx context.Context, d time.Duration) (context.Context, con
 		return context.WithTimeout(ctx, d)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	began := c.now()
+	began := c.currentTime()
 	go func() {
 		tick := time.NewTicker(look)
 		defer tick.Stop()

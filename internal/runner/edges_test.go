@@ -374,7 +374,7 @@ func TestCeilingOfOneItem(t *testing.T) {
 		g := &group{rates: rates{}, scope: bench.E2E}
 		c := bench.CellRecord{Cost: bench.Cost{Items: items, Bytes: 8}}
 		c.Where, c.Scope = "cpu", bench.E2E
-		g.hasten(c, 100)
+		g.noteCeiling(c, 100)
 		if got := g.rates[ceilingKey{"cpu", bench.E2E}].bytes; got != want {
 			t.Errorf("%d items of 8 bytes, 100 a second: %v bytes a second, want %v", items, got, want)
 		}
@@ -428,7 +428,7 @@ func TestCellsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		record, _, err := g.alone(t.Context(), groups[0][0])
+		record, _, err := g.runAlone(t.Context(), groups[0][0])
 		if err != nil || len(g.shared) != c.shared || record.Status != c.want {
 			t.Errorf("%+v: %v, %d shared, %s (%s)", c, err, len(g.shared), record.Status, record.Reason)
 		}

@@ -208,7 +208,7 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
 	for first := true; ; first = false {
 		try := &group{Plan: plan, maker: g.maker, input: at.name, cost: at.cost, size: at.size, variants: []string{at.name}}
-		record, making, err := try.alone(ctx, c)
+		record, making, err := try.runAlone(ctx, c)
 		if first || record.Seconds != nil {
 			p.making = making.Seconds() / float64(max(1, at.size))
 		}

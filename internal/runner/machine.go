@@ -42,7 +42,7 @@ func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
 func describeBinary() (bench.Binary, error) {
 	b := bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		told(&b, info)
+		noteBuild(&b, info)
 	}
 	sum, err := ProgramHash()
 	b.SHA256 = sum
@@ -73,9 +73,9 @@ var ProgramHash = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 })
 
-// told notes what a program says of how it was built: for which level of its architecture, and
+// noteBuild records how a program was built: for which level of its architecture, and
 // from which commit.
-func told(b *bench.Binary, info *debug.BuildInfo) {
+func noteBuild(b *bench.Binary, info *debug.BuildInfo) {
 	setting := map[string]string{}
 	for _, s := range info.Settings {
 		setting[s.Key] = s.Value

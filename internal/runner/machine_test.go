@@ -174,7 +174,7 @@ func TestBuilds(t *testing.T) {
 		{[]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}}, "amd64", "unknown"},
 	} {
 		b := bench.Binary{Arch: "amd64", Commit: "unknown"}
-		if told(&b, &debug.BuildInfo{Settings: c.settings}); b.Arch != c.arch || b.Commit != c.commit {
+		if noteBuild(&b, &debug.BuildInfo{Settings: c.settings}); b.Arch != c.arch || b.Commit != c.commit {
 			t.Errorf("%v: built for %s from %s, want %s and %s", c.settings, b.Arch, b.Commit, c.arch, c.commit)
 		}
 	}

@@ -42,7 +42,7 @@ func skipped(reason string) bench.CellRecord {
 // setup binds the implementation to each input. The task began when it was first asked
 // about one, which is when it opens its device.
 func (r *trial[In, Out]) setup() error {
-	start := r.clock.now()
+	start := r.clock.currentTime()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
 		if exhausted(err) {
@@ -156,7 +156,7 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
 	}
-	start := r.clock.now()
+	start := r.clock.currentTime()
 	err := job.Do(trace)
 	took := r.clock.since(start)
 	r.wall = took
@@ -232,7 +232,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		total = first.Seconds()
 	}
 	if !long {
-		begun := r.clock.now()
+		begun := r.clock.currentTime()
 		least := len(r.jobs)
 		if _, ok := r.jobs[0].(bench.DeviceJob); ok {
 			least = max(least, warmLaunches)
@@ -248,7 +248,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	r.look()
 	// What is done between the calls, fetching and hashing the answers above all, may
 	// take longer than they do: an input's share of the time limit is for both.
-	begun := r.clock.now()
+	begun := r.clock.currentTime()
 	for !s.enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -95,7 +95,7 @@ func (p Plan) cells(input string) ([]cell, error) {
 			return nil, err
 		}
 		for _, a := range b.Abouts() {
-			// A disk is read on the host, whoever counts.
+			// A disk is read on the host, even for devices.
 			if !slices.Contains(places, a.Where) && p.Scope != bench.File {
 				continue
 			}

@@ -107,15 +107,15 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
 	}
 	if w.safe != nil && (result == nil || died != nil) {
-		record = w.without(record.Reason)
+		record = w.lawFailure(record.Reason)
 	}
 	record.PeakRSS, record.OwnMemory = peakRSS(cmd.ProcessState), w.used
 	return record, nil
 }
 
-// without is the record of a worker that ended during a law that no verdict needs: only the
+// lawFailure returns the record of a worker that ended during a law that no verdict needs: only the
 // evidence of that law is lost.
-func (w *watch) without(why string) bench.CellRecord {
+func (w *watch) lawFailure(why string) bench.CellRecord {
 	record := *w.safe
 	record.Evidence = slices.Concat(record.Evidence, w.later)
 	record.Evidence = append(record.Evidence, verify.Evidence{Input: w.input, Witness: w.law, Note: "not finished: " + why})
@@ -178,7 +178,7 @@ type watch struct {
 
 // start watches until the returned function is called.
 func (w *watch) start(ctx context.Context) (stop func()) {
-	w.phase, w.since = "starting", w.clock.now()
+	w.phase, w.since = "starting", w.clock.currentTime()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -254,7 +254,7 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 		case e.Law != "":
 			w.law, w.later = e.Law, e.Later
 		default:
-			w.phase, w.since = e.Phase, w.clock.now()
+			w.phase, w.since = e.Phase, w.clock.currentTime()
 		}
 		w.mu.Unlock()
 	}

@@ -109,7 +109,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		return nil, err
 	}
 	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
-		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.since(start), Now: r.clock.now,
+		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.since(start), Now: r.clock.currentTime,
 	}) {
 		if e.Passed || e.Diff != nil {
 			e.Witness += ", of an input that took the place of " + r.t.Inputs[0]

@@ -150,13 +150,13 @@ func (g *group) done(c cell) bool {
 	}
 	record, ok := g.Done(g.key(c))
 	if ok && c.bench.Name() == g.Plan.Ceiling {
-		g.hasten(record, record.Ceiling)
+		g.noteCeiling(record, record.Ceiling)
 	}
 	return ok
 }
 
-// hasten notes how fast a ceiling is, in items per second, and how fast it may have been.
-func (g *group) hasten(r bench.CellRecord, items float64) {
+// noteCeiling records the rate of a ceiling in items per second, and its fastest possible rate.
+func (g *group) noteCeiling(r bench.CellRecord, items float64) {
 	bytes := float64(r.Cost.Bytes)
 	at := ceilingKey{r.Where, r.Scope}
 	known, ok := g.rates[at]
@@ -246,7 +246,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	rate, _, _, timed := record.Rate()
 	if c.bench.Name() == g.Ceiling {
 		if timed && record.Status == verify.Verified {
-			g.hasten(record, rate)
+			g.noteCeiling(record, rate)
 		}
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
 		closeAll(answers)

@@ -56,17 +56,17 @@ func (g *group) fails(ctx context.Context, c cell, input string) bool {
 		return false
 	}
 	try := &group{Plan: p, maker: c.bench, input: input, cost: cost, size: size, variants: []string{input}}
-	record, _, err := try.alone(ctx, c)
+	record, _, err := try.runAlone(ctx, c)
 	return err == nil && record.Status == verify.Wrong
 }
 
-// alone runs one cell of a group that nothing was made for yet, and says how long its inputs
+// runAlone runs one cell of a group that nothing was made for yet, and says how long its inputs
 // took to make.
-func (g *group) alone(ctx context.Context, c cell) (record bench.CellRecord, making time.Duration, err error) {
+func (g *group) runAlone(ctx context.Context, c cell) (record bench.CellRecord, making time.Duration, err error) {
 	defer func() { closeAll(g.shared) }()
 	g.scope, g.refused = g.scopeOf(g.size, len(g.variants))
 	if g.scope != bench.File && g.refused == nil {
-		began := g.Clock.now()
+		began := g.Clock.currentTime()
 		if err := g.share(ctx); err != nil {
 			return record, 0, err
 		}

@@ -158,7 +158,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	began := clock.now()
+	began := clock.currentTime()
 	for _, in := range inputs {
 		if err := impl.CanDo(in, t.Conditions); lost(err) {
 			return bench.CellRecord{}, err

@@ -1,6 +1,5 @@
-// Package shard says which share of a task one of several processes does that do not talk to
-// each other: shard i of n. A process finds i and n in what it was told, or in what the
-// scheduler that started it put into its environment.
+// Package shard determines the share of a task of one of several independent processes: shard i of
+// n, from an argument or from the environment variables of a scheduler.
 package shard
 
 import (

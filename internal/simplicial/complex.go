@@ -1,5 +1,5 @@
-// Package simplicial holds finite simplicial complexes: what they are, complexes made from
-// printable names, and readers of the files that people keep them in.
+// Package simplicial has finite simplicial complexes, generators by name, and readers of common
+// file formats.
 package simplicial
 
 import (

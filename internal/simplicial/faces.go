@@ -212,8 +212,8 @@ func (n *numbering) record(from uint32, s []uint32) record {
 // whole reports whether all vertices of a simplex fit its record.
 func (n *numbering) whole() bool { return uint(n.k-1)*n.width+n.from <= 64 }
 
-// at is where the simplex of a record comes from.
-func (n *numbering) at(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
+// simplexOf returns the index of the simplex that a record came from.
+func (n *numbering) simplexOf(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
 
 // points numbers the vertices, for which nothing has to be sorted.
 func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
@@ -255,20 +255,20 @@ func (n *numbering) compare(a, b record) int {
 		return c
 	}
 	for i := 1; i < n.k; i++ {
-		if c := cmp.Compare(n.vertex(n.at(a), i), n.vertex(n.at(b), i)); c != 0 {
+		if c := cmp.Compare(n.vertex(n.simplexOf(a), i), n.vertex(n.simplexOf(b), i)); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(a, b)
 }
 
-// same reports whether two records are of the same simplex.
-func (n *numbering) same(a, b record) bool {
+// isSameSimplex reports whether two records are of the same simplex.
+func (n *numbering) isSameSimplex(a, b record) bool {
 	if a>>n.from != b>>n.from {
 		return false
 	}
 	for i := 1; i < n.k && !n.whole(); i++ {
-		if n.vertex(n.at(a), i) != n.vertex(n.at(b), i) {
+		if n.vertex(n.simplexOf(a), i) != n.vertex(n.simplexOf(b), i) {
 			return false
 		}
 	}
@@ -285,7 +285,7 @@ func (n *numbering) sort(lo, hi int) (count int) {
 			slices.SortFunc(bucket, n.compare)
 		}
 		for i, r := range bucket {
-			if i == 0 || !n.same(r, bucket[i-1]) {
+			if i == 0 || !n.isSameSimplex(r, bucket[i-1]) {
 				count++
 			}
 		}
@@ -299,8 +299,8 @@ func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
 		for i, r := range bucket {
-			from := n.at(r)
-			if i == 0 || !n.same(r, bucket[i-1]) {
+			from := n.simplexOf(r)
+			if i == 0 || !n.isSameSimplex(r, bucket[i-1]) {
 				s := list[count*n.k:][:n.k]
 				s[0] = uint32(v)
 				for i := range s[1:] {

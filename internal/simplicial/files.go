@@ -49,8 +49,8 @@ func ReadFile(path string) (*Complex, error) {
 	return c, nil
 }
 
-// beside are the files that are read with one.
-func beside(path string) []string {
+// companionFiles returns the files that are read together with a file.
+func companionFiles(path string) []string {
 	base, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	switch ext {
 	case ".ele":

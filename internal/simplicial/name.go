@@ -45,7 +45,7 @@ var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40}, {nam
 func Kinds() []Kind {
 	standIn := func(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
 		return Kind{
-			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d cavities; the data themselves are not to be had", data, w, h, d, cut, cavities),
+			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d cavities; the data are not available", data, w, h, d, cut, cavities),
 			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}}, ordered),
 			pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },
 		}
@@ -98,7 +98,7 @@ func Kinds() []Kind {
 		cutGrid(Kuhn, "grid of vertices with cubes in six tetrahedra each (squares in two triangles), straight holes and single cubes left out"),
 		cutGrid(Five, "the same with cubes in five tetrahedra each, every second mirrored"),
 		{
-			Name: "voxels", Doc: "voxels of an image that are not above a level, as cubes cut in tetrahedra (T-construction); 2D images are one layer thick", Example: "voxels/at=127/cut=kuhn/of=noise/shape=9x9x9/type=uint8/seed=1",
+			Name: "voxels", Doc: "voxels of an image at or below a level, as cubes cut in tetrahedra (T-construction); a 2D image is one layer", Example: "voxels/at=127/cut=kuhn/of=noise/shape=9x9x9/type=uint8/seed=1",
 			keys: slices.Concat([]key{{name: "at", least: 0, most: 1 << 40}, {name: "cut", fallback: string(Kuhn)}}, ordered, []key{{name: name.Of}}),
 			make: voxels,
 		},
@@ -340,7 +340,7 @@ func (n Name) Sketch() *Complex {
 // Files is what the complex is read from.
 func (n Name) Files() []string {
 	if n.Kind == File {
-		return append([]string{n.Get(name.Path)}, beside(n.Get(name.Path))...)
+		return append([]string{n.Get(name.Path)}, companionFiles(n.Get(name.Path))...)
 	}
 	if n.Kind == "voxels" {
 		return datasets.Files(n.Get(name.Of))

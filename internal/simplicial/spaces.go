@@ -128,7 +128,7 @@ type classes struct {
 	parent []int
 }
 
-func (c *classes) of(key string) int {
+func (c *classes) classOf(key string) int {
 	i, ok := c.id[key]
 	if !ok {
 		i = len(c.parent)
@@ -141,8 +141,8 @@ func (c *classes) of(key string) int {
 	return i
 }
 
-func (c *classes) same(a, b string) {
-	if x, y := c.of(a), c.of(b); x != y {
+func (c *classes) uniteClasses(a, b string) {
+	if x, y := c.classOf(a), c.classOf(b); x != y {
 		c.parent[x] = y
 	}
 }
@@ -223,7 +223,7 @@ func lens(p, q int) *Complex {
 				least = key
 			}
 		}
-		return all.of(least)
+		return all.classOf(least)
 	})
 }
 
@@ -274,13 +274,13 @@ func dodecahedral(tenths int) *Complex {
 								x, y = append(x, flag[bit]), append(y, glued[bit])
 							}
 						}
-						all.same(keyOf(x), keyOf(y))
+						all.uniteClasses(keyOf(x), keyOf(y))
 					}
 				}
 			}
 		}
 	}
-	return cutAtCentres(simplices, func(_ int, s []uint32) int { return all.of(keyOf(s)) })
+	return cutAtCentres(simplices, func(_ int, s []uint32) int { return all.classOf(keyOf(s)) })
 }
 
 // dodecahedron is its vertices and, in a ring each, those of its faces.

@@ -1,6 +1,6 @@
-// Command typecheck says what the compiler would refuse of this module's packages, and of their
-// tests, for another system, such as darwin: from their sources, of those that they import the
-// declarations alone. Compiling the standard library for that system takes thirty times as long.
+// Command typecheck reports compile errors of this module's packages and tests for another system,
+// such as darwin. It checks types from the sources, with declarations only for imported packages.
+// Compiling the standard library for that system takes thirty times as long.
 package main
 
 import (

@@ -225,7 +225,7 @@ func wrongOfMeasures() error {
 			return fmt.Errorf("a measure of %v is below %v: %v", c.of, c.value, got)
 		}
 	}
-	if d := beyond([]Measure{{Name: "a", Value: 1, Limit: 1}, {Name: "b", Limit: 1}}); d != nil {
+	if d := firstViolation([]Measure{{Name: "a", Value: 1, Limit: 1}, {Name: "b", Limit: 1}}); d != nil {
 		return fmt.Errorf("all within: %v", d)
 	}
 	for _, c := range []struct {
@@ -235,7 +235,8 @@ func wrongOfMeasures() error {
 		{Measure{Name: "error", Value: 3, Limit: 2}, Diff{Where: "error", Want: "at most 2", Got: "3"}},
 		{Measure{Name: "error", Value: 3, Limit: 2, Unit: "mm", At: "row 4"}, Diff{Where: "error, row 4", Want: "at most 2 mm", Got: "3 mm"}},
 	} {
-		if d := beyond([]Measure{{Name: "fine", Limit: 1}, c.m, {Name: "later", Value: 9}}); d == nil || *d != c.want {
+		list := []Measure{{Name: "fine", Limit: 1}, c.m, {Name: "later", Value: 9}}
+		if d := firstViolation(list); d == nil || *d != c.want {
 			return fmt.Errorf("%v: %+v, want %+v", c.m, d, c.want)
 		}
 	}

@@ -86,9 +86,9 @@ func Worst(lists ...[]Measure) []Measure {
 	return worst
 }
 
-// beyond is the first measure that does not keep its limit, as a disagreement; nil when
+// firstViolation returns the first measure that does not keep its limit, as a disagreement; nil when
 // all do.
-func beyond(list []Measure) *Diff {
+func firstViolation(list []Measure) *Diff {
 	for _, m := range list {
 		if m.Within() {
 			continue

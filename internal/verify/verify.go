@@ -1,6 +1,6 @@
-// Package verify says when an answer is right. A Policy holds the witnesses of
-// a question: closed forms, agreement with another implementation, and laws
-// that need no reference. A Verdict carries what they saw.
+// Package verify decides whether an answer is right. A Policy holds the witnesses of a question:
+// closed forms, agreement with another implementation, and laws that need no reference. A Verdict
+// carries their results.
 package verify
 
 import (
@@ -65,8 +65,8 @@ type Law[In, Out any] struct {
 	// its own, so that it may stand as the witness of an answer. A law that a
 	// constant would keep is not.
 	Independent bool
-	// Applies says that the law has something to say of one adversarial input at least, whoever
-	// is asked: one that says nothing of any is broken.
+	// Applies means that the law applies to at least one adversarial input, for every implementation:
+	// a law that applies to none is broken.
 	Applies bool
 	// Calls is how many answers the law asks for, in units of one answer about
 	// the input itself; Work estimates what the law computes on its own.
@@ -104,7 +104,7 @@ func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, e
 		return d, nil, err
 	}
 	list, err := l.Measure(in, out, ask)
-	return beyond(list), list, err
+	return firstViolation(list), list, err
 }
 
 // ErrNotApplicable says that a law has nothing to say about an input.
@@ -148,7 +148,7 @@ func (p Policy[In, Out]) Compare(in In, want, got Out) (*Diff, []Measure) {
 		return p.Agree(in, want, got), nil
 	}
 	list := p.Distance(in, want, got)
-	return beyond(list), list
+	return firstViolation(list), list
 }
 
 // Evidence is one witness's statement about one input.

@@ -1,5 +1,4 @@
-// Package bundle is files that are kept together in one: a tar archive, compressed by
-// zstd, which the tools of that name read, too.
+// Package bundle keeps files in one: a tar archive compressed by zstd, readable by the usual tools.
 package bundle
 
 import (

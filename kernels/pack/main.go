@@ -86,7 +86,7 @@ func run(c compilers, kinds []string) error {
 		}
 		return writePTX(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
 	})
-	if err := together(work); err != nil || !all {
+	if err := runAll(work); err != nil || !all {
 		return err
 	}
 	old, err := filepath.Glob(file("*", "*"))
@@ -101,8 +101,8 @@ func run(c compilers, kinds []string) error {
 // file is where the modules of a kind are in a form: ptx, or an architecture.
 func file(kind, form string) string { return filepath.Join("ptx", kind+"."+form+".tar.zst") }
 
-// together does work on all cores.
-func together(work []func() error) error {
+// runAll runs functions on all cores and joins their errors.
+func runAll(work []func() error) error {
 	errs := make([]error, len(work))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

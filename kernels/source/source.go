@@ -1,5 +1,5 @@
-// Package source knows the sources of the kernels: which modules there are, how each
-// is compiled, and what its compiled form is a function of.
+// Package source knows the kernel sources: the modules, how each is compiled, and the hash of
+// everything that its compiled form depends on.
 package source
 
 import (

@@ -1,10 +1,10 @@
 // Package terse writes PTX in fewer bytes. Compilers number registers through a whole kernel, so
-// that the same lines of an unrolled loop differ by their numbers, and a compressor finds nothing
-// twice. Here a register is called by how many others were met since: what is alike is equal.
+// the same lines of an unrolled loop differ by their numbers, and a compressor finds no repetition.
+// Here a register is named by how many others were met since its last use, so repeated lines are
+// equal.
 //
-// What the program gives to a driver is plain: without comments and needless space, with
-// registers and labels numbered as they are met. Short is the form that is compressed, and Long of
-// it the plain text again.
+// Drivers get plain PTX: without comments and needless space, with registers and labels numbered as
+// they occur. Short is the compressed form, and Long restores the plain text.
 package terse
 
 import (

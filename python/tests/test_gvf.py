@@ -17,7 +17,7 @@ def beside(v, axis, labels=None):
 
 
 def flow(image, steps, mu, labels=None):
-    """The field by float32 arithmetic in the order of doc/gvf.md."""
+    """The field by float32 arithmetic in the order of doc/proofs/gvf.md."""
     image = np.asarray(image)
     inside = np.ones(image.shape, bool) if labels is None else labels != 0
     values = image.astype(float)

@@ -97,7 +97,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (at int, ok bo
 	}
 	for _, scope := range scopes {
 		for at, c := range slices.Backward(cells) {
-			if c.Workload == s.Workload && c.Impl == impl && c.Scope == scope && r.of(c.Input, s.Workload) {
+			if c.Workload == s.Workload && c.Impl == impl && c.Scope == scope && r.matches(c.Input, s.Workload) {
 				return at, true
 			}
 		}
@@ -179,7 +179,7 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 // was not measured.
 func bandwidth(all []bench.CellRecord, ceiling string, r Row) float64 {
 	for _, m := range slices.Backward(all) {
-		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified && r.of(m.Input, ECC) {
+		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified && r.matches(m.Input, ECC) {
 			if rate, _, _, ok := m.Rate(); ok {
 				return rate
 			}

@@ -1,7 +1,6 @@
-// Package paper holds the tables that papers published about the workloads of this
-// program, as data: every number as it is printed, with what it is
-// of. It finds the printed numbers that do not agree with each other, and sets
-// records beside the others.
+// Package paper holds published tables about the workloads of this program as data: every number as
+// printed, with its meaning. It finds printed numbers that contradict each other, and compares
+// records with the others.
 package paper
 
 import (

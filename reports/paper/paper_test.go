@@ -52,7 +52,7 @@ func TestTables(t *testing.T) {
 			}
 			for _, r := range tab.Rows {
 				if r.Complex != "" {
-					if input, err := r.Input(Groups, bench.E2E, Place{}); err != nil || !r.of(input, Groups) || r.Simplices == 0 {
+					if input, err := r.Input(Groups, bench.E2E, Place{}); err != nil || !r.matches(input, Groups) || r.Simplices == 0 {
 						t.Errorf("%s table %d %s: input %q, %v", p.ID, tab.N, r.Label, input, err)
 					}
 				} else if s, err := grid.ParseShape(r.Shape); err != nil || s.String() != r.Shape {
@@ -164,7 +164,7 @@ func TestDebian(t *testing.T) {
 	}
 	for _, r := range p.Tables[0].Rows {
 		input, err := r.Input(ECC, bench.E2E, Place{})
-		if err != nil || !r.of(input, ECC) || r.Voxels() == 0 || len(r.Printed) > 0 {
+		if err != nil || !r.matches(input, ECC) || r.Voxels() == 0 || len(r.Printed) > 0 {
 			t.Errorf("%s: input %q, %v", r.Label, input, err)
 		}
 		s, err := datasets.Open(input)

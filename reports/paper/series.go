@@ -181,8 +181,8 @@ func (r Row) steps() string {
 // pairs begins the name of the two lowest pairs.
 const pairs = Pairs + "/k=2/tol=8" + patches + "of="
 
-// of reports whether an input is a row's, wherever its bytes came from.
-func (r Row) of(input, workload string) bool {
+// matches reports whether an input belongs to a row, whatever the source of its bytes.
+func (r Row) matches(input, workload string) bool {
 	if r.Complex != "" {
 		name, err := homology.Of(r.Complex, 2)
 		return err == nil && input == name

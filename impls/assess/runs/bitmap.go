@@ -15,8 +15,8 @@ const far = 1 << 62
 
 var emptyBox = box{lo: [3]int64{far, far, far}}
 
-// with is the least box that holds both.
-func (b box) with(o box) box {
+// bounds returns the least box that holds both.
+func (b box) bounds(o box) box {
 	for i := range b.lo {
 		b.lo[i], b.hi[i] = min(b.lo[i], o.lo[i]), max(b.hi[i], o.hi[i])
 	}
@@ -43,7 +43,7 @@ func boxesOf(in *assess.Pair, cores int) []box {
 	})
 	for _, other := range parts[1:] {
 		for c := range other {
-			parts[0][c] = parts[0][c].with(other[c])
+			parts[0][c] = parts[0][c].bounds(other[c])
 		}
 	}
 	return parts[0]
@@ -183,8 +183,8 @@ func packBytes(to []uint64, row []uint8, code uint8, inverted bool) {
 	}
 }
 
-// or is the union of two bitmaps of one box.
-func (b bitmap) or(o bitmap) bitmap {
+// union returns the union of two bitmaps of one box.
+func (b bitmap) union(o bitmap) bitmap {
 	u := b
 	u.rows = make([]uint64, len(b.rows))
 	for i, v := range b.rows {

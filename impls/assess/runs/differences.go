@@ -13,7 +13,7 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	b := emptyBox
 	boxes := boxesOf(in, cores)
 	for _, c := range set.Codes {
-		b = b.with(boxes[c])
+		b = b.bounds(boxes[c])
 	}
 	if b == emptyBox {
 		return nil

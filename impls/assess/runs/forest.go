@@ -52,8 +52,8 @@ func runsOf(b bitmap) runs {
 	return r
 }
 
-// between is the runs between those of each row, of which the first and the last have no end.
-func (r runs) between() runs {
+// complement returns the gaps between the runs of each row; the first and the last gap are unbounded.
+func (r runs) complement() runs {
 	rows := len(r.start) - 1
 	g := runs{start: make([]int32, 1, rows+1), list: make([]run, 0, len(r.list)+rows)}
 	for i := range rows {

@@ -1,11 +1,11 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// Within the bounding box of each label both masks and their union become bitmaps, and these runs:
-// of the mask, and of what is between them. Runs of neighbouring rows are joined by union and find,
-// once for each connectivity, which counts components and cavities; tunnels follow from the Euler
-// characteristic, counted on the bitmaps. A component of the union is matched where it has runs of both
-// masks. Two components of the backgrounds of the masks are one where they overlap, and what is so
-// joined and is not the outside is a matched cavity.
+// Within the bounding box of each label, both masks and their union become bitmaps with runs of the
+// mask and of its complement. Runs of neighbouring rows are joined by union and find, once for each
+// connectivity, which counts components and cavities. Tunnels follow from the Euler characteristic,
+// counted on the bitmaps. A component of the union is matched if it has runs of both masks. Two
+// components of the backgrounds of the masks are joined if they overlap; a joined component other
+// than the outside is a matched cavity.
 package runs
 
 import (
@@ -110,7 +110,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		set := j.in.Sets[len(out)-1-i] // the union, which is large, and groups come first
 		box := emptyBox
 		for _, c := range set.Codes {
-			box = box.with(boxes[c])
+			box = box.bounds(boxes[c])
 		}
 		if box != emptyBox {
 			m := newMasks(j.in, set, box, max(1, j.cores/atOnce))
@@ -166,10 +166,10 @@ func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
 	inParallel(cores, 2, func(i int) {
 		m.bits[i] = pack([]*grid.Field{in.Pred, in.Truth}[i], b, member, set.Codes, whole)
 	})
-	m.bits[union] = m.bits[pred].or(m.bits[truth])
+	m.bits[union] = m.bits[pred].union(m.bits[truth])
 	inParallel(cores, bitmaps, func(i int) {
 		m.set[i] = runsOf(m.bits[i])
-		m.rest[i] = m.set[i].between()
+		m.rest[i] = m.set[i].complement()
 	})
 	const each = 4 // tasks by bitmap
 	inParallel(cores, bitmaps*each, func(i int) {

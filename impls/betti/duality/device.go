@@ -18,7 +18,7 @@ func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Num
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
 		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at their faces, b1 by the Euler characteristic of the same bits",
-		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 	}
 }
 

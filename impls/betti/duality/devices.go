@@ -38,7 +38,7 @@ func (o OnDevices) About() bench.About {
 	a := bench.About{
 		Name: "duality-gpus", Where: "gpus",
 		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores join the components of all",
-		Source: "doc/betti.md",
+		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // where the clock runs over the join, too
 	}
 	if o.fault != "" {
@@ -89,8 +89,8 @@ func portions(s grid.Shape, devices int) (list []portion) {
 	return list
 }
 
-// of is the part of an image.
-func (p portion) of(in *betti.Image) *betti.Image {
+// view returns this portion of an image.
+func (p portion) view(in *betti.Image) *betti.Image {
 	if p.tiles.shared() == 0 {
 		return in
 	}
@@ -100,8 +100,8 @@ func (p portion) of(in *betti.Image) *betti.Image {
 // counts are those of one part.
 type counts struct{ components, cavities, characteristic int64 }
 
-// on is the method that counts a part on a device.
-func (p portion) on(d device.Device) counting.Method[*betti.Image, counts] {
+// counter returns the method that counts a part on a device.
+func (p portion) counter(d device.Device) counting.Method[*betti.Image, counts] {
 	return counting.Method[*betti.Image, counts]{
 		Open: func(string) (device.Device, error) { return d, nil },
 		Plan: p.tiles.plan,
@@ -126,7 +126,7 @@ func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 		return err
 	}
 	for k, p := range portions(in.Shape(), len(devices)) {
-		if err := p.on(devices[k]).CanDo(p.of(in), c); err != nil {
+		if err := p.counter(devices[k]).CanDo(p.view(in), c); err != nil {
 			return p.wrap(devices[k], err)
 		}
 	}
@@ -142,7 +142,7 @@ func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.N
 	list := portions(in.Shape(), len(devices))
 	j := &devicesJob{fault: o.fault, cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)), portions: list, out: betti.Poisoned}
 	err = resident.Each(len(list), func(k int) error {
-		job, err := list[k].on(devices[k]).Setup(list[k].of(in), c)
+		job, err := list[k].counter(devices[k]).Setup(list[k].view(in), c)
 		if err != nil {
 			return list[k].wrap(devices[k], err)
 		}

@@ -1,16 +1,16 @@
-// Package duality counts the Betti numbers of a binary image without a label: components are
-// nodes less the links that join two, whatever the order of the links.
+// Package duality counts the Betti numbers of a binary image without labels: components are nodes
+// minus the links that join two, in any order of the links.
 //
-// The image is packed to a bit a voxel, a window of planes at a time. Most voxels of most images are of
-// one component of the set, or of the outside. So in a window a trunk is grown along rows of words: voxels
-// that are connected, however far it comes. What is left of a kind is counted voxel by voxel where no neighbour
-// is left, and otherwise by runs: they and the trunk are nodes. Each set of bits where two neighbouring rows meet
-// makes one link. Of a window that is done nodes of the last plane are kept. By Alexander duality the
-// cavities are the components of the background but the outside (Delfinado and Edelsbrunner
-// 1995), and tunnels follow from the Euler characteristic, which is counted by runs on the
-// same bits. Components, cavities and the characteristic are sums over rows, so that cores
-// take parts of the planes, which are joined in the end. Sums are the
-// same whatever core comes first.
+// The image is packed to one bit per voxel, a window of planes at a time. Most voxels of most
+// images belong to one component of the set or to the outside. So a trunk of connected voxels is
+// grown along rows of words; it is connected however far it grows. The remaining voxels are counted
+// one by one if they have no remaining neighbour, and otherwise by runs. Runs and the trunk are
+// nodes, and each set of bits shared by two neighbouring rows is a link. Only nodes of the last
+// plane continue to the next window. By Alexander duality the cavities are the components of the
+// background without the outside (Delfinado and Edelsbrunner 1995), and tunnels follow from the
+// Euler characteristic, counted by runs on the same bits. All are sums over rows, so cores process
+// parts of the planes, which are joined in the end. The sums do not depend on the order of the
+// cores.
 package duality
 
 import (
@@ -35,7 +35,7 @@ func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "nodes less successful unions of runs of bits, of the set and of its complement, b1 by the Euler characteristic of the same bits; all cores",
-		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
 	if i.fault != "" {

@@ -57,8 +57,8 @@ func (k *kept) to(w *window) {
 	copy(w.some[w.rows*w.marks:], k.some)
 }
 
-// from takes a plane of a window.
-func (k *kept) from(w *window, z int64, trunk int32) {
+// takePlane keeps the remaining nodes of a plane of a window.
+func (k *kept) takePlane(w *window, z int64, trunk int32) {
 	at := (z + 1) * w.plane
 	copy(k.left, w.left[at:])
 	copy(k.main, w.main[at:])
@@ -67,8 +67,8 @@ func (k *kept) from(w *window, z int64, trunk int32) {
 	k.trunk = trunk
 }
 
-// near are the voxels that some of a window touch, of the set at corners too.
-func (w *window) near(of []uint64, p int64, kind int, corners bool) uint64 {
+// neighbours returns the voxels that touch some voxels of a window; in the set corners count too.
+func (w *window) neighbours(of []uint64, p int64, kind int, corners bool) uint64 {
 	v := of[p]
 	if kind == ofRest {
 		return v<<1 | v>>1 | of[p-1]>>63 | of[p+1]<<63 | of[p-w.stride] | of[p+w.stride] | of[p-w.plane] | of[p+w.plane]
@@ -128,7 +128,7 @@ func (w *window) marksAt(z, y int64) int64 { return ((z+1)*w.rows + y + 1) * w.m
 // eachLeft calls f with the place of each word of a plane that has some left, and with how far its mark is
 // from the first bit of all marks.
 func (w *window) eachLeft(z int64, f func(p, mark int64)) {
-	at, marks := w.at(z, 0), w.marksAt(z, 0)
+	at, marks := w.rowStart(z, 0), w.marksAt(z, 0)
 	for range w.rows - 2 {
 		for i, some := range w.some[marks:][:w.marks] {
 			for ; some != 0; some &= some - 1 {
@@ -142,14 +142,16 @@ func (w *window) eachLeft(z int64, f func(p, mark int64)) {
 
 // aloneAtFaces takes voxels that have no neighbour left from what is left of a plane, unless all is kept, counts those
 // that do not touch the trunk, and marks the words that have some left, and those that touch the trunk.
-func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofRest, true) }
+func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofRest, true) }
 
 // aloneAtCorners does it where voxels touch at edges and corners, too; aloneAtEdges does not count corners of the trunk.
-func aloneAtCorners(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofSet, true) }
-func aloneAtEdges(w *window, z int64, keep bool) int64   { return w.alone(z, keep, ofSet, false) }
+func aloneAtCorners(w *window, z int64, keep bool) int64 {
+	return w.countIsolated(z, keep, ofSet, true)
+}
+func aloneAtEdges(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofSet, false) }
 
-func (w *window) alone(z int64, keep bool, kind int, corners bool) (n int64) {
-	at, marks := w.at(z, 0), w.marksAt(z, 0)
+func (w *window) countIsolated(z int64, keep bool, kind int, corners bool) (n int64) {
+	at, marks := w.rowStart(z, 0), w.marksAt(z, 0)
 	clear(w.some[marks:][:(w.rows-2)*w.marks])
 	clear(w.touching[marks:][:(w.rows-2)*w.marks])
 	for range w.rows - 2 {
@@ -159,9 +161,9 @@ func (w *window) alone(z int64, keep bool, kind int, corners bool) (n int64) {
 			if v == 0 {
 				continue
 			}
-			near := w.near(w.main, p, kind, corners)
+			near := w.neighbours(w.main, p, kind, corners)
 			if !keep {
-				alone := v &^ w.near(w.left, p, kind, true)
+				alone := v &^ w.neighbours(w.left, p, kind, true)
 				v &^= alone
 				w.left[p] = v
 				n += int64(bits.OnesCount64(alone &^ near))
@@ -186,7 +188,7 @@ func (f *forest) link(j *job, w *window, z int64, kind int) {
 	corners, lost := j.fault != Eighteen, z == 1 && j.fault == LostWindow
 	w.eachLeft(z, func(p, mark int64) {
 		if j.fault != LostTrunk && (z == 0 || w.touching[mark/markWords]>>(mark%markWords)&1 != 0) {
-			if touching := w.left[p] & w.near(w.main, p, kind, corners); touching != 0 {
+			if touching := w.left[p] & w.neighbours(w.main, p, kind, corners); touching != 0 {
 				f.components -= touch(f.parent, of, p, touching, f.trunk)
 			}
 		}
@@ -256,8 +258,8 @@ func (f *forest) forget() {
 	}
 }
 
-// in puts the nodes of a part among those of all parts.
-func (f *forest) in(all []int32) {
+// numberNodes adds the nodes of a part to those of all parts.
+func (f *forest) numberNodes(all []int32) {
 	for i, p := range f.parent {
 		all[f.from+int32(i)] = f.from + p
 	}

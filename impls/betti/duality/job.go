@@ -141,7 +141,7 @@ func (j *job) join(kind int) (components int64) {
 	all := j.parts[0].forests[kind]
 	all.parent = slices.Grow(all.parent, n-len(all.parent))
 	parent := all.parent[:n]
-	j.each(func(p *part) { p.forests[kind].in(parent) })
+	j.each(func(p *part) { p.forests[kind].numberNodes(parent) })
 	joined := make([]int64, len(j.parts))
 	for by := 1; by < len(j.parts); by *= 2 {
 		var g crew.Group

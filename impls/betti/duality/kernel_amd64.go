@@ -28,7 +28,7 @@ func kernelOf(name string) kernel {
 			cornersavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), int(word*w.stride), int(word*sign*w.plane), int(n), int(w.words))
 		}
 		k.down = func(w *window, y, n int64) {
-			at := w.at(1, y)
+			at := w.rowStart(1, y)
 			downavx512(&w.main[at], &w.left[at], int(w.words), int(word*w.plane), int(n))
 		}
 		if isa.Counts() {
@@ -39,7 +39,7 @@ func kernelOf(name string) kernel {
 					if keep {
 						kept = math.MaxUint64
 					}
-					at, marks := w.at(z, 0), w.marksAt(z, 0)
+					at, marks := w.rowStart(z, 0), w.marksAt(z, 0)
 					return by(&w.left[at], &w.main[at], int(word*w.stride), int(word*w.plane), int(w.words), int(w.rows-2), kept, &w.some[marks], &w.touching[marks])
 				}
 			}

@@ -21,7 +21,7 @@ func randomWindow(rng *rand.Rand, h, w, n int64) *window {
 	for z := int64(0); z <= n; z++ {
 		for y := range h {
 			for x := range w {
-				p, bit := of.at(z, y)+x/64, uint64(1)<<(x%64)
+				p, bit := of.rowStart(z, y)+x/64, uint64(1)<<(x%64)
 				if rng.IntN(8) < share || full && x/64%2 == 0 {
 					if of.left[p] |= bit; rng.IntN(seldom) == 0 {
 						of.main[p] |= bit
@@ -50,7 +50,7 @@ func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, 
 		sign = -1
 	}
 	is := func(of []uint64, z, y, x int64) bool {
-		return x >= 0 && x < width && of[w.at(z, y)+x/64]>>(x%64)&1 != 0
+		return x >= 0 && x < width && of[w.rowStart(z, y)+x/64]>>(x%64)&1 != 0
 	}
 	most, least = make([]bool, width), make([]bool, width)
 	for x := range width {
@@ -122,7 +122,7 @@ func trunksGrow(t *testing.T, times int) {
 				}
 				most, least := grown(&before, y, z, up, corners, name == isa.Portable, width)
 				for x := range 64 * w.words {
-					p, bit := w.at(z, y)+x/64, uint64(1)<<(x%64)
+					p, bit := w.rowStart(z, y)+x/64, uint64(1)<<(x%64)
 					is := w.main[p]&bit != 0
 					if is && (x >= width || !most[x]) || !is && x < width && least[x] {
 						t.Fatalf("%s, corners %v, up %v: voxel %d of %d of row %d of plane %d of %d: %v", name, corners, up, x, width, y, z, n, is)
@@ -166,7 +166,7 @@ func trunksGrowDown(t *testing.T, times int) {
 			want := slices.Clone(w.main)
 			for z := int64(1); z <= n; z++ {
 				for x, last := width-1, false; x >= 0; x-- {
-					p, bit := w.at(z, 1)+x/64, uint64(1)<<(x%64)
+					p, bit := w.rowStart(z, 1)+x/64, uint64(1)<<(x%64)
 					if last && w.left[p]&bit != 0 {
 						want[p] |= bit
 					}

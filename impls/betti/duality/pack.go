@@ -18,24 +18,24 @@ func packValues[T int16 | uint16 | float32](to []uint64, values []T, w, stride, 
 			var word uint64
 			for i := 0; i < 64; i += 8 {
 				v := (*[8]T)(row[i:])
-				word |= (within(v[0], limit) | within(v[1], limit)<<1 | within(v[2], limit)<<2 | within(v[3], limit)<<3 |
-					within(v[4], limit)<<4 | within(v[5], limit)<<5 | within(v[6], limit)<<6 | within(v[7], limit)<<7) << uint(i)
+				word |= (leq(v[0], limit) | leq(v[1], limit)<<1 | leq(v[2], limit)<<2 | leq(v[3], limit)<<3 |
+					leq(v[4], limit)<<4 | leq(v[5], limit)<<5 | leq(v[6], limit)<<6 | leq(v[7], limit)<<7) << uint(i)
 			}
 			to[0] = word
 		}
 		if len(row) > 0 {
 			var word uint64
 			for i, v := range row {
-				word |= within(v, limit) << uint(i)
+				word |= leq(v, limit) << uint(i)
 			}
 			to[0] = word
 		}
 	}
 }
 
-// within is 1 for a value that is not above a limit, else 0, without a branch, because
+// leq returns 1 for a value that is not above a limit, else 0, without a branch, because
 // outcomes are noise.
-func within[T int16 | uint16 | float32](v, limit T) (in uint64) {
+func leq[T int16 | uint16 | float32](v, limit T) (in uint64) {
 	if v <= limit {
 		in = 1
 	}

@@ -15,7 +15,7 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	j := &job{in: p.Image, fault: i.fault, slab: true, ends: p.Ends}
 	if p.Vertices {
 		var err error
-		if j.in, d, h, w, err = around(p); err != nil {
+		if j.in, d, h, w, err = complementOf(p); err != nil {
 			return betti.Slab{}, err
 		}
 	}
@@ -23,7 +23,7 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	if err := j.Do(nil); err != nil {
 		return betti.Slab{}, err
 	}
-	set, rest := betti.Needs(p.Flat, p.Vertices)
+	set, rest := betti.NeededComponents(p.Flat, p.Vertices)
 	var s betti.Slab
 	foreground, background := &s.Set, &s.Rest
 	if p.Vertices {
@@ -39,9 +39,9 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	return s, nil
 }
 
-// around is the complement of a piece, with a voxel more at both ends of each axis: of that of
+// complementOf returns the complement of a piece, with a voxel more at both ends of each axis: of that of
 // the slices where the image ends.
-func around(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
+func complementOf(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 	d, h, w = p.Stack()
 	f, before, beside := p.Image.Source.(*grid.Field), int64(0), int64(1) // pieces are in memory
 	shape := grid.Shape{D: d, H: h + 2, W: w + 2}
@@ -77,7 +77,7 @@ func around(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 // inverted writes 1 for the values that are not above a threshold.
 func inverted[T grid.Element](to []byte, values []T, t float32) {
 	for i, v := range values {
-		to[i] = byte(within(float32(v), t))
+		to[i] = byte(leq(float32(v), t))
 	}
 }
 

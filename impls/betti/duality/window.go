@@ -37,8 +37,8 @@ func newWindow(l layout, room int64, words []uint64) (w window, rest []uint64) {
 	}, words[set+2*n:]
 }
 
-// at is where row y of plane z of what is left begins; the plane before the window is 0.
-func (w *window) at(z, y int64) int64 { return (z+1)*w.plane + w.row(y) }
+// rowStart returns where row y of plane z of what is left begins; the plane before the window is 0.
+func (w *window) rowStart(z, y int64) int64 { return (z+1)*w.plane + w.row(y) }
 
 // count counts the components of a kind in planes lo ≤ z < hi of a part, and joins them with those
 // of the planes before.
@@ -51,7 +51,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	copy(w.left[2*w.plane:(n+2)*w.plane], w.set[w.plane:])
 	for z := int64(1); kind == ofRest && z <= n; z++ {
 		for y := range j.h {
-			row := w.left[w.at(z, y):][:w.words]
+			row := w.left[w.rowStart(z, y):][:w.words]
 			for i, v := range row {
 				row[i] = ^v
 			}
@@ -65,7 +65,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 		keep := z == n && !(isLast && !f.keeps[1]) || z == 1 && isFirst && f.keeps[0]
 		f.sift(j, w, z, kind, keep)
 		if z == 1 && isFirst && f.keeps[0] {
-			f.first.from(w, 1, firstTrunk)
+			f.first.takePlane(w, 1, firstTrunk)
 			if kind == ofRest {
 				f.first.trunk = outside
 			}
@@ -75,7 +75,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	for z := range n + 1 {
 		f.link(j, w, z, kind)
 	}
-	f.last.from(w, n, f.trunk)
+	f.last.takePlane(w, n, f.trunk)
 	f.forget()
 }
 
@@ -128,7 +128,7 @@ func (j *job) sides(w *window, lo, n int64) {
 					sides++
 				}
 			}
-			at := w.at(z+1, y)
+			at := w.rowStart(z+1, y)
 			left, main := w.left[at:][:w.words], w.main[at:][:w.words]
 			switch {
 			case sides > 1 && j.fault == OpenEdges:
@@ -217,9 +217,9 @@ func (j *job) spreadOn(w *window, n int64, kind int) {
 // way is where row y begins in the first of n planes, and 1, or, up, in the last one, and −1.
 func (w *window) way(y, n int64, up bool) (at, sign int64) {
 	if up {
-		return w.at(n, y), -1
+		return w.rowStart(n, y), -1
 	}
-	return w.at(1, y), 1
+	return w.rowStart(1, y), 1
 }
 
 // growFaces grows the trunk in row y of n planes from neighbours at faces: from the row and the plane before,
@@ -251,7 +251,7 @@ func growFaces(w *window, y, n int64, up bool) {
 // growDown grows the trunk in row y of n planes down to the begins of runs.
 func growDown(w *window, y, n int64) {
 	for z := int64(1); z <= n; z++ {
-		at := w.at(z, y)
+		at := w.rowStart(z, y)
 		main, left := w.main[at:][:w.words], w.left[at:][:w.words]
 		carry := uint64(0)
 		for i := len(main) - 1; i >= 0; i-- {

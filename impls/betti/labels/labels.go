@@ -1,6 +1,5 @@
-// Package labels counts Betti numbers as people do with the tools at hand: it labels the
-// components of the set and of what is around it, a label a voxel, and counts the Euler
-// characteristic beside them.
+// Package labels counts Betti numbers with common tools: it labels the components of the set and of
+// its complement voxel by voxel, and counts the Euler characteristic separately.
 package labels
 
 import (

@@ -1,5 +1,6 @@
-// Package rings counts the Betti numbers of a set in an image with periodic axes. Each voxel is joined with its
-// neighbours, and a union-find structure keeps how often the way from a voxel to its root goes round each axis.
+// Package rings counts the Betti numbers of a set in an image with periodic axes. Each voxel is
+// joined with its neighbours, and a union-find structure stores how often the path from a voxel to
+// its root goes round each axis.
 package rings
 
 import (

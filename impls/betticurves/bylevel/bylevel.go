@@ -1,5 +1,4 @@
-// Package bylevel counts Betti curves as people do with a program for binary images: it asks
-// for the numbers of the set at one level after the other.
+// Package bylevel counts Betti curves with a program for binary images: one level after the other.
 package bylevel
 
 import (

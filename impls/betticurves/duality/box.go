@@ -195,7 +195,7 @@ func (b *box[K]) plant(to *[groupVoxels]uint8) {
 		g.link = all
 	case SameAsAbove: // where voxels descend to stays, so that ways end
 		for k := range middle {
-			within := b.sight.within(26 - k)
+			within := b.sight.insideBox(26 - k)
 			for lane, v := range g.link[k] {
 				g.link[26-k][lane] |= v & within[lane]
 			}

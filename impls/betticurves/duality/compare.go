@@ -27,16 +27,16 @@ func notAbove[K key](to []uint64, own, other []K) {
 		var word uint64
 		for k := 0; k < 64; k += 8 {
 			v, u := (*[8]K)(a[k:]), (*[8]K)(b[k:])
-			word |= (within(v[0], u[0]) | within(v[1], u[1])<<1 | within(v[2], u[2])<<2 | within(v[3], u[3])<<3 |
-				within(v[4], u[4])<<4 | within(v[5], u[5])<<5 | within(v[6], u[6])<<6 | within(v[7], u[7])<<7) << uint(k)
+			word |= (leq(v[0], u[0]) | leq(v[1], u[1])<<1 | leq(v[2], u[2])<<2 | leq(v[3], u[3])<<3 |
+				leq(v[4], u[4])<<4 | leq(v[5], u[5])<<5 | leq(v[6], u[6])<<6 | leq(v[7], u[7])<<7) << uint(k)
 		}
 		to[i] = word
 	}
 }
 
-// within is 1 for a value that is not above a limit, else 0, without a branch, because
+// leq returns 1 for a value that is not above a limit, else 0, without a branch, because
 // outcomes are noise.
-func within[K key](v, limit K) (in uint64) {
+func leq[K key](v, limit K) (in uint64) {
 	if v <= limit {
 		in = 1
 	}

@@ -1,24 +1,23 @@
-// Package duality counts the Betti curves of an image by what changes its components: minima,
-// where one begins, and saddles, where some may meet.
+// Package duality counts the Betti curves of an image by the voxels that change its components:
+// minima, which start one, and saddles, where several may meet.
 //
-// Voxels come in the order of their levels, those of a level in that of their places. One that
-// none of its neighbours precedes begins a component. Of those before it that touch it, the
-// link of the voxel, each component touches the voxel once: where there are several, the voxel
-// is a saddle and has an edge from the first of them to each other one. All else descends: a
-// voxel has a neighbour that precedes it, and so on down to a minimum. So
+// Voxels are ordered by level, then by place. A voxel without an earlier neighbour starts a
+// component. The earlier neighbours of a voxel are its link. If the link has several components,
+// the voxel is a saddle and has an edge from the first of them to each other one. Every other voxel
+// has an earlier neighbour, and so descends to a minimum. So
 //
 //	b0(t) = minima not above t − the rank of the edges not above t,
 //
-// whatever the order of the edges of a level. The rest of the space has the reverse order,
-// neighbours at faces alone and the outside before all, and gives b2 by Alexander duality. b1
-// follows from the changes of the Euler characteristic.
+// in any order of the edges of a level. The complement has the reverse order, neighbours at faces
+// only and the outside before all, and gives b2 by Alexander duality. b1 follows from the changes
+// of the Euler characteristic.
 //
-// An image is cut into boxes that share a layer of voxels with the next ones. A box joins its
-// edges by itself: a component that has not come to a shared layer ends for good. What is left
-// are the edges between others, and where the same voxels of two boxes are one: it is enough
-// to say so of the minima of a shared layer, because any other voxel of it descends to one of
-// these in both boxes. So few nodes and edges are left that one core joins them. Neither the
-// number of cores nor their order changes a sum.
+// An image is cut into boxes that share a layer of voxels with the next ones. A box joins its edges
+// independently: a component that has not reached a shared layer ends for good. The rest are edges
+// between other components, and the same voxels of two boxes. Only the minima of a shared layer
+// need to be united, because any other voxel of it descends to one of these in both boxes. So one
+// core joins the few nodes and edges that remain. Neither the number of cores nor their order
+// changes a sum.
 package duality
 
 import (
@@ -53,8 +52,8 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "minima less successful unions at saddles, of the sublevel sets and of what is around them, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
-		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Method: "minima less successful unions at saddles, of the sublevel sets and their complements, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
+		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

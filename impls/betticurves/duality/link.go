@@ -68,10 +68,10 @@ func (l *link) spread() {
 	}
 }
 
-// down is one place of each voxel's link, to which the voxel descends: where the link is
+// descents returns one place of each voxel's link, to which the voxel descends: where the link is
 // deepest, as the faces have it, if that is in the link, so that ways are short, else the
 // first one.
-func (l *link) down() (only link) {
+func (l *link) descents() (only link) {
 	var side [3][3]uint64 // along x, y and z: the link has the one face and not the other
 	for axis, face := range [3]int{1, 3, 9} {
 		before, after := l[middle-face], l[middle+face]

@@ -50,8 +50,8 @@ type sight struct {
 	in, out    [2]uint64 // all bits if the plane before, or the next one, is in the box; if it is outside the image
 }
 
-// within are the voxels of the group whose neighbour at a place is in the box.
-func (s *sight) within(k int) (in lanes) {
+// insideBox returns the voxels of the group whose neighbour in direction k is in the box.
+func (s *sight) insideBox(k int) (in lanes) {
 	copy(in[:], s.masks[s.at+k%9*s.plane:])
 	if z := k / 9; z != 1 {
 		for lane := range in {
@@ -73,7 +73,7 @@ func (s *sight) outside(k int) (out lanes) {
 // findLinks finds which neighbours precede each voxel.
 func findLinks(g *group, s *sight) {
 	for k := range g.link {
-		in := s.within(k)
+		in := s.insideBox(k)
 		switch {
 		case k < middle:
 			bits := s.bits[s.here+k*s.apart:][:groupWords]
@@ -106,8 +106,8 @@ func findLinks(g *group, s *sight) {
 	}
 }
 
-// of is the link of a word of voxels, and the voxels.
-func (g *group) of(lane int) (l link, mask uint64) {
+// linkOf returns the link of a word of voxels, and the voxels.
+func (g *group) linkOf(lane int) (l link, mask uint64) {
 	for k := range l {
 		l[k] = g.link[k][lane]
 	}
@@ -120,7 +120,7 @@ func scanSet(g *group, to *[groupVoxels]uint8) {
 	f := &g.set
 	f.more, f.rounds = [mostRounds]lanes{}, 0
 	for lane := range groupWords {
-		l, mask := g.of(lane)
+		l, mask := g.linkOf(lane)
 		var rows [9]uint64
 		some, across := uint64(0), uint64(0)
 		for i := range rows {
@@ -132,7 +132,7 @@ func scanSet(g *group, to *[groupVoxels]uint8) {
 		f.layers[0][lane] = mask &^ (rows[3] | rows[4] | rows[5])
 		f.layers[1][lane] = mask &^ (rows[1] | rows[4] | rows[7])
 		f.layers[2][lane] = mask &^ across
-		only := l.down()
+		only := l.descents()
 		number := only.numbers()
 		spreadBytes((*[64]uint8)(to[64*lane:]), number[:], 0)
 		for n := range f.more {
@@ -158,7 +158,7 @@ func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 		if k == middle || !touches[k] {
 			continue
 		}
-		within, outside := s.within(k), s.outside(k)
+		within, outside := s.insideBox(k), s.outside(k)
 		beyond[k] = outside
 		for lane, v := range g.link[k] {
 			above[k][lane] = within[lane]&^v | outside[lane]

@@ -1,5 +1,5 @@
-// Package definition answers the lowest eigenpairs of an image's graph by the whole matrix in
-// float64, all of whose pairs are found: the reference, of small inputs.
+// Package definition computes all eigenpairs of the dense float64 matrix of an image's graph. It is
+// the reference for small inputs.
 package definition
 
 import (
@@ -25,7 +25,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "definition", Where: "cpu",
 		Method: "all pairs of the dense matrix in float64, by gonum, one core",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

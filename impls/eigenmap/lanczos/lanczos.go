@@ -1,6 +1,6 @@
-// Package lanczos answers what some steps of Lanczos' method reach, by the stages of Cheng et al.
-// 2014: pairweight, the dense matrix of weights; laplacian, made of it in place; and the steps, each
-// vector of which is made perpendicular to all before it twice.
+// Package lanczos runs N steps of Lanczos' method with the stages of Cheng et al. 2014: pairweight,
+// the dense matrix of weights; laplacian, in place; and the steps, with each vector made
+// perpendicular twice to all earlier ones.
 package lanczos
 
 import (

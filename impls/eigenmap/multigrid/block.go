@@ -7,7 +7,7 @@ type block []float64
 
 type wide = [lanes]float64
 
-// chunk is how many cells are added up at once, whoever does it: so sums have one order.
+// chunk is the number of cells per partial sum on every core, so sums have one order.
 const chunk = 1 << 11
 
 // sums calls f with chunks of n cells, and adds up the k numbers that each sets, in the order of chunks.

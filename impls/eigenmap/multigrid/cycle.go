@@ -3,9 +3,9 @@ package multigrid
 // A lane4 is the numbers of a cell.
 type lane4 = [lanes]float32
 
-// around are the links of a row to the rows beside it, and how far these are, in numbers of u. Where
+// neighbourLinks returns the links of a row to the rows beside it, and how far these are, in numbers of u. Where
 // there is none, links are 0 and the row itself is in its place.
-func (l *level) around(r int) (links [4][]float32, to [4]int) {
+func (l *level) neighbourLinks(r int) (links [4][]float32, to [4]int) {
 	nx, ny := l.nx, l.ny
 	y, z := r%ny, r/ny
 	row := r * nx
@@ -50,7 +50,7 @@ func deeper(s *lane4, u []float32, at int, w [4]float32, to [4]int) {
 func (l *level) relax(colour int) {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			links, to := l.around(r)
+			links, to := l.neighbourLinks(r)
 			row := r * l.nx
 			begin := (r%l.ny + r/l.ny + colour) & 1
 			if l.fast && begin < l.nx {
@@ -103,7 +103,7 @@ func (l *level) first() {
 func (l *level) remain(relaxed int) {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			links, to := l.around(r)
+			links, to := l.neighbourLinks(r)
 			row := r * l.nx
 			colour := (r%l.ny + r/l.ny + relaxed) & 1
 			for x := range l.nx {

@@ -29,7 +29,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "multigrid-gpu", Where: "gpu",
 		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid cycle as its preconditioner",
-		Source: "doc/eigenmap.md; Knyazev 2001; Lottes 2023",
+		Source: "doc/proofs/eigenmap.md; Knyazev 2001; Lottes 2023",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
 }
@@ -174,8 +174,8 @@ type shape struct{ across, length, blocks, threads int64 }
 
 func (l *deviceLevel) cells() int64 { return l.nx * l.ny * l.nz }
 
-// across is the power of two of threads side by side along x.
-func (l *deviceLevel) across() (n int64) {
+// threadsAcross returns the power of two of threads side by side along x.
+func (l *deviceLevel) threadsAcross() (n int64) {
 	for n < 5 && 1<<n < l.nx {
 		n++
 	}
@@ -188,7 +188,7 @@ func (l *deviceLevel) marching() shape {
 	if rows == 1 {
 		rows = l.nz
 	}
-	return l.shapeOf(upTo(gridBlock, rows<<l.across()))
+	return l.shapeOf(upTo(gridBlock, rows<<l.threadsAcross()))
 }
 
 // upTo is how many threads a block of at most so many has for some.
@@ -202,7 +202,7 @@ const enoughBlocks = 1024
 
 // shapeOf gives each block a run of planes, short enough for many blocks.
 func (l *deviceLevel) shapeOf(threads int64) shape {
-	s := shape{across: l.across(), threads: threads}
+	s := shape{across: l.threadsAcross(), threads: threads}
 	columns, deep := grid.CeilDiv(l.nx, 1<<s.across)*grid.CeilDiv(l.ny, threads>>s.across), int64(1)
 	if l.ny == 1 {
 		deep = threads >> s.across
@@ -293,17 +293,17 @@ func deviceOffsets(p *eigenmap.Problem) (list []int32) {
 	return list
 }
 
-// beside are what kernels are told of them.
-func (j *deviceJob) beside() []any {
+// cornerArguments returns the kernel arguments of the links that are not between faces.
+func (j *deviceJob) cornerArguments() []any {
 	return []any{j.far, int32(len(j.offsets) / offsetNumbers), j.others}
 }
 
-// of gives a kernel's name on a level, and what it is told last: of all links where some are not between faces.
-func (j *deviceJob) of(l *deviceLevel, kernel string) (string, []any) {
+// kernelFor returns a kernel's name on a level and its last arguments: all links, if some are not between faces.
+func (j *deviceJob) kernelFor(l *deviceLevel, kernel string) (string, []any) {
 	if l != j.levels[0] || len(j.offsets) == 0 {
 		return kernel, nil
 	}
-	return kernel + withBeside, j.beside()
+	return kernel + withBeside, j.cornerArguments()
 }
 
 // bring makes numbers from 0 to 1 of the image, and copies them to the device.
@@ -387,11 +387,11 @@ func (j *deviceJob) build() error {
 	if len(j.offsets) > 0 {
 		links = j.supported
 		err = errors.Join(err,
-			j.each(gridBeside, l.cells(), append(append(append([]any{j.image}, l.space(l.marchShape)...), over, floor), j.beside()...)...),
-			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), append(j.beside(), links)...)...))
+			j.each(gridBeside, l.cells(), append(append(append([]any{j.image}, l.space(l.marchShape)...), over, floor), j.cornerArguments()...)...),
+			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), append(j.cornerArguments(), links)...)...))
 	}
 	err = errors.Join(err,
-		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.beside()...), l.mass, plain, j.parts)...),
+		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.cornerArguments()...), l.mass, plain, j.parts)...),
 		j.addUp(1, grid.CeilDiv(l.cells(), gridBlock), 0))
 	if err != nil {
 		return err
@@ -534,7 +534,7 @@ func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDen
 			}
 		}
 		args := append([]any{b.lists[t[0]], b.lists[t[1]], b.lists[t[2]]}, l.space(l.gramShape)...)
-		kernel, others := j.of(l, fmt.Sprint(gridGram, wide))
+		kernel, others := j.kernelFor(l, fmt.Sprint(gridGram, wide))
 		if err := errors.Join(
 			j.Launch(kernel, l.gramShape.blocks, gramBlock, 0, append(append(args, l.links, l.mass, j.parts), others...)...),
 			j.addUp(gramNumbers, l.gramShape.blocks, at*gramNumbers)); err != nil {
@@ -655,10 +655,10 @@ func (j *deviceJob) seed(k, from int) error {
 	return j.combine(l, c, make([]float64, 2*lanes*l.quads))
 }
 
-// left sets the f of a level to what is left of the equations of a four.
-func (j *deviceJob) left(l *deviceLevel, q int) error {
+// setResidual sets the f of a level to the residual of the equations of four vectors.
+func (j *deviceJob) setResidual(l *deviceLevel, q int) error {
 	v := l.values[lanes*q:]
-	kernel, others := j.of(l, gridResidual)
+	kernel, others := j.kernelFor(l, gridResidual)
 	return errors.Join(
 		j.march(kernel, l, append([]any{l.x[q], l.links, l.mass, v[0], v[1], v[2], v[3], l.f, j.parts}, others...)...),
 		j.addUp(lanes, l.marchShape.blocks, lanes*q))
@@ -667,7 +667,7 @@ func (j *deviceJob) left(l *deviceLevel, q int) error {
 // remainders finds the norms of what is left of all. The f of the level is that of the last four.
 func (j *deviceJob) remainders(l *deviceLevel) error {
 	for q := range l.quads {
-		if err := j.left(l, q); err != nil {
+		if err := j.setResidual(l, q); err != nil {
 			return err
 		}
 	}
@@ -705,7 +705,7 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 		}
 		for q := l.quads - 1; q >= 0; q-- {
 			if q < l.quads-1 {
-				if err := j.left(l, q); err != nil {
+				if err := j.setResidual(l, q); err != nil {
 					return err
 				}
 			}

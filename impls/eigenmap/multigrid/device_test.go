@@ -561,7 +561,7 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 			coefficients := mat.NewDense(3*lanes*l.quads, lanes*l.quads, nil)
 			for range b.N {
 				for name, launch := range map[string]func() error{
-					"residual":    func() error { return j.left(l, 0) },
+					"residual":    func() error { return j.setResidual(l, 0) },
 					"start":       func() error { return j.march(gridStart, l, l.narrow, l.inv, l.f, l.w[0]) },
 					"sweep":       func() error { return j.march(gridSweep, l, l.narrow, l.inv, l.f, l.w[0], l.u, int32(3), int32(0)) },
 					"remain":      func() error { return j.march(gridRemain, l, l.narrow, l.f, l.u, l.w[0]) },

@@ -191,9 +191,9 @@ func (l *level) parts() (part []int, n int) {
 // mostBetween is how many parts are told from each other by the links between them at most.
 const mostBetween = 512
 
-// between finds the pairs of the graph whose nodes are the parts, by links that hold nothing: a value for each,
+// partPairs finds the pairs of the graph whose nodes are the parts, by links too weak to join them: a value for each,
 // in ascending order, and as columns what each part has.
-func (l *level) between(part []int, parts int) ([]float64, *mat.Dense) {
+func (l *level) partPairs(part []int, parts int) ([]float64, *mat.Dense) {
 	values, vectors := make([]float64, parts), mat.NewDense(parts, parts, nil)
 	for k := range parts {
 		vectors.Set(k, k, 1)

@@ -30,7 +30,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
 		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by LDLᵀ of few voxels, all cores",
-		Source: "doc/eigenmap.md; Knyazev 2001",
+		Source: "doc/proofs/eigenmap.md; Knyazev 2001",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }
@@ -101,7 +101,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	part, parts := l.parts()
 	known := min(parts, j.p.K)
 	wanted := j.p.K - known
-	values, vectors := l.between(part, parts)
+	values, vectors := l.partPairs(part, parts)
 	for k := range known {
 		j.Values[k] = values[k]
 		x, size := j.Vectors[k], 0.0
@@ -199,7 +199,7 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 		}
 		s := newSolver(hierarchy{l}, n, part, parts)
 		s.direct = d
-		s.from(nil)
+		s.interpolateFrom(nil)
 		return s
 	}
 	l.support()

@@ -398,7 +398,7 @@ func coarse(h hierarchy, quads int) *solver {
 	if s.cells() <= 2*want {
 		return nil
 	}
-	s.from(nil)
+	s.interpolateFrom(nil)
 	if s.cells() <= few {
 		_, vectors, err := s.dense(nil)
 		if err != nil {
@@ -410,7 +410,7 @@ func coarse(h hierarchy, quads int) *solver {
 			}
 		}
 	} else {
-		s.from(coarse(h[1:], quads))
+		s.interpolateFrom(coarse(h[1:], quads))
 	}
 	if s.begin() != nil {
 		return nil
@@ -422,8 +422,8 @@ func coarse(h hierarchy, quads int) *solver {
 	return s
 }
 
-// from sets x to vectors of the next level, interpolated; to random ones where there are none.
-func (s *solver) from(c *solver) {
+// interpolateFrom sets x to the interpolated vectors of the next level, and further vectors to random ones.
+func (s *solver) interpolateFrom(c *solver) {
 	for q, b := range s.x {
 		if c == nil {
 			for i := range b {
@@ -452,7 +452,7 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 	n := quads(wanted + 1)
 	if h[0].cells() <= 4*few {
 		s := newSolver(h, n, part, parts)
-		s.from(nil)
+		s.interpolateFrom(nil)
 		return s
 	}
 	c := coarse(h[1:], n+1)
@@ -462,7 +462,7 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 		}
 	}
 	s := newSolver(h, n, part, parts)
-	s.from(c)
+	s.interpolateFrom(c)
 	return s
 }
 

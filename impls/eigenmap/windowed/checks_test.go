@@ -94,7 +94,7 @@ func distancesAre(t *testing.T) {
 		t.Fatalf("%d distances, and behind them %d", n, got[100])
 	}
 	for k, d := range got[:n] {
-		if want := unlike(a, b[16*k:][:16]); d != want {
+		if want := squaredDistance(a, b[16*k:][:16]); d != want {
 			t.Errorf("patch %d: %d, not %d", k, d, want)
 		}
 	}
@@ -190,7 +190,7 @@ func keptWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		const reach = 2
-		s, x := g.near(reach), random(1, g.n)
+		s, x := g.nearGraph(reach), random(1, g.n)
 		kept, all := append([]float64(nil), x...), append([]float64(nil), x...) // from the diagonal
 		for i := range g.n {
 			az, ay, ax := g.shape.Coordinates(int64(i))
@@ -246,7 +246,7 @@ func correctionsSolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, rest, value, pairs := g.near(window(p)), random(2, g.n), j.Values[1], j.Vectors[1:]
+		s, rest, value, pairs := g.nearGraph(window(p)), random(2, g.n), j.Values[1], j.Vectors[1:]
 		g.orthogonal(rest, kernel, pairs)
 		for k, v := range append(pairs[:len(pairs):len(pairs)], kernel) {
 			if e := dot(rest, v); math.Abs(e) > 1e-14*norm(rest) {
@@ -328,7 +328,7 @@ func unsolvedIsTold(t *testing.T) {
 	c.factors.Factorize(mat.NewDiagDense(2, []float64{1, 1e-20}))
 	guessed := c.guess(zeros(1, 2))
 	_, solved := c.solve([]float64{1, 2})
-	_, corrected := g.near(1).solve(c, []float64{1, 2}, 0, kernel, nil)
+	_, corrected := g.nearGraph(1).solve(c, []float64{1, 2}, 0, kernel, nil)
 	if guessed == nil || solved == nil || corrected == nil {
 		t.Errorf("a guess, a solution and a correction: %v, %v, %v", guessed, solved, corrected)
 	}

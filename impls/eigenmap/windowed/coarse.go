@@ -64,7 +64,7 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	width := 0
 	for k := range groups {
 		for q := len(groups) - 1; q > k+width; q-- {
-			if groups[k].within(&groups[q], reach) {
+			if groups[k].isNear(&groups[q], reach) {
 				width = q - k
 			}
 		}
@@ -116,8 +116,8 @@ func (g *graph) mean(of *group) {
 	}
 }
 
-// within reports that groups are no farther apart along any axis than so.
-func (a *group) within(b *group, reach float64) bool {
+// isNear reports whether two groups are at most reach apart along each axis.
+func (a *group) isNear(b *group, reach float64) bool {
 	for k, v := range a.at {
 		if math.Abs(v-b.at[k]) > reach {
 			return false
@@ -149,7 +149,7 @@ func (c *coarse) group(g *graph, side int64, apart float64) (groups []group) {
 				for x := at[0]; x < min(at[0]+side, size[0]); x++ {
 					i := int((z*size[1]+y)*size[0] + x)
 					k := slices.IndexFunc(groups[first:], func(of group) bool {
-						return float64(unlike(g.features[i*g.m:][:g.m], g.features[of.patches[0]*g.m:][:g.m])) <= apart
+						return float64(squaredDistance(g.features[i*g.m:][:g.m], g.features[of.patches[0]*g.m:][:g.m])) <= apart
 					})
 					if k < 0 {
 						k = len(groups) - first

@@ -27,7 +27,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "windowed-gpu", Where: "gpu",
 		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its basis",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
 }
@@ -54,7 +54,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if p.K >= mostBasis/2 && n > mostColumns {
 		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)
 	}
-	if err := c.Allow(quantity.Seconds(kept(p)*devicePairNS*1e-9), "%.3g pairs of patches × %d ns", kept(p), devicePairNS); err != nil {
+	if err := c.Allow(quantity.Seconds(estimatedKept(p)*devicePairNS*1e-9), "%.3g pairs of patches × %d ns", estimatedKept(p), devicePairNS); err != nil {
 		return err
 	}
 	if err := c.AllowMemory(8*n*(8*k+8)+16*p.Shape().Voxels(), "the image, and vectors of %d numbers", n); err != nil {
@@ -99,8 +99,8 @@ const (
 	tileBlock          = 256
 )
 
-// near adds a launch of a kernel for all patches, with weights as far as a reach.
-func (j *deviceJob) near(kernel string, reach int32, args ...any) error {
+// launchNear launches a kernel for all patches, with weights up to a reach.
+func (j *deviceJob) launchNear(kernel string, reach int32, args ...any) error {
 	s, q := j.Problem.Nodes(), j.Patches
 	blocks := (s.W + tileWide - 1) / tileWide * ((s.H + tileHigh - 1) / tileHigh) * s.D
 	return j.Launch(kernel+ondevice.Suffix(j.Problem), blocks, tileBlock, 0, append([]any{q.Features, q.Words, q.Squares, int32(s.W), int32(s.H), int32(s.D), reach}, args...)...)
@@ -134,7 +134,7 @@ func (j *deviceJob) answer(trace *bench.Trace) error {
 				}
 				if err := errors.Join(
 					resident.Write(j.Stream, j.from, 0, scaled),
-					j.near(nearDifferences, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.from, j.Steps.Scale, j.to),
+					j.launchNear(nearDifferences, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.from, j.Steps.Scale, j.to),
 					resident.Read(j.Stream, to[k], j.to, 0)); err != nil {
 					return err
 				}
@@ -159,7 +159,7 @@ func (j *deviceJob) count() ([]float64, error) {
 		left := float64(n) * math.Exp(-exponent)
 		j.reach = int32(math.Min(math.Ceil(j.Problem.Beta*math.Sqrt(2*exponent)), longest))
 		if err := errors.Join(
-			j.near(nearDegrees, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.degrees, j.Steps.Scale),
+			j.launchNear(nearDegrees, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.degrees, j.Steps.Scale),
 			resident.Read(j.Stream, degrees, j.degrees, 0)); err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 	q, s := j.Patches, j.Steps
 	reach := int32(window(j.Problem))
 	product := func(column int64) error {
-		return j.near(nearProduct, reach, ondevice.Binary(q.ByFeature), ondevice.Binary(q.ByPlace), s.V, s.Q, column*ondevice.Rows(j.Problem), s.Scale, s.Z)
+		return j.launchNear(nearProduct, reach, ondevice.Binary(q.ByFeature), ondevice.Binary(q.ByPlace), s.V, s.Q, column*ondevice.Rows(j.Problem), s.Scale, s.Z)
 	}
 	start := func(seed uint64) error {
 		v := make([]float64, n)

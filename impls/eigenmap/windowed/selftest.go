@@ -25,7 +25,7 @@ func SelfTest(seed uint32) error {
 	distances := make([]int32, patches)
 	right := unlikeVector(distances, own, others) == patches
 	for k, d := range distances {
-		right = right && d == unlike(own, others[features*k:][:features])
+		right = right && d == squaredDistance(own, others[features*k:][:features])
 	}
 	weights, x, to := make([]float32, n), make([]float64, n), make([]float64, n)
 	for i := range weights {

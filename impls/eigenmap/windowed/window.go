@@ -89,7 +89,7 @@ func farthest(s grid.Shape) float64 {
 	return math.Ceil(math.Sqrt(square))
 }
 
-// portions is how many parts patches are dealt with in, whoever does it: so sums have one order.
+// portions is the number of parts of the patches on any number of cores, so sums have one order.
 const portions = 64
 
 // each calls f with every patch, several at a time.
@@ -144,7 +144,7 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 				done = unlikeVector(apart, a, features)
 			}
 			for k := done; k < len(apart); k++ {
-				apart[k] = unlike(a, features[k*m:][:m])
+				apart[k] = squaredDistance(a, features[k*m:][:m])
 			}
 			for k, d := range apart {
 				along := x0 + int64(k) - ix
@@ -158,8 +158,8 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 	}
 }
 
-// unlike is the square of the distance of two patches' features.
-func unlike(a, b []int16) (d int32) {
+// squaredDistance returns the square of the distance of two patches' features.
+func squaredDistance(a, b []int16) (d int32) {
 	b = b[:len(a)]
 	for k, v := range a {
 		e := int32(v) - int32(b[k])

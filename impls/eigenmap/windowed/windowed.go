@@ -1,8 +1,7 @@
-// Package windowed answers the lowest eigenpairs of the graph of an image's patches without the
-// dense matrix. Weights of patches that are near each other are kept in float32, and Davidson's
-// method on them, preconditioned by groups of patches, gives the lowest pairs; in float64, with weights
-// that are made anew of all patches that count, residuals are found and corrected until they are as
-// small as they are asked to be.
+// Package windowed computes the lowest eigenpairs of the graph of an image's patches without the
+// dense matrix. Weights of near patches are kept in float32. Davidson's method on them,
+// preconditioned by groups of patches, gives the lowest pairs. Residuals of all weights, recomputed
+// in float64, are then corrected until they reach the tolerance.
 package windowed
 
 import (
@@ -25,7 +24,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "windowed", Where: "cpu",
 		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all weights in float64 corrected, all cores",
-		Source: "doc/eigenmap.md",
+		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }
@@ -38,8 +37,8 @@ func window(p *eigenmap.Problem) int64 {
 	return int64(min(math.Ceil(p.Beta*math.Sqrt(-2*math.Log(nearest))), farthest(p.Nodes())))
 }
 
-// kept is about how many weights are kept.
-func kept(p *eigenmap.Problem) float64 {
+// estimatedKept estimates the number of kept weights.
+func estimatedKept(p *eigenmap.Problem) float64 {
 	s, r := p.Nodes(), 2*window(p)+1
 	return float64(s.Voxels()) * float64(min(s.W, r)) * float64(min(s.H, r)) * float64(min(s.D, r))
 }
@@ -53,10 +52,10 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if p.K >= mostBasis/2 && n > mostBasis {
 		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)
 	}
-	if err := c.Allow(quantity.Seconds(kept(p)*pairNS*1e-9/float64(threads)), "%.3g pairs of patches × %d ns on %d cores", kept(p), pairNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(estimatedKept(p)*pairNS*1e-9/float64(threads)), "%.3g pairs of patches × %d ns on %d cores", estimatedKept(p), pairNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(4*int64(kept(p))+8*n*(mostBasis+8*int64(p.K))+24*p.Shape().Voxels(), "%.3g weights, and %d vectors of %d numbers", kept(p), mostBasis, n)
+	return c.AllowMemory(4*int64(estimatedKept(p))+8*n*(mostBasis+8*int64(p.K))+24*p.Shape().Voxels(), "%.3g weights, and %d vectors of %d numbers", estimatedKept(p), mostBasis, n)
 }
 
 // Setup allocates the map.
@@ -89,7 +88,7 @@ type near struct {
 // lanes is what a run's length is a multiple of.
 const lanes = 8
 
-func (g *graph) near(reach int64) *near {
+func (g *graph) nearGraph(reach int64) *near {
 	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes), sums: make([][]float64, portions)}
 	own := *g
 	own.reach, own.behind = min(g.reach, reach), true
@@ -166,7 +165,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		return nil
 	}
 	end = trace.Span("weights")
-	s := g.near(window(j.p))
+	s := g.nearGraph(window(j.p))
 	end()
 	end = trace.Span("groups")
 	c, err := g.coarsen(j.p)

@@ -68,12 +68,12 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	in, s := outline{ArrayKind: a}, a.Shape
 	o := &Arrays{kind: a, safe: safePlanes(s), elements: s.Voxels()}
 	small := s.Voxels() <= smallVoxels && !a.large
-	k := of(single)
+	k := kindNamed(single)
 	if a.Type == grid.Uint8 || a.OnLevels {
 		var ok bool
 		k, o.scaling, ok = fastest(in, d.Info().SharedOptIn, s.Dim() == 3 && !small)
 		if every := a.Ladder.Key() == grid.Identity(a.Type).Key(); !ok || a.Type == grid.Float32 && k.name != pairs || a.Type.Size() == 2 && !every {
-			return nil, fmt.Errorf("%d levels of %v: the kernels for arrays on levels have %d at most", a.Ladder.Len(), a.Type, of(pairs).levels)
+			return nil, fmt.Errorf("%d levels of %v: the kernels for arrays on levels have %d at most", a.Ladder.Len(), a.Type, kindNamed(pairs).levels)
 		}
 	}
 	kernel := k.kernel(in, s, a.PTX)

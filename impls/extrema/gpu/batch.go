@@ -26,7 +26,7 @@ func (BatchOnDevice) About() bench.About {
 		Name:   "extrema-gpu-batch",
 		Where:  "gpu",
 		Method: "with --batch: all images resident and counted in one launch, each as by extrema-gpu; files are read while others are uploaded",
-		Source: "doc/extrema.md",
+		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
@@ -151,11 +151,11 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, er
 
 func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, of(single)); err != nil {
+		if j.single, err = j.open(ptx, kindNamed(single)); err != nil {
 			return err
 		}
 	}
-	k := of(pairs)
+	k := kindNamed(pairs)
 	if s, ok := k.scaling(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
 		if j.levels, err = j.open(ptx, k); err != nil {

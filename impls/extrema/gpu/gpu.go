@@ -1,5 +1,5 @@
 // Package gpu counts only the local extrema of min-filtered rows, as package extrema does
-// (doc/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
+// (doc/proofs/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
 package gpu
 
 import (
@@ -38,7 +38,7 @@ func (OnDevice) About() bench.About {
 		Name:   "extrema-gpu",
 		Where:  "gpu",
 		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a bit of 32",
-		Source: "doc/extrema.md",
+		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
@@ -92,8 +92,8 @@ func kinds() []kind {
 	}
 }
 
-// of is the kind with a name.
-func of(name string) kind {
+// kindNamed returns the kind with a name.
+func kindNamed(name string) kind {
 	list := kinds()
 	return list[slices.IndexFunc(list, func(k kind) bool { return k.name == name })]
 }
@@ -124,8 +124,8 @@ func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 	return (levels+k.shares-1)/k.shares + spare
 }
 
-// beside is the shared memory that a block has beside its counters, at most: the seams.
-func (k kind) beside() int64 {
+// seamBytes returns the largest shared memory of a block without its counters: the seams.
+func (k kind) seamBytes() int64 {
 	if k.bits {
 		return 64
 	}
@@ -225,7 +225,7 @@ func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok 
 		if k.values || k.large && (!large3D || in.Type() == grid.Float32) {
 			continue
 		}
-		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.beside() <= shared {
+		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.seamBytes() <= shared {
 			return k, s, true
 		}
 	}

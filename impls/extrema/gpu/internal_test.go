@@ -62,7 +62,7 @@ func TestScalings(t *testing.T) {
 		if got == none {
 			continue
 		}
-		unit, mask := uint32(of(got).unit), uint32(0xffff)
+		unit, mask := uint32(kindNamed(got).unit), uint32(0xffff)
 		if got == ranked {
 			mask = 1<<32 - 1
 		}

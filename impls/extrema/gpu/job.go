@@ -48,7 +48,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 
 func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, of(single)); err != nil {
+		if j.single, err = j.open(ptx, kindNamed(single)); err != nil {
 			return err
 		}
 	}

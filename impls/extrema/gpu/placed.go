@@ -51,7 +51,7 @@ func (p *placed) allocate(what string) (err error) {
 		return err
 	}
 	// The second begins with the word that the image ends in, which comes later.
-	s, outside, end := p.stream(), around(p.in), (edge+size)&^3
+	s, outside, end := p.stream(), outsideWord(p.in), (edge+size)&^3
 	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside), s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func (p *placed) allocate(what string) (err error) {
 	return p.put(nil)
 }
 
-// around is what is in the memory around an image, in words: the first level of 16-bit
+// outsideWord returns what is in the memory around an image, in words: the first level of 16-bit
 // types, which the sliced kernels take for a voxel that changes nothing; or their least
 // value where that is more, for what pairs of values are shifted by must not carry.
-func around(in grid.Source) uint32 {
+func outsideWord(in grid.Source) uint32 {
 	if in.Type().Size() != 2 {
 		return 0
 	}

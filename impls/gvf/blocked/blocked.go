@@ -1,8 +1,7 @@
-// Package blocked answers the gradient vector flow by steps that are taken several at a time
-// of a tile of the field, which stays in a core's cache: temporal blocking. A tile is streamed
-// through along the slowest axis, its rows and columns with a margin that shrinks by one with
-// each step. Each value is made once more for each tile whose margin it is in, by the same
-// operations in the same order: the field has the bits of plain sweeps.
+// Package blocked computes the gradient vector flow with temporal blocking: several steps of a tile
+// of the field while it is in a core's cache. A tile is streamed along the slowest axis; the margin
+// of its rows and columns shrinks by one with each step. Values in margins are computed once per
+// tile by the same operations in the same order, so the field has the bits of plain sweeps.
 package blocked
 
 import (
@@ -27,7 +26,7 @@ func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "blocked", Where: "cpu",
 		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the other, all cores",
-		Source: "doc/gvf.md",
+		Source: "doc/proofs/gvf.md",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),
 	}

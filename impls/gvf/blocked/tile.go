@@ -68,7 +68,7 @@ func room(x, y span, depth int) (stride, plane, all int) {
 
 // border sets the neighbours beyond the first and the last column of rows of a level.
 func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
-	before, after := c.beyond(c.w)
+	before, after := c.borderNeighbours(c.w)
 	for y := ys.lo; y < ys.hi; y++ {
 		row := plane[(y-y0)*stride:]
 		if xs.lo == 0 {
@@ -80,15 +80,15 @@ func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
 	}
 }
 
-// beyond are the places of the neighbours beyond an axis of n.
-func (c *core) beyond(n int) (before, after int) {
+// borderNeighbours returns the places of the neighbours beyond an axis of n.
+func (c *core) borderNeighbours(n int) (before, after int) {
 	boundary := c.fault.boundary(c.p.Boundary, n)
 	return int(boundary.Before(int64(n))), int(boundary.After(int64(n)))
 }
 
-// beside are the places beside one of an axis of n.
-func (c *core) beside(i, n int) (before, after int) {
-	first, last := c.beyond(n)
+// neighbours returns the places before and after place i of an axis of n.
+func (c *core) neighbours(i, n int) (before, after int) {
+	first, last := c.borderNeighbours(n)
 	before, after = i-1, i+1
 	if i == 0 {
 		before = first
@@ -102,7 +102,7 @@ func (c *core) beside(i, n int) (before, after int) {
 // plane makes rows and columns of a plane of a level from the level before.
 func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at func(level, z int) int) {
 	s := &c.step
-	n, m := c.beside(z, c.n)
+	n, m := c.neighbours(z, c.n)
 	column := xs.lo - x0
 	here, below, above := at(level-1, z)+column, at(level-1, n)+column, at(level-1, m)+column
 	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo-c.fault.lost(p, level, xs.hi, c.w), c.p.Mu, stride, c.w
@@ -117,7 +117,7 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 		if c.flat {
 			s.North, s.South = c.levels[below:], c.levels[above:]
 		} else {
-			n, m := c.beside(y, c.h)
+			n, m := c.neighbours(y, c.h)
 			s.North, s.South = c.levels[here+(n-y0)*stride:], c.levels[here+(m-y0)*stride:]
 			s.Below, s.Above = c.levels[below+row:], c.levels[above+row:]
 		}

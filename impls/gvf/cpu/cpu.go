@@ -1,5 +1,5 @@
-// Package cpu answers the gradient vector flow by plain sweeps over the whole field, one for
-// each step and component, on all cores and in vector instructions.
+// Package cpu computes the gradient vector flow by plain sweeps over the whole field, one per step
+// and component, on all cores with vector instructions.
 package cpu
 
 import (
@@ -110,8 +110,8 @@ func (j *job) step(to, from, v0, b []float32) {
 	g.Wait()
 }
 
-// beside are the places beside one of an axis of n.
-func (j *job) beside(i, n int) (before, after int) {
+// neighbours returns the places before and after place i of an axis of n.
+func (j *job) neighbours(i, n int) (before, after int) {
 	before, after = i-1, i+1
 	if i == 0 {
 		before = int(j.p.Boundary.Before(int64(n)))
@@ -127,17 +127,17 @@ func (j *job) beside(i, n int) (before, after int) {
 func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 	w, mu := j.w, j.p.Mu
 	s := rows.Step{N: w - 2, DstStride: w, Stride: w, FieldStride: w, Mu: mu}
-	left, first := j.beside(0, w)
-	last, right := j.beside(w-1, w)
+	left, first := j.neighbours(0, w)
+	last, right := j.neighbours(w-1, w)
 	for r := lo; r < hi; {
 		z, y := r/j.h, r%j.h
 		count := 1
 		if y > 0 && y < j.h-1 {
 			count = min(hi-r, j.h-1-y)
 		}
-		n, m := j.beside(y, j.h)
+		n, m := j.neighbours(y, j.h)
 		here, north, south := from[r*w:], from[(z*j.h+n)*w:], from[(z*j.h+m)*w:]
-		n, m = j.beside(z, j.d)
+		n, m = j.neighbours(z, j.d)
 		below, above := from[(n*j.h+y)*w:], from[(m*j.h+y)*w:]
 		ends := func(x, before, after int) {
 			for i := x; i < count*w; i += w {

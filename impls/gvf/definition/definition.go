@@ -1,5 +1,5 @@
-// Package definition answers the gradient vector flow by the plain loop, a voxel after the
-// other on one core: the reference.
+// Package definition computes the gradient vector flow by the plain loop over voxels on one core:
+// the reference.
 package definition
 
 import (
@@ -19,7 +19,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "definition", Where: "cpu",
 		Method: "the plain loop in float32, one core",
-		Source: "doc/gvf.md; Smistad et al. 2012, algorithms 1 and 2",
+		Source: "doc/proofs/gvf.md; Smistad et al. 2012, algorithms 1 and 2",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

@@ -57,7 +57,7 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 		return nil, err
 	}
 	o := &Arrays{program: program{d: d, p: p}, lends: d, kind: a, within: a.Components == int64(p.Dim()) && a.Align%vector == 0}
-	if err := o.load(together); err != nil {
+	if err := o.load(planPasses); err != nil {
 		return nil, errors.Join(err, o.unload())
 	}
 	return o, nil

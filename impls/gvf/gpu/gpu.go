@@ -1,6 +1,6 @@
-// Package gpu answers the gradient vector flow on an NVIDIA device: by plain steps as its
-// authors have them (Smistad et al. 2012), and by several steps for each time that the field is
-// read and written. The kernels are kernels/gvf. Each has the bits of the plain loop.
+// Package gpu computes the gradient vector flow on an NVIDIA device: by the plain steps of Smistad
+// et al. 2012, and by several steps per pass over the field. The kernels are kernels/gvf. Each has
+// the bits of the plain loop.
 package gpu
 
 import (
@@ -68,14 +68,20 @@ func Texture(open resident.Opener) Implementation {
 // Blocked is several steps at a time.
 func Blocked(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
-		"blocked-gpu", "several steps at a time of tiles in registers and shared memory, streamed along the slowest axis; all at once of small 2D images", "doc/gvf.md", blocked, []gvf.Storage{gvf.Float16},
+		"blocked-gpu",
+		"several steps at a time of tiles in registers and shared memory, streamed along the slowest axis; " +
+			"all at once of small 2D images",
+		"doc/proofs/gvf.md", blocked, []gvf.Storage{gvf.Float16},
 	}}
 }
 
 // Multigrid is the field at rest.
 func Multigrid(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
-		name: "multigrid-gpu", how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, one launch for all levels of few cells", source: "doc/gvf.md; Han, Xu and Prince 2007",
+		name: "multigrid-gpu",
+		how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, " +
+			"one launch for all levels of few cells",
+		source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 	}, many: manyCells}
 }
 

@@ -104,12 +104,12 @@ func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	if n := tilesOf(p, d); n > 0 {
 		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1, readsB: true, steps: steps}}
 	}
-	return together(p, d, steps)
+	return planPasses(p, d, steps)
 }
 
-// together is steps in as few passes as there are kernels for, the longest first, by blocks of which
+// planPasses returns steps in as few passes as there are kernels for, the longest first, by blocks of which
 // none waits for another.
-func together(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
+func planPasses(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	for _, depth := range depths(p.Dim()) {
 		if count := steps / depth; count > 0 {
 			one := streamed(p, d, depth)

@@ -182,7 +182,7 @@ func (j *slabJob) load(l *lane) error {
 	if err := module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient", "gvf_magnitude"); err != nil {
 		return err
 	}
-	passes := append(together(j.p, l.d.Info(), j.of(0)), together(j.p, l.d.Info(), j.of(j.visits()-1))...)
+	passes := append(planPasses(j.p, l.d.Info(), j.stepsOf(0)), planPasses(j.p, l.d.Info(), j.stepsOf(j.visits()-1))...)
 	names, shared := []string{}, map[string]int64{}
 	for _, p := range passes {
 		if shared[p.kernel] == 0 {
@@ -395,12 +395,12 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 	if visit > 0 {
 		// Those near this one are back, and with that have been fetched: so none of them is to be
 		// fetched still from where this one will be brought back to.
-		near := j.near(k, j.reach())
+		near := j.nearSlabs(k, j.reach())
 		switch j.fault {
 		case EarlyHalo:
 			near = nil
 		case EarlyStore:
-			near = j.near(k, j.of(visit))
+			near = j.nearSlabs(k, j.stepsOf(visit))
 		}
 		for _, q := range near {
 			errs = append(errs, l.in.WaitFor(j.slabs[q].sent[(visit-1)%2]))
@@ -456,7 +456,7 @@ func (j *slabJob) workOn(k, visit int64, s *slot) error {
 	if visit == 0 {
 		from = v0
 	}
-	for _, one := range j.plan(l, hi-lo, j.of(visit)) {
+	for _, one := range j.plan(l, hi-lo, j.stepsOf(visit)) {
 		for range one.count {
 			args := append([]any{from, v0, l.b, s.v[to]}, axes...)
 			errs = append(errs, l.work.Launch(l.functions[one.kernel], one.launch, append(args, int32(j.p.Boundary), j.p.Mu, int32(one.length))...))
@@ -477,7 +477,7 @@ func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
 	if list, ok := j.plans[key]; ok {
 		return list
 	}
-	j.plans[key] = together(slabOf(j.p, planes), l.d.Info(), steps)
+	j.plans[key] = planPasses(slabOf(j.p, planes), l.d.Info(), steps)
 	return j.plans[key]
 }
 

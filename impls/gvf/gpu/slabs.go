@@ -56,7 +56,7 @@ func (i Slabs) About() bench.About {
 	a := bench.About{
 		Name: "slabs-gpu", Where: "gpu",
 		Method: "the field in the host's memory, slabs of it through the device as by blocked-gpu, copies both ways overlapped with kernels",
-		Source: "doc/gvf.md", Scopes: []bench.Scope{bench.E2E, bench.File}, Options: []bench.Option{budgetOption},
+		Source: "doc/proofs/gvf.md", Scopes: []bench.Scope{bench.E2E, bench.File}, Options: []bench.Option{budgetOption},
 	}
 	if i.several {
 		a.Name, a.Where, a.Method = "slabs-gpus", "gpus", "slabs-gpu on several devices of one host, which share the slabs out"
@@ -94,8 +94,8 @@ func newCut(p *gvf.Problem, devices int64) cut {
 // visits is how often each slab goes through a device.
 func (c cut) visits() int64 { return max(1, grid.CeilDiv(c.all, max(1, c.steps))) }
 
-// of is how many steps a visit takes.
-func (c cut) of(visit int64) int64 { return min(c.steps, c.all-visit*c.steps) }
+// stepsOf returns the number of steps of a visit.
+func (c cut) stepsOf(visit int64) int64 { return min(c.steps, c.all-visit*c.steps) }
 
 // inner is the planes that a slab brings back.
 func (c cut) inner(k int64) (lo, hi int64) { return part(c.planes, c.slabs, k) }
@@ -107,7 +107,7 @@ func (c cut) stays() bool { return c.turns() == 1 }
 // outer is the planes that it needs for that: of a slab that stays, as many on each visit.
 func (c cut) outer(k, visit int64) (lo, hi int64) {
 	lo, hi = c.inner(k)
-	halo := c.of(visit)
+	halo := c.stepsOf(visit)
 	switch {
 	case c.stays():
 		halo = c.reach()
@@ -156,9 +156,9 @@ func (c cut) returned(k, visit int64) []span {
 	return []span{{lo, a}, {b, hi}}
 }
 
-// near is the slabs that have some of the planes within so many of a slab: with as many as it is
+// nearSlabs returns the slabs that have some of the planes within so many of a slab: with as many as it is
 // ever fetched with, of two slabs either is near the other or neither.
-func (c cut) near(k, within int64) (list []int64) {
+func (c cut) nearSlabs(k, within int64) (list []int64) {
 	lo, hi := c.inner(k)
 	for q := k; q >= 0; q-- {
 		if _, end := c.inner(q); end <= lo-within {
@@ -226,8 +226,8 @@ func (c cut) cost(p *gvf.Problem) float64 {
 		all += turns * float64(whole) * plane * from * linkNS
 	}
 	visit := func(number int64) float64 {
-		steps := float64(c.of(number))
-		with := plane * float64(min(c.planes, whole+2*(c.of(number)+c.fringe)))
+		steps := float64(c.stepsOf(number))
+		with := plane * float64(min(c.planes, whole+2*(c.stepsOf(number)+c.fringe)))
 		fetched := from
 		if number > 0 {
 			fetched += 4 * dim

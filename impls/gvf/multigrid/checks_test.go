@@ -341,7 +341,7 @@ func cyclesEnd(t *testing.T) {
 	solve := func(c int, tol float64) (cycles int, left float64, err error) {
 		p.Tol = tol
 		cycles, err = s.solve(make([]float32, len(start.B)), start.V0[c])
-		return cycles, s.left(s.d, 0), err
+		return cycles, s.updateResidual(s.d, 0), err
 	}
 	l, exact, sources := s.finest(), 0, []float64(nil)
 	for c, v0 := range start.V0 {

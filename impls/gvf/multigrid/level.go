@@ -61,8 +61,8 @@ func (a *axis) givers(next int) (at [4]int, share [4]float32) {
 	return at, share
 }
 
-// between are the cells of the next level that a cell is interpolated from, and their shares.
-func (a *axis) between(i, cells int) (near, far int, wn, wf float32) {
+// interpolationCells returns the cells of the next level that a cell is interpolated from, and their shares.
+func (a *axis) interpolationCells(i, cells int) (near, far int, wn, wf float32) {
 	near, far = i/2, i/2-1+i%2*2
 	if far < 0 || far >= cells {
 		far = near
@@ -70,8 +70,8 @@ func (a *axis) between(i, cells int) (near, far int, wn, wf float32) {
 	return near, far, a.near[i], a.far[i]
 }
 
-// along sets a row of the next level to what one of cells gives it.
-func (a *axis) along(to, from []float32) {
+// interpolateRow interpolates a row of cells to a row of the next level.
+func (a *axis) interpolateRow(to, from []float32) {
 	last := float32(0) // of the pair before, what it gives to this one
 	for x := range to {
 		i := 2 * x
@@ -134,7 +134,7 @@ func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
 // link makes the operator of what diag has, b of each cell times its width.
 func (l *level) link() {
 	l.rows(func(part, r int) {
-		w := l.around(part, r)
+		w := l.rowContext(part, r)
 		at := r * l.stride
 		diag, inv := l.diag[at:][:l.x.n], l.inv[at:][:l.x.n]
 		for k, i := range l.x.width32[:l.x.n] {
@@ -151,13 +151,13 @@ func (l *level) values() []float32 {
 
 func room(n int) []float32 { return grid.NewValues[float32](int64(n)) }
 
-// in is a row of such a list, with the zeros behind it.
-func (l *level) in(values []float32, r int) []float32 {
+// rowOf returns row r of such a list, with its padding of zeros.
+func (l *level) rowOf(values []float32, r int) []float32 {
 	return values[rows.Lanes+r*l.stride:][:l.stride]
 }
 
 // row is a row of values.
-func (l *level) row(r int) []float32 { return l.in(l.u, r) }
+func (l *level) row(r int) []float32 { return l.rowOf(l.u, r) }
 
 // rows calls f with every row, in parts at the same time.
 func (l *level) rows(f func(part, r int)) { inParts(l.y.n*l.z.n, l.threads, f) }
@@ -181,8 +181,8 @@ func inParts(n, parts int, f func(part, i int)) {
 	g.Wait()
 }
 
-// around is a row with what lies around it, on the desk of a part.
-func (l *level) around(part, r int) *rows.Row {
+// rowContext returns a row with its neighbouring rows, in the scratch memory of a part.
+func (l *level) rowContext(part, r int) *rows.Row {
 	y, z := r%l.y.n, r/l.y.n
 	wy, wz := l.y.width32[y], l.z.width32[z]
 	at := rows.Lanes + r*l.stride
@@ -213,7 +213,7 @@ func (l *level) around(part, r int) *rows.Row {
 // those of the other (Gauss and Seidel); none of a colour is beside another of it.
 func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
 	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }
-	l.follow(func(part, r int) { relax(l.around(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.around(part, r), 1-of(r)) })
+	l.follow(func(part, r int) { relax(l.rowContext(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.rowContext(part, r), 1-of(r)) })
 }
 
 // follow calls first with every row, and second with every row once first had all that are
@@ -251,7 +251,7 @@ func (l *level) follow(first, second func(part, r int)) {
 
 // remain sets rest to what is left.
 func (l *level) remain() {
-	l.rows(func(part, r int) { l.kit.Remain(l.around(part, r), l.rest[r*l.stride:][:l.stride]) })
+	l.rows(func(part, r int) { l.kit.Remain(l.rowContext(part, r), l.rest[r*l.stride:][:l.stride]) })
 }
 
 // restrict gives what is in from, by cells of l, to those of the next level: the transpose of
@@ -273,17 +273,17 @@ func (l *level) restrict(next *level, from []float32) {
 			}
 			l.kit.Blend(line[:l.stride], &desk.from, &desk.share)
 		}
-		l.x.along(next.f[r*next.stride:][:next.x.n], line)
+		l.x.interpolateRow(next.f[r*next.stride:][:next.x.n], line)
 	})
 }
 
 // interpolate adds the values of the next level to those of l. It overwrites rest.
 func (l *level) interpolate(next *level) {
 	spread := l.rest // rows of the next level, as long as those of l
-	next.rows(func(_, r int) { l.x.spread(spread[r*l.stride:], next.in(next.u, r)) })
+	next.rows(func(_, r int) { l.x.spread(spread[r*l.stride:], next.rowOf(next.u, r)) })
 	l.rows(func(part, r int) {
-		yn, yf, wn, wf := l.y.between(r%l.y.n, next.y.n)
-		zn, zf, vn, vf := l.z.between(r/l.y.n, next.z.n)
+		yn, yf, wn, wf := l.y.interpolationCells(r%l.y.n, next.y.n)
+		zn, zf, vn, vf := l.z.interpolationCells(r/l.y.n, next.z.n)
 		of := func(z, y int) []float32 { return spread[(z*next.y.n+y)*l.stride:][:l.stride] }
 		desk := &l.desks[part]
 		desk.from = [4][]float32{of(zn, yn), of(zn, yf), of(zf, yn), of(zf, yf)}

@@ -1,7 +1,7 @@
-// Package multigrid answers the steady state of the gradient vector flow: full multigrid, and
-// then conjugate gradients in float64 that a V-cycle in float32 preconditions, until the
-// residual is as small as it is asked to be. Images may be of any size: cells of a coarser
-// level are pairs of those of the one before, and the last of an odd number is one alone.
+// Package multigrid computes the steady state of the gradient vector flow: full multigrid, then
+// conjugate gradients in float64 with a float32 V-cycle as preconditioner, until the residual
+// reaches the tolerance. Images may have any size: a coarser cell is a pair of finer ones, and the
+// last of an odd number stays single.
 package multigrid
 
 import (
@@ -24,7 +24,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
 		Method: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, all cores",
-		Source: "doc/gvf.md; Han, Xu and Prince 2007",
+		Source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),
 	}

@@ -74,13 +74,13 @@ func (s *solver) total() (sum float64) {
 	return sum
 }
 
-// left sets what the finest level is given to what is left once the solution is step times
+// updateResidual sets what the finest level is given to what is left once the solution is step times
 // another added to, and gives the root of its sum of squares, of the equations as they are asked:
 // not multiplied by widths.
-func (s *solver) left(add []float32, step float32) float64 {
+func (s *solver) updateResidual(add []float32, step float32) float64 {
 	l := s.finest()
-	l.follow(func(_, r int) { l.kit.Advance(l.in(s.x, r), l.in(add, r), step) }, func(part, r int) {
-		w := l.around(part, r)
+	l.follow(func(_, r int) { l.kit.Advance(l.rowOf(s.x, r), l.rowOf(add, r), step) }, func(part, r int) {
+		w := l.rowContext(part, r)
 		w.U = s.x
 		squares, _ := l.kit.Rest(w, s.rest(part, r, s.v0[r*l.stride:], l.f[r*l.stride:]))
 		s.parts[r] = squares / (float64(w.Along) * float64(w.Along))
@@ -92,8 +92,8 @@ func (s *solver) left(add []float32, step float32) float64 {
 // and gives the product of it and of what the operator makes of it.
 func (s *solver) energy(keep float32) float64 {
 	l := s.finest()
-	l.follow(func(_, r int) { l.kit.Turn(l.in(s.d, r), l.row(r), keep) }, func(part, r int) {
-		w := l.around(part, r)
+	l.follow(func(_, r int) { l.kit.Turn(l.rowOf(s.d, r), l.row(r), keep) }, func(part, r int) {
+		w := l.rowContext(part, r)
 		w.U = s.d
 		_, product := l.kit.Rest(w, s.rest(part, r, s.zero, l.desks[part].line)) // which is forgotten
 		s.parts[r] = -product
@@ -117,8 +117,8 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	nx := l.x.n
 	source := math.Sqrt(s.sum(func(_, r int) (sum float64) {
 		copy(s.v0[r*l.stride:], v0[r*nx:][:nx])
-		clear(l.in(s.x, r))
-		clear(l.in(s.d, r))
+		clear(l.rowOf(s.x, r))
+		clear(l.rowOf(s.d, r))
 		b := s.b[r*l.stride:]
 		for x, v := range v0[r*nx:][:nx] {
 			e := float64(b[x]) * float64(v)
@@ -133,14 +133,14 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	// float32 holds what the levels are given well when it is about 1 to begin with.
 	_, e := math.Frexp(source / math.Sqrt(float64(len(out))))
 	s.scale = math.Ldexp(1, -e)
-	s.left(s.d, 0)
+	s.updateResidual(s.d, 0)
 	s.levels.full()
 	add, step := l.u, float32(1/s.scale) // to the solution
 
 	best, since := math.Inf(1), 0
 	gained := 0.0 // what is left times its preconditioned self, in the step before
 	for ; ; cycles++ {
-		left := s.left(add, step)
+		left := s.updateResidual(add, step)
 		if s.early || left <= s.p.Tol*source {
 			break
 		}
@@ -164,6 +164,6 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 		energy := s.energy(float32(keep))
 		add, step = s.d, float32(product/energy/s.scale) // the direction is of what is left times scale
 	}
-	l.rows(func(_, r int) { copy(out[r*nx:][:nx], l.in(s.x, r)) })
+	l.rows(func(_, r int) { copy(out[r*nx:][:nx], l.rowOf(s.x, r)) })
 	return cycles, nil
 }

@@ -1,6 +1,6 @@
-// Package definition finds homology groups as they are defined: by the ranks of the boundary
-// matrices over a field, and over the integers by their Smith normal forms. The matrices are
-// full ones, so that it takes small complexes only.
+// Package definition computes homology groups by their definition: ranks of the boundary matrices
+// over a field, Smith normal forms over the integers. The matrices are dense, so it accepts small
+// complexes only.
 package definition
 
 import (

@@ -233,7 +233,7 @@ func flatOnes(t *testing.T) {
 // a side.
 func trianglesFit(t *testing.T) {
 	for width := 1; width <= mostBits; width++ {
-		if got, want := within(uint(width)), max(0, min(width-11, 64-2-2*width)); got != uint(want) {
+		if got, want := bucketBits(uint(width)), max(0, min(width-11, 64-2-2*width)); got != uint(want) {
 			t.Errorf("%d of %d bits within a bucket, want %d", got, width, want)
 		}
 	}
@@ -253,13 +253,13 @@ func tables(t *testing.T) {
 					break
 				}
 			}
-			if got := *table.at(key); got != want[key] {
+			if got := *table.numberOf(key); got != want[key] {
 				t.Fatalf("key %#x of %d: %d, want %d", key, n, got, want[key])
 			}
-			*table.at(key), want[key] = i+1, i+1
+			*table.numberOf(key), want[key] = i+1, i+1
 		}
 		for key, number := range want {
-			if got := *table.at(key); got != number {
+			if got := *table.numberOf(key); got != number {
 				t.Fatalf("key %#x of %d: %d at the end, want %d", key, n, got, number)
 			}
 		}

@@ -1,15 +1,15 @@
 // Package duality counts the Betti numbers of tetrahedra in space without a boundary matrix.
 //
-// Components are vertices less the unions along edges that join two. Triangles that one
-// tetrahedron has alone are the boundary. Where it is a surface, the complex is a manifold, and
-// its Euler characteristic is half of that of the boundary. Each surface parts space in an
-// inside and an outside, and by Alexander duality the cavities are the surfaces less one for
-// each component (Delfinado and Edelsbrunner 1995). What is left of the characteristic are
-// the tunnels. Such a complex has no torsion, so that the numbers are the same over every ring.
+// Components are vertices minus the unions along edges that join two. Triangles of only one
+// tetrahedron form the boundary. If it is a surface, the complex is a manifold, and its Euler
+// characteristic is half of that of the boundary. Each surface separates space into an inside and
+// an outside, and by Alexander duality the cavities are the surfaces minus one per component
+// (Delfinado and Edelsbrunner 1995). The rest of the characteristic are the tunnels. Such a complex
+// has no torsion, so the numbers are the same over every ring.
 //
 // No list of edges or of triangles is sorted: triangles go to buckets by their least vertex, and
-// each bucket is a small table in which a triangle that comes a second time meets the first.
-// Cores take parts of the tetrahedra, then buckets.
+// each bucket is a small table in which a repeated triangle meets its first copy. Cores process
+// parts of the tetrahedra, then buckets.
 package duality
 
 import (
@@ -46,7 +46,7 @@ func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler characteristic; all cores",
-		Source: "doc/homology.md, Delfinado and Edelsbrunner 1995",
+		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
 	if i.fault != "" {
@@ -99,7 +99,7 @@ func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Jo
 func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), out: homology.Poisoned()}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
-	j.bucket(within(j.bits))
+	j.bucket(bucketBits(j.bits))
 	j.parent = make(crew.Parents, p.Vertices)
 	j.rounded = make([]uint64, p.Vertices)
 	j.side = make([]uint8, len(j.tets)/4)
@@ -111,9 +111,9 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	return j
 }
 
-// within is how many of the bits of a vertex differ within a bucket: so many that a triangle and its side
+// bucketBits returns how many of the bits of a vertex differ within a bucket: so many that a triangle and its side
 // fit a word.
-func within(width uint) uint { return min(62-2*width, width-min(width, leastBucket)) }
+func bucketBits(width uint) uint { return min(62-2*width, width-min(width, leastBucket)) }
 
 // bucket lays out buckets of the vertices that differ in so many bits.
 func (j *job) bucket(low uint) {

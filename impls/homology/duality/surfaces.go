@@ -24,7 +24,7 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	for b := range j.buckets {
 		met.clear(int(start[b+1] - start[b]))
 		for _, e := range edges[start[b]:start[b+1]] {
-			side := met.at(e.ends)
+			side := met.numberOf(e.ends)
 			seen := *side
 			if seen == 0 {
 				*side = e.corner + 1
@@ -163,8 +163,8 @@ func (t *table) clear(n int) {
 	clear(*t)
 }
 
-// at is the number of a key, which is made.
-func (t table) at(key uint64) (number *uint32) {
+// numberOf returns the number of a key, which is added if it is new.
+func (t table) numberOf(key uint64) (number *uint32) {
 	mask := uint64(len(t) - 1)
 	at := key * 0x9e3779b97f4a7c15 >> 20 & mask
 	for t[at].key != 0 && t[at].key != key {

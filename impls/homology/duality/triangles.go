@@ -235,15 +235,16 @@ func side(at *[4]uint64) uint32 {
 	det := (by*cz-bz*cy)*dx + (bz*cx-bx*cz)*dy + (bx*cy-by*cx)*dz
 	// No difference is off by 2, so that each of the six products of three is by less than
 	// (m+2)³-m³, where m is above them all.
-	m := 1 + (above(bx) | above(by) | above(bz) | above(cx) | above(cy) | above(cz) | above(dx) | above(dy) | above(dz))
+	m := 1 + (sizeBits(bx) | sizeBits(by) | sizeBits(bz) | sizeBits(cx) | sizeBits(cy) | sizeBits(cz) |
+		sizeBits(dx) | sizeBits(dy) | sizeBits(dz))
 	if max(det, -det) <= 36*(m+2)*(m+2) {
 		return 0
 	}
 	return 1 + uint32(uint64(det)>>63)
 }
 
-// above has the bits of a number's size, or of one less.
-func above(d int64) int64 { return d ^ d>>63 }
+// sizeBits returns the magnitude bits of a number, or of one less.
+func sizeBits(d int64) int64 { return d ^ d>>63 }
 
 // orientation is 1 for a tetrahedron whose last vertex is on the one side of the first three, 2
 // for one on the other.

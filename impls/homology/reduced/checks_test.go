@@ -122,7 +122,7 @@ func rowsAreSums(t *testing.T) {
 			if c < len(sum) {
 				want = fit(sum[c], p)
 			}
-			if got, ok := r.at(int32(c)); ok == want.zero() || got != want {
+			if got, ok := r.valueIn(int32(c)); ok == want.zero() || got != want {
 				t.Fatalf("%v and %d times %v over %d: %v in column %d, want %v", a, times, b, p, got, c, want)
 			}
 		}

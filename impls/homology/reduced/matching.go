@@ -78,7 +78,7 @@ func (m *matching) drain() {
 		for len(m.queue[d]) > 0 {
 			t := m.queue[d][0]
 			m.queue[d] = m.queue[d][1:]
-			for _, s := range m.of(d, t) {
+			for _, s := range m.facesOf(d, t) {
 				if !m.gone[d-1][s] { // one, or none that is left by now
 					m.up[d-1][s] = t
 					m.gone[d][t] = true
@@ -147,7 +147,7 @@ func (m *matching) boundary(d int, p int64) []row {
 		}
 	}
 	for _, c := range m.critical[d] {
-		for k, s := range m.of(d, c) {
+		for k, s := range m.facesOf(d, c) {
 			add(s, m.sign(k, p))
 		}
 		var r row
@@ -164,13 +164,13 @@ func (m *matching) boundary(d int, p int64) []row {
 				continue
 			}
 			own := scalar{}
-			for k, face := range m.of(d, t) {
+			for k, face := range m.facesOf(d, t) {
 				if face == s {
 					own = m.sign(k, p)
 				}
 			}
 			times = times.times(own, p).negative(p) // an incidence is its own inverse
-			for k, face := range m.of(d, t) {
+			for k, face := range m.facesOf(d, t) {
 				if face != s {
 					add(face, times.times(m.sign(k, p), p))
 				}
@@ -182,8 +182,8 @@ func (m *matching) boundary(d int, p int64) []row {
 	return rows
 }
 
-// of are the faces of a simplex.
-func (m *matching) of(d int, t uint32) []uint32 {
+// facesOf returns the faces of a simplex.
+func (m *matching) facesOf(d int, t uint32) []uint32 {
 	return m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)]
 }
 

@@ -1,8 +1,8 @@
-// Package reduced finds the homology groups of any complex over any ring. Coreductions
-// (Mrozek and Batko 2009) pair almost all simplices: what is left over are the critical ones of
-// a discrete Morse function, with a boundary of their own (Harker, Mischaikow, Mrozek and Nanda
-// 2014) over the integers or a field. Of these small matrices pivots that are units are
-// eliminated, and what remains over the integers is brought to Smith normal form.
+// Package reduced computes the homology groups of any complex over any ring. Coreductions (Mrozek
+// and Batko 2009) pair almost all simplices. The rest are the critical simplices of a discrete
+// Morse function, with a boundary of their own (Harker, Mischaikow, Mrozek and Nanda 2014) over the
+// integers or a field. Unit pivots of these small matrices are eliminated, and over the integers
+// the rest is brought to Smith normal form.
 package reduced
 
 import (

@@ -90,8 +90,8 @@ type row []entry
 
 func (r row) sort() { slices.SortFunc(r, func(a, b entry) int { return int(a.column - b.column) }) }
 
-// at is the value in a column.
-func (r row) at(column int32) (scalar, bool) {
+// valueIn returns the value in a column.
+func (r row) valueIn(column int32) (scalar, bool) {
 	i, ok := slices.BinarySearchFunc(r, column, func(e entry, c int32) int { return int(e.column - c) })
 	if !ok {
 		return scalar{}, false
@@ -142,7 +142,7 @@ func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
 			rank++
 			more = true
 			for _, k := range in[column] { // of the row itself nothing is left
-				v, ok := rows[k].at(column)
+				v, ok := rows[k].valueIn(column)
 				if !ok {
 					continue
 				}
@@ -175,10 +175,10 @@ func diagonal(rows []row) (list []*big.Int) {
 		}
 		pivot, alone := rows[at], true
 		for i, r := range rows {
-			if v, ok := r.at(column); ok && i != at {
+			if v, ok := r.valueIn(column); ok && i != at {
 				q := new(big.Int).Quo(v.big(), least)
 				rows[i] = r.plus(pivot, fitBig(q.Neg(q)), 0)
-				_, left := rows[i].at(column)
+				_, left := rows[i].valueIn(column)
 				alone = alone && !left
 			}
 		}

@@ -98,7 +98,7 @@ func listsGrow(t *testing.T) {
 			}
 		}
 		few := []uint32{3, 59, 0}
-		some := l.some(few)
+		some := l.selected(few)
 		for i, from := range few {
 			if !slices.Equal(some.get(uint32(i)), want[from]) {
 				t.Errorf("%d each: list %d is %v as a copy, want %v", k, from, some.get(uint32(i)), want[from])
@@ -143,7 +143,7 @@ func renumbered(t *testing.T) {
 		c := complexOf(t, name)
 		want := oneByOne(c)
 		for _, cores := range []int{1, 3} {
-			if got := near(new(pool.Pool), c, cores); !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
+			if got := numberBreadthFirst(new(pool.Pool), c, cores); !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
 				t.Errorf("%s, %d cores: other simplices than by a search from one vertex to the next", name, cores)
 			}
 		}

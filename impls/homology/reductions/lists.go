@@ -49,8 +49,8 @@ func fixed(p *pool.Pool, data []uint32, k int) *lists {
 	return l
 }
 
-// some are copies of a few of the lists.
-func (l *lists) some(of []uint32) *lists {
+// selected copies some of the lists.
+func (l *lists) selected(of []uint32) *lists {
 	out := &lists{spans: make([]span, len(of))}
 	for i, from := range of {
 		out.set(uint32(i), l.get(from))

@@ -74,7 +74,7 @@ func (i *incidence) vertices(s uint32) []uint32 {
 	return i.all[i.of[s]:i.of[s+1]]
 }
 
-func (i *incidence) at(v uint32) []uint32 { return i.around[i.first[v]:i.first[v+1]] }
+func (i *incidence) cellsAround(v uint32) []uint32 { return i.around[i.first[v]:i.first[v+1]] }
 
 // scattered reports whether the vertices of a simplex are as a rule far from each other by number,
 // as in a mesh whose vertices were numbered at random.
@@ -113,9 +113,9 @@ func (i *incidence) leastAround() int {
 // for many at a time where one does not hang on the other.
 const several = 64
 
-// near is the complex with its vertices numbered breadth first, and its simplices in the order in
+// numberBreadthFirst returns the complex with its vertices numbered breadth first, and its simplices in the order in
 // which they are met on the way, so that what is reduced together is close in memory.
-func near(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
+func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
 	const none = ^uint32(0)
 	i := incident(p, c, cores)
 	number := pool.Take[uint32](p, c.Vertices)
@@ -144,7 +144,7 @@ func near(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
 			at += len(from)
 			met, vertices, ends = met[:0], vertices[:0], ends[:0]
 			for _, v := range from {
-				around := i.at(v)
+				around := i.cellsAround(v)
 				met = slices.Grow(met, len(around))
 				list := met[:len(met)+len(around)]
 				n := len(met)

@@ -16,7 +16,7 @@ type Partitions struct{ fault Fault }
 func (p Partitions) About() bench.About {
 	a := bench.About{
 		Name: "partitions", Where: "cpu",
-		Method: "algebraic reductions of a part of the complex on each core, then of what lies between the parts on one; parts by recursive bisection in breadth-first order; over Z/2",
+		Method: "algebraic reductions of a part of the complex on each core, then of the rest between the parts on one core; parts by recursive bisection in breadth-first order; over Z/2",
 		Source: "Murty 2013, section 4.2, algorithm 1",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}
@@ -112,7 +112,7 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 							continue
 						}
 						vertexSeen[v] = cuts
-						for _, t := range in.at(v) {
+						for _, t := range in.cellsAround(v) {
 							if part[t] == lo && seen[t] != cuts {
 								seen[t] = cuts
 								order = append(order, t)
@@ -157,7 +157,7 @@ func (r *reducer) among(cell, face []int32, parts int, order string) {
 	for p := range workers {
 		group.Go(func() {
 			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local, owner: face, part: int32(p)}
-			w.boundary = r.boundary.some(cells[p])
+			w.boundary = r.boundary.selected(cells[p])
 			w.coboundary = inverted(nil, w.boundary, int64(faces[p]), nil, func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
 			w.all(order)
 			workers[p] = w

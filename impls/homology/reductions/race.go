@@ -250,7 +250,7 @@ func (r *racing) cheapest(b uint32) (cost, with uint32) {
 	return cost, with
 }
 
-// priority is greater for who goes first: the cheaper, then by lots, which are drawn anew in
+// priority is greater for the cell that goes first: the cheaper, then by lots, which are drawn anew in
 // each round.
 func (r *racing) priority(c uint32) (cost uint32, lot uint64) {
 	if r.numbered {
@@ -267,7 +267,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-func (r *racing) before(a, b uint32) bool {
+func (r *racing) precedes(a, b uint32) bool {
 	ca, la := r.priority(a)
 	cb, lb := r.priority(b)
 	return ca > cb || ca == cb && (la > lb || la == lb && a > b)
@@ -289,7 +289,7 @@ func (r *racing) changed(b uint32, f func(lock *uint32) bool) bool {
 	return true
 }
 
-// race has each cell take what it would change from whoever has it.
+// race has each cell claim all that it would change, from any other cell.
 func (r *racing) race(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool { atomic.StoreUint32(lock, b); return true })
@@ -300,7 +300,7 @@ func (r *racing) race(cells []uint32) {
 func (r *racing) check(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool {
-			for has := atomic.LoadUint32(lock); has != b && r.before(b, has); has = atomic.LoadUint32(lock) {
+			for has := atomic.LoadUint32(lock); has != b && r.precedes(b, has); has = atomic.LoadUint32(lock) {
 				if atomic.CompareAndSwapUint32(lock, has, b) {
 					break
 				}

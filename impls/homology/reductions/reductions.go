@@ -1,9 +1,9 @@
-// Package reductions finds Betti numbers over the field of two elements as Murty 2013 does: a
-// cell is reduced with one of its faces, and both are deleted, until no cell has a boundary.
-// From the greatest dimension down, what is left over counts.
+// Package reductions computes Betti numbers over the field of two elements as Murty 2013 does: a
+// cell is reduced with one of its faces, and both are deleted, until no cell has a boundary. From
+// the greatest dimension down, the remaining cells count.
 //
-// There are two implementations: one core takes the cells in order (section 4.1), or each core
-// takes a part of the complex, and one takes what lies between the parts (section 4.2).
+// There are two implementations: one core processes the cells in order (section 4.1), or each core
+// a part of the complex, and one core the cells between the parts (section 4.2).
 package reductions
 
 import (
@@ -107,7 +107,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	in := j.in.Complex
 	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = near(p, in, j.cores)
+		in = numberBreadthFirst(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")

@@ -1,5 +1,5 @@
-// Package smith diagonalises full matrices over the integers for implementations of homology. The witness of
-// their answers has a method of its own.
+// Package smith diagonalises dense matrices over the integers for implementations of homology. The
+// witness of their answers uses another method.
 package smith
 
 import (

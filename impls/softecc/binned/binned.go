@@ -1,8 +1,8 @@
 // Package binned answers the soft Euler characteristic curve at a cost a voxel that does
 // not depend on the number of thresholds: the change of every voxel from the extrema of
-// minimum-filtered rows (doc/extrema.md), added up with its first two moments in bins of
+// minimum-filtered rows (doc/proofs/extrema.md), added up with its first two moments in bins of
 // Y, which are convolved with the sigmoids; and for the gradient one look-up a voxel that
-// has a change. doc/softecc.md derives how far that is from the definition.
+// has a change. doc/proofs/softecc.md derives how far that is from the definition.
 package binned
 
 import (
@@ -20,7 +20,7 @@ func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "binned", Where: "cpu",
 		Method: "changes from local extrema, with two moments in bins of Y, the bins convolved; one look-up a voxel backward, all cores",
-		Source: "doc/softecc.md",
+		Source: "doc/proofs/softecc.md",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   available(),
 	}

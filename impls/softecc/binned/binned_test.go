@@ -50,7 +50,7 @@ func TestWithinLimits(t *testing.T) {
 	}
 }
 
-// The bound of doc/softecc.md holds up to λ·range = 1000 and beyond, on values that are
+// The bound of doc/proofs/softecc.md holds up to λ·range = 1000 and beyond, on values that are
 // on no level, and at every width of bins down to where there are none.
 func TestBound(t *testing.T) {
 	for _, lambda := range []string{"1", "20", "150", "1000", "9000", "40000", "10000000"} {

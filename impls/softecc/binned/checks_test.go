@@ -214,7 +214,7 @@ func layings(t *testing.T, lambdas ...string) (list []*softecc.Problem) {
 	return list
 }
 
-// Bins are as narrow as the bound of doc/softecc.md needs, no more than there may be, about all
+// Bins are as narrow as the bound of doc/proofs/softecc.md needs, no more than there may be, about all
 // values of Y, and in the middle of one where that is a level.
 func binsAreLaid(t *testing.T) {
 	for _, p := range layings(t, "1", "20", "500", "3000", "13000", "100000") {
@@ -261,7 +261,7 @@ func binsAreLaid(t *testing.T) {
 	}
 }
 
-// What bins and the table make of a value is within the bound of doc/softecc.md, wherever in a bin it
+// What bins and the table make of a value is within the bound of doc/proofs/softecc.md, wherever in a bin it
 // is and however far from all thresholds; exact where it is in none.
 func binsAreNear(t *testing.T) {
 	for i, p := range layings(t, "20", "500", "100000") { // of the last there are none

@@ -53,7 +53,7 @@ func above[T value](a, b T) int32 {
 	return 0
 }
 
-// portable finds the change of each voxel of the plane below: doc/extrema.md has the
+// portable finds the change of each voxel of the plane below: doc/proofs/extrema.md has the
 // method. It compares along each row the voxels v, their minima y with the next row, z
 // with the next plane and yz with both, and hands the changes of yz down to z, those of y
 // and z to v: of equal values to the one that is first in the order of softecc.First.

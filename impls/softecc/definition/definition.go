@@ -19,7 +19,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "definition", Where: "cpu",
 		Method: "every cell at every threshold, in float64, all cores",
-		Source: "doc/softecc.md",
+		Source: "doc/proofs/softecc.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
 }

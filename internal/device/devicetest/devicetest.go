@@ -1,10 +1,9 @@
-// Package devicetest is a stand-in for accelerators: their memory is the host's, and
-// their kernels are functions of Go, so that what drives them can be tested without
-// one.
+// Package devicetest is an accelerator for tests: its memory is the host's and its kernels are Go
+// functions, so drivers of devices can be tested without one.
 //
-// Work in streams is done late, when somebody waits for that stream: whoever forgets
-// to wait, or to let one stream wait for another, sees what was there before. Each
-// stream has a clock, on which a launch takes a millisecond for each block.
+// Work in streams is done late, when somebody waits for that stream: code that forgets to wait, or
+// to let one stream wait for another, sees the old contents. Each stream has a clock, on which a
+// launch takes a millisecond per block.
 package devicetest
 
 import (
@@ -50,7 +49,7 @@ func (d *Driver) Multiprocessors(n int) { d.sms = n }
 func (d *Driver) ThreadsPerBlock(n int) { d.threads = n }
 
 // Hurry has the work in streams of a name done as soon as it is added, ahead of all
-// others: whoever forgets to let it wait for another stream has it done too early.
+// others: code that forgets to let it wait for another stream has it done too early.
 func (d *Driver) Hurry(stream string) { d.hurried = stream }
 
 // RefuseMachineCode makes the devices load no machine code, as older drivers do.

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// AtEnd is so many bytes behind which there is no memory, so that who reads on fails, and what gives
-// them back.
+// AtEnd returns n bytes at the end of mapped memory, so that reads beyond them fail, and a function that frees
+// them.
 func AtEnd(n int) (b []byte, free func()) {
 	page := os.Getpagesize()
 	whole := (n + page - 1) / page * page

@@ -55,8 +55,8 @@ type raster struct {
 
 type attributes map[string]string
 
-// of is an attribute of an element or of the nearest one around it that has it.
-func (r *raster) of(name string) string {
+// attribute returns an attribute of an element or of its nearest ancestor that has it.
+func (r *raster) attribute(name string) string {
 	for i := len(r.open) - 1; i >= 0; i-- {
 		if v, ok := r.open[i][name]; ok {
 			return v
@@ -67,12 +67,12 @@ func (r *raster) of(name string) string {
 
 // length is an attribute in dots.
 func (r *raster) length(name string) float64 {
-	v, _ := strconv.ParseFloat(r.of(name), 64)
+	v, _ := strconv.ParseFloat(r.attribute(name), 64)
 	return v * r.scale
 }
 
 func (r *raster) color(name string) color.Color {
-	v, err := strconv.ParseUint(strings.TrimPrefix(r.of(name), "#"), 16, 24)
+	v, err := strconv.ParseUint(strings.TrimPrefix(r.attribute(name), "#"), 16, 24)
 	if err != nil {
 		return color.Transparent
 	}
@@ -106,7 +106,7 @@ func (r *raster) draw(element string) error {
 	case "rect":
 		draw.Draw(r.dots, r.dots.Bounds(), image.NewUniform(r.color("fill")), image.Point{}, draw.Src)
 	case "path":
-		lines, err := r.lines(r.of("d"))
+		lines, err := r.lines(r.attribute("d"))
 		if err != nil {
 			return err
 		}
@@ -178,15 +178,15 @@ func (r *raster) lines(d string) (list [][][2]float64, err error) {
 
 // stroke draws polylines, dashed or not.
 func (r *raster) stroke(lines [][][2]float64) {
-	if r.of("stroke") == "" {
+	if r.attribute("stroke") == "" {
 		return
 	}
 	thick := r.scale
-	if r.of("stroke-width") != "" {
+	if r.attribute("stroke-width") != "" {
 		thick = r.length("stroke-width")
 	}
 	var dashes []float64
-	for _, s := range strings.Fields(r.of("stroke-dasharray")) {
+	for _, s := range strings.Fields(r.attribute("stroke-dasharray")) {
 		v, _ := strconv.ParseFloat(s, 64)
 		dashes = append(dashes, v*r.scale)
 	}
@@ -203,7 +203,7 @@ func (r *raster) stroke(lines [][][2]float64) {
 					step = min(step, dashes[dash]-along)
 				}
 				if on {
-					segment(v, between(from, to, done/max(long, 1)), between(from, to, (done+step)/max(long, 1)), thick/2, len(dashes) == 0)
+					segment(v, interpolate(from, to, done/max(long, 1)), interpolate(from, to, (done+step)/max(long, 1)), thick/2, len(dashes) == 0)
 				}
 				done, along = done+step, along+step
 				if len(dashes) > 0 && along >= dashes[dash] {
@@ -218,7 +218,7 @@ func (r *raster) stroke(lines [][][2]float64) {
 	r.fill(v, "stroke")
 }
 
-func between(from, to [2]float64, share float64) [2]float64 {
+func interpolate(from, to [2]float64, share float64) [2]float64 {
 	return [2]float64{from[0] + share*(to[0]-from[0]), from[1] + share*(to[1]-from[1])}
 }
 
@@ -266,7 +266,8 @@ func (r *raster) text() error {
 	}
 	defer face.Close() // nothing of it is kept
 	wide := fonts.MeasureString(face, r.words)
-	shift := map[string]float64{"": 0, "start": 0, "middle": 0.5, "end": 1}[r.of("text-anchor")] * float64(wide) / 64
+	anchor := map[string]float64{"": 0, "start": 0, "middle": 0.5, "end": 1}[r.attribute("text-anchor")]
+	shift := anchor * float64(wide) / 64
 	m := face.Metrics()
 	high := (m.Ascent + m.Descent).Ceil()
 	mask := image.NewAlpha(image.Rect(0, 0, wide.Ceil(), high))
@@ -274,7 +275,7 @@ func (r *raster) text() error {
 	d.DrawString(r.words)
 	x, y := r.length("x"), r.length("y")
 	corner := image.Pt(int(math.Round(x-shift)), int(math.Round(y))-m.Ascent.Round())
-	if turn := r.of("transform"); turn != "" {
+	if turn := r.attribute("transform"); turn != "" {
 		var by, cx, cy float64
 		if _, err := fmt.Sscanf(turn, "rotate(%g %g %g)", &by, &cx, &cy); err != nil || by != -90 {
 			return fmt.Errorf("a text is turned by %q", turn)

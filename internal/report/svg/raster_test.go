@@ -55,16 +55,16 @@ func TestPNG(t *testing.T) {
 			t.Errorf("%s: %v at %v, %v, want %06x", what, m.At(int(2*x), int(2*y)), x, y, want)
 		}
 	}
-	at("the second step", p.X.at(2), p.Y.at(2), 0x0000ff)
-	at("between the first two", p.X.at(1), p.Y.at(0.6), 0x0000ff)
-	at("beside the steps", p.X.at(2)+2, p.Y.at(1.9)+3, 0xffffff)
-	at("the zero line", p.X.at(2.2), p.Y.at(0), 0x808080)
-	at("the axis", p.X.from, p.Y.at(1.3), 0x202020)
-	at("a mark", p.X.at(0), p.Y.at(1.5), 0xff0000)
-	at("a hollow mark", p.X.at(3), p.Y.at(1.5), 0xffffff)
-	at("its bar", p.X.at(3), p.Y.at(0.7), 0xff0000)
-	at("a dash", p.X.at(0)+10, p.Y.at(1.5), 0xff0000)
-	at("between two", p.X.at(0)+30, p.Y.at(1.5)+0.4, 0xffffff)
+	at("the second step", p.X.pixelOf(2), p.Y.pixelOf(2), 0x0000ff)
+	at("between the first two", p.X.pixelOf(1), p.Y.pixelOf(0.6), 0x0000ff)
+	at("beside the steps", p.X.pixelOf(2)+2, p.Y.pixelOf(1.9)+3, 0xffffff)
+	at("the zero line", p.X.pixelOf(2.2), p.Y.pixelOf(0), 0x808080)
+	at("the axis", p.X.from, p.Y.pixelOf(1.3), 0x202020)
+	at("a mark", p.X.pixelOf(0), p.Y.pixelOf(1.5), 0xff0000)
+	at("a hollow mark", p.X.pixelOf(3), p.Y.pixelOf(1.5), 0xffffff)
+	at("its bar", p.X.pixelOf(3), p.Y.pixelOf(0.7), 0xff0000)
+	at("a dash", p.X.pixelOf(0)+10, p.Y.pixelOf(1.5), 0xff0000)
+	at("between two", p.X.pixelOf(0)+30, p.Y.pixelOf(1.5)+0.4, 0xffffff)
 	for what, r := range map[string]image.Rectangle{
 		"title": image.Rect(int(p.Width)-60, 10, int(p.Width)+60, 46), "note": image.Rect(int(p.Width)-60, 50, int(p.Width)+60, 68),
 		"label of x": image.Rect(int(p.X.from+p.X.to)-60, int(2*p.Y.from)+60, int(p.X.from+p.X.to)+60, 600),

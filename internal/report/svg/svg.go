@@ -1,7 +1,6 @@
-// Package svg draws lines over two axes, in a few kilobytes, with the fonts of who
-// looks at them. Equal plots are equal bytes on every machine: lengths are rounded
-// to hundredths of a pixel, no product is fused with a sum, and logarithms are
-// taken by squaring.
+// Package svg draws lines over two axes, in a few kilobytes, with the reader's fonts. Equal plots
+// are equal bytes on every machine: lengths are rounded to hundredths of a pixel, no product is
+// fused with a sum, and logarithms are computed by squaring.
 package svg
 
 import (
@@ -114,7 +113,7 @@ func (p Plot) Place(x, y float64) (left, top float64, err error) {
 	if err := p.layout(); err != nil {
 		return 0, 0, err
 	}
-	return p.X.at(x), p.Y.at(y), nil
+	return p.X.pixelOf(x), p.Y.pixelOf(y), nil
 }
 
 // layout finds the ranges of the axes, their ticks, and what is where.
@@ -189,8 +188,8 @@ func (a *Axis) widen() error {
 	return nil
 }
 
-// at is the pixel of a value.
-func (a *Axis) at(v float64) float64 {
+// pixelOf returns the pixel of a value.
+func (a *Axis) pixelOf(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.Log {
 		share = log2(v/a.lo) / log2(a.hi/a.lo)
@@ -229,7 +228,7 @@ func (a *Axis) tick(apart float64, extent func(string) float64) {
 			continue
 		}
 		if slices.ContainsFunc(a.Ticks, func(k Tick) bool {
-			return k.Label != "" && math.Abs(a.at(k.At)-a.at(t.At)) < (extent(k.Label)+extent(t.Label))/2
+			return k.Label != "" && math.Abs(a.pixelOf(k.At)-a.pixelOf(t.At)) < (extent(k.Label)+extent(t.Label))/2
 		}) {
 			t.Label = ""
 		}
@@ -345,27 +344,27 @@ func (c canvas) text(x, y float64, anchor, attributes, s string) {
 func (c canvas) axes(p *Plot) {
 	var lines, ticks strings.Builder
 	for _, t := range p.X.Ticks {
-		length, x := long/2, num(p.X.at(t.At))
+		length, x := long/2, num(p.X.pixelOf(t.At))
 		if t.Label != "" {
 			length = long
 			fmt.Fprintf(&lines, "M%s %sV%s", x, num(p.Y.from), num(p.Y.to))
-			c.text(p.X.at(t.At), p.Y.from+long+gap, "middle", "", t.Label)
+			c.text(p.X.pixelOf(t.At), p.Y.from+long+gap, "middle", "", t.Label)
 		}
 		fmt.Fprintf(&ticks, "M%s %sv%s", x, num(p.Y.from), num(length))
 	}
 	for _, t := range p.Y.Ticks {
-		length, y := long/2, num(p.Y.at(t.At))
+		length, y := long/2, num(p.Y.pixelOf(t.At))
 		if t.Label != "" {
 			length = long
 			fmt.Fprintf(&lines, "M%s %sH%s", num(p.X.from), y, num(p.X.to))
-			c.text(p.X.from-long-4, p.Y.at(t.At), "end", "", t.Label)
+			c.text(p.X.from-long-4, p.Y.pixelOf(t.At), "end", "", t.Label)
 		}
 		fmt.Fprintf(&ticks, "M%s %sh-%s", num(p.X.from), y, num(length))
 	}
 	middle, height := (p.X.from+p.X.to)/2, (p.Y.from+p.Y.to)/2
 	c.printf("<path d=\"%s\" stroke=\"%s\"/>\n", lines.String(), grid)
 	if !p.Y.Log && p.Y.lo <= 0 && p.Y.hi >= 0 {
-		c.printf("<path class=\"zero\" d=\"M%s %sH%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.at(0)), num(p.X.to), zeroInk)
+		c.printf("<path class=\"zero\" d=\"M%s %sH%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.pixelOf(0)), num(p.X.to), zeroInk)
 	}
 	c.printf("<path d=\"M%s %sV%sH%s%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.to), num(p.Y.from), num(p.X.to), ticks.String(), ink)
 	c.text(middle, p.Y.from+long+gap+font+8, "middle", "", p.X.Label)
@@ -396,14 +395,14 @@ func (c canvas) line(p *Plot, l Line) {
 	} else {
 		points := make([]string, len(l.X))
 		for i := range l.X {
-			points[i] = num(p.X.at(l.X[i])) + " " + num(p.Y.at(l.Y[i]))
+			points[i] = num(p.X.pixelOf(l.X[i])) + " " + num(p.Y.pixelOf(l.Y[i]))
 		}
 		c.path([]byte("M"+strings.Join(points, " ")), l)
 	}
 	for i, m := range l.Marks {
-		x, y := p.X.at(l.X[i]), num(p.Y.at(l.Y[i]))
+		x, y := p.X.pixelOf(l.X[i]), num(p.Y.pixelOf(l.Y[i]))
 		if m.Lo < l.Y[i] || m.Hi > l.Y[i] {
-			lo, hi, left := num(p.Y.at(m.Lo)), num(p.Y.at(m.Hi)), num(x-3.5)
+			lo, hi, left := num(p.Y.pixelOf(m.Lo)), num(p.Y.pixelOf(m.Hi)), num(x-3.5)
 			c.printf("<path d=\"M%s %sV%sM%s %[2]sh7M%[4]s %[3]sh7\" stroke-width=\"1\"/>\n", num(x), lo, hi, left)
 		}
 		c.dot(num(x), y, m.Hollow, l.Color)
@@ -439,13 +438,13 @@ func (p *Plot) steps(l Line) []byte {
 		if l.Y[i] > l.Y[high] {
 			high = i
 		}
-		if i+1 < len(l.X) && math.Floor(p.X.at(l.X[i+1])) == math.Floor(p.X.at(l.X[i])) {
+		if i+1 < len(l.X) && math.Floor(p.X.pixelOf(l.X[i+1])) == math.Floor(p.X.pixelOf(l.X[i])) {
 			continue
 		}
 		kept := []int{first, low, high, i}
 		slices.Sort(kept)
 		for _, k := range slices.Compact(kept) {
-			x, y := num(p.X.at(l.X[k])), num(p.Y.at(l.Y[k]))
+			x, y := num(p.X.pixelOf(l.X[k])), num(p.Y.pixelOf(l.Y[k]))
 			if d == nil {
 				d = append(d, "M"+x+" "+y...)
 			} else {

@@ -175,7 +175,7 @@ func TestNothingIsCutOff(t *testing.T) {
 		for _, l := range p.Lines {
 			dots += len(l.Marks)
 			for _, m := range l.Marks {
-				y = append(y, p.Y.at(m.Lo), p.Y.at(m.Hi))
+				y = append(y, p.Y.pixelOf(m.Lo), p.Y.pixelOf(m.Hi))
 			}
 		}
 		for i, m := range circle.FindAllStringSubmatch(svg, -1) {
@@ -220,7 +220,7 @@ func TestNothingIsCutOff(t *testing.T) {
 					if which == "x" {
 						need = (width(k.Label) + width(o.Label)) / 2
 					}
-					if o.Label != "" && math.Abs(a.at(k.At)-a.at(o.At)) < need {
+					if o.Label != "" && math.Abs(a.pixelOf(k.At)-a.pixelOf(o.At)) < need {
 						t.Errorf("%s: %q runs into %q", name, k.Label, o.Label)
 					}
 				}
@@ -246,7 +246,7 @@ func TestDecimation(t *testing.T) {
 		}
 		_, y := corners(t, svg)
 		for _, extreme := range []float64{-1e6, 1e6} {
-			at, seen := parsed(t, num(p.Y.at(extreme))), 0
+			at, seen := parsed(t, num(p.Y.pixelOf(extreme))), 0
 			for _, v := range y {
 				if v == at {
 					seen++
@@ -274,7 +274,7 @@ func TestDecimationByColumn(t *testing.T) {
 	}
 	columns := map[float64][]int{}
 	for i, v := range l.X {
-		c := math.Floor(p.X.at(v))
+		c := math.Floor(p.X.pixelOf(v))
 		columns[c] = append(columns[c], i)
 	}
 	if len(drawn) > 4*len(columns) {
@@ -291,7 +291,7 @@ func TestDecimationByColumn(t *testing.T) {
 			}
 		}
 		for _, i := range []int{of[0], low, high, of[len(of)-1]} {
-			if !drawn[num(p.X.at(l.X[i]))+" "+num(p.Y.at(l.Y[i]))] {
+			if !drawn[num(p.X.pixelOf(l.X[i]))+" "+num(p.Y.pixelOf(l.Y[i]))] {
 				t.Fatalf("column %g lacks step %d", c, i)
 			}
 		}

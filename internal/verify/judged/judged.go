@@ -1,5 +1,5 @@
-// Package judged is for tests of a workload's policy: what it finds alone, without another
-// implementation, of the answers to the adversarial inputs.
+// Package judged tests a workload's policy on its own, without another implementation, on the
+// answers to the adversarial inputs.
 package judged
 
 import (

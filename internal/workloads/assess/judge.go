@@ -133,7 +133,7 @@ const step = 64
 func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
 	for x := 0; x < len(pred); {
 		a, b, from := pred[x], truth[x], x
-		for x+step < len(pred) && same(pred[x:][:step+1]) && same(truth[x:][:step+1]) {
+		for x+step < len(pred) && allEqual(pred[x:][:step+1]) && allEqual(truth[x:][:step+1]) {
 			x += step
 		}
 		for x < len(pred) && pred[x] == a && truth[x] == b {
@@ -143,8 +143,8 @@ func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
 	}
 }
 
-// same reports whether all values are equal: whether they are the same one value further.
-func same[E uint8 | int16 | uint16](row []E) bool {
+// allEqual reports whether all values are equal, by comparing the row with itself shifted by one.
+func allEqual[E uint8 | int16 | uint16](row []E) bool {
 	return bytes.Equal(grid.Bytes(row[1:]), grid.Bytes(row[:len(row)-1]))
 }
 
@@ -201,7 +201,7 @@ func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 		for z := range m.shape.D {
 			for y := range m.shape.H {
 				from := ((z+all.least[0])*of.H+y+all.least[1])*of.W + all.least[2]
-				if to := m.bits[k][m.at(z, y):]; f.Type() == grid.Uint8 {
+				if to := m.bits[k][m.rowStart(z, y):]; f.Type() == grid.Uint8 {
 					mark(to, f.Data()[from:][:m.shape.W], in)
 				} else {
 					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], in)
@@ -220,7 +220,7 @@ func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
-		if same(block[:]) {
+		if allEqual(block[:]) {
 			words[0] = -uint64(member[block[0]])
 			continue
 		}
@@ -248,11 +248,11 @@ func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
 // Pack copies the bits of a plane, or of a row of a 2D image.
 func (s shown) Pack(set *ecc.PlaneSet, z int64) {
 	if s.flat {
-		copy(set.Row(0), s.bits[s.mask][s.at(0, z):][:s.row-1])
+		copy(set.Row(0), s.bits[s.mask][s.rowStart(0, z):][:s.row-1])
 		return
 	}
 	for y := range s.shape.H {
-		copy(set.Row(y), s.bits[s.mask][s.at(z, y):][:s.row-1])
+		copy(set.Row(y), s.bits[s.mask][s.rowStart(z, y):][:s.row-1])
 	}
 }
 
@@ -263,7 +263,7 @@ func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	for i := range dst {
 		z, y, x := s.shape.Coordinates(lo*s.shape.SliceVoxels() + int64(i))
-		dst[i] = uint8(^s.bits[s.mask][s.at(z, y)+x/64] >> (x % 64) & 1)
+		dst[i] = uint8(^s.bits[s.mask][s.rowStart(z, y)+x/64] >> (x % 64) & 1)
 	}
 	return nil
 }
@@ -339,15 +339,15 @@ func newSpace(s grid.Shape) space {
 // none is words of nothing, one more before the first row and after the last.
 func (s space) none() []uint64 { return make([]uint64, (s.d+2)*s.plane+2) }
 
-// at is the first word of a row.
-func (s space) at(z, y int64) int64 { return 1 + (z+1)*s.plane + (y+1)*s.row }
+// rowStart returns the first word of a row.
+func (s space) rowStart(z, y int64) int64 { return 1 + (z+1)*s.plane + (y+1)*s.row }
 
 // background is the voxels around a mask, and those of them at a side of the box.
 func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 	rest, sides = s.none(), s.none()
 	for z := range s.d {
 		for y := range s.h {
-			at := s.at(z, y)
+			at := s.rowStart(z, y)
 			for x := int64(0); x < s.w; x += 64 {
 				rest[at+x/64] = ^mask[at+x/64] & (math.MaxUint64 >> max(0, 64-(s.w-x)))
 			}
@@ -363,8 +363,8 @@ func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 	return rest, sides
 }
 
-// near are the voxels of a word that touch those of a set, or are of it.
-func (s space) near(of []uint64, i int64, corners bool) uint64 {
+// neighbours returns the voxels of a word that touch or belong to a set.
+func (s space) neighbours(of []uint64, i int64, corners bool) uint64 {
 	if !corners {
 		v := of[i]
 		return v | v<<1 | v>>1 | of[i-1]>>63 | of[i+1]<<63 | of[i-s.row] | of[i+s.row] | of[i-s.plane] | of[i+s.plane]
@@ -402,7 +402,7 @@ func (s space) reach(from, within []uint64, corners bool) []uint64 {
 			}
 			due[i] = false
 			z, y := i/s.h, i%s.h
-			if !s.grow(found, within, s.at(z, y), corners) {
+			if !s.grow(found, within, s.rowStart(z, y), corners) {
 				continue
 			}
 			changed = true
@@ -432,7 +432,7 @@ func (s space) growWord(found, within []uint64, i int64, corners bool) bool {
 	if found[i] == all {
 		return false
 	}
-	v := s.near(found, i, corners) & all
+	v := s.neighbours(found, i, corners) & all
 	v = fill(v, all)
 	if v == found[i] {
 		return false
@@ -487,7 +487,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 					take(1-at.of, at.i, found[at.of][at.i])
 					s.eachBeside(at.i, func(j int64) {
 						if sets[at.of][j] != 0 {
-							take(at.of, j, s.near(found[at.of], j, corners))
+							take(at.of, j, s.neighbours(found[at.of], j, corners))
 						}
 					})
 				}

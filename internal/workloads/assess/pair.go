@@ -111,7 +111,7 @@ func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	for len(values) > 0 {
 		block := values[:min(step, len(values))]
 		values = values[len(block):]
-		if same(block) {
+		if allEqual(block) {
 			block = block[:1]
 		}
 		for _, v := range block {

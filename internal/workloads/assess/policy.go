@@ -49,7 +49,7 @@ func laws() []law {
 			return agree(in, want, out), nil
 		}},
 		{Name: "prediction and truth swapped", Calls: 1.1, Check: swapped},
-		{Name: "the truth against itself", Calls: 1.1, Check: itself},
+		{Name: "the truth against itself", Calls: 1.1, Check: compareWithItself},
 		{Name: "flip of the slices", Calls: 1.2, Check: changed(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.2, Check: changed(flipped('x'))},
 		{Name: "swap of the fastest axes", Calls: 1.5, Check: changed(grid.Transpose)},
@@ -72,8 +72,8 @@ func swapped(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 	return agree(in, out, got), nil
 }
 
-// itself compares the truth with itself: all is matched.
-func itself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
+// compareWithItself compares the truth with itself: all is matched.
+func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 	same := *in
 	same.Pred = in.Truth
 	got, err := answer(&same)

@@ -1,6 +1,6 @@
-// Package batch is the question of many small images: the Euler characteristic
-// curve of each of them, read from their files one after the other (Wang et al.
-// 2022, section 5.2). Reading them and doing nothing else is a question of its own.
+// Package batch defines the question of many small images: the Euler characteristic curve of each,
+// read from their files one after the other (Wang et al. 2022, section 5.2). Reading them without
+// counting is a separate question.
 package batch
 
 import (
@@ -94,7 +94,7 @@ type Inputs struct{}
 
 // Form is what the names of batches look like.
 func Form() name.Form {
-	return name.Form{Kind: "batch", Keys: []name.Key{{Key: "count", Doc: "images in one question: the given one and those with the seeds after its own", Min: 1, Max: most, Default: 100}}}
+	return name.Form{Kind: "batch", Keys: []name.Key{{Key: "count", Doc: "images per question: the given one and the next seeds", Min: 1, Max: most, Default: 100}}}
 }
 
 // parse splits a name.

@@ -23,7 +23,7 @@ const Reading = "memread-batch"
 func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Workload[*Batch, uint64] {
 	return bench.Workload[*Batch, uint64]{
 		Name: Reading, Question: bench.Question{
-			Doc: "the sum of the bytes of many images, which nothing but reading answers: the ceiling of batches of files", Form: Form(),
+			Doc: "the sum of the bytes of many images: the ceiling of batches of files", Form: Form(),
 			Adversarial: Question().Adversarial, Small: Question().Small,
 		},
 		Inputs: Inputs{}, Impls: impls, Encode: bench.Small(read.Encode), Decode: read.Decode,

@@ -1,10 +1,10 @@
-// Package betti is the question of the Betti numbers of a binary image: of the voxels of a
-// grey one that are not above a threshold.
+// Package betti defines the question of the Betti numbers of a binary image: the voxels of a grey-
+// value image at or below a threshold.
 //
-// The set is a closed one, in the T-construction: voxels are cubes, which meet in faces,
-// edges and corners, so that the foreground is 26-connected and what is around it
-// 6-connected, with all that is outside the image as one component. It has no torsion, so
-// that its Betti numbers are the same over every field.
+// The set is closed, in the T-construction: voxels are cubes, which meet in faces, edges and
+// corners. So the foreground is 26-connected and its complement 6-connected, with the outside of
+// the image as one component. It has no torsion, so its Betti numbers are the same over every
+// field.
 package betti
 
 import (
@@ -75,11 +75,11 @@ const middle = -1
 // Form is what the names of binary images look like.
 func Form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{{
-		Key: "at", Doc: "level of the sublevel set, from 0 on; -1 for the middle level of an image, with as many above it as below", Min: middle, Default: middle}}}
+		Key: "at", Doc: "level of the sublevel set (0-based); -1 for the median level of the image", Min: middle, Default: middle}}}
 }
 
-// of is what is common to questions about an image. The threshold is shared.
-func of() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
+// imageOptions returns the shared parts of questions about an image, with a shared threshold.
+func imageOptions() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
 
 func parse(s string) (level int64, image string, err error) {
 	values, image, err := Form().Parse(s)
@@ -122,11 +122,11 @@ func (Inputs) Open(name string) (*Image, error) {
 
 // Variants names the sets of other images at the same level.
 func (Inputs) Variants(name string, n int) ([]string, error) {
-	return of().Variants(name, n)
+	return imageOptions().Variants(name, n)
 }
 
 // Files are what the image is read from.
-func (Inputs) Files(name string) []string { return of().Files(name) }
+func (Inputs) Files(name string) []string { return imageOptions().Files(name) }
 
 // Smaller names the sets of smaller images that have the level, too.
 func (in Inputs) Smaller(name string) []string {
@@ -157,16 +157,16 @@ func (Inputs) Cost(name string, i *Image) bench.Cost {
 }
 
 // Size is that of the image, and the threshold after it.
-func (Inputs) Size(i *Image) int64 { return of().Size(i.Source) }
+func (Inputs) Size(i *Image) int64 { return imageOptions().Size(i.Source) }
 
 // Share writes the image and the threshold.
 func (Inputs) Share(i *Image, f *os.File) error {
-	return of().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
+	return imageOptions().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
 }
 
 // Attach makes the binary image of bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Image, error) {
-	s, tail, err := of().Attach(mapped)
+	s, tail, err := imageOptions().Attach(mapped)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 func question() bench.Question {
 	return bench.Question{
-		Doc: "the Betti numbers of the voxels of an image that are not above a level", Form: Form(),
+		Doc: "the Betti numbers of the voxels of an image at or below a level", Form: Form(),
 		Adversarial: adversarial(),
 		Small: []string{
 			Spell(middle, "noise/shape=64x64x64/levels=256/type=uint8/seed=1"),
@@ -16,7 +16,7 @@ func question() bench.Question {
 			Spell(middle, "grf/shape=61x67x71/levels=1024/type=float32/smooth=2/seed=1"),
 			Spell(middle, "noise/shape=512x512/levels=256/type=uint8/seed=1"),
 		},
-		Reads: of().Image,
+		Reads: imageOptions().Image,
 	}
 }
 

@@ -80,7 +80,7 @@ func slabsAreFilled(t *testing.T) {
 				var want tally
 				for n, planes := range []int64{0, 1, 2, 3} {
 					for _, source := range []grid.Source{f, struct{ grid.Source }{f}} {
-						got, err := floodOf(in.of(source), c, planes, (i+n)%4)
+						got, err := floodOf(in.viewOf(source), c, planes, (i+n)%4)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -239,7 +239,7 @@ func slabsAreUnlike(t *testing.T) {
 					want = fmt.Sprintf(said, of)
 				}
 				got := ""
-				if d := both[0].unlike(both[1], is.flat, is.vertices); d != nil {
+				if d := both[0].firstDifference(both[1], is.flat, is.vertices); d != nil {
 					got = d.String()
 				}
 				if got != want {
@@ -248,7 +248,7 @@ func slabsAreUnlike(t *testing.T) {
 			}
 		}
 	}
-	if d := (Slab{c, c}).unlike(Slab{c, c}, false, false); d != nil {
+	if d := (Slab{c, c}).firstDifference(Slab{c, c}, false, false); d != nil {
 		t.Errorf("what is the same is unlike: %v", d)
 	}
 }
@@ -650,7 +650,7 @@ func lawsTell(t *testing.T) {
 				t.Errorf("%s of who answers nothing else: %v, %v", l.Name, d, err)
 			}
 		}
-		if d, err := l.Check(in.of(gridtest.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }); d != nil || err == nil {
+		if d, err := l.Check(in.viewOf(gridtest.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }); d != nil || err == nil {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
 		}
 	}

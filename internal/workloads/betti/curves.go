@@ -47,18 +47,18 @@ func (c Curves) At(level int64) (n Numbers) {
 	return n
 }
 
-// from are the numbers of the superlevel set at a level.
-func (c Curves) from(level int64) (n Numbers) {
+// superlevelNumbers returns the numbers of the superlevel set at a level.
+func (c Curves) superlevelNumbers(level int64) (n Numbers) {
 	for i := len(c) - 1; i >= 0 && c[i].Level >= level; i-- {
 		n = n.plus(c[i].Numbers)
 	}
 	return n
 }
 
-// in are the numbers of the set at a level in a convention.
-func (c Curves) in(convention ecc.Convention, level int64) Numbers {
+// numbersIn returns the numbers of the set at a level in a convention.
+func (c Curves) numbersIn(convention ecc.Convention, level int64) Numbers {
 	if convention.Superlevel {
-		return c.from(level)
+		return c.superlevelNumbers(level)
 	}
 	return c.At(level)
 }

@@ -142,7 +142,7 @@ func curvesAgree(t *testing.T) {
 			t.Errorf("%v, not %v: %v", both[1], both[0], d)
 		}
 	}
-	if fmt.Sprint(want.Euler()) != "[{1 2} {3 2}]" || want.At(2) != (Numbers{1, 2, 3}) || want.At(3) != (Numbers{1, 0, 3}) || want.from(2) != (Numbers{0, -2, 0}) {
+	if fmt.Sprint(want.Euler()) != "[{1 2} {3 2}]" || want.At(2) != (Numbers{1, 2, 3}) || want.At(3) != (Numbers{1, 0, 3}) || want.superlevelNumbers(2) != (Numbers{0, -2, 0}) {
 		t.Errorf("%v", want.Euler())
 	}
 	if c := Joined(ecc.VCEC{{Level: 1, Change: 1}}, ecc.VCEC{{Level: 1, Change: 3}}, want.Euler()); !slices.Equal(c, want) {
@@ -318,7 +318,7 @@ func unlikeIsTold(t *testing.T) {
 		{out(right[0], right[1], right[2], unions.Step{Level: 6, Change: 3}), "level 6: a change of +0, a change of +3"},
 	} {
 		said := ""
-		if d := unlike(in, "b1", right, c.got, number); d != nil {
+		if d := firstDifferingLevel(in, "b1", right, c.got, number); d != nil {
 			said = strings.TrimPrefix(d.Where, "b1 at ") + ": " + d.Want + ", " + d.Got
 		}
 		if said != c.said {

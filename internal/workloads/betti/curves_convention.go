@@ -126,8 +126,8 @@ func (t turned) Close() error {
 	return errors.Join(t.Job.Close(), t.rest.Close())
 }
 
-// before are the numbers of what is there before the first level. The layer alone goes round the box.
-func (t turned) before() (Numbers, error) {
+// initialNumbers returns the numbers before the first level: those of the layer around the box.
+func (t turned) initialNumbers() (Numbers, error) {
 	switch {
 	case t.rest != nil:
 		c, err := t.rest.Out()
@@ -161,7 +161,7 @@ func (t turned) Out() (Curves, error) {
 		}
 		return Numbers{B0: n.B2, B1: n.B1, B2: n.B0}
 	}
-	before, err := t.before()
+	before, err := t.initialNumbers()
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func curvesQuestion() bench.Question {
 		},
 	}
 	for _, name := range adversarial() {
-		if image := of().Image(name); !slices.Contains(q.Adversarial, image) {
+		if image := imageOptions().Image(name); !slices.Contains(q.Adversarial, image) {
 			q.Adversarial = append(q.Adversarial, image)
 		}
 	}
@@ -90,7 +90,7 @@ func conventional(c ecc.Convention) []curvesLaw {
 	return []curvesLaw{
 		{Name: "the last set is a box", Check: box(c)},
 		Unions(c),
-		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * on(fillNS)(&Image{Source: s}) },
+		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * costPerVoxel(fillNS)(&Image{Source: s}) },
 			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return filledAt(in, out, c) }},
 	}
 }
@@ -100,7 +100,7 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).In(c)
 	return curvesLaw{
 		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true, Independent: true,
-		Work:  func(s grid.Source) time.Duration { return on(unionNS)(&Image{Source: s}) },
+		Work:  func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
 		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
@@ -133,15 +133,17 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 		want []unions.Step
 		got  func(Numbers) int64
 	}{{"b0", b0, func(n Numbers) int64 { return n.B0 }}, {"what is enclosed", rest, holes}, {"b2 of a 2D image", nil, other}} {
-		if d := unlike(in, b.name, b.want, out, b.got); d != nil {
+		if d := firstDifferingLevel(in, b.name, b.want, out, b.got); d != nil {
 			return d, nil
 		}
 	}
 	return nil, nil
 }
 
-// unlike is the first level at which one of the numbers changes otherwise than it should.
-func unlike(in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64) *verify.Diff {
+// firstDifferingLevel returns the first level at which one of the numbers has a wrong change.
+func firstDifferingLevel(
+	in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64,
+) *verify.Diff {
 	at := func(level, want, got int64) *verify.Diff {
 		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want), Got: fmt.Sprintf("a change of %+d", got)}
 	}
@@ -174,7 +176,7 @@ func box(c ecc.Convention) func(grid.Source, Curves, curvesAsk) (*verify.Diff, e
 		if c.Superlevel {
 			last = 0
 		}
-		if n := out.in(c, last); n != (Numbers{B0: 1}) {
+		if n := out.numbersIn(c, last); n != (Numbers{B0: 1}) {
 			return &verify.Diff{Where: place(in, last), Want: Numbers{B0: 1}.String(), Got: n.String()}, nil
 		}
 		return nil, nil
@@ -202,7 +204,7 @@ func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error
 		if err != nil {
 			return nil, err
 		}
-		if got := out.in(c, level); got != want {
+		if got := out.numbersIn(c, level); got != want {
 			return &verify.Diff{Where: place(in, level), Want: want.String(), Got: got.String()}, nil
 		}
 	}

@@ -264,10 +264,10 @@ func (b *border) labels(main int32, h, w, words int64) []int32 {
 	return to
 }
 
-// together counts the components of a kind of all slabs: those at planes that meet are filled
+// countComponents counts the components of a kind of all slabs: those at planes that meet are filled
 // from node to node. Where see is not nil it is called with each node of all slabs, counted from 0 on
 // in their order after those that are the same in all, and a number of the component that it is of.
-func together(slabs []filled, kind int, see func(node, component int64)) (n int64) {
+func countComponents(slabs []filled, kind int, see func(node, component int64)) (n int64) {
 	same := shared(kind)
 	base := make([]int64, len(slabs)+1)
 	base[0] = int64(same)

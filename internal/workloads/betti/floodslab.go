@@ -15,7 +15,7 @@ func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return filled.unlike(said, p.Flat, p.Vertices), nil
+	return filled.firstDifference(said, p.Flat, p.Vertices), nil
 }
 
 // floodSlab fills the components of a piece, and those of its first and last slice alone, on
@@ -30,7 +30,7 @@ func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 		ends: p.Ends, keeps: [2]bool{!p.Ends[0], !p.Ends[1]}, cores: int64(max(1, threads)),
 	}
 	piece.d, piece.h, piece.w = p.Stack()
-	set, rest := Needs(p.Flat, p.Vertices)
+	set, rest := NeededComponents(p.Flat, p.Vertices)
 	piece.omits = [kinds]bool{!set, !rest}
 	if err := piece.fill(); err != nil {
 		return s, err
@@ -59,7 +59,7 @@ func (f *flood) components(kind int) (c Components, err error) {
 	}
 	// Of is the component of each node; numbers are of those that come to the planes.
 	of := make([]int64, nodes)
-	n := together(slabs, kind, func(node, component int64) { of[node] = component })
+	n := countComponents(slabs, kind, func(node, component int64) { of[node] = component })
 	numbers := map[int64]int32{}
 	if kind == ofRest {
 		numbers[of[0]] = outsideNumber
@@ -67,7 +67,7 @@ func (f *flood) components(kind int) (c Components, err error) {
 	next := int32(outsideNumber)
 	list := func(z int64, main int32, b *border, node func(number int32) int64) ([]int32, error) {
 		listed := []int32{}
-		alone, n, err := f.alone(z, kind)
+		alone, n, err := f.planeComponentsOf(z, kind)
 		if err != nil {
 			return nil, err
 		}
@@ -110,9 +110,9 @@ func (f *flood) components(kind int) (c Components, err error) {
 	return c, nil
 }
 
-// alone is the number of the component of a kind that each voxel of a plane is of by itself, 0 for
+// planeComponentsOf returns the number of the component of a kind that each voxel of a plane is of by itself, 0 for
 // a voxel of the other kind, and the greatest number.
-func (f *flood) alone(z int64, kind int) (of []int32, most int32, err error) {
+func (f *flood) planeComponentsOf(z int64, kind int) (of []int32, most int32, err error) {
 	plane := &flood{
 		in: f.in, convention: f.convention, flat: f.flat, keeps: [2]bool{true, false}, omits: [kinds]bool{true, true},
 		cores: 1, d: 1, h: f.h, w: f.w, skip: f.skip + z, planes: 1, few: f.few,

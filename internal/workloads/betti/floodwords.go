@@ -100,8 +100,8 @@ func (f *flood) sum() (t tally) {
 		t.characteristic += f.slabs[i].characteristic
 	}
 	var wg crew.Group
-	wg.Go(func() { t.set = together(f.slabs, ofSet, nil) })
-	wg.Go(func() { t.rest = together(f.slabs, ofRest, nil) })
+	wg.Go(func() { t.set = countComponents(f.slabs, ofSet, nil) })
+	wg.Go(func() { t.rest = countComponents(f.slabs, ofRest, nil) })
 	wg.Wait()
 	return t
 }
@@ -325,7 +325,7 @@ func (f *flood) put(inside []uint64, z int64, plane []byte) {
 		set.Fill(typ, plane, t)
 		return
 	}
-	set.Fill(typ, plane, f.in.below().Threshold) // who is not above it is not in the set
+	set.Fill(typ, plane, f.in.belowThreshold().Threshold) // who is not above it is not in the set
 	set.Invert()
 	if !c.Masked {
 		return

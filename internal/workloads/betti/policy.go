@@ -42,17 +42,17 @@ const (
 func laws() []law {
 	return verify.Bounded(append([]law{
 		Flooding(ecc.Convention{}), // it counts the characteristic of a 3D image, too
-		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: on(countNS), Check: euler},
+		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: costPerVoxel(countNS), Check: euler},
 		{Name: "reductions of the complex of cells", Independent: true,
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
-		{Name: "one voxel less", Calls: 1.1, Work: on(countNS), Check: oneLess},
-		{Name: "flip of the slices", Calls: 1.1, Work: on(1), Check: invariant(flipped('s'))},
-		{Name: "flip of the rows", Calls: 1.1, Work: on(1), Check: invariant(flipped('x'))},
-		{Name: "swap of the fastest axes", Calls: 1.5, Work: on(5), Check: invariant(transposed)},
-		{Name: "slices upright", Calls: 1.5, Work: on(5), Check: invariant(upright)},
+		{Name: "one voxel less", Calls: 1.1, Work: costPerVoxel(countNS), Check: oneLess},
+		{Name: "flip of the slices", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('s'))},
+		{Name: "flip of the rows", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('x'))},
+		{Name: "swap of the fastest axes", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(transposed)},
+		{Name: "slices upright", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(upright)},
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
-		{Name: "each voxel cut in eight", Calls: 8.1, Work: on(16), Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
+		{Name: "each voxel cut in eight", Calls: 8.1, Work: costPerVoxel(16), Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
 	}, views()...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
 }
 
@@ -69,7 +69,7 @@ var conventions = []struct {
 // components and cavities there.
 func views() (list []law) {
 	for _, o := range conventions {
-		list = append(list, law{Name: o.name, Calls: 1.3, Work: on(fillNS), Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
+		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS), Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
 			out, err := bench.Answer(viewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
 			if err != nil {
 				return nil, err
@@ -84,8 +84,8 @@ func views() (list []law) {
 	return list
 }
 
-// on is so many nanoseconds a voxel on all cores.
-func on(ns int64) func(*Image) time.Duration {
+// costPerVoxel returns a cost of ns nanoseconds per voxel, on all cores.
+func costPerVoxel(ns int64) func(*Image) time.Duration {
 	return func(i *Image) time.Duration {
 		return time.Duration(i.Shape().Voxels() * ns / int64(runtime.GOMAXPROCS(0)))
 	}
@@ -108,7 +108,7 @@ const FloodName = "flood fill"
 // Flooding is the law of what fills components and cavities, in a convention.
 func Flooding(c ecc.Convention) verify.Law[*Image, Numbers] {
 	return law{Name: FloodName, Independent: true,
-		Work: on(fillNS),
+		Work: costPerVoxel(fillNS),
 		Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 			want, err := ByFlooding(in, c)
 			if err != nil {
@@ -141,7 +141,7 @@ func cut(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	var part [3]Numbers
 	for i, of := range [3][2]int64{{0, m + 1}, {m, n}, {m, m + 1}} {
 		var err error
-		if part[i], err = answer(in.of(grid.Crop(in.Source, of[0], of[1]))); err != nil {
+		if part[i], err = answer(in.viewOf(grid.Crop(in.Source, of[0], of[1]))); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +196,7 @@ func invariant(change func(grid.Source) (grid.Source, error)) func(*Image, Numbe
 		if err != nil {
 			return nil, err
 		}
-		n, err := answer(in.of(changed))
+		n, err := answer(in.viewOf(changed))
 		if err != nil {
 			return nil, err
 		}

@@ -355,7 +355,7 @@ func partsAreRead(t *testing.T) {
 		}
 		f := gridtest.Image(t, shape, typ, l, func(i int64) float64 { return float64(uint32(i>>5) * 2654435761 >> 24) })
 		in := &Image{f, 100}
-		unread := in.of(struct{ grid.Source }{f})
+		unread := in.viewOf(struct{ grid.Source }{f})
 		values := f.Floats()
 		m, err := maskOf(unread, false)
 		if err != nil {
@@ -388,7 +388,7 @@ func partsAreRead(t *testing.T) {
 		if got, err := ByFlooding(unread, ecc.Convention{}); err != nil || got != want {
 			t.Errorf("%v: %v (%v), want %v", typ, got, err, want)
 		}
-		if _, err := maskOf(in.of(gridtest.Unread{Source: f}), false); err == nil {
+		if _, err := maskOf(in.viewOf(gridtest.Unread{Source: f}), false); err == nil {
 			t.Errorf("%v: an image that is not read has a set", typ)
 		}
 	}
@@ -472,7 +472,7 @@ func unreadIsTold(t *testing.T) {
 	for _, vertices := range []bool{false, true} {
 		for _, ends := range [][2]bool{{false, true}, {true, false}} {
 			for _, source := range []grid.Source{in.Source, gridtest.ReadOnce(f)} { // planes at ends are read again
-				if _, err := Unlike(Piece{Image: in.of(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
+				if _, err := Unlike(Piece{Image: in.viewOf(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
 					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
 				}
 			}
@@ -550,7 +550,7 @@ func restIsSaid(t *testing.T) {
 		if is {
 			s = bulk{in.Source}
 		}
-		k := keeping(in.of(s), ecc.Convention{}, 2, mainWords).Source.(*keeper)
+		k := keeping(in.viewOf(s), ecc.Convention{}, 2, mainWords).Source.(*keeper)
 		if want := 8 * k.d * k.flood.plane; k.InBulk() != is || KeptBytes(s) != want {
 			t.Errorf("in bulk: %v, want %v; %d bytes are kept, want %d", k.InBulk(), is, KeptBytes(s), want)
 		}
@@ -568,7 +568,7 @@ func restIsSaid(t *testing.T) {
 			}
 		}
 	}
-	if d, err := Unlike(Piece{Image: in.of(gridtest.Unread{Source: in.Source})}, s, 1); !errors.Is(err, gridtest.ErrUnread) {
+	if d, err := Unlike(Piece{Image: in.viewOf(gridtest.Unread{Source: in.Source})}, s, 1); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a piece that is not read is like another: %v, %v", d, err)
 	}
 }

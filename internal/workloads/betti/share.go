@@ -68,8 +68,8 @@ func (s sets) Ladder() grid.Ladder { return s.ladder }
 func (s sets) Step() int64         { return grid.Step(s.Source) }
 func (s sets) Held() int64         { return grid.Held(s.Source) }
 
-// of is how many sets do not have a value.
-func (s sets) of(value float32) (n uint8) {
+// setsWithout returns the number of sets that do not contain a value.
+func (s sets) setsWithout(value float32) (n uint8) {
 	for _, t := range s.thresholds {
 		if s.superlevel && value >= t || !s.superlevel && value <= t {
 			break
@@ -82,7 +82,7 @@ func (s sets) of(value float32) (n uint8) {
 // ofMasked is of of each value of a masked image, which has +Inf where it is masked.
 func (s sets) ofMasked(to []byte, values []float32) {
 	for i, v := range values {
-		if to[i] = s.of(v); v > math.MaxFloat32 {
+		if to[i] = s.setsWithout(v); v > math.MaxFloat32 {
 			to[i] = uint8(len(s.thresholds))
 		}
 	}
@@ -92,7 +92,7 @@ func (s sets) ofMasked(to []byte, values []float32) {
 func tabled[T uint8 | uint16 | int16](s sets, n int) []uint8 {
 	table := make([]uint8, n)
 	for i := range table {
-		table[i] = s.of(float32(T(i)))
+		table[i] = s.setsWithout(float32(T(i)))
 	}
 	return table
 }
@@ -131,7 +131,7 @@ func (s sets) ReadSlab(dst []byte, lo, hi int64) error {
 				return err
 			}
 			for i, v := range values {
-				to[i] = s.of(v)
+				to[i] = s.setsWithout(v)
 			}
 		default: // patterns of 16 bits
 			for i, v := range grid.Values[uint16](part) {
@@ -175,7 +175,7 @@ func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source
 		Name: FloodName, Independent: true,
 		Check: func(grid.Source, ecc.VCEC, verify.Ask[grid.Source, ecc.VCEC]) (*verify.Diff, error) {
 			for k, filled := range s.filled {
-				if d := filled.unlike(s.Slabs[k], s.flat, c.Vertices); d != nil {
+				if d := filled.firstDifference(s.Slabs[k], s.flat, c.Vertices); d != nil {
 					d.Where = fmt.Sprintf("set %d: %s", k+1, d.Where)
 					return d, nil
 				}
@@ -284,7 +284,7 @@ func (m *Merging) Add(slabs []Slab) (err error) {
 // together do not agree.
 func (m *Merging) Slabs(flat, vertices bool) ([]Slab, *verify.Diff) {
 	for k, s := range m.joined {
-		if d := m.filled[k].unlike(s, flat, vertices); d != nil {
+		if d := m.filled[k].firstDifference(s, flat, vertices); d != nil {
 			d.Where = fmt.Sprintf("set %d: %s", k+1, d.Where)
 			return nil, d
 		}

@@ -55,10 +55,12 @@ type Slabber interface {
 	Slab(in Piece, threads int) (Slab, error)
 }
 
-// Needs says which components tell the numbers of an image: in 3D those of the set and the
+// NeededComponents returns which components determine the numbers of an image: in 3D those of the set and the
 // cavities, and of a 2D image the first or, where voxels are vertices, the second: the others
 // follow from the Euler characteristic.
-func Needs(flat, vertices bool) (set, rest bool) { return !flat || !vertices, !flat || vertices }
+func NeededComponents(flat, vertices bool) (set, rest bool) {
+	return !flat || !vertices, !flat || vertices
+}
 
 // Count is how many components there are, and the outside.
 func (c Components) Count() int64 {
@@ -271,21 +273,21 @@ func chain(list []Components) (s Components, err error) {
 	return s, nil
 }
 
-// unlike is the first thing that another slab says otherwise of what is needed, nil for nothing.
-func (s Slab) unlike(t Slab, flat, vertices bool) *verify.Diff {
-	set, rest := Needs(flat, vertices)
+// firstDifference returns the first disagreement of two slabs in the needed components, or nil.
+func (s Slab) firstDifference(t Slab, flat, vertices bool) *verify.Diff {
+	set, rest := NeededComponents(flat, vertices)
 	if set {
-		if d := s.Set.unlike(t.Set, "set"); d != nil {
+		if d := s.Set.firstDifference(t.Set, "set"); d != nil {
 			return d
 		}
 	}
 	if rest {
-		return s.Rest.unlike(t.Rest, "rest")
+		return s.Rest.firstDifference(t.Rest, "rest")
 	}
 	return nil
 }
 
-func (c Components) unlike(d Components, of string) *verify.Diff {
+func (c Components) firstDifference(d Components, of string) *verify.Diff {
 	if c.Inner != d.Inner {
 		return &verify.Diff{Where: "components of the " + of + " that come to no shared slice", Want: fmt.Sprint(c.Inner), Got: fmt.Sprint(d.Inner)}
 	}

@@ -25,15 +25,15 @@ func (i *Image) Binary() grid.Source { return binaryView{i, false, false} }
 func (i *Image) set(c ecc.Convention) *Image {
 	switch {
 	case c.Superlevel:
-		return &Image{Source: binaryView{i.below(), true, c.Masked}}
+		return &Image{Source: binaryView{i.belowThreshold(), true, c.Masked}}
 	case c.Masked:
 		return &Image{i.Source, min(i.Threshold, math.MaxFloat32)}
 	}
 	return i
 }
 
-// below is the voxels below the threshold.
-func (i *Image) below() *Image {
+// belowThreshold returns the voxels below the threshold.
+func (i *Image) belowThreshold() *Image {
 	return &Image{i.Source, math.Nextafter32(i.Threshold, float32(math.Inf(-1)))}
 }
 
@@ -104,8 +104,8 @@ func outside[T grid.Element](dst []byte, values []T, t float32) {
 	}
 }
 
-// of is another view of the image with the same threshold.
-func (i *Image) of(s grid.Source) *Image { return &Image{s, i.Threshold} }
+// viewOf returns another view of the image with the same threshold.
+func (i *Image) viewOf(s grid.Source) *Image { return &Image{s, i.Threshold} }
 
 // doubled shows each voxel of an image as 2³, or 2² where it has one plane.
 type doubled struct{ grid.Source }

@@ -55,8 +55,8 @@ func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 					characteristic: of.characteristic(c.Vertices),
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
-					unread := image.of(struct{ grid.Source }{image.Source})
-					once := image.of(gridtest.ReadOnce(image.Source))
+					unread := image.viewOf(struct{ grid.Source }{image.Source})
+					once := image.viewOf(gridtest.ReadOnce(image.Source))
 					few := rng.IntN(4)
 					for _, in := range []*Image{
 						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
@@ -157,7 +157,7 @@ func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 
 // slab fills both kinds of components.
 func (m *mask) slab(vertices, flat bool, ends [2]bool) (s Slab) {
-	set, rest := Needs(flat, vertices)
+	set, rest := NeededComponents(flat, vertices)
 	if set {
 		s.Set = m.components(filling{true, !vertices, [2]bool{false, flat}, ends})
 	}

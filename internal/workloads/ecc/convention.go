@@ -19,7 +19,9 @@ type Convention = fingerprint.Convention
 // counts a view of the image in the project's convention, and what it says is turned back.
 // The fingerprint, which knows the conventions by itself, is held to the image and not to
 // the view, by eyes where they are quicker. Changes are by level as ever; a superlevel set grows from the last to the first.
-func InConvention(w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Eye) bench.Workload[grid.Source, VCEC] {
+func InConvention(
+	w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Witness,
+) bench.Workload[grid.Source, VCEC] {
 	if c == (Convention{}) {
 		return w
 	}

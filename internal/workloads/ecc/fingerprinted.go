@@ -19,7 +19,7 @@ const FingerprintLaw = "fingerprint"
 
 // An Eye takes fingerprints by something else than the processor's cores, which bring it the
 // image.
-type Eye interface {
+type Witness interface {
 	// Work estimates the time that Of takes, rather more than less, and reports whether it can.
 	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
 	Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
@@ -28,7 +28,7 @@ type Eye interface {
 // Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
 // weights, and as many functions of them as the ladder needs, computed on so many cores, or by
 // an eye that is quicker.
-func Fingerprinted(k fingerprint.Key, threads int, eyes ...Eye) law {
+func Fingerprinted(k fingerprint.Key, threads int, eyes ...Witness) law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + k.String(), Drawn: true, Independent: true,
 		Work: func(s grid.Source) time.Duration {
@@ -43,7 +43,7 @@ func Fingerprinted(k fingerprint.Key, threads int, eyes ...Eye) law {
 
 // quickest is the eye that sees an image sooner than so many cores do, nil for none, and the
 // time that it takes or they take.
-func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (best Eye, work time.Duration) {
+func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (best Witness, work time.Duration) {
 	work = fingerprint.Work(in, k, threads)
 	for _, e := range eyes {
 		if w, ok := e.Work(in, k, threads); ok && w < work {
@@ -56,7 +56,9 @@ func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (best 
 // HoldToFingerprint is nil where an answer has the fingerprint of its image, with a key's
 // weights and as many functions of them as the ladder needs, computed on so many cores, or by
 // an eye that is quicker; else a level whose change is wrong, where that can be found soon.
-func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Eye) (*verify.Diff, error) {
+func HoldToFingerprint(
+	in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness,
+) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	k = k.For(levels)
 	if d := misplaced(out, levels); d != nil {
@@ -66,7 +68,7 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int,
 	if err != nil {
 		return nil, err
 	}
-	d, err := unlike(want, out, levels, k, threads)
+	d, err := checkSum(want, out, levels, k, threads)
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int,
 }
 
 // look takes the fingerprint of an image. What an eye fails at the cores do.
-func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerprint.Sum, error) {
+func look(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (fingerprint.Sum, error) {
 	if e, _ := quickest(in, k, threads, eyes); e != nil {
 		if sum, err := e.Of(in, k, threads); err == nil {
 			return sum, nil
@@ -94,8 +96,8 @@ func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerpri
 	return fingerprint.Of(in, k, threads)
 }
 
-// unlike is nil where a curve has the fingerprint of its image.
-func unlike(want fingerprint.Sum, out VCEC, levels int64, k fingerprint.Key, threads int) (*verify.Diff, error) {
+// checkSum returns nil if a curve has the fingerprint of its image.
+func checkSum(want fingerprint.Sum, out VCEC, levels int64, k fingerprint.Key, threads int) (*verify.Diff, error) {
 	got, err := SumOf(out, levels, k, threads)
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 		if err != nil {
 			return nil, err
 		}
-		got, err := fingerprint.OfCurve(out.below(top).All(), levels, k)
+		got, err := fingerprint.OfCurve(out.changesBelow(top).All(), levels, k)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +184,7 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 	return atLevel(in, agree, "a change of %+d", chi-before, change), nil
 }
 
-// below is the steps at the levels below top.
-func (v VCEC) below(top int64) VCEC {
+// changesBelow returns the steps at the levels below top.
+func (v VCEC) changesBelow(top int64) VCEC {
 	return v[:sort.Search(len(v), func(i int) bool { return v[i].Level >= top })]
 }

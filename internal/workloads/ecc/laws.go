@@ -21,7 +21,7 @@ type (
 // Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
 // drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and
 // cutting leave unchanged, and what other ways to the curve answer. Cheap ones come first.
-func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
+func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
 	laws := []law{
 		sumsOf(Convention{}),

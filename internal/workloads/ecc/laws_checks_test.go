@@ -808,7 +808,7 @@ func bytesReadOnce(t *testing.T) {
 // fewer are to be taken; who counts is heard first, and is not kept until it was looked.
 func goTogether(t *testing.T) {
 	both := func(threads int, count, look func() error) error {
-		rest, err := together(threads, 3, count, look)
+		rest, err := countAndLook(threads, 3, count, look)
 		if err == nil {
 			err = rest()
 		}
@@ -818,7 +818,7 @@ func goTogether(t *testing.T) {
 	if err := both(3, func() error { met <- true; return nil }, func() error { <-met; return nil }); err != nil {
 		t.Error(err)
 	}
-	rest, err := together(3, 3, func() error { return nil }, func() error { <-met; return errBroken })
+	rest, err := countAndLook(3, 3, func() error { return nil }, func() error { <-met; return errBroken })
 	met <- true
 	if err != nil || !errors.Is(rest(), errBroken) {
 		t.Errorf("who has counted is kept: %v", err)

@@ -111,16 +111,16 @@ func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 	}
 	rest := slices.Clone(p.sum)
 	rest.Add(p.held, -1)
-	return p.unlike(in, rest, out)
+	return p.checkSum(in, rest, out)
 }
 
-// unlike is nil where some steps have a fingerprint.
-func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.Diff, error) {
+// checkSum returns nil if the steps have the expected fingerprint.
+func (p *pass) checkSum(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	return unlike(want, out, levels, p.keyFor(in, p.in), runtime.GOMAXPROCS(0))
+	return checkSum(want, out, levels, p.keyFor(in, p.in), runtime.GOMAXPROCS(0))
 }
 
 // keyFor is the key for an image, or for its slabs in a convention of theirs.
@@ -243,7 +243,7 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func
 		}
 		return err
 	}
-	looks, err := together(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
+	looks, err := countAndLook(j.c.Threads, runtime.GOMAXPROCS(0), count, look)
 	if err != nil {
 		return nil, err
 	}
@@ -261,10 +261,10 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func
 	return func() error { return cmp.Or(looks(), more()) }, nil
 }
 
-// together counts and looks, by so many threads on so many cores: at the same time where that takes no
+// countAndLook counts and looks, by so many threads on so many cores: at the same time where that takes no
 // more cores, and none of them waits for the others in between. It counts on the caller's goroutine, and
 // returns when it has counted: rest waits until it has looked, too, where there is no error.
-func together(threads, cores int, count, look func() error) (rest func() error, err error) {
+func countAndLook(threads, cores int, count, look func() error) (rest func() error, err error) {
 	if threads == 1 || threads < cores {
 		if err := count(); err != nil {
 			return nil, err
@@ -309,7 +309,7 @@ func (j *passJob) spill(job bench.Job[VCEC], sum, held fingerprint.Sum) error {
 	some := slices.Clone(sum)
 	some.Add(held, -1)
 	if j.pass.wrong == nil {
-		if j.pass.wrong, err = j.pass.unlike(j.in, some, out); err != nil {
+		if j.pass.wrong, err = j.pass.checkSum(j.in, some, out); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func alike(k fingerprint.Key) law {
 			for _, view := range views {
 				all := k.For(view.Ladder().Len())
 				for _, k := range []fingerprint.Key{all, all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
-					isa, want, got, err := fingerprint.Apart(view, k, runtime.GOMAXPROCS(0))
+					isa, want, got, err := fingerprint.DifferingISA(view, k, runtime.GOMAXPROCS(0))
 					if err != nil {
 						return nil, err
 					}

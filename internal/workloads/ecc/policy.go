@@ -13,7 +13,7 @@ import (
 
 // Policy says when a VCEC is right: closed forms, agreement of all nonzero
 // steps, and the laws, with eyes for the fingerprint.
-func Policy(eyes ...Eye) verify.Policy[grid.Source, VCEC] {
+func Policy(eyes ...Witness) verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first,
 		Known: Known,

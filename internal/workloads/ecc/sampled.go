@@ -27,7 +27,7 @@ func (l Lines) Sampled(values []float64) (Lines, error) {
 			i = len(values) - 1 - i
 			value = grid.Numbers(values[i])[0]
 		}
-		end := at + sort.Search(len(l.Curve)-at, func(k int) bool { return l.beyond(at+k, value) })
+		end := at + sort.Search(len(l.Curve)-at, func(k int) bool { return l.isBeyond(at+k, value) })
 		var change int64
 		for ; at < end; at++ {
 			change += l.step(at).Change

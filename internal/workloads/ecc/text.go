@@ -70,7 +70,7 @@ func (p Provenance) WriteEvidence(w io.Writer) error {
 	}{p, p.Evidence})
 }
 
-// Describe is the provenance of a curve in a convention, but for who says so.
+// Describe returns the provenance of a curve in a convention, without the witness.
 func Describe(input string, in grid.Source, c Convention) Provenance {
 	p := Provenance{
 		Input: input, Shape: grid.Extent(in), Type: in.Type().String(), Ladder: in.Ladder().String(),
@@ -205,15 +205,15 @@ func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 // At is χ of the set at a value, which need not be a level, or of lines that come After
 // others, what they add to it.
 func (l Lines) At(value grid.Number) (chi int64) {
-	n := sort.Search(len(l.Curve), func(i int) bool { return l.beyond(i, value) })
+	n := sort.Search(len(l.Curve), func(i int) bool { return l.isBeyond(i, value) })
 	for i := range n {
 		chi += l.step(i).Change
 	}
 	return chi
 }
 
-// beyond reports whether step i is not yet part of the set at a value.
-func (l Lines) beyond(i int, value grid.Number) bool {
+// isBeyond reports whether step i is not yet part of the set at a value.
+func (l Lines) isBeyond(i int, value grid.Number) bool {
 	c := l.Labels.Compare(l.Ladder.Value(l.step(i).Level), value)
 	return c > 0 && !l.In.Superlevel || c < 0 && l.In.Superlevel
 }
@@ -226,11 +226,11 @@ const stretchLines = 1 << 14
 
 // write writes all lines, which put appends to bytes, formatted on all cores.
 func (l Lines) write(w io.Writer, put func([]byte, Line) []byte) error {
-	return l.from(l.begin(), w, put)
+	return l.writeAfter(l.begin(), w, put)
 }
 
-// from is write for the lines after a stretch.
-func (l Lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error {
+// writeAfter writes the lines after a stretch.
+func (l Lines) writeAfter(s stretch, w io.Writer, put func([]byte, Line) []byte) error {
 	type job struct {
 		stretch
 		text chan []byte
@@ -427,7 +427,7 @@ func (l Lines) writeJSON(w io.Writer, begins bool) error {
 		}
 		separator = ",\n  "
 	}
-	return l.from(s, w, put)
+	return l.writeAfter(s, w, put)
 }
 
 func (l Lines) writeJSONL(w io.Writer) error {

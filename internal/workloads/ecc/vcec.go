@@ -1,7 +1,7 @@
-// Package ecc is the question that the project asks: the Euler characteristic
-// curve of an image in the T-construction, sublevel sets, not periodic. It holds
-// the answer (VCEC and Curve), the definition it is counted by, the closed
-// forms, the laws, and the policy that says when two answers agree.
+// Package ecc defines the question of the Euler characteristic curve of an image, in every
+// Convention: constructions T and V, sublevel and superlevel sets, masks and periodic axes. It has
+// the answer (VCEC and Curve), the definition, the closed forms, the laws, and the policy that
+// compares answers.
 package ecc
 
 import (

@@ -214,8 +214,8 @@ func project(x []float64, off [][]float64) {
 	}
 }
 
-// held is all that a map is held to, but that nothing is missing.
-func (p *Problem) held(m Map) ([]verify.Measure, certificate, error) {
+// measuresOf returns all measures of a map except the proof of completeness.
+func (p *Problem) measuresOf(m Map) ([]verify.Measure, certificate, error) {
 	list, c, err := p.pairs(m)
 	if err != nil || c.residuals == nil {
 		return list, c, err
@@ -230,9 +230,9 @@ func factored(n int) bool {
 	return math.Pow(float64(n), 3)/2 <= mostProducts && n*n <= mostNumbers
 }
 
-// below counts the eigenvalues of L that are less than a shift, and returns by how much rounding may have
+// countBelow counts the eigenvalues of L that are less than a shift, and returns by how much rounding may have
 // moved those that it counted.
-func (g *Graph) below(shift float64) (n int, moved float64, err error) {
+func (g *Graph) countBelow(shift float64) (n int, moved float64, err error) {
 	if g.features == nil {
 		s := g.shape
 		return inertia.Graph{
@@ -259,7 +259,7 @@ const starts = 3
 // refutes the map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue.
 // That it finds none proves nothing.
 func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	list, c, err := p.held(m)
+	list, c, err := p.measuresOf(m)
 	if err != nil || c.residuals == nil {
 		return list, err
 	}

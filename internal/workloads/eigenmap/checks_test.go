@@ -284,7 +284,7 @@ func inertiaCounts(t *testing.T) {
 			if values[k]-values[k-1] < 1e-9 {
 				continue
 			}
-			n, rounding, err := g.below((values[k] + values[k-1]) / 2)
+			n, rounding, err := g.countBelow((values[k] + values[k-1]) / 2)
 			if err != nil || n != k || rounding > 1e-6 {
 				t.Errorf("%s: %d below the middle of values %d and %d, rounding %g, %v", name, n, k, k+1, rounding, err)
 			}
@@ -415,7 +415,7 @@ func pairsAreHeld(t *testing.T) {
 			m.Vectors[k] = slices.Clone(x)
 		}
 		c.change(&m)
-		list, _, err := c.of.held(m)
+		list, _, err := c.of.measuresOf(m)
 		if err != nil {
 			t.Fatal(err)
 		}

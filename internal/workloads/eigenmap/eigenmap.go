@@ -2,7 +2,7 @@
 // Belkin and Niyogi 2003; Cheng et al. 2014): the lowest eigenpairs of the Laplacian of a graph
 // of its voxels or of its patches, and the segmentation by the second of them. There are three
 // questions, each a workload: the pairs to a tolerance, of either graph, and what some steps of
-// Lanczos' method reach. doc/eigenmap.md has the definitions.
+// Lanczos' method reach. doc/proofs/eigenmap.md has the definitions.
 package eigenmap
 
 import (
@@ -236,7 +236,7 @@ func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Pro
 func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q := Inputs(Lanczos)
 	return workload(q, bench.Question{
-		Doc: "what some steps of Lanczos' method reach of the lowest eigenpairs of the Laplacian of an image's patches",
+		Doc: "the lowest eigenpairs of the Laplacian of an image's patches after some steps of Lanczos' method",
 		Adversarial: []string{
 			q.Spell("noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), q.Spell("ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
 			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
@@ -300,29 +300,29 @@ func (p *Problem) Close() error { return grid.Close(p.Source) }
 func form(kind string) name.Form {
 	if kind == Grid {
 		return name.Form{Kind: kind, Keys: []name.Key{
-			{Key: "k", Doc: "how many of the lowest pairs", Min: 1, Max: 1 << 10, Default: 4},
-			{Key: "tol", Doc: "digits of the residual: |Lx − λx| of at most 10^-N", Min: 1, Max: 12, Default: 6},
-			{Key: "sigma", Doc: "difference σ of values, from 0 to 1, in thousandths", Min: 1, Max: 1 << 20, Default: 100},
-			{Key: "floor", Doc: "what each weight has at least, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
-			{Key: "corners", Doc: "neighbours: 0 those that share a face, 1 all that touch", Min: 0, Max: 1, Default: 0},
+			{Key: "k", Doc: "number of lowest pairs", Min: 1, Max: 1 << 10, Default: 4},
+			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 6},
+			{Key: "sigma", Doc: "scale σ of value differences (0 to 1), in thousandths", Min: 1, Max: 1 << 20, Default: 100},
+			{Key: "floor", Doc: "least weight, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
+			{Key: "corners", Doc: "neighbours: 0: voxels that share a face, 1: all that touch", Min: 0, Max: 1, Default: 0},
 			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
-			{Key: "radius", Doc: "neighbours are within so many voxels; without it those that share a face", Min: 1, Max: mostRadius, Default: 1, Optional: true},
+			{Key: "radius", Doc: "neighbours are voxels within this distance", Min: 1, Max: mostRadius, Default: 1, Optional: true},
 		}}
 	}
 	graph := []name.Key{
-		{Key: "alpha", Doc: "difference α of grey values, from 0 to 255", Min: 1, Max: 1 << 20, Default: 40},
-		{Key: "beta", Doc: "distance β, in patches", Min: 1, Max: 1 << 20, Default: 5},
-		{Key: "side", Doc: "voxels of a patch along each axis", Min: 1, Max: 1 << 10, Default: 4},
+		{Key: "alpha", Doc: "scale α of grey differences (0 to 255)", Min: 1, Max: 1 << 20, Default: 40},
+		{Key: "beta", Doc: "scale β of distances, in patches", Min: 1, Max: 1 << 20, Default: 5},
+		{Key: "side", Doc: "side of a patch in voxels", Min: 1, Max: 1 << 10, Default: 4},
 	}
 	if kind == Patch {
 		return name.Form{Kind: kind, Keys: append([]name.Key{
-			{Key: "k", Doc: "how many of the lowest pairs", Min: 1, Max: 1 << 10, Default: 2},
-			{Key: "tol", Doc: "digits of the residual: |Lx − λx| of at most 10^-N", Min: 1, Max: 12, Default: 8},
+			{Key: "k", Doc: "number of lowest pairs", Min: 1, Max: 1 << 10, Default: 2},
+			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 8},
 		}, graph...)}
 	}
 	return name.Form{Kind: kind, Keys: append(append([]name.Key{
 		{Key: "steps", Doc: "steps of Lanczos' method", Min: 2, Max: 1 << 20, Default: 250},
-	}, graph...), name.Key{Key: "start", Doc: "seed of the vector that steps start from", Min: 0, Max: 1 << 40, Default: 1})}
+	}, graph...), name.Key{Key: "start", Doc: "seed of the start vector", Min: 0, Max: 1 << 40, Default: 1})}
 }
 
 // pairsOfSteps is how many pairs are asked of steps: the paper's two.

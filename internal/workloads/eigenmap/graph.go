@@ -153,8 +153,8 @@ func (p *Problem) behind() (list [][3]int64) {
 	return list
 }
 
-// at is the node that lies so far from one, or −1.
-func (g *Graph) at(i int, by [3]int64) int {
+// nodeAt returns the node at a distance from node i, or −1.
+func (g *Graph) nodeAt(i int, by [3]int64) int {
 	s := g.shape
 	z, y, x := s.Coordinates(int64(i))
 	x, y, z = x+by[0], y+by[1], z+by[2]
@@ -176,7 +176,7 @@ func (g *Graph) link(values []float64) {
 	for _, by := range g.p.behind() {
 		weights := make([]float64, len(values))
 		g.eachRow(func(i int) {
-			if j := g.at(i, by); j >= 0 {
+			if j := g.nodeAt(i, by); j >= 0 {
 				d := f(i) - f(j)
 				weights[i] = math.Exp(-d*d/(g.p.Sigma*g.p.Sigma)) + g.p.Floor
 			}
@@ -412,8 +412,8 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 	}
 }
 
-// unlike is the square of the distance of two patches' features, a whole number.
-func unlike(a, b []int32) (d int32) {
+// squaredDistance returns the square of the distance of two patches' features, a whole number.
+func squaredDistance(a, b []int32) (d int32) {
 	b = b[:len(a)]
 	for k, v := range a {
 		e := v - b[k]
@@ -428,7 +428,7 @@ func (g *Graph) weight(i, j int) float64 {
 	az, ay, ax := g.shape.Coordinates(int64(i))
 	bz, by, bx := g.shape.Coordinates(int64(j))
 	apart := (ax-bx)*(ax-bx) + (ay-by)*(ay-by) + (az-bz)*(az-bz)
-	d := unlike(g.features[i*m:][:m], g.features[j*m:][:m])
+	d := squaredDistance(g.features[i*m:][:m], g.features[j*m:][:m])
 	return math.Exp(-float64(d)/(float64(m)*g.p.Alpha*g.p.Alpha) - float64(apart)/(2*g.p.Beta*g.p.Beta))
 }
 
@@ -623,7 +623,7 @@ func (g *Graph) components() (of []int, n int) {
 	if g.features != nil {
 		for i := range parent {
 			for _, by := range [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
-				if j := g.at(i, by); j >= 0 {
+				if j := g.nodeAt(i, by); j >= 0 {
 					join(i, j, g.weight(i, j))
 				}
 			}

@@ -18,20 +18,20 @@ type (
 // certifiedPolicy says when pairs are right: by what the harness finds of them, whatever another's
 // are, and when nothing is missing.
 func certifiedPolicy() verify.Policy[*Problem, Map] {
-	return told(verify.Policy[*Problem, Map]{
+	return recordOnly(verify.Policy[*Problem, Map]{
 		Distance: distance,
 		Laws: verify.Bounded([]law{
 			nothingMissed(), nothingFound(),
-			{Name: "closed spectrum of an image all of one value", Calls: 1, Work: on(100), Measure: spectrum},
+			{Name: "closed spectrum of an image all of one value", Calls: 1, Work: costPerNode(100), Measure: spectrum},
 			{Name: "the second value is at most any set's normalised cut", Work: passes(2), Measure: cuts},
-			{Name: "flip along x has the same values", Calls: 1, Work: on(5), Measure: flipped},
+			{Name: "flip along x has the same values", Calls: 1, Work: costPerNode(5), Measure: flipped},
 		}, vectors),
 		Weak: weak,
 	})
 }
 
-// told is the policy whose measures are aside, in records alone, but for the residual.
-func told(policy verify.Policy[*Problem, Map]) verify.Policy[*Problem, Map] {
+// recordOnly returns the policy with all measures except the residual in records only.
+func recordOnly(policy verify.Policy[*Problem, Map]) verify.Policy[*Problem, Map] {
 	distance := policy.Distance
 	policy.Distance = func(p *Problem, want, got Map) []verify.Measure { return aside(distance(p, want, got)) }
 	for k, l := range policy.Laws {
@@ -73,7 +73,7 @@ func Complete(p *Problem) verify.Law[*Problem, Map] {
 // stepsPolicy says when what steps reach is right: when they are steps, and the pairs those of their
 // matrix; and the values those of the definition's steps.
 func stepsPolicy() verify.Policy[*Problem, Map] {
-	return told(verify.Policy[*Problem, Map]{
+	return recordOnly(verify.Policy[*Problem, Map]{
 		Distance: distance,
 		Laws: verify.Bounded([]law{
 			takenSteps(),
@@ -90,7 +90,7 @@ func takenSteps() law {
 // distance measures an answer by itself, and its values by those of another: residuals alone do not say
 // that no pair is missing.
 func distance(p *Problem, want, got Map) []verify.Measure {
-	list, _, err := p.held(got)
+	list, _, err := p.measuresOf(got)
 	if p.Kind == Lanczos {
 		list, _, err = p.pairs(got)
 	}
@@ -133,12 +133,12 @@ func (p *Problem) edges() float64 {
 	if p.Kind == Grid {
 		return n * float64(2*len(p.behind()))
 	}
-	return n * p.around(p.farEnough(rows))
+	return n * p.patchesAround(p.farEnough(rows))
 }
 
-// around is about how many patches there are as far from one as the factor of distance is e to the
+// patchesAround returns about how many patches there are as far from one as the factor of distance is e to the
 // power of −exponent.
-func (p *Problem) around(exponent float64) float64 {
+func (p *Problem) patchesAround(exponent float64) float64 {
 	square := 2 * exponent * p.Beta * p.Beta
 	ball := math.Pi * square
 	if p.Shape().D > 1 {
@@ -160,13 +160,13 @@ func searched(p *Problem) time.Duration {
 	const node, near = 30, 1
 	each := node * float64(p.Nodes().Voxels())
 	if p.Kind != Grid {
-		each += near * min(mostNear, float64(p.Nodes().Voxels())*p.around(-math.Log(nearest)))
+		each += near * min(mostNear, float64(p.Nodes().Voxels())*p.patchesAround(-math.Log(nearest)))
 	}
 	return passes(3)(p) + time.Duration(starts*mostSought*each/float64(runtime.GOMAXPROCS(0)))
 }
 
-// on is so many nanoseconds a node on all cores.
-func on(each float64) func(*Problem) time.Duration {
+// costPerNode returns a cost in nanoseconds per node, on all cores.
+func costPerNode(each float64) func(*Problem) time.Duration {
 	return func(p *Problem) time.Duration {
 		return time.Duration(each * float64(p.Nodes().Voxels()) / float64(runtime.GOMAXPROCS(0)))
 	}
@@ -219,5 +219,5 @@ func stepping(p *Problem) time.Duration {
 // that which makes the graph, and a few products with the vectors of the steps.
 func recurring(p *Problem) time.Duration {
 	const products = 4*draws + 2*pairsOfSteps
-	return passes(3)(p) + on(products*float64(p.Steps))(p)
+	return passes(3)(p) + costPerNode(products*float64(p.Steps))(p)
 }

@@ -27,22 +27,22 @@ func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, c, err := p.held(m)
-	if err != nil || c.residuals == nil || !within(list) {
+	list, c, err := p.measuresOf(m)
+	if err != nil || c.residuals == nil || !keepLimits(list) {
 		return list, err
 	}
 	if p.Kind != Grid && !factored(g.Nodes()) {
 		return nil, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
 	}
 	_, parts := g.components()
-	count, err := newBounds(m, c, min(parts, p.K)).prove(g.below)
+	count, err := newBounds(m, c, min(parts, p.K)).prove(g.countBelow)
 	if err != nil {
 		return nil, err
 	}
 	return append(list, count), nil
 }
 
-func within(list []verify.Measure) bool {
+func keepLimits(list []verify.Measure) bool {
 	for _, m := range list {
 		if !m.Within() {
 			return false
@@ -92,9 +92,9 @@ func (b *bounds) open() int {
 	return -1
 }
 
-// above raises the bounds of the first i eigenvalues, where the next one is at least rho: each is at least its
+// raise raises the bounds of the first i eigenvalues, where the next one is at least rho: each is at least its
 // value less |R|²/(rho − θ), R their residuals and θ the i-th value (Lehmann 1949).
-func (b *bounds) above(i int, rho float64) {
+func (b *bounds) raise(i int, rho float64) {
 	for i--; i >= 0; i-- {
 		if gap := rho - b.values[i]; gap > 0 {
 			off := b.squares[i]/gap + 2*(b.skew[i]+b.gram*rho)
@@ -135,7 +135,7 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 			for i := first; i <= last; i++ {
 				b.lower[i] = max(b.lower[i], shift-moved)
 			}
-			b.above(first, shift-moved)
+			b.raise(first, shift-moved)
 			continue
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 			return m, err
 		}
 		if n <= first {
-			b.above(first, shift-again)
+			b.raise(first, shift-again)
 		}
 		if b.open() >= last {
 			return m, verify.Undecided(

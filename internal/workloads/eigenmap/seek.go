@@ -117,7 +117,7 @@ func (g *Graph) searching() (*coarsening, product) {
 			})
 		}
 	}
-	own, apply := g.near()
+	own, apply := g.nearGraph()
 	return own.coarsen(), apply
 }
 
@@ -143,10 +143,10 @@ func (g *Graph) nearby(most int64) int64 {
 	return reach
 }
 
-// near is the graph of patches that are near each other alone, and the product of its Laplacian,
+// nearGraph returns the graph of patches that are near each other alone, and the product of its Laplacian,
 // with the masses of all: what a search takes its steps by. What it finds is held to all weights
 // afterwards.
-func (g *Graph) near() (*Graph, product) {
+func (g *Graph) nearGraph() (*Graph, product) {
 	own := *g
 	own.reach = g.nearby(mostNear)
 	own.places()

@@ -147,7 +147,7 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		off.Value = larger(off.Value, norm(tc))
 	}
 	last := m.Values[p.K-1] - 2*mostSkew
-	return append(list, outside, off, verify.Measure{Name: "values of T below the last", Value: float64(m.below(last)), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g", last)}), nil
+	return append(list, outside, off, verify.Measure{Name: "values of T below the last", Value: float64(m.countBelow(last)), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g", last)}), nil
 }
 
 // draws is how many random vectors a recurrence is tried with: a column that is off by e is missed
@@ -202,8 +202,8 @@ func (m Map) byT(z []float64) []float64 {
 	return out
 }
 
-// below counts the eigenvalues of T that are less than a bound, by the signs of its pivots.
-func (m Map) below(bound float64) (n int) {
+// countBelow counts the eigenvalues of T that are less than a bound, by the signs of its pivots.
+func (m Map) countBelow(bound float64) (n int) {
 	pivot := 1.0
 	for k, a := range m.Diagonal {
 		next := a - bound

@@ -19,8 +19,8 @@ func (b box) shape() grid.Shape {
 	return grid.Shape{D: b.to[2] - b.from[2], H: b.to[1] - b.from[1], W: b.to[0] - b.from[0]}
 }
 
-// with is the box and all that is at most so far from it, within an image.
-func (b box) with(far int64, sides [3]int64) box {
+// enlarged returns the box with a margin of far voxels, clipped to the image.
+func (b box) enlarged(far int64, sides [3]int64) box {
 	for a, n := range sides {
 		b.from[a], b.to[a] = max(0, b.from[a]-far), min(n, b.to[a]+far)
 	}
@@ -87,11 +87,11 @@ func PlainBoxes() verify.Law[*Problem, Flow] {
 }
 
 func (p *Problem) boxesTake(boxes []box) time.Duration {
-	took := on(scaleNS, 0)(p)
+	took := stepCost(scaleNS, 0)(p)
 	for _, b := range boxes {
 		q := *p
-		q.Source = boxed{p.Source, b.with(p.Steps+1, p.sides()).shape()}
-		took += on(startNS, stepNS)(&q)
+		q.Source = boxed{p.Source, b.enlarged(p.Steps+1, p.sides()).shape()}
+		took += stepCost(startNS, stepNS)(&q)
 	}
 	return took
 }
@@ -122,10 +122,10 @@ func (p *Problem) inBoxes(boxes []box, out Flow) (*verify.Diff, error) {
 			return nil, err
 		}
 		extent := p.extentOf(values)
-		scaled = func(i int64) float32 { return extent.of(values.at(int(i))) }
+		scaled = func(i int64) float32 { return extent.normalised(values.at(int(i))) }
 	}
 	for _, b := range boxes {
-		around := b.with(p.Steps+1, p.sides())
+		around := b.enlarged(p.Steps+1, p.sides())
 		q := p.Flowing(p.startIn(around, scaled), p.Steps)
 		q.Source, q.Storage = boxed{p.Source, around.shape()}, p.Storage
 		want, err := Define(q, 0)

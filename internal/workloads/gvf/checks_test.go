@@ -420,7 +420,7 @@ func lawsSeeUnrest(t *testing.T) {
 // atRest is about the steady state: small fields of a weak diffusion come to rest in so many steps, as
 // far as float32 goes.
 func atRest(p *Problem) (Flow, error) {
-	q := p.after(2000)
+	q := p.afterSteps(2000)
 	q.Tol = 0
 	return Define(q, 1)
 }
@@ -534,7 +534,7 @@ func energiesFall(t *testing.T) {
 		return open(t, Inputs(Name).Spell("noise/shape=6x5x4/type=uint8/seed=1", steps, 50, int64(boundary)))
 	}
 	for p, want := range map[*Problem]bool{of(1, Replicate): false, of(2, Third): false, of(2, Replicate): true, of(7, Replicate): true} {
-		half, err := Define(p.after(p.Steps/2), 1)
+		half, err := Define(p.afterSteps(p.Steps/2), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -754,7 +754,7 @@ func boxesCover(t *testing.T) {
 		}
 		corners, around := map[[3]int64]bool{}, int64(0)
 		for _, b := range list {
-			around += b.with(p.Steps+1, p.sides()).shape().Voxels()
+			around += b.enlarged(p.Steps+1, p.sides()).shape().Voxels()
 			var corner [3]int64
 			for a, n := range p.sides() {
 				if b.from[a] < 0 || b.to[a] > n || b.from[a] >= b.to[a] {
@@ -1058,8 +1058,8 @@ func lawsApply(t *testing.T) {
 	}{
 		"flat":     {p, []string{y}},
 		"solid":    {solid, nil},
-		"no steps": {p.after(0), []string{one, y, falls}},
-		"one step": {p.after(1), []string{y, falls}},
+		"no steps": {p.afterSteps(0), []string{one, y, falls}},
+		"one step": {p.afterSteps(1), []string{y, falls}},
 		"third":    {NewProblem(p.Source, p.Mu, 3, 0, Third), []string{turned, y, falls}},
 		"given":    {p.Flowing(start.V0, 3), []string{x, y, z}},
 		"in parts": {masked, []string{boxes, turned, x, y, z}},

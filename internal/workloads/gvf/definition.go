@@ -86,7 +86,7 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 	return v0, b, nil
 }
 
-// normalised is the image from 0 to 1.
+// normalised returns the image from 0 to 1.
 func (p *Problem) normalised() ([]float32, error) {
 	values, err := p.values()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Problem) normalised() ([]float32, error) {
 	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, from, to int64) {
 		for i := int(from); i < int(to); i++ {
 			if p.inside(i) {
-				f[i] = extent.of(values.at(i))
+				f[i] = extent.normalised(values.at(i))
 			}
 		}
 	})
@@ -125,8 +125,8 @@ func (p *Problem) extentOf(values list) extent {
 	return all
 }
 
-// of is a value from 0 to 1.
-func (e extent) of(v float64) float32 {
+// normalised returns a value from 0 to 1.
+func (e extent) normalised(v float64) float32 {
 	if e.greatest <= e.least {
 		return 0
 	}
@@ -227,9 +227,9 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 		to := next[r*s.W:][:s.W]
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
-			to[x] = line.at(x, here[before], here[after])
+			to[x] = line.step(x, here[before], here[after])
 		}
-		line.between(to)
+		line.stepInner(to)
 	}
 }
 
@@ -240,8 +240,8 @@ type line[T float32 | float64] struct {
 	deep                                    bool // in 3D
 }
 
-// at is what becomes of a value, beside two others.
-func (l *line[T]) at(x int64, before, after T) T {
+// step returns what becomes of a value, beside two others.
+func (l *line[T]) step(x int64, before, after T) T {
 	sum, sides := T(T(before+after)+T(l.north[x]+l.south[x])), T(4)
 	if l.deep {
 		sum, sides = T(sum+T(l.below[x]+l.above[x])), 6
@@ -250,8 +250,8 @@ func (l *line[T]) at(x int64, before, after T) T {
 	return T(u + T(T(l.mu*T(sum-T(sides*u)))-T(T(u-l.v0[x])*l.b[x])))
 }
 
-// between sets what is not at the ends.
-func (l *line[T]) between(to []T) {
+// stepInner sets all values except the two at the ends.
+func (l *line[T]) stepInner(to []T) {
 	n := len(to) - 2
 	if n <= 0 {
 		return

@@ -1,7 +1,7 @@
 // Package gvf is the question of the gradient vector flow of an image (Xu and Prince 1998;
 // Smistad et al. 2012): its gradient V0, diffused where it is weak. There are two questions,
 // each a workload: the field after N explicit steps, bit for bit, and the steady state to a
-// tolerance. doc/gvf.md has the definitions.
+// tolerance. doc/proofs/gvf.md has the definitions.
 package gvf
 
 import (
@@ -218,7 +218,7 @@ func form(kind string) name.Form {
 	}
 	return name.Form{Kind: kind, Keys: []name.Key{first,
 		{Key: "mu", Doc: "weight μ of the diffusion, in thousandths", Min: 1, Max: 1 << 20, Default: 50},
-		{Key: "boundary", Doc: "the neighbour beyond the border: 0 the voxel at it (replicate), 1 the one before that (third)", Min: 0, Max: 1, Default: 0},
+		{Key: "boundary", Doc: "neighbour beyond the border: 0 the border voxel (replicate), 1 the one before it (third)", Min: 0, Max: 1, Default: 0},
 	}}
 }
 

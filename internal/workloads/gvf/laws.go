@@ -20,12 +20,12 @@ const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
-	return law{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Memory: bytesEach(40), Check: plain}
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(40), Check: plain}
 }
 
 // Rest holds a steady state to its residual, as the first component that has too much of it.
 func Rest() verify.Law[*Problem, Flow] {
-	return law{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+	return law{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		list, err := residuals(p, out, ask)
 		if err != nil {
 			return nil, err
@@ -48,23 +48,24 @@ func stepsLaws() []law {
 	return verify.Bounded([]law{
 		PlainLoop(),
 		PlainBoxes(),
-		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
-		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},
-		{Name: "one step from the field before", Calls: 1, Work: on(startNS, 0), Check: oneStep},
-		{Name: "flip along x", Calls: 1.1, Work: on(5, 0), Check: flipped('x')},
-		{Name: "flip of the rows", Calls: 1.1, Work: on(5, 0), Check: flipped('y')},
-		{Name: "flip of the slices", Calls: 1.1, Work: on(5, 0), Check: flipped('s')},
-		{Name: "the energy falls", Calls: 0.6, Work: on(startNS, 0), Check: energyFalls},
+		{Name: "float64 within the bound of rounding", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Check: fixedPoint},
+		{Name: "one step from the field before", Calls: 1, Work: stepCost(startNS, 0), Check: oneStep},
+		{Name: "flip along x", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('x')},
+		{Name: "flip of the rows", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('y')},
+		{Name: "flip of the slices", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('s')},
+		{Name: "the energy falls", Calls: 0.6, Work: stepCost(startNS, 0), Check: energyFalls},
 	}, bytesEach(24))
 }
 
 func steadyLaws() []law {
 	return verify.Bounded([]law{
-		{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Measure: residuals},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
-		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: on(10*startNS, 0), Measure: manufactured},
-		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Measure: fixedState},
+		{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Measure: residuals},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: stepCost(10*startNS, 0),
+			Measure: manufactured},
+		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Measure: fixedState},
 	}, bytesEach(24))
 }
 
@@ -288,7 +289,7 @@ func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	if p.Steps == 0 {
 		return nil, verify.ErrNotApplicable
 	}
-	before, err := ask(p.after(p.Steps - 1))
+	before, err := ask(p.afterSteps(p.Steps - 1))
 	if err != nil {
 		return nil, err
 	}
@@ -307,8 +308,8 @@ func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	return agree(p, want, out), nil
 }
 
-// after is the problem with so many steps.
-func (p *Problem) after(steps int64) *Problem { return p.Flowing(p.V0, steps) }
+// afterSteps returns the problem with another number of steps.
+func (p *Problem) afterSteps(steps int64) *Problem { return p.Flowing(p.V0, steps) }
 
 // flipped holds that the flow of the image in reverse is the field in reverse, of which one
 // component points the other way. Sums over two neighbours do not tell which is which, so no
@@ -339,7 +340,7 @@ func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 				list[i] = v
 			}
 		}
-		return same(p, want, got, func(a, b float32) bool { return a == b }), nil
+		return compareFields(p, want, got, func(a, b float32) bool { return a == b }), nil
 	}
 }
 
@@ -349,7 +350,7 @@ func energyFalls(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	if p.Steps < 2 || p.Boundary != Replicate {
 		return nil, verify.ErrNotApplicable
 	}
-	half, err := ask(p.after(p.Steps / 2))
+	half, err := ask(p.afterSteps(p.Steps / 2))
 	if err != nil {
 		return nil, err
 	}

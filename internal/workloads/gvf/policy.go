@@ -92,14 +92,14 @@ func (p *Problem) place(c, i int) string {
 
 // agree is the first value of two fields that has other bits.
 func agree(p *Problem, want, got Flow) *verify.Diff {
-	return same(p, want, got, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
+	return compareFields(p, want, got, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 }
 
-func same(p *Problem, want, got Flow, equal func(a, b float32) bool) *verify.Diff {
+func compareFields(p *Problem, want, got Flow, equal func(a, b float32) bool) *verify.Diff {
 	if d := p.misshapen(got); d != nil {
 		return d
 	}
-	if alike(want, got) {
+	if hasSameBits(want, got) {
 		return nil
 	}
 	var first *verify.Diff
@@ -119,8 +119,8 @@ func same(p *Problem, want, got Flow, equal func(a, b float32) bool) *verify.Dif
 	return first
 }
 
-// alike reports whether two fields have the same bits.
-func alike(a, b Flow) bool {
+// hasSameBits reports whether two fields have the same bits.
+func hasSameBits(a, b Flow) bool {
 	var differ atomic.Bool
 	for c := range a.V {
 		inParts(int64(len(a.V[c])), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
@@ -135,8 +135,8 @@ func alike(a, b Flow) bool {
 // number tells any two values apart.
 func number(v float32) string { return fmt.Sprintf("%g (%#08x)", v, math.Float32bits(v)) }
 
-// on is so many nanoseconds a voxel and as many more for each step on all cores.
-func on(voxel, step int64) func(*Problem) time.Duration {
+// stepCost returns a cost in nanoseconds per voxel and per voxel and step, on all cores.
+func stepCost(voxel, step int64) func(*Problem) time.Duration {
 	return func(p *Problem) time.Duration {
 		each := float64(voxel) + float64(step)*float64(p.Dim())*float64(p.Steps)
 		return time.Duration(each * float64(p.Shape().Voxels()) / float64(runtime.GOMAXPROCS(0)))

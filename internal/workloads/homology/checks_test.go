@@ -118,7 +118,7 @@ func longTorsion(t *testing.T, over Ring) *Problem {
 func universalCoefficients(t *testing.T) {
 	g := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}
 	for r, want := range map[Ring][]int64{2: {1, 1, 1}, 3: {1, 0, 0}, Rationals: {1, 0, 0}} {
-		if got := g.over(r); !slices.Equal(got.Betti, want) {
+		if got := g.overRing(r); !slices.Equal(got.Betti, want) {
 			t.Errorf("over %v: %v, want %v", r, got, want)
 		}
 		if r > Integers && !slices.Equal(chainsOf(problem(t, "rp2")).betti(int64(r)), want) {
@@ -190,7 +190,7 @@ func wrongOrdersAreTold(t *testing.T) {
 			t.Errorf("b1 of %d: %v, %v", betti, d, err)
 		}
 		rational := &Problem{p.Complex, Rationals}
-		if d, err := chainsOf(p).byPrimes(rational, out.over(Rationals), why); (d == nil) != want || err != nil {
+		if d, err := chainsOf(p).byPrimes(rational, out.overRing(Rationals), why); (d == nil) != want || err != nil {
 			t.Errorf("b1 of %d over Q: %v, %v", betti, d, err)
 		}
 	}
@@ -363,12 +363,12 @@ func ranksAreOfSmith(t *testing.T) {
 				}
 			}
 			for _, prime := range []int64{2, 3, 5, mostPrime} {
-				if got, want := c.betti(prime), g.over(Ring(prime)); !slices.Equal(got, want.Betti) {
+				if got, want := c.betti(prime), g.overRing(Ring(prime)); !slices.Equal(got, want.Betti) {
 					t.Fatalf("%s over %d: %v, want %v", name, prime, got, want)
 				}
 			}
 			for _, r := range []Ring{Integers, Rationals, 2, 3} {
-				if d, err := byRanks(&Problem{p.Complex, r}, g.over(r), nil); d != nil || err != nil {
+				if d, err := byRanks(&Problem{p.Complex, r}, g.overRing(r), nil); d != nil || err != nil {
 					t.Fatalf("%s over %v: %v, %v", name, r, d, err)
 				}
 			}

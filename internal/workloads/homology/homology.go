@@ -108,7 +108,7 @@ func Workload(impls ...bench.Implementation[*Problem, Groups]) bench.Workload[*P
 
 func question() bench.Question {
 	q := bench.Question{
-		Doc: "the homology of a simplicial complex: Betti numbers, over the integers torsion, too",
+		Doc: "the homology of a simplicial complex: Betti numbers, and torsion over the integers",
 		Adversarial: []string{
 			"rp2", "rp2/over=3", "rp2/over=Q", "rp2/over=Z", "klein/over=2", "klein/over=Z", "torus/order=random/seed=2/over=Z", "sphere/dim=0", "sphere/dim=4/over=Z",
 			"moore/n=1/over=Z", "moore/n=6/over=2", "moore/n=6/over=3", "moore/n=12/order=random/seed=3/over=Z", "lens/p=3/q=1/over=3", "lens/p=5/q=2/over=Z",

@@ -32,10 +32,10 @@ func short(list []*big.Int) (out []uint64, err error) {
 	return out, nil
 }
 
-// over is the homology over a ring of a complex with these groups over the integers: by the
+// overRing returns the homology over a ring of a complex with these groups over the integers: by the
 // universal coefficients, a cyclic part of an order that p divides counts in its dimension and
 // in the next.
-func (g Groups) over(r Ring) Groups {
+func (g Groups) overRing(r Ring) Groups {
 	if r == Integers {
 		return g
 	}
@@ -126,7 +126,7 @@ func known(name string, p *Problem) (Groups, bool) {
 		return Groups{}, false
 	}
 	g, ok := integral(n)
-	return g.over(ring), ok
+	return g.overRing(ring), ok
 }
 
 // wedged is the homology of two complexes that share a vertex: the sum, of the reduced groups.

@@ -51,10 +51,10 @@ func laws() []law {
 			return time.Duration(faces(p)) * (enumerateNS + each)
 		}, Check: byRanks},
 		{Name: "Euler–Poincaré with the numbers of simplices", Work: func(p *Problem) time.Duration { return time.Duration(faces(p)) * enumerateNS }, Check: euler},
-		{Name: "other numbers of vertices, another order", Calls: 1.2, Check: same(func(c *simplicial.Complex) *simplicial.Complex {
+		{Name: "other numbers of vertices, another order", Calls: 1.2, Check: invariantUnder(func(c *simplicial.Complex) *simplicial.Complex {
 			return simplicial.Shuffled(c, uint64(c.Given()))
 		})},
-		{Name: "simplices cut at a point within", Calls: 5, Check: same(starred)},
+		{Name: "simplices cut at a point within", Calls: 5, Check: invariantUnder(starred)},
 		{Name: "suspension", Calls: 6, Check: suspension},
 		{Name: "a simplex more", Calls: 1.1, Check: oneMore},
 	}, func(p *Problem) int64 { return 16 * faces(p) })
@@ -101,7 +101,7 @@ func byRanks(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agree(p, want.over(p.Over), out), nil
+	return agree(p, want.overRing(p.Over), out), nil
 }
 
 // dividing is where an order is less than 2, or does not divide the next one.
@@ -153,7 +153,7 @@ func (c *chains) byPrimes(p *Problem, out Groups, why error) (*verify.Diff, erro
 		return agree(p, want, out), nil
 	}
 	for _, prime := range firstPrimes {
-		want, got := NewGroups(len(c.count)), out.over(Ring(prime))
+		want, got := NewGroups(len(c.count)), out.overRing(Ring(prime))
 		want.Betti = c.betti(prime)
 		if d := agree(p, want, got); d != nil {
 			d.Where += fmt.Sprintf(" over Z/%d, as it follows from %v", prime, out)
@@ -177,7 +177,9 @@ func euler(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-func same(change func(*simplicial.Complex) *simplicial.Complex) func(*Problem, Groups, ask) (*verify.Diff, error) {
+func invariantUnder(
+	change func(*simplicial.Complex) *simplicial.Complex,
+) func(*Problem, Groups, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
 		if p.Dim() < 0 {
 			return nil, verify.ErrNotApplicable

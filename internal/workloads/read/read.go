@@ -1,6 +1,5 @@
-// Package read is the question that nothing but reading answers: what is the sum of an
-// image's bytes, taken as 64-bit words? Whoever looks at each byte once cannot be faster
-// than its implementations, which are the ceilings of the others.
+// Package read defines the question of the sum of an image's bytes as 64-bit words, which needs
+// exactly one read of each byte. Its implementations are the ceilings of the others.
 package read
 
 import (
@@ -25,7 +24,7 @@ func Workload(impls ...bench.Implementation[grid.Source, uint64]) bench.Workload
 	return bench.Workload[grid.Source, uint64]{
 		Name: Name,
 		Question: bench.Question{
-			Doc: "the sum of an image's bytes as 64-bit words, which nothing but reading answers: the ceiling",
+			Doc: "the sum of an image's bytes as 64-bit words: the ceiling",
 			Adversarial: []string{
 				"noise/shape=1x1/type=uint8", "noise/shape=37x1/type=int16", "noise/shape=1x37/type=uint8", "noise/shape=5x5x2/type=uint8",
 				"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32", "noise/shape=1023x513/type=uint8",

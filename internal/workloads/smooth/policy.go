@@ -67,8 +67,8 @@ func sums(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 	return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprint(p.Iterations), Got: fmt.Sprint(out.Sum)}, nil
 }
 
-// at compares one curve with the definition at a level at which it changes.
-func at(s grid.Source, c Checkpoint) (*verify.Diff, error) {
+// compareAt compares one curve with the definition at a level at which it changes.
+func compareAt(s grid.Source, c Checkpoint) (*verify.Diff, error) {
 	level := s.Ladder().Len() / 2
 	if n := int64(len(c.VCEC)); n > 0 {
 		level = c.VCEC[(c.Iteration*7919+n/2)%n].Level
@@ -87,7 +87,7 @@ func first(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 	if len(out.Checkpoints) == 0 || out.Checkpoints[0].Iteration != 1 {
 		return &verify.Diff{Where: "iteration 1", Want: "a curve", Got: "none"}, nil
 	}
-	return at(p.Source, out.Checkpoints[0])
+	return compareAt(p.Source, out.Checkpoints[0])
 }
 
 // curve compares a kept curve with what it should be.
@@ -120,7 +120,7 @@ func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 	next, between := grid.NewBuffer(int64(len(now))), make([]float32, p.Shape().Voxels())
 	k := 0
 	for i := int64(1); i <= p.Iterations; i++ {
-		if kept(i, p.Iterations) {
+		if isCheckpoint(i, p.Iterations) {
 			if k >= len(out.Checkpoints) || out.Checkpoints[k].Iteration != i {
 				return &verify.Diff{Where: fmt.Sprintf("iteration %d", i), Want: "a curve", Got: "none"}, nil
 			}

@@ -1,10 +1,9 @@
-// Package smooth is the question of a pipeline that stays where the image is: the
-// Euler characteristic curve of an image, and of the image smoothed by a Gaussian
-// once, twice and so on (Wang et al. 2022, section 5.3). Every curve is brought to
-// the host and summed.
+// Package smooth defines the question of a pipeline on a resident image: the Euler characteristic
+// curve of an image, and of the image smoothed by a Gaussian once, twice and so on (Wang et al.
+// 2022, section 5.3). Every curve is copied to the host and summed.
 //
-// The smoothing is defined to the last bit (gauss.go), so that the curves of a
-// processor and of a device are equal.
+// The smoothing is defined to the last bit (gauss.go), so the curves of a processor and of a device
+// are equal.
 package smooth
 
 import (
@@ -40,7 +39,7 @@ func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*
 func question() bench.Question {
 	q := Inputs()
 	return bench.Question{
-		Doc:  "the Euler characteristic curve of an image that is counted and smoothed in turn",
+		Doc:  "the Euler characteristic curves of an image smoothed repeatedly",
 		Form: q.Form,
 		Adversarial: []string{
 			q.Spell("noise/shape=1x1/levels=4/type=float32/seed=5", 3), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 3), q.Spell("noise/shape=5x300/levels=256/type=float32/seed=5", 9),
@@ -83,12 +82,12 @@ func (a *Answer) Add(i, of int64, v ecc.VCEC) {
 		a.Trail = (a.Trail ^ uint64(chi)) * prime
 	}
 	a.Sum += chi
-	if kept(i, of) {
+	if isCheckpoint(i, of) {
 		a.Checkpoints = append(a.Checkpoints, Checkpoint{i, v})
 	}
 }
 
-func kept(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
+func isCheckpoint(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
 
 // Inputs makes pipelines from names smooth/iterations=N/of=IMAGE. Cost is one read of the image for
 // each iteration.
@@ -121,7 +120,7 @@ func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
 // form is what the names of pipelines look like.
 func form() name.Form {
-	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
+	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "number of times to count and smooth the image", Min: 1, Max: most, Default: 100}}}
 }
 
 // Encode writes the answer with its curves as package ecc does.

@@ -10,7 +10,7 @@ import (
 )
 
 // Limit is the largest relative error of a right answer, up to λ·range = 1000
-// (doc/softecc.md derives what binned makes of it).
+// (doc/proofs/softecc.md derives what binned makes of it).
 const Limit = 1e-5
 
 type (

@@ -1,7 +1,7 @@
 // Package softecc is the question of the differentiable Euler characteristic curve
 // (Saxena et al. 2025, equations 4 to 10): with a sigmoid in place of each cell's step,
 // what is the curve at some thresholds, and how does it change with the image, the
-// thresholds, the direction and the two scales? doc/softecc.md has the definitions.
+// thresholds, the direction and the two scales? doc/proofs/softecc.md has the definitions.
 package softecc
 
 import (
@@ -35,7 +35,7 @@ func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*P
 func question() bench.Question {
 	q := Inputs()
 	return bench.Question{
-		Doc:  "the Euler characteristic curve with sigmoids for steps, at thresholds, and its gradients",
+		Doc:  "the Euler characteristic curve with sigmoids in place of steps, and its gradients",
 		Form: q.Form,
 		Adversarial: []string{
 			q.Spell("noise/shape=1x1/type=uint8/seed=5", 5, 100, 100, 1), q.Spell("constant/shape=9x7x5/type=float32", 1, 100, 0, 2),
@@ -79,7 +79,7 @@ type Answer struct {
 
 // First reports whether of two voxels the first comes before the second: by its value in
 // Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
-// is what comparing along rows comes to: see doc/extrema.md.)
+// is the comparison along rows: see doc/proofs/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:
@@ -252,7 +252,7 @@ func form() name.Form {
 		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
 		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
-		{Key: "vertices", Doc: "1 where voxels are the vertices of cells, 0 where they are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
+		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
 	}}
 }
 

@@ -193,7 +193,7 @@ def betti(
     Notes
     -----
     What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/betti.md of the sources [1]_. With periodic axes the numbers are ranks over the rationals; a set
+    doc/proofs/betti.md of the sources [1]_. With periodic axes the numbers are ranks over the rationals; a set
     that is all of a volume whose axes are all periodic has b3 = 1, too. The images of a batch without a mask are
     answered by one call.
 
@@ -321,7 +321,7 @@ def betti_curves(
 
     Notes
     -----
-    Persistent homology has the same numbers and more. The method is in doc/betti.md of the sources.
+    Persistent homology has the same numbers and more. The method is in doc/proofs/betti.md of the sources.
 
     Examples
     --------

@@ -373,8 +373,8 @@ def curve(
     Nothing is rounded: int64, uint64 and float64 that float32 does not hold are ranked, and
     the ranks counted. Of a batch at some values, and of an image of many values, the ranks among
     those values are counted: the fingerprint confirms the curves of the ranks, and each
-    voxel is compared with the limits of its rank. The images of a batch share a key. The method is in doc/extrema.md of the sources; the cell complexes are
-    those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
+    voxel is compared with the limits of its rank. The images of a batch share a key. The method is
+    in doc/proofs/extrema.md of the sources; the cell complexes are those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
 
     References
     ----------

@@ -86,7 +86,7 @@ class Eigenmap(Table):
 
     Notes
     -----
-    Definitions and proofs are in doc/eigenmap.md of the sources. After an interrupt pairs are
+    Definitions and proofs are in doc/proofs/eigenmap.md of the sources. After an interrupt pairs are
     found to their end in the background.
 
     Examples

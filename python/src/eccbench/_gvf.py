@@ -85,7 +85,7 @@ def gvf(
     -----
     The field minimises ``sum(mu * |grad V|**2 + |V0|**2 * |V - V0|**2)`` over fields V, where
     V0 is the gradient of the image [1]_. Arithmetic, to the bit, is in
-    doc/gvf.md of the sources. After an interrupt a field is computed to its end in the
+    doc/proofs/gvf.md of the sources. After an interrupt a field is computed to its end in the
     background.
 
     References

@@ -117,7 +117,7 @@ def homology(
     -----
     Vertices are the same where their numbers are: of a mesh that lists the corners of each triangle apart
     merge them first. After an interrupt the groups are computed to their end in the background. The method
-    is in doc/homology.md of the sources [1]_.
+    is in doc/proofs/homology.md of the sources [1]_.
 
     References
     ----------

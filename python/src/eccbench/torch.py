@@ -134,7 +134,7 @@ def soft_ecc(
     Notes
     -----
     float32 is within 1e-5 of the definition, relative to the largest number of each result, at
-    a cost that does not depend on m: doc/softecc.md of the sources has the method. In float64
+    a cost that does not depend on m: doc/proofs/softecc.md of the sources has the method. In float64
     every sigmoid is evaluated, to the precision of the type, which is slow and of use to check
     gradients. Of voxels that are equal, the gradient is one of the derivatives to either side.
     As many cores are used as ``torch.get_num_threads()`` says. An upstream gradient that is not

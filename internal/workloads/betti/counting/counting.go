@@ -1,4 +1,4 @@
-// Package counting runs kernels that count the Betti numbers of an image in a device's memory.
+// Package counting runs kernels that count the Betti numbers of an image in device memory.
 package counting
 
 import (

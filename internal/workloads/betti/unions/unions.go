@@ -1,12 +1,13 @@
-// Package unions joins all voxels of an image in the order of their levels, and says what the numbers
-// of components change by at each: a voxel that comes is a component more, and one less for each that it joins.
+// Package unions joins all voxels of an image in the order of their levels, and returns the changes
+// of the numbers of components by level: each voxel adds a component and subtracts one for each
+// component that it joins.
 //
-// An image is cut into boxes of which two beside each other share a layer of voxels, so that all of a
-// box is in a core's cache. A component of a box that has not come to a shared layer is joined for
-// good. Two that have come to one may be one already, elsewhere: that they are joined is kept, as an
-// edge of a level between two nodes. The same voxel of two boxes is one, which is an edge, too. It is
-// kept of those voxels alone that have no neighbour before them in the layer: others are joined with
-// such a one in both boxes. What remains is to join the nodes in the order of their edges.
+// An image is cut into boxes that fit a core's cache; neighbouring boxes share a layer of voxels. A
+// component that has not reached a shared layer is joined for good. Two that have reached one may
+// already be joined in another box, so their union is kept as an edge between two nodes, with its
+// level. The same voxel of two boxes is an edge too, for voxels without an earlier neighbour in the
+// layer: others are joined with such a voxel in both boxes. Finally the nodes are joined in the
+// order of their edges.
 package unions
 
 import (
@@ -43,11 +44,11 @@ func Bytes(s grid.Source) int64 {
 	if dense(s.Ladder()) == 0 {
 		each = 20
 	}
-	return grid.SharingBytes(s, along(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
+	return grid.SharingBytes(s, slicesPerSlab(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
 }
 
-// along is how many slices a slab of boxes has.
-func along(box, s grid.Shape) int64 {
+// slicesPerSlab returns the number of slices of a slab of boxes.
+func slicesPerSlab(box, s grid.Shape) int64 {
 	if s.Dim() == 2 {
 		return box.H
 	}
@@ -550,7 +551,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
-	step := along(size, s.Shape())
+	step := slicesPerSlab(size, s.Shape())
 	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
 		if err := grid.Ended(s); err != nil {
 			return err
@@ -572,7 +573,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 			deep = 1
 		}
 		for i, b := range boxes {
-			for axis, other := range map[int]*box{2: at(boxes, i-1), 1: at(boxes, i-across)} {
+			for axis, other := range map[int]*box{2: boxAt(boxes, i-1), 1: boxAt(boxes, i-across)} {
 				if axis != deep && b.shares[axis][0] {
 					b.meet(other, axis, graphs)
 				}
@@ -600,7 +601,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
 }
 
-func at(boxes []*box, i int) *box {
+func boxAt(boxes []*box, i int) *box {
 	if i < 0 {
 		return nil
 	}

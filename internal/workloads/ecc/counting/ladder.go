@@ -1,5 +1,5 @@
-// Package counting is what implementations of the curve on a device share: the kernel
-// with its ladder, and the table of changes that it adds to.
+// Package counting has the shared parts of device implementations of the curve: the kernel with its
+// ladder, and its table of changes.
 package counting
 
 import (

@@ -17,7 +17,8 @@ func CallHasParts(t *testing.T, i bench.Implementation[grid.Source, ecc.VCEC], i
 	benchtest.Calls(i, func(*testing.T) (grid.Source, map[string]grid.Source) { return in, nil }, parts...).Of(t)
 }
 
-// FaultsAreWrong holds that who has a planted fault says so, and answers wrongly, and who has none neither.
+// FaultsAreWrong checks that an implementation with a planted fault names it and answers wrongly, and that
+// others do neither.
 func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, ecc.VCEC]](t *testing.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
 	want := ecc.Enumerate(f)
 	for _, fault := range append(faults, "") {

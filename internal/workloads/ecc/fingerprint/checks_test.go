@@ -499,7 +499,7 @@ func valuesHaveLanes(t *testing.T, set string) {
 					if counting == nil {
 						continue
 					}
-					u, weight := &counting.lanes, w.until(top)
+					u, weight := &counting.lanes, w.weighUntil(top)
 					table := u.table(c.typ, l, w, top)
 					block := new([aes.BlockSize]byte)
 					worth := func(v float32) uint64 { // of which the greatest is what is outside
@@ -912,7 +912,7 @@ func apartIsNamed(t *testing.T) {
 			}
 			return Sum{uint64(says)}, nil
 		}
-		got, fastest, other, err := apart([]string{"0", "1", "2"}[:len(c.says)], of)
+		got, fastest, other, err := firstDifferingISA([]string{"0", "1", "2"}[:len(c.says)], of)
 		if err != nil {
 			got = "fails"
 		}
@@ -937,7 +937,7 @@ func productsAreWeights(t *testing.T) {
 		w := Draw(1).weights(levels, 0)
 		var last uint64
 		for _, number := range []int64{0, 1, 255, 256, 257, 300, levels - 2, levels - 1} {
-			got := w.of(number)
+			got := w.weightOf(number)
 			random := w.factors[number/256] * w.factors[lowerFactors+number%256]
 			if want := lowest + uint64(number)<<w.bits + random&(1<<w.bits-1); got != want || got <= last {
 				t.Errorf("%d levels: the weight of %d is %x, want %x, after %x", levels, number, got, want, last)

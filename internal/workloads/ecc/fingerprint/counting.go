@@ -14,7 +14,7 @@ import (
 // where a voxel's count is that of the cells which have their value from it, with their signs. Of equal voxels any may
 // have a cell. Counting takes vectors of a byte for each voxel, of two or of four, and few voxels have a count that is not 0,
 // whose weights are then looked up one by one. Rows of tiles have the image's columns, and as many voxels more as make
-// them vectors: of the last column's values, so that no cell is between them and it. See doc/fingerprint.md.
+// them vectors: of the last column's values, so that no cell is between them and it. See doc/proofs/fingerprint.md.
 //
 // A counting is how the voxels of images are counted and weighed.
 type counting struct {
@@ -223,8 +223,8 @@ func (s *counter) column(at int64, begins bool) column {
 	return c
 }
 
-// at is where a plane's lanes are from so many bytes on, and how far it is from row to row.
-func (s *counter) at(p *plane, at int64) (lanes *byte, stride int) {
+// lanesAt returns where a plane's lanes are from so many bytes on, and how far it is from row to row.
+func (s *counter) lanesAt(p *plane, at int64) (lanes *byte, stride int) {
 	if at < s.from {
 		return &p.image[at], int(s.m.w * s.m.size)
 	}
@@ -261,7 +261,7 @@ func (s *counter) taken(to []uint64, less bool) {
 func (s *counter) area(rows int64, begins bool) {
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
-		lanes, stride := s.at(&s.above, at)
+		lanes, stride := s.lanesAt(&s.above, at)
 		s.n += s.countVectors.area(lanes, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }
@@ -271,8 +271,8 @@ func (s *counter) volume(below, above *plane, rows int64, begins bool) {
 	handed := 2 * (s.m.rows + 1) // vectors of each
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
-		lanes, stride := s.at(below, at)
-		next, _ := s.at(above, at)
+		lanes, stride := s.lanesAt(below, at)
+		next, _ := s.lanesAt(above, at)
 		s.n += s.countVectors.volume(lanes, next, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], &s.handed[handed*at], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }

@@ -34,9 +34,9 @@ func Weights(k Key, levels int64) []uint64 {
 	var all []uint64
 	var block [aes.BlockSize]byte
 	for t := range levels {
-		all = append(all, w.with(&block, t))
+		all = append(all, w.weightUsing(&block, t))
 	}
 	return append(all, w.outside())
 }
 
-var ApartOf = apart
+var ApartOf = firstDifferingISA

@@ -3,7 +3,7 @@
 // over all cells of the image of (−1)^dimension times the weight of the cell's value
 // equals the sum over the levels of the change times the weight, and a wrong curve has
 // the same sum with a probability of 2⁻³¹ or less, 2⁻²⁹ on the ladder of every float32
-// (doc/fingerprint.md has the proof).
+// (doc/proofs/fingerprint.md has the proof).
 //
 // The construction is T, the filtration by sublevel sets and no axis periodic, unless the key
 // is for another Convention.
@@ -70,14 +70,16 @@ func Of(s grid.Source, k Key, threads int) (Sum, error) {
 	return Prepare(s.Type(), s.Ladder(), k).Of(s, threads)
 }
 
-// Apart is the first instruction set by which an image has another fingerprint than by the fastest
+// DifferingISA returns the first instruction set by which an image has another fingerprint than by the fastest
 // of this machine, and both; "" where there is none.
-func Apart(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
-	return apart(available(), func(isa string) (Sum, error) { return below(s, k, s.Ladder().Len(), threads, isa) })
+func DifferingISA(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
+	return firstDifferingISA(available(), func(isa string) (Sum, error) {
+		return below(s, k, s.Ladder().Len(), threads, isa)
+	})
 }
 
-// apart is Apart of what each of some instruction sets says, the fastest first.
-func apart(isas []string, of func(isa string) (Sum, error)) (isa string, fastest, other Sum, err error) {
+// firstDifferingISA compares the sums by each of some instruction sets, the fastest first.
+func firstDifferingISA(isas []string, of func(isa string) (Sum, error)) (isa string, fastest, other Sum, err error) {
 	for i, isa := range isas {
 		sum, err := of(isa)
 		if err != nil {
@@ -103,7 +105,7 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 }
 
 // Prepared is a key with the weights of the levels of a ladder, looked up by values of a
-// type: for who takes the fingerprints of several images alike.
+// type, for the fingerprints of several similar images.
 type Prepared struct {
 	typ     grid.Type
 	ladder  grid.Ladder
@@ -111,7 +113,7 @@ type Prepared struct {
 	isa     string
 	weights []weights // of each function
 	top     int64
-	// Each is made for who asks for it: devices have tables alone.
+	// Each is made on request: devices use tables only.
 	counting  func() *counting // nil where there are no vector instructions that count
 	functions func() []function
 }
@@ -234,16 +236,16 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	var block [aes.BlockSize]byte
 	for level, change := range changes {
 		if level < 0 || level >= levels {
-			return nil, outOf(level, levels)
+			return nil, levelError(level, levels)
 		}
 		for i, w := range all {
-			sum[i] += uint64(change) * (w.with(&block, level) - w.outside())
+			sum[i] += uint64(change) * (w.weightUsing(&block, level) - w.outside())
 		}
 	}
 	return sum, nil
 }
 
-func outOf(level, levels int64) error {
+func levelError(level, levels int64) error {
 	return fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
 }
 
@@ -268,7 +270,7 @@ func ofEvery(changes iter.Seq2[int64, int64], every grid.Ladder, all []weights) 
 	}
 	for level, change := range changes {
 		if level < 0 || level >= every.Len() {
-			return nil, outOf(level, every.Len())
+			return nil, levelError(level, every.Len())
 		}
 		values, times = append(values, every.Value(level)), append(times, uint64(change))
 		if len(values) == some {

@@ -324,7 +324,7 @@ func TestApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if isa, want, got, err := fingerprint.Apart(in, fingerprint.Draw(2), 2); isa != "" || err != nil {
+		if isa, want, got, err := fingerprint.DifferingISA(in, fingerprint.Draw(2), 2); isa != "" || err != nil {
 			t.Errorf("%s: by %s %v, not %v, %v", name, isa, got, want, err)
 		}
 	}

@@ -157,7 +157,7 @@ const (
 // maxRandomBits leaves 64 bits to what is beside the random ones.
 const maxRandomBits = 56
 
-// randomBits is how many random bits the weights of so many levels have: as many as
+// randomBits returns how many random bits the weights of so many levels have: as many as
 // leave every weight between lowest and highest, but no more than maxRandomBits, and on as few
 // levels as 8-bit voxels have no more than it takes, so that W − w has few digits.
 func randomBits(levels int64) uint {
@@ -188,46 +188,46 @@ func (k Key) weights(levels int64, i int) weights {
 	case levels > grid.MaxLevels:
 		w.factors = make([]uint64, 1024)
 		for j := range w.factors {
-			w.factors[j] = w.drawn(block, int64(j)) % prime
+			w.factors[j] = w.randomBits(block, int64(j)) % prime
 		}
 	case levels > mostDrawn && levels <= mostProducts:
 		w.factors = make([]uint64, lowerFactors+256)
 		for j := range w.factors {
-			w.factors[j] = w.drawn(block, int64(j)) >> (64 - w.bits)
+			w.factors[j] = w.randomBits(block, int64(j)) >> (64 - w.bits)
 		}
 	}
 	return w
 }
 
-// with is the weight of a level, in a block that is given, since one for each level would be
+// weightUsing returns the weight of a level, in a block that is given, since one for each level would be
 // allocated.
-func (w *weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
+func (w *weights) weightUsing(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
 	if w.factors != nil {
-		return w.of(level + w.first())
+		return w.weightOf(level + w.first())
 	}
-	return w.at(level+w.first(), w.drawn(block, level)>>(64-w.bits))
+	return w.weightFrom(level+w.first(), w.randomBits(block, level)>>(64-w.bits))
 }
 
-// of is the weight of a number of a level, or of what is outside, by its factors.
-func (w *weights) of(number int64) uint64 {
+// weightOf returns the weight of a level number, or of outside, by its factors.
+func (w *weights) weightOf(number int64) uint64 {
 	f := w.factors
 	if len(f) < 1024 {
-		return w.at(number, f[number>>8]*f[lowerFactors+number&255])
+		return w.weightFrom(number, f[number>>8]*f[lowerFactors+number&255])
 	}
-	return w.at(number, timesInField(timesInField(f[number>>24], f[256+number>>16&255]), timesInField(f[512+number>>8&255], f[768+number&255])))
+	return w.weightFrom(number, timesInField(timesInField(f[number>>24], f[256+number>>16&255]), timesInField(f[512+number>>8&255], f[768+number&255])))
 }
 
-// at is the weight of a number, with random bits.
-func (w *weights) at(number int64, random uint64) uint64 {
+// weightFrom returns the weight of a number, with random bits.
+func (w *weights) weightFrom(number int64, random uint64) uint64 {
 	return lowest + uint64(number)<<w.bits + random&(1<<w.bits-1)
 }
 
-// drawn is the 64 random bits of a number, of which the first ones are taken: half a block of
+// randomBits returns the 64 random bits of a number, of which the first ones are taken: half a block of
 // AES-128, the number and that of the function encrypted with the seed.
-func (w *weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
+func (w *weights) randomBits(block *[aes.BlockSize]byte, number int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
@@ -252,7 +252,7 @@ func (w *weights) outside() uint64 {
 		number = 0
 	}
 	if w.factors != nil {
-		return w.of(number)
+		return w.weightOf(number)
 	}
-	return w.at(number, 0)
+	return w.weightFrom(number, 0)
 }

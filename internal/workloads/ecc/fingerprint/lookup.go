@@ -42,7 +42,7 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	case t != grid.Float32:
 		u.table = w.ofPatterns(t, l, top, 0)
 	case !l.Indexed():
-		u.every, u.table, u.masked = w.until(top), newBlock(w), w.in.Masked
+		u.every, u.table, u.masked = w.weighUntil(top), newBlock(w), w.in.Masked
 		if top >= w.levels {
 			u.fast.floats = multiplying(isa)
 		}
@@ -55,13 +55,13 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	return u
 }
 
-// until is the weight of a level, and from level top on that of what is outside.
-func (w weights) until(top int64) weighing {
+// weighUntil weighs levels below top, and gives the others the weight of outside.
+func (w weights) weighUntil(top int64) weighing {
 	return func(block *[aes.BlockSize]byte, level int64) uint64 {
 		if level >= min(top, w.levels) {
 			return w.outside()
 		}
-		return w.with(block, level)
+		return w.weightUsing(block, level)
 	}
 }
 
@@ -74,7 +74,7 @@ func (w weights) table(top int64, less uint64) []uint64 {
 	inParts(int(top), func(from, to int) {
 		block := new([aes.BlockSize]byte)
 		for level := from; level < to; level++ {
-			table[level] = w.with(block, int64(level)) - less
+			table[level] = w.weightUsing(block, int64(level)) - less
 		}
 	})
 	return table
@@ -88,7 +88,7 @@ func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) 
 	levels := l.OfPatterns(t)
 	table := make([]uint64, len(levels))
 	if w.levels > int64(len(levels)) { // of which most are of no pattern
-		weight, block := w.until(top), new([aes.BlockSize]byte)
+		weight, block := w.weighUntil(top), new([aes.BlockSize]byte)
 		for v, level := range levels {
 			table[v] = weight(block, int64(level)) - less
 		}

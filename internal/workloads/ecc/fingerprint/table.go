@@ -63,10 +63,10 @@ func (p *Prepared) Tables() ([]Table, error) {
 			of = of[:p.ladder.Len()+1] // with what is above the last level
 		case grid.Int16:
 			of = append(slices.Clone(of[1<<15:]), of[:1<<15]...) // in the order of the values
-			of, t.Least = within(of)
+			of, t.Least = trimmed(of)
 			t.Least -= 1 << 15
 		case grid.Uint8, grid.Uint16:
-			of, t.Least = within(of)
+			of, t.Least = trimmed(of)
 		}
 		t.Weights = make([]uint64, 0, len(of)+1)
 		for _, w := range of {
@@ -92,9 +92,9 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	return l.Consecutive()
 }
 
-// within is a table without what is the same at its ends, but for one of each, and where it
+// trimmed returns a table without what is the same at its ends, but for one of each, and where it
 // begins.
-func within(of []uint64) ([]uint64, int64) {
+func trimmed(of []uint64) ([]uint64, int64) {
 	first, last := 0, len(of)-1
 	for first < last && of[first+1] == of[0] {
 		first++

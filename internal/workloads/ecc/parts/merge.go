@@ -48,7 +48,7 @@ const MergeName = "merge"
 type merging struct{ see func(ecc.VCEC) }
 
 func (merging) About() bench.About {
-	return bench.About{Name: MergeName, Where: "cpu", Method: "sums of sorted parts", Source: "doc/cluster.md"}
+	return bench.About{Name: MergeName, Where: "cpu", Method: "sums of sorted parts", Source: "doc/guide/cluster.md"}
 }
 
 func (merging) CanDo(*Set, bench.Conditions) error { return nil }

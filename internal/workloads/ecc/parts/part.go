@@ -1,7 +1,7 @@
-// Package parts keeps what some slices of an image add to its Euler characteristic curve in a
-// file, a part, and puts the parts of an image together (doc/cluster.md has the law and the
-// format). Whoever makes a part needs no word from who makes the others. A part of Betti numbers
-// has bytes beside that, of which this package knows nothing.
+// Package parts writes the contribution of some slices of an image to its Euler characteristic
+// curve to a file, a part, and merges the parts of an image (doc/guide/cluster.md has the law,
+// doc/files.md the format). The processes that make parts do not communicate. A part of Betti
+// numbers has more bytes, which this package copies unread.
 package parts
 
 import (

@@ -36,9 +36,9 @@ func (e *MissingError) Error() string {
 		text += t.Error() + "; "
 	}
 	if len(e.Shards) == 1 {
-		return fmt.Sprintf("%sshard %d of %d is missing; make it: %s", text, e.Shards[0], e.Of, e.set.parts[0].again(e.Shards))
+		return fmt.Sprintf("%sshard %d of %d is missing; make it: %s", text, e.Shards[0], e.Of, e.set.parts[0].commandFor(e.Shards))
 	}
-	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, e.set.parts[0].again(e.Shards))
+	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, e.set.parts[0].commandFor(e.Shards))
 }
 
 // List is ascending numbers in few words: "3,5-7".
@@ -59,8 +59,8 @@ func List(numbers []int64) string {
 	return strings.Join(words, ",")
 }
 
-// again is the command that makes the parts of some shards, as a part was made, in its folder.
-func (p *Part) again(shards []int64) string {
+// commandFor returns the command that makes the parts of shards in the folder of a part, with its options.
+func (p *Part) commandFor(shards []int64) string {
 	return fmt.Sprintf("%s --shard %s/%d -o %s", p.Command, List(shards), p.Shards, Quote(p.folder()))
 }
 
@@ -104,14 +104,14 @@ func Load(paths []string, threads int) (*Set, error) {
 	if len(list) == 0 {
 		return nil, errors.Join(append(broken, errors.New("no part is whole; make them again by the commands that made them"))...)
 	}
-	return together(list, broken, threads)
+	return newSet(list, broken, threads)
 }
 
-// together is a set of parts that fit.
-func together(list []*Part, broken []error, threads int) (*Set, error) {
+// newSet returns a set of compatible parts.
+func newSet(list []*Part, broken []error, threads int) (*Set, error) {
 	first := list[0]
 	for _, p := range list[1:] {
-		if err := p.like(first); err != nil {
+		if err := p.compatibleWith(first); err != nil {
 			return nil, err
 		}
 	}
@@ -140,8 +140,8 @@ func together(list []*Part, broken []error, threads int) (*Set, error) {
 	return s, s.hashed()
 }
 
-// like is what a part is another of than one of the same curve.
-func (p *Part) like(first *Part) error {
+// compatibleWith returns an error if two parts are not of the same curve.
+func (p *Part) compatibleWith(first *Part) error {
 	for _, c := range []struct{ what, got, want string }{
 		{"of the sets at", list(p.At), list(first.At)},
 		{"of the input", p.Input, first.Input},
@@ -161,14 +161,14 @@ func (p *Part) like(first *Part) error {
 		{"of so many shards:", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
 	} {
 		if c.got != c.want {
-			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s", p.path, c.what, named(c.got), first.path, named(c.want), first.again([]int64{min(p.Shard, first.Shards)}))
+			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s", p.path, c.what, named(c.got), first.path, named(c.want), first.commandFor([]int64{min(p.Shard, first.Shards)}))
 		}
 	}
 	if (p.Values == nil) != (first.Values == nil) {
 		return fmt.Errorf("%s and %s: parts of a curve and of levels", p.path, first.path)
 	}
 	if p.Values != nil && p.Values.Most != first.Values.Most {
-		return fmt.Errorf("%s has at most %d distinct values, and %s %d; make one of them as the other was: %s", p.path, p.Values.Most, first.path, first.Values.Most, first.again([]int64{min(p.Shard, first.Shards)}))
+		return fmt.Errorf("%s has at most %d distinct values, and %s %d; make one of them as the other was: %s", p.path, p.Values.Most, first.path, first.Values.Most, first.commandFor([]int64{min(p.Shard, first.Shards)}))
 	}
 	if p.in != first.in || p.Counted.Type != first.Counted.Type || p.Unhashed != first.Unhashed {
 		return fmt.Errorf("%s and %s: parts of different curves", p.path, first.path)
@@ -539,7 +539,7 @@ func (s *Set) Wrong() (*Part, error) {
 func (p *Part) Path() string { return p.path }
 
 // Again is the command that makes the part.
-func (p *Part) Again() string { return p.again([]int64{p.Shard}) }
+func (p *Part) Again() string { return p.commandFor([]int64{p.Shard}) }
 
 // Missing are the shards of which there is no part among some files that is whole to its end.
 func Missing(paths []string, threads int) ([]int64, error) {

@@ -54,7 +54,7 @@ func (f *front) factor(threads int) error {
 	for at := 0; at < p; at += block {
 		width := min(block, p-at)
 		f.scale(scaled, at, width, at)
-		less(f.panel[at*p+at:], p, f.panel[at*p:], p, width, scaled, p, width, at)
+		subtractProducts(f.panel[at*p+at:], p, f.panel[at*p:], p, width, scaled, p, width, at)
 		for r := range width {
 			row := f.panel[(at+r)*p+at:]
 			d := row[r] - f.substitute(row[:r], at)
@@ -66,7 +66,7 @@ func (f *front) factor(threads int) error {
 		first := at + width
 		share(threads, rows-first, first*width, func(lo, hi int) {
 			lo, hi = lo+first, hi+first
-			less(f.panel[lo*p+at:], p, f.panel[lo*p:], p, hi-lo, scaled, p, width, at)
+			subtractProducts(f.panel[lo*p+at:], p, f.panel[lo*p:], p, hi-lo, scaled, p, width, at)
 			for i := lo; i < hi; i++ {
 				f.substitute(f.panel[i*p+at:][:width], at)
 			}
@@ -82,7 +82,7 @@ func (f *front) factor(threads int) error {
 			}
 			width := min(block, f.border-k)
 			f.scale(scaled, p+k, width, p)
-			less(f.update[k*f.border+k:], f.border, f.panel[(p+k)*p:], p, f.border-k, scaled, p, width, p)
+			subtractProducts(f.update[k*f.border+k:], f.border, f.panel[(p+k)*p:], p, f.border-k, scaled, p, width, p)
 		}
 	})
 	return nil
@@ -152,8 +152,8 @@ func (f *front) sizes(y []float64) {
 	}
 }
 
-// less takes from rows × columns numbers of c the products of rows of a and of b, of k numbers each.
-func less(c []float64, ldc int, a []float64, lda, rows int, b []float64, ldb, columns, k int) {
+// subtractProducts subtracts from c (rows × columns) the products of rows of a and of b, of k numbers each.
+func subtractProducts(c []float64, ldc int, a []float64, lda, rows int, b []float64, ldb, columns, k int) {
 	const deep = 128 // numbers of rows that stay in a core's cache
 	wholeRows, wholeColumns, whole := 0, 0, 0
 	if fast {

@@ -65,8 +65,8 @@ func reach(square int) (r int) {
 // corners is the squared distance of voxels that touch.
 const corners = 3
 
-// around calls f with the nodes outside of a box that have neighbours within.
-func (b box) around(size [3]int, square int, f func(node int)) {
+// eachNeighbour calls f with the nodes outside a box that have neighbours inside.
+func (b box) eachNeighbour(size [3]int, square int, f func(node int)) {
 	r := reach(square)
 	var lo, hi [3]int
 	for a := range lo {
@@ -91,8 +91,8 @@ func (b box) around(size [3]int, square int, f func(node int)) {
 	}
 }
 
-// within calls f with the nodes of a box.
-func (b box) within(size [3]int, f func(node int)) {
+// eachNode calls f with the nodes of a box.
+func (b box) eachNode(size [3]int, f func(node int)) {
 	for z := b.lo[2]; z < b.hi[2]; z++ {
 		for y := b.lo[1]; y < b.hi[1]; y++ {
 			for x := b.lo[0]; x < b.hi[0]; x++ {
@@ -148,9 +148,9 @@ func (c *count) eliminate(b box) (remainder, error) {
 		}
 	}
 	var nodes []int
-	pivots.within(c.Size, func(node int) { nodes = append(nodes, node) })
+	pivots.eachNode(c.Size, func(node int) { nodes = append(nodes, node) })
 	p := len(nodes)
-	b.around(c.Size, c.Square, func(node int) { nodes = append(nodes, node) })
+	b.eachNeighbour(c.Size, c.Square, func(node int) { nodes = append(nodes, node) })
 	f, sizes, chain := newFront(p, len(nodes)-p), make([]float64, len(nodes)), 0
 	pooled := c.places.Get().(*[]int32)
 	place := *pooled
@@ -166,7 +166,7 @@ func (c *count) eliminate(b box) (remainder, error) {
 		})
 	}
 	for _, part := range parts {
-		part.into(f, sizes, place)
+		part.addTo(f, sizes, place)
 		chain = max(chain, part.chain+len(parts))
 	}
 	for _, node := range nodes {
@@ -235,8 +235,8 @@ func (c *count) both(before, behind box) ([]remainder, error) {
 	return parts, nil
 }
 
-// into adds what remains of a box to a front.
-func (r remainder) into(f *front, sizes []float64, place []int32) {
+// addTo adds the remainder of a box to a front.
+func (r remainder) addTo(f *front, sizes []float64, place []int32) {
 	n := len(r.nodes)
 	for i, node := range r.nodes {
 		at := int(place[node]) - 1

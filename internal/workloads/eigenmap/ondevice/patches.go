@@ -1,5 +1,5 @@
-// Package ondevice is what implementations of eigenmaps on a device have in common: the patches of
-// an image in its memory, and Lanczos' method with the vectors there (kernels/eigenmap).
+// Package ondevice has the shared parts of device implementations of eigenmaps: the patches of an
+// image in device memory, and Lanczos' method with its vectors there (kernels/eigenmap).
 package ondevice
 
 import (

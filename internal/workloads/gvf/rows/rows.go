@@ -1,5 +1,5 @@
-// Package rows takes a step of the gradient vector flow for rows of voxels: in Go, and in
-// vector instructions that round as it does.
+// Package rows makes a step of the gradient vector flow for rows of voxels: in Go, and in vector
+// instructions with the same rounding.
 package rows
 
 import "eccbench/internal/isa"

@@ -1,7 +1,8 @@
-// Package torsion finds the rank of a sparse matrix over the integers, and the orders of the torsion of its
-// cokernel, for the witness of homology: it shares nothing with implementations. Columns are eliminated by
-// those that begin with 1 or −1. What is left is small, and is diagonalised modulo twice one of its greatest
-// minors (Iliopoulos 1989), of which each order is a divisor, so that no prime has to be known.
+// Package torsion computes the rank of a sparse matrix over the integers, and the orders of the
+// torsion of its cokernel, for the witness of homology. It shares nothing with implementations.
+// Columns that start with 1 or −1 are pivots. The small rest is diagonalised modulo twice one of
+// its greatest minors (Iliopoulos 1989); each order divides that minor, so no prime has to be
+// known.
 package torsion
 
 import (
@@ -47,7 +48,7 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 		slices.SortFunc(list, func(a, b Term) int { return int(int64(b.Row) - int64(a.Row)) })
 		now := list
 		for len(now) > 0 && m.first[now[0].Row] != nil {
-			if now, err = m.less(now); err != nil {
+			if now, err = m.reduceColumn(now); err != nil {
 				return 0, nil, nil, err
 			}
 		}
@@ -74,8 +75,8 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 	return rank + more, orders, begins, nil
 }
 
-// less takes from a column the kept one that begins with its first row, as often as it has it.
-func (m *matrix) less(now []Term) ([]Term, error) {
+// reduceColumn takes from a column the kept one that begins with its first row, as often as it has it.
+func (m *matrix) reduceColumn(now []Term) ([]Term, error) {
 	other, times := m.first[now[0].Row][1:], now[0].Times
 	now = now[1:]
 	sum := make([]Term, 0, len(now)+len(other))
@@ -111,7 +112,7 @@ func (m *matrix) rest() ([][]*big.Int, error) {
 		for len(now) > 0 {
 			if m.first[now[0].Row] == nil {
 				left, now = append(left, now[0]), now[1:]
-			} else if now, err = m.less(now); err != nil {
+			} else if now, err = m.reduceColumn(now); err != nil {
 				return nil, err
 			}
 		}

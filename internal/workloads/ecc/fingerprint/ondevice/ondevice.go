@@ -1,4 +1,4 @@
-// Package ondevice takes the fingerprints of images (doc/fingerprint.md) on a device: the same
+// Package ondevice takes the fingerprints of images (doc/proofs/fingerprint.md) on a device: the same
 // sums as those of the processor, by kernels that share nothing with those that count.
 package ondevice
 

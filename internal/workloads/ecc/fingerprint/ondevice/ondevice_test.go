@@ -174,7 +174,7 @@ func TestFaultsOnHost(t *testing.T) {
 // An eye sees where there is a device, on every ladder, and what it is to see costs.
 func TestEye(t *testing.T) {
 	open, opened := resident.Remembered(kernelsOnHost(t, ""))
-	e := ondevice.Eye{Device: opened}
+	e := ondevice.Witness{Device: opened}
 	_, f := ecctest.Open(t, images[0])
 	k := fingerprint.Draw(1)
 	if _, ok := e.Work(f, k, 2); ok {

@@ -106,7 +106,7 @@ func (s *slab) look(to int64) error {
 }
 
 // An Eye takes fingerprints on a device that is in use anyway.
-type Eye struct {
+type Witness struct {
 	// Device is that device, nil for none.
 	Device func() device.Device
 }
@@ -116,7 +116,7 @@ const linkBytes = 8
 
 // Work estimates the time that Of takes, rather more than less, on so many cores, and whether
 // there is a device.
-func (e Eye) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool) {
+func (e Witness) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool) {
 	d, l := e.Device(), in.Ladder()
 	if d == nil || !countable(in.Shape()) || !fingerprint.Tabled(l) || !l.Indexed() && !hasRoom(d) {
 		return 0, false
@@ -133,6 +133,6 @@ func (e Eye) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration
 }
 
 // Of is the fingerprint of an image.
-func (e Eye) Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+func (e Witness) Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	return Of(e.Device(), in, k, threads)
 }

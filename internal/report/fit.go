@@ -1,0 +1,71 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// minColumn is the width to which a column of a table may shrink.
+const minColumn = 10
+
+// shortHeaders are the names of columns in tables of a limited width.
+var shortHeaders = map[string]string{"implementation": "method", "% of ceiling": "ceiling", "× best CPU": "× CPU"}
+
+// columnsOf returns the greatest width of text tables on a writer, or 0 for any width.
+func columnsOf(w io.Writer) int {
+	if v, ok := w.(*VisibleWriter); ok {
+		return v.Columns
+	}
+	return 0
+}
+
+// fit returns a table with shorter headers, and with long cells on several lines, so that lines have at most limit
+// columns. The first column and columns of at most minColumn characters stay whole.
+func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
+	table := append([][]string{slices.Clone(header)}, cells...)
+	for i, name := range header {
+		if short := shortHeaders[name]; short != "" {
+			table[0][i] = short
+		}
+	}
+	widths := make([]int, len(header))
+	total := 0
+	for i := range widths {
+		for _, row := range table {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		total += widths[i] + 2
+	}
+	rest := widths[min(1, len(widths)):]
+	for total > limit && len(rest) > 0 && slices.Max(rest) > minColumn {
+		rest[slices.Index(rest, slices.Max(rest))]--
+		total--
+	}
+	for r, row := range table {
+		table[r] = slices.Clone(row)
+		for i := range row {
+			table[r][i] = fold(row[i], widths[i])
+		}
+	}
+	return table[0], table[1:]
+}
+
+// fold returns a text on lines of at most n characters, broken after spaces and slashes where it has some.
+func fold(s string, n int) string {
+	var lines []string
+	runes := []rune(s)
+	for len(runes) > n {
+		cut := n
+		for i := n; i > n/3; i-- {
+			if runes[i-1] == ' ' || runes[i-1] == '/' {
+				cut = i
+				break
+			}
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:cut]), " "))
+		runes = runes[cut:]
+	}
+	return strings.Join(append(lines, string(runes)), "\n")
+}

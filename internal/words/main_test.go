@@ -1,0 +1,31 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", columns+1)
+	diff := strings.Join([]string{
+		"+++ b/a.go", "@@ -1,0 +7,4 @@", "+// Size is what a file has.", "+var what = 1 // the number of cores", "+\tx := \"what is it\"", "+" + long,
+		"+++ b/doc/a.md", "@@ -3 +4 @@", "+As it is to be, it stands by itself.", "+| " + long + " |",
+		"+++ b/b.go", "@@ -3,2 +3 @@", "-// who asks for it", "-" + long, "+" + long + "y", "+// who asks for it again",
+		"+++ b/a_amd64.s", "@@ -3 +4 @@", "+// " + long,
+	}, "\n")
+	var got []string
+	for _, fault := range faults(parse(diff)) {
+		fault, _, _ = strings.Cut(fault, "\n")
+		got = append(got, fault)
+	}
+	want := []string{
+		`a.go:7: "what a": write name the thing (a noun, not a clause)`,
+		"a.go:10: 121 columns: at most 120",
+		`doc/a.md:4: "by itself": write alone, or separately`,
+		`doc/a.md:4: "as it is to be": write equal, except, or similar`,
+		`doc/a.md:4: "stands": write is`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
