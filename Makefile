@@ -89,7 +89,7 @@ supply:
 	@$(GO) run ./internal/thirdparty | cmp - THIRD_PARTY || { echo "THIRD_PARTY is stale: make third-party"; exit 1; }
 	@out=$$($(GO) run $(GOVULNCHECK) ./... 2>&1); code=$$?; case $$code in 0) echo "$$out" | tail -n 1;; \
 		*) echo "$$out" | grep -q 'vuln.go.dev' && ! echo "$$out" | grep -q '^Vulnerability #' || { echo "$$out"; exit 1; }; \
-		echo "govulncheck: skipped, since the database cannot be reached: $$(echo "$$out" | tail -n 1)";; esac
+		echo "govulncheck: skipped, since the database cannot be reached: $$(echo "$$out" | grep -m 1 vuln.go.dev)";; esac
 
 third-party:
 	$(GO) run ./internal/thirdparty > $(BIN)/THIRD_PARTY && mv $(BIN)/THIRD_PARTY THIRD_PARTY

@@ -177,7 +177,8 @@ func (a *zarrArray) forecast() error {
 		return errors.New(a.scarce(expected) + "; write them again, or leave --strict out")
 	}
 	if present == 0 && a.bytes() > mostFill {
-		return fmt.Errorf("%s, which is all %s of it; write its chunks, or delete it", a.scarce(expected), quantity.Bytes(a.bytes()))
+		return fmt.Errorf("%s, which is all %s of it; write its chunks, or delete it",
+			a.scarce(expected), quantity.Bytes(a.bytes()))
 	}
 	return nil
 }

@@ -75,6 +75,7 @@ class CustomBuildHook(BuildHookInterface):
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")
         if version != "editable":
+            built[Path(self.root).parent / "THIRD_PARTY"] = "eccbench/THIRD_PARTY"
             build_data["force_include"].update({str(file): name for file, name in built.items()})
 
     def run(self, program, environment, *arguments):

@@ -227,7 +227,8 @@ func CreateLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	if err := regular.Lock(f); err != nil && !errors.Is(err, regular.ErrNoLocks) { // by one that continues the file that was just made
+	// One that continues the file that was just made may have it.
+	if err := regular.Lock(f); err != nil && !errors.Is(err, regular.ErrNoLocks) {
 		f.Close()
 		return nil, fmt.Errorf("results %s: %w", path, err)
 	}

@@ -95,7 +95,8 @@ func Code(err error) int {
 		return ExitWrong
 	case errors.As(err, &answered):
 		return ExitInconclusive
-	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)), errors.As(err, new(bench.TooMuch)), errors.Is(err, datasets.ErrChanged):
+	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
+		errors.As(err, new(bench.TooMuch)), errors.Is(err, datasets.ErrChanged):
 		return ExitUsage
 	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
 		return ExitUsage

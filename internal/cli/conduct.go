@@ -84,9 +84,11 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	}
 	switch {
 	case failed > 0 && r.Retry:
-		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d that crashed or ran out of time are measured again\n", r.Out, len(rec.done), failed)
+		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d that crashed or ran out of time are measured again\n",
+			r.Out, len(rec.done), failed)
 	case failed > 0:
-		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d of which crashed or ran out of time; --retry measures these again\n", r.Out, len(rec.done), failed)
+		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d of which crashed or ran out of time; --retry measures these again\n",
+			r.Out, len(rec.done), failed)
 	}
 	rec.All.Runs = append(rec.All.Runs, run)
 	if err := rec.append(run); err != nil {

@@ -39,7 +39,8 @@ func (f following) Takes(shown string, need, free int64) { f.Program.Takes(shown
 // Takes prints how much memory an answer takes, where that is much.
 func (c *Program) Takes(shown string, need, free int64, quiet bool) {
 	if need >= muchMemory && !quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n", shown, quantity.Bytes(need), quantity.Bytes(free))
+		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n",
+			shown, quantity.Bytes(need), quantity.Bytes(free))
 	}
 }
 

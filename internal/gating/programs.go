@@ -42,7 +42,7 @@ type executable struct {
 // processes runs two cells of three phases, which end by themselves within the
 // time limit and some grace.
 func findPrograms(ctx context.Context, c *cli.Program, base, candidate string, timeLimit time.Duration) (*programs, error) {
-	dir, err := os.MkdirTemp("", "eccbench-gate-*")
+	dir, err := regular.MkdirTemp("eccbench-gate-")
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -116,7 +116,7 @@ func (p *programs) build(ctx context.Context, side gate.Side, source, given stri
 }
 
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -124,3 +124,40 @@ func DropAll() {
 		os.Remove(name) // all that can be done
 	}
 }
+
+// MkdirTemp makes a folder in $TMPDIR whose name begins so, and removes such folders of processes
+// that were killed. It is locked while this process lives.
+func MkdirTemp(prefix string) (dir string, err error) {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*", lockName))
+	if err != nil {
+		return "", err
+	}
+	for _, name := range left {
+		if f, _, err := Open(name); err == nil {
+			if Lock(f) == nil {
+				os.RemoveAll(filepath.Dir(name)) // or the next process does
+			}
+			f.Close() // nobody reads it
+		}
+	}
+	if dir, err = os.MkdirTemp("", prefix+"*"); err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, lockName)
+	f, err := os.Create(name + "ing") // nobody looks for this name
+	if err == nil {
+		locks = append(locks, f) // not to be closed when it is collected
+		if err = Lock(f); errors.Is(err, ErrNoLocks) {
+			return dir, nil
+		}
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	return dir, err
+}
+
+const lockName = "lock"
+
+// locks are open as long as this process lives.
+var locks []*os.File

@@ -37,6 +37,32 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// A folder that a killed process left is removed, and one of a living process is not.
+func TestSweptFolders(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	living, err := MkdirTemp("test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, other := filepath.Join(os.TempDir(), "test-1"), filepath.Join(os.TempDir(), "test-2")
+	for _, name := range []string{left, other} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(left, lockName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MkdirTemp("test-"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{left: false, other: true, living: true} {
+		if _, err := os.Stat(name); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %v", name, err, want)
+		}
+	}
+}
+
 // A file whose writing fails leaves the one that it would have replaced, and nothing else.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")

@@ -169,12 +169,14 @@ func lasting(err error) bool {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound {
 		return true
 	}
-	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) || lastingText.MatchString(plain(err).Error())
+	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) ||
+		lastingText.MatchString(plain(err).Error())
 }
 
 // lastingText matches errors of net/http and crypto/tls, most of which have no types: of
 // certificates and handshakes, and of answers that are no HTTP.
-var lastingText = regexp.MustCompile(`tls: |HTTP response to HTTPS|malformed|bad Content-Length|unsupported transfer encoding`)
+var lastingText = regexp.MustCompile(`tls: |HTTP response to HTTPS|malformed|bad Content-Length|` +
+	`unsupported transfer encoding`)
 
 // again does something until it succeeds, or fails for good.
 func (n *network) again(do func(ctx context.Context) error) error {
@@ -233,7 +235,8 @@ func (n *network) over(in time.Duration) error {
 	if n.end.IsZero() || time.Until(n.end) > in {
 		return nil
 	}
-	return datasets.ObjectError{Why: fmt.Sprintf("reading it took the whole time limit of %v; give a longer --time-limit, or download it", n.limit)}
+	return datasets.ObjectError{Why: fmt.Sprintf("reading it took the whole time limit of %v; "+
+		"give a longer --time-limit, or download it", n.limit)}
 }
 
 // plain is the cause of an error of net/http, which has the URL in it.
