@@ -20,7 +20,7 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate peers portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python differential waits torch setup-debian ci ci-shard
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -32,6 +32,11 @@ test:
 # left out is skipped with the reason.
 test-short:
 	$(GO) test -short -timeout 5m ./...
+
+# Programs of other libraries that answer our questions, each with an environment of its own, in a folder that git
+# ignores: eccbench verify --peers peers/bin --impl 'peer:*'. No test needs them.
+peers:
+	$(PYTHON) peers/make.py
 
 # All of test, and all cases of the suites that test takes some of, or those of a PART.
 test-long: export ECCBENCH_LONG = $(PART)
