@@ -39,11 +39,16 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 			fmt.Fprintf(c.Stderr, "eccbench: peer:%s: %s\n", q.Name, q.Broken)
 		}
 	}
-	c.Set = c.WithPeers(p.found...)
+	c.Join(in, p.found...)
+	return nil
+}
+
+// Join gives the program, and inputs unless they are nil, the rows of peers that were met.
+func (c *Program) Join(in *Inputs, list ...*peers.Peer) {
+	c.Set = c.WithPeers(list...)
 	if in != nil {
 		in.benches = c.Benches
 	}
-	return nil
 }
 
 // Found are the peers, once they have joined.

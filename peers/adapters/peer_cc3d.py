@@ -2,13 +2,12 @@
 from importlib.metadata import version
 
 import cc3d
-import numpy as np
 from common import by_labels, claims, peer
 
 
 def count(connectivity):
     def components(inside):
-        return cc3d.connected_components(inside.astype(np.uint8), connectivity=connectivity, return_N=True)[1]
+        return cc3d.connected_components(inside, connectivity=connectivity, return_N=True)[1]
 
     return components
 
