@@ -4,18 +4,15 @@
     card.py ECCBENCH [FOLDER] > reports/peers.md     FOLDER of make.py, default bin beside this file
     card.py --full ECCBENCH [FOLDER]                 all adversarial inputs instead of the few below
 """
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 IMAGES = """
-constant/shape=1x1/type=uint8 noise/shape=1x2/type=uint8/levels=2/seed=1 noise/shape=37x1/type=uint8/seed=2
-noise/shape=1x1x31/type=uint8/levels=4/seed=3 noise/shape=2x2x2/type=uint8/levels=2/seed=4
-noise/shape=7x5x3/type=uint8/seed=6 noise/shape=13x17/type=float32/seed=6 constant/shape=9x7x5/type=uint8
-checkerboard/shape=6x7x8/type=uint8 checkerboard/shape=9x9/type=uint8 ball/shape=33x33/type=uint8
-drills/shape=16x15x14/type=uint8/count=9 noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12
-noise/shape=31x29/type=uint16/levels=65536/seed=15 between/shape=43x11x7/levels=200/seed=20
-extremes/shape=65x33x7/type=uint8/lowest=0/highest=2/seed=17
+constant/shape=1x1/type=uint8 noise/shape=37x1/type=uint8/seed=2 noise/shape=1x1x31/type=uint8/levels=4/seed=3
+noise/shape=7x5x3/type=uint8/seed=6 noise/shape=13x17/type=float32/seed=6 checkerboard/shape=9x9/type=uint8
+noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12 between/shape=43x11x7/levels=200/seed=20
 """.split()
 BINARY = [f"betti/at={at}/of={image}" for at, image in [(0, "checkerboard/shape=1x1x9/type=uint8")] + [(-1, i) for i in IMAGES]]
 GRAPHS = [f"eigenmap/{question}/of={image}" for question, image in [
@@ -38,6 +35,26 @@ To contest a row, run the line that reproduces it, and change the adapter.
 """
 
 
+def folded(text):
+    """The table, and the first failure of each peer with how many more there are like it."""
+    table, *rest = text.strip().split("\n\npeer:")
+    kept, more = [], {}
+    for block in rest:
+        peer, status = re.match(r"(\S+?)(?:,.*?)? ?\S*: (WRONG|CRASHED|TIMEOUT|SKIPPED|UNVERIFIED)", block).group(1, 2)
+        if status == "SKIPPED":
+            continue
+        key = peer, status
+        more[key] = more.get(key, 0) + 1
+        if more[key] == 1:
+            kept.append((key, "peer:" + block))
+    lines = [table.strip(), ""]
+    for key, block in kept:
+        first, *others = block.splitlines()
+        again = f" (and {more[key] - 1} more)" if more[key] > 1 else ""
+        lines += ["- " + first.strip() + again] + [f"  `{o.strip()}`" for o in others if o.strip().startswith("reproduce:")]
+    return "\n".join(lines).strip()
+
+
 def main(args):
     full = "--full" in args
     args = [a for a in args if a != "--full"]
@@ -51,7 +68,7 @@ def main(args):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode not in (0, 11, 12):
             sys.exit(f"{question}: {done.stderr}")
-        print(f"## {question}\n\n{done.stdout.strip()}\n".replace(folder + "/", "peers/bin/"), flush=True)
+        print(f"## {question}\n\n{folded(done.stdout)}\n".replace(folder + "/", "peers/bin/"), flush=True)
 
 
 main(sys.argv[1:])

@@ -19,8 +19,10 @@ import (
 // toys are the images on which a peer shows which question it answers: one voxel, two, a diagonal, a
 // ring, a box of three different sides, and ties, in 2D and in 3D.
 var toys = []string{
-	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8", "shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
-	"constant/shape=1x1x2/type=uint8", "checkerboard/shape=2x2x2/type=uint8", "shell/shape=11x11x11/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1", "ramp/shape=5x4x3/type=uint8",
+	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8",
+	"shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
+	"constant/shape=1x1x2/type=uint8", "checkerboard/shape=2x2x2/type=uint8",
+	"shell/shape=11x11x11/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1", "ramp/shape=5x4x3/type=uint8",
 }
 
 // tryPeers shows what peers are, how far away they are, and whether they answer the questions that
@@ -92,8 +94,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 		inputs = q.Adversarial[:min(len(q.Adversarial), len(toys))]
 	}
 	plan := runner.Plan{
-		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{peers.Prefix + p.Name}, Inputs: inputs,
-		Scope: bench.E2E, Threads: 1, Time: time.Minute, Budget: tryBudget,
+		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(),
+		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1, Time: time.Minute, Budget: tryBudget,
 	}
 	err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
@@ -104,7 +106,9 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 
 // showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
 // other construction, in case it claims the wrong one.
-func showToys(c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord, line func(what, format string, args ...any)) error {
+func showToys(
+	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord, line func(what, format string, args ...any),
+) error {
 	verified, skipped := count(cells)
 	line("", "%s: %d of %d toys VERIFIED, %d SKIPPED", claim.Question(), verified, len(cells), skipped)
 	if verified+skipped == len(cells) && verified > 0 {

@@ -75,14 +75,15 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 		return err
 	}
 	n := float64(image.Shape().Voxels())
-	if err := c.Allow(quantity.Seconds(n*i.claim.NSPerVoxel*1e-9), "%.0f voxels × %g ns", n, i.claim.NSPerVoxel); err != nil {
+	each, bytes := i.claim.NSPerVoxel, i.claim.BytesPerVoxel
+	if err := c.Allow(quantity.Seconds(n*each*1e-9), "%.0f voxels × %g ns", n, each); err != nil {
 		return err
 	}
 	own := grid.TotalBytes(image)
 	for _, p := range i.parts(in) {
 		own += p.bytes()
 	}
-	return c.AllowMemory(own+int64(n*i.claim.BytesPerVoxel), "a copy of the image, the answer, and %g bytes for each of %.0f voxels", i.claim.BytesPerVoxel, n)
+	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
 }
 
 func (p part) elementBytes() int64 { return int64(p.kind[2] - '0') }
@@ -245,7 +246,8 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	}
 	for name, d := range spans {
 		if d > took {
-			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: fmt.Sprintf("it says that %s took %v of a call of %v", name, d, took)}
+			why := fmt.Sprintf("it says that %s took %v of a call of %v", name, d, took)
+			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: why}
 		}
 		if name == "inner" {
 			j.inner, j.outer = j.inner+d, j.outer+took
@@ -269,7 +271,8 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 		}
 	}
 	if left > 0 {
-		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: fmt.Sprintf("%d of %d numbers were not written", left, all)}
+		why := fmt.Sprintf("%d of %d numbers were not written", left, all)
+		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
 	}
 	return j.read(j.in, j.answer), nil
 }

@@ -78,7 +78,8 @@ func Flows(p *peers.Peer, workload string) []bench.Implementation[*gvf.Problem, 
 			return in.Check()
 		},
 		words: func(in *gvf.Problem) []string {
-			return []string{fmt.Sprintf("steps=%d", in.Steps), decimal("mu", float64(in.Mu), 32), "boundary=" + in.Boundary.String()}
+			mu := decimal("mu", float64(in.Mu), 32)
+			return []string{fmt.Sprintf("steps=%d", in.Steps), mu, "boundary=" + in.Boundary.String()}
 		},
 		parts: func(in *gvf.Problem) []part {
 			return []part{{"answer", "<f4", append([]int64{int64(in.Dim())}, axes(in.Shape())...)}}
@@ -100,8 +101,9 @@ func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.
 		refuse: func(in *eigenmap.Problem) error { return in.For(eigenmap.Grid) },
 		words: func(in *eigenmap.Problem) []string {
 			return []string{
-				fmt.Sprintf("k=%d", in.K), decimal("tol", in.Tol, 64), decimal("sigma", in.Sigma, 64), decimal("floor", in.Floor, 64),
-				fmt.Sprintf("radius=%d", in.Radius), fmt.Sprintf("corners=%t", in.Corners), fmt.Sprintf("plain=%t", in.Plain),
+				decimal("tol", in.Tol, 64), decimal("sigma", in.Sigma, 64), decimal("floor", in.Floor, 64),
+				fmt.Sprintf("k=%d", in.K), fmt.Sprintf("radius=%d", in.Radius),
+				fmt.Sprintf("corners=%t", in.Corners), fmt.Sprintf("plain=%t", in.Plain),
 			}
 		},
 		parts: func(in *eigenmap.Problem) []part {

@@ -21,7 +21,8 @@ type Peers struct {
 
 // Add adds the flags.
 func (p *Peers) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.paths, "peer", nil, "a program from outside as one more implementation, peer:NAME, as PATH or NAME=PATH; it runs with your rights; repeatable")
+	f.StringArrayVar(&p.paths, "peer", nil, "a program from outside as one more implementation, peer:NAME, "+
+		"as PATH or NAME=PATH; it runs with your rights; repeatable")
 	f.StringVar(&p.dir, "peers", "", "every executable file in this folder as a --peer")
 }
 
@@ -33,10 +34,10 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 	runner.Meet(p.found)
 	for i, q := range p.found {
 		if slices.ContainsFunc(p.found[:i], func(o *peers.Peer) bool { return o.Name == q.Name }) {
-			return Usagef("--peer %s: another peer is called %s, too; give it a name with --peer NAME=%s", q.Path, q.Name, q.Path)
+			return Usagef("--peer %s: another peer is called %s, too; want --peer NAME=%s", q.Path, q.Name, q.Path)
 		}
 		if q.Broken != "" {
-			fmt.Fprintf(c.Stderr, "eccbench: peer:%s: %s\n", q.Name, q.Broken)
+			fmt.Fprintf(c.Stderr, "eccbench: %s%s: %s\n", peers.Prefix, q.Name, q.Broken)
 		}
 	}
 	c.Join(in, p.found...)

@@ -134,7 +134,7 @@ func (p *Peer) Claims(question string) *Claim {
 	return &p.Answers[i]
 }
 
-var selfName = regexp.MustCompile(`^[a-z0-9.+-]{1,40}$`)
+var selfName, notInNames = regexp.MustCompile(`^[a-z0-9.+-]{1,40}$`), regexp.MustCompile(`[^a-z0-9.+-]+`)
 
 // longest is how many characters of a text of a peer are shown.
 const longest = 200
@@ -291,14 +291,17 @@ func hashOf(path string) (string, error) {
 // Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
 // variables of its environment.
 func (p *Peer) Describe(env ...string) {
-	if err := p.describe(env); err != nil {
+	err := p.describe(env)
+	if broke := new(Error); errors.As(err, &broke) {
+		p.Broken = broke.Verb + ": " + broke.Why
+	} else if err != nil {
 		p.Broken = err.Error()
 	}
 	if p.Name == "" {
 		p.Name = p.Self
 	}
 	if !selfName.MatchString(p.Name) {
-		p.Name = strings.Trim(regexp.MustCompile(`[^a-z0-9.+-]+`).ReplaceAllString(strings.ToLower(filepath.Base(p.Path)), "-"), "-")
+		p.Name = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(filepath.Base(p.Path)), "-"), "-")
 		p.Name = p.Name[:min(len(p.Name), 40)]
 	}
 	if p.Where != "gpu" {
@@ -330,7 +333,7 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Broken != "" {
-		return nil, &Error{Kind: Broken, Verb: "about", Why: p.Broken}
+		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
 	if p.process == nil {
 		if now, err := hashOf(p.Path); err != nil || now != p.SHA256 {
@@ -374,9 +377,15 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return map[Kind]string{
-		Refused: "the peer refuses: ", Failed: "the peer failed at " + e.Verb + ": ", Malformed: "malformed: ", Broken: "the peer broke at " + e.Verb + ": ",
-	}[e.Kind] + e.Why
+	switch e.Kind {
+	case Refused:
+		return "the peer refuses: " + e.Why
+	case Failed:
+		return "the peer failed at " + e.Verb + ": " + e.Why
+	case Malformed:
+		return "malformed: " + e.Why
+	}
+	return "the peer broke at " + e.Verb + ": " + e.Why
 }
 
 // A tail keeps the end of what is written to it.

@@ -21,8 +21,9 @@ import (
 const maxLine = 64 << 10
 
 const (
-	// patience is how long a peer may take to start and to describe itself.
-	patience = time.Minute
+	// patience is how long a peer may take to start and to describe itself: imports take 20 s, and
+	// longer on a busy machine.
+	patience = 5 * time.Minute
 	// slow is the time after which Waiting is told of an answer that is not there.
 	slow = 200 * time.Millisecond
 	// farewell is how long a peer may take to end, and a dead one's pipes are listened to.
@@ -48,7 +49,8 @@ type Process struct {
 
 // threadVariables limit the threads of common runtimes.
 var threadVariables = []string{
-	"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
+	"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS",
+	"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
 }
 
 // start starts a peer on so many cores, 0 for all. Alone it is in a process group of its own and is
@@ -67,7 +69,8 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 		to.Close()
 		return fail(err)
 	}
-	x := &Process{peer: p, alone: alone, to: to, from: from, in: bufio.NewReaderSize(from, maxLine), ended: make(chan struct{})}
+	x := &Process{peer: p, alone: alone, to: to, from: from, ended: make(chan struct{})}
+	x.in = bufio.NewReaderSize(from, maxLine)
 	cmd := exec.Command(p.Path)
 	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, events}, &x.stderr, farewell
 	cmd.Env = append(os.Environ(), env...)

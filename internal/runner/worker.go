@@ -74,29 +74,35 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 		return list
 	}
 	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
-	var lost error
-	var mu sync.Mutex // a peer's slowness is told by another goroutine
-	tell := func(e event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err := events.Encode(e); lost == nil {
-			lost = err
-		}
-	}
+	out := &telling{events: events}
 	if t.Peer != nil {
-		t.Peer.Waiting = func(verb string) { tell(event{Waiting: &verb}) }
+		t.Peer.Waiting = func(verb string) { out.tell(event{Waiting: &verb}) }
 	}
-	record, err := b.work(ctx, clock, t, f, tell)
+	record, err := b.work(ctx, clock, t, f, out.tell)
 	if err != nil {
 		return err
 	}
-	if lost != nil {
-		return fmt.Errorf("worker: writing events: %w", lost)
+	if out.lost != nil {
+		return fmt.Errorf("worker: writing events: %w", out.lost)
 	}
 	cancel() // the parent closes our input as soon as it has the result
-	mu.Lock()
-	defer mu.Unlock()
-	return events.Encode(event{Result: &record})
+	out.tell(event{Result: &record})
+	return out.lost
+}
+
+// A telling writes events, of several goroutines: what a peer does not answer is told by another one.
+type telling struct {
+	mu     sync.Mutex
+	events *json.Encoder
+	lost   error // the first failure
+}
+
+func (t *telling) tell(e event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.events.Encode(e); t.lost == nil {
+		t.lost = err
+	}
 }
 
 // attach makes the task's inputs: of the shared bytes, or of their names.
