@@ -62,7 +62,7 @@ def main(args):
     peers = ["--peers", folder, "--impl", "peer:*", "--threads", "1"]
     print(HEAD)
     for question, inputs in QUESTIONS.items():
-        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "30s", "--quiet"] + peers
+        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "5s", "--quiet"] + peers
         for name in [] if full else inputs:
             command += ["--input", name]
         done = subprocess.run(command, capture_output=True, text=True)
