@@ -24,7 +24,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
 	differential waits torch web web-test release release-check setup-debian ci ci-shard supply third-party \
-	sbom fuzz-files words pictures
+	sbom fuzz-files words pictures peers
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -53,6 +53,11 @@ test:
 # left out is skipped with the reason.
 test-short:
 	$(GO) test -short -timeout 5m ./...
+
+# Programs of other libraries that answer our questions, each with an environment of its own, in a folder that git
+# ignores: eccbench verify --peers peers/bin --impl 'peer:*'. No test needs them.
+peers:
+	$(PYTHON) peers/make.py
 
 # All of test, and all cases of the suites that test takes some of, or those of a PART.
 test-long: export ECCBENCH_LONG = $(PART)

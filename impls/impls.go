@@ -3,6 +3,7 @@ package impls
 
 import (
 	"os"
+	"slices"
 
 	"eccbench/datasets"
 	batchimpl "eccbench/impls/batch"
@@ -19,6 +20,7 @@ import (
 	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/extrema/gpu"
+	"eccbench/impls/foreign"
 	"eccbench/impls/fullsweep"
 	"eccbench/impls/gvf/blocked"
 	gvfcpu "eccbench/impls/gvf/cpu"
@@ -39,6 +41,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/peers"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/batch"
@@ -90,10 +93,11 @@ const mostRanked, mostLabelled = 1 << 16, 1 << 24
 // A Set is the program's workloads with their implementations, the one list of what
 // eccbench runs.
 type Set struct {
-	// Curve is the question of the Euler characteristic curve, which comes first.
-	Curve bench.Workload[grid.Source, ecc.VCEC]
-	// Betti is that of the Betti numbers of a sublevel set.
-	Betti bench.Workload[*betti.Image, betti.Numbers]
+	// Curve is the question of the Euler characteristic curve, which comes first, and CurveV the same
+	// of voxels that are vertices.
+	Curve, CurveV bench.Workload[grid.Source, ecc.VCEC]
+	// Betti is that of the Betti numbers of a sublevel set, and BettiV the same of vertices.
+	Betti, BettiV bench.Workload[*betti.Image, betti.Numbers]
 	// BettiCurves is that of all sublevel sets.
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
@@ -156,12 +160,59 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, numbers, flow, steady, voxels, patches, steps, groups, []runner.Bench{
+	curveV, holesV := vertices(curve, eyes), bettiVertices(holes)
+	return Set{curve, curveV, holes, holesV, numbers, flow, steady, voxels, patches, steps, groups, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
 		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
+		runner.Bind(curveV), runner.Bind(holesV),
 	}, open, eyes}
+}
+
+// ofVertices is the end of the names of questions whose voxels are vertices.
+const ofVertices = "-v"
+
+// vertices is the question of the curve where voxels are vertices, for peers that answer that alone.
+func vertices(w bench.Workload[grid.Source, ecc.VCEC], eyes []ecc.Witness) bench.Workload[grid.Source, ecc.VCEC] {
+	w = ecc.InConvention(w, ecc.Convention{Vertices: true}, eyes...)
+	w.Name += ofVertices
+	w.Doc += ", voxels as vertices (V-construction)"
+	return w
+}
+
+// bettiVertices is the question of the Betti numbers likewise.
+func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload[*betti.Image, betti.Numbers] {
+	w = betti.InConvention(w, ecc.Convention{Vertices: true})
+	w.Name += ofVertices
+	w.Doc += ", voxels as vertices (V-construction)"
+	return w
+}
+
+// WithPeers is the set with rows of programs from outside, after its own.
+func (s Set) WithPeers(list ...*peers.Peer) Set {
+	for _, p := range list {
+		s.Curve.Impls = slices.Concat(s.Curve.Impls, foreign.Curves(p, s.Curve.Name))
+		s.CurveV.Impls = slices.Concat(s.CurveV.Impls, foreign.Curves(p, s.CurveV.Name))
+		s.Betti.Impls = slices.Concat(s.Betti.Impls, foreign.Betti(p, s.Betti.Name))
+		s.BettiV.Impls = slices.Concat(s.BettiV.Impls, foreign.Betti(p, s.BettiV.Name))
+		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves(p, s.BettiCurves.Name))
+		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows(p, s.Flow.Name))
+		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps(p, s.Voxels.Name))
+	}
+	with := map[string]runner.Bench{}
+	for _, b := range []runner.Bench{
+		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV), runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Voxels),
+	} {
+		with[b.Name()] = b
+	}
+	s.Benches = slices.Clone(s.Benches)
+	for i, b := range s.Benches {
+		if w := with[b.Name()]; w != nil {
+			s.Benches[i] = w
+		}
+	}
+	return s
 }
 
 // homologies are the implementations of homology groups, the reference first.

@@ -25,7 +25,7 @@ import (
 func doctorCommand() cli.Subcommand {
 	return cli.Subcommand{
 		Name: "doctor", Brief: "show this machine and whether it can measure",
-		Examples: []string{"eccbench doctor"},
+		Examples: []string{"eccbench doctor", "eccbench doctor --peer ./mine"},
 		Run:      doDoctor,
 	}
 }
@@ -36,6 +36,8 @@ func doDoctor(c *cli.Program, args []string) error {
 	which := f.String("device", "", "GPU `ID`: number, UUID or name (default the first)")
 	list := f.String("devices", "", "several GPUs: all, or a list such as `0,1,3`")
 	in.AddWorkload(f, c.Benches)
+	var guests cli.Peers
+	guests.Add(f)
 	if err := c.Parse(doctorCommand(), f, args); err != nil {
 		return err
 	}
@@ -46,14 +48,20 @@ func doDoctor(c *cli.Program, args []string) error {
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q", f.Arg(0))
 	}
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(c.Stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	if err := guests.Join(c, nil); err != nil {
+		return err
+	}
+	if len(guests.Found()) > 0 {
+		return tryPeers(c, guests.Found(), line)
+	}
 	run, err := runner.NewRunRecord(nil, 0)
 	if err != nil {
 		return err
 	}
 	m := run.Machine
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(c.Stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
-	}
 	line("cpu", "%s, %d cores for this process", m.CPU, m.Cores)
 	line("caches", "%v", m.Caches)
 	line("governor", "%s", m.Governor)

@@ -36,10 +36,15 @@ type question struct {
 
 func doList(c *cli.Program, args []string) error {
 	var format, workload string
+	var guests cli.Peers
 	f := pflag.NewFlagSet("list", pflag.ContinueOnError)
 	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the `WORKLOAD` to list, or all")
 	f.StringVar(&format, "format", "text", "text, md or json")
+	guests.Add(f)
 	if err := c.Parse(listCommand(), f, args); err != nil {
+		return err
+	}
+	if err := guests.Join(c, nil); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(format)
@@ -153,6 +158,9 @@ func listText(w io.Writer, questions []question) {
 		for _, a := range q.List {
 			fmt.Fprintf(w, "  %-18s %-5s %s\n", a.Name, a.Where, scopes(a))
 			wrapped(w, "      ", fmt.Sprintf("%s (%s)", a.Method, a.Source))
+			if p := a.Foreign; p != nil {
+				wrapped(w, "      ", fmt.Sprintf("%s, %s, %s; %s, sha256 %.16s… %s", p.Version, p.Language, p.Licence, p.Path, p.SHA256, p.Broken))
+			}
 			for _, o := range a.Options {
 				wrapped(w, "      ", fmt.Sprintf("--option %s=%s: %s", o.Key, strings.Join(o.Values, "|"), o.Doc))
 			}

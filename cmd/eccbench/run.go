@@ -62,6 +62,9 @@ func doRun(c *cli.Program, args []string) error {
 	if err := c.Parse(runCommand(), f, args); err != nil {
 		return err
 	}
+	if err := limit.Join(c, &in); err != nil {
+		return err
+	}
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q; inputs are given with --sizes or --input", f.Arg(0))
 	}

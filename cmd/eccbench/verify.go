@@ -46,6 +46,9 @@ func doVerify(c *cli.Program, args []string) error {
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
 	}
+	if err := limit.Join(c, &in); err != nil {
+		return err
+	}
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q; inputs are given with --input", f.Arg(0))
 	}
@@ -121,7 +124,7 @@ func doVerify(c *cli.Program, args []string) error {
 func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why string) {
 	for _, a := range abouts {
 		own := slices.DeleteFunc(slices.Clone(cells), func(c bench.CellRecord) bool { return c.Impl != a.Name })
-		if a.Where == "cpu" && len(own) > 0 && !slices.ContainsFunc(own, func(c bench.CellRecord) bool { return c.Status != verify.Skipped }) {
+		if a.Where == "cpu" && a.Foreign == nil && len(own) > 0 && !slices.ContainsFunc(own, func(c bench.CellRecord) bool { return c.Status != verify.Skipped }) {
 			return a.Name, own[0].Reason
 		}
 	}
@@ -132,6 +135,9 @@ func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why stri
 func silentLaws(laws []string, cells []bench.CellRecord) []string {
 	said, any := map[string]bool{}, false
 	for _, cell := range cells {
+		if cell.Peer != nil { // which may refuse all that the law is about
+			continue
+		}
 		for _, e := range cell.Evidence {
 			said[e.Witness] = true
 			any = any || cell.Status == verify.Verified

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eccbench/internal/name"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
@@ -240,6 +241,9 @@ type About struct {
 	// Options are the method's own: each value is a row of its own where a user asks for
 	// it, and all that is to be declared of it stands here.
 	Options []Option `json:"options,omitempty"`
+	// Foreign is the program from outside that answers; nil for our own code. It is never a witness,
+	// a ceiling or the best CPU row.
+	Foreign *peers.Peer `json:"foreign,omitempty"`
 }
 
 // An Option is a choice that a method has beside its input.
@@ -333,6 +337,12 @@ type DeviceJob interface {
 	// several devices it is from before the first launch to after the last, by the
 	// clock of one of them.
 	Elapsed() (time.Duration, error)
+}
+
+// A Remote is a Job in another process, which RoundTrip reaches and does nothing there: what a call
+// takes beside the work.
+type Remote interface {
+	RoundTrip() (time.Duration, error)
 }
 
 // A Launcher is a Job that counts the kernels that it has launched.

@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -87,6 +88,10 @@ type CellRecord struct {
 	// Wall is the median of what the host's clock says of the same calls, copies and
 	// waiting included, where Samples are by a device's events; else 0.
 	Wall float64 `json:"wall,omitempty"`
+	// Peer is the program from outside that answered; nil for our own code. Floor is the seconds of
+	// a round trip to it without work.
+	Peer  *peers.Stamp `json:"peer,omitempty"`
+	Floor float64      `json:"floor,omitempty"`
 	// Ceiling is the rate of the ceiling row on the same input in items per
 	// second, 0 when there is none.
 	Ceiling float64            `json:"ceiling,omitempty"`

@@ -28,6 +28,7 @@ type Limits struct {
 	ISA     string
 	Options []string // of the methods, as KEY=VALUE
 	Quiet   bool
+	Peers
 
 	set *pflag.FlagSet
 }
@@ -45,6 +46,7 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.StringVar(&l.ISA, "isa", "", "instruction set: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest)")
 	f.StringArrayVar(&l.Options, "option", nil, "`KEY=VALUE` of a method (see eccbench list), each a row; repeatable")
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
+	l.Peers.Add(f)
 }
 
 // Plan is a plan with these limits for the given inputs of a workload.
@@ -53,7 +55,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
 		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time, Grow: !l.set.Changed("time-limit"),
 		Reproduce: func(impl, input string) string {
-			options := ""
+			options := l.flags(impl)
 			if l.Devices != "" {
 				options += " --devices " + l.Devices
 			}

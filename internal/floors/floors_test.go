@@ -51,6 +51,7 @@ var floor = map[string]int{
 	"kernels":         1,
 	"kernels/faults":  1,
 	"internal/device": 1,
+	"internal/peers":  1,
 
 	"internal/bench":             2,
 	"kernels/pack":               2,
@@ -112,6 +113,7 @@ var floor = map[string]int{
 	"impls/read":        6,
 	"impls/batch":       6,
 	"impls/smooth":      6,
+	"impls/foreign":     6,
 
 	"impls/betti/definition": 6,
 	"impls/betti/labels":     6,
@@ -191,7 +193,7 @@ var doors = map[string][]string{
 	"github.com/pierrec/lz4/v4":         {"datasets"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
 	"golang.org/x/image":                {"datasets", "internal/report/svg"},
-	"golang.org/x/sys/unix":             {"internal/runner"},
+	"golang.org/x/sys/unix":             {"internal/runner", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
 	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "cmd/eccbench"},

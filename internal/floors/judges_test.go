@@ -30,7 +30,7 @@ var witnesses = map[string]witness{
 		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
-		"cmd/eccbench", "impls", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
+		"cmd/eccbench", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }
 

@@ -22,6 +22,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/name"
+	"eccbench/internal/peers"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
@@ -38,6 +39,7 @@ func Command() cli.Subcommand {
 			"eccbench gate --base main --save-baseline base.json",
 			"eccbench gate --baseline base.json --cand HEAD",
 			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench --out confirm.json",
+			"eccbench gate --base-peer old/curve --cand-peer new/curve --sizes 128 --type uint8",
 			"eccbench gate --self-test",
 		},
 		Run: command,
@@ -47,6 +49,7 @@ func Command() cli.Subcommand {
 // gateFlags are what the gate is asked for.
 type gateFlags struct {
 	base, candidate         string
+	basePeer, candPeer      string
 	baseline, save, confirm string
 	selfTest, hot, quiet    bool
 	impl, effect            []string
@@ -62,6 +65,8 @@ type gateFlags struct {
 func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&g.base, "base", "", "`PROGRAM` to compare with: an eccbench, a revision, or a source folder")
 	f.StringVar(&g.candidate, "cand", "", "`PROGRAM` to judge")
+	f.StringVar(&g.basePeer, "base-peer", "", "external `PROGRAM` to compare with, as --peer of run has it")
+	f.StringVar(&g.candPeer, "cand-peer", "", "external `PROGRAM` to judge")
 	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this `FILE`")
 	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this `FILE`")
 	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json `FILE` of another machine flagged")
@@ -100,6 +105,10 @@ func command(c *cli.Program, args []string) error {
 		return cli.Usagef("--format %s: want text, md or json", g.format)
 	}
 	if err := g.check(f); err != nil {
+		return err
+	}
+	both, err := g.joinPeers(c)
+	if err != nil {
 		return err
 	}
 	ctx, stop := cli.Interruptible()
@@ -159,6 +168,7 @@ func command(c *cli.Program, args []string) error {
 		return err
 	}
 	defer programs.close()
+	programs.peers = both
 	if before != nil {
 		if err := programs.requireSame(before); err != nil {
 			return cli.Usagef("--confirm %s: %w", g.confirm, err)
@@ -218,6 +228,10 @@ func indented(w io.Writer, v any) error {
 func (g *gateFlags) check(f *pflag.FlagSet) error {
 	alone := g.save != ""
 	switch {
+	case (g.basePeer == "") != (g.candPeer == ""):
+		return cli.Usagef("--base-peer and --cand-peer go together")
+	case g.basePeer != "" && (g.selfTest || g.base+g.candidate+g.baseline+g.save+g.confirm != "" || f.Changed("impl")):
+		return cli.Usagef("--base-peer and --cand-peer are all that is compared: leave out other programs, baselines and --impl")
 	case f.NArg() > 0:
 		return cli.Usagef("unexpected argument %q; programs are given with --base and --cand", f.Arg(0))
 	case g.selfTest && (g.base+g.candidate+g.baseline+g.save+g.confirm != ""):
@@ -227,6 +241,7 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 		return cli.Usagef("--save-baseline measures --base alone")
 	case g.baseline != "" && (g.base != "" || g.confirm != ""):
 		return cli.Usagef("--baseline takes the place of --base, and has nothing to confirm")
+	case g.basePeer != "":
 	case g.baseline == "" && g.base == "":
 		return cli.Usagef("gate needs the program to compare with: --base, or --baseline FILE")
 	case !alone && g.candidate == "":
@@ -250,6 +265,35 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 	return nil
 }
 
+// testedPeer is the name of the row of the peers of both sides.
+const testedPeer = "tested"
+
+// joinPeers gives the program the row of two peers, which are compared by this program on both sides;
+// nil where none are given.
+func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error) {
+	if g.basePeer == "" {
+		return nil, nil
+	}
+	var list []*peers.Peer
+	for _, path := range []string{g.basePeer, g.candPeer} {
+		p, err := peers.New(testedPeer, path)
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+		list = append(list, p)
+	}
+	runner.Meet(list)
+	for _, p := range list {
+		if p.Broken != "" {
+			return nil, cli.Usagef("%s: %s", p.Path, p.Broken)
+		}
+	}
+	self, err := os.Executable()
+	g.base, g.candidate = self, self
+	c.Join(&g.in, list[0])
+	return map[gate.Side]*peers.Peer{gate.Base: list[0], gate.Again: list[0], gate.Candidate: list[1]}, err
+}
+
 func (g *gateFlags) protocol() gate.Protocol {
 	return gate.Protocol{
 		Blocks: g.blocks, Threads: g.threads, Device: g.device, Hot: g.hot, MaxTime: g.maxTime, MaxSamples: g.samples, TimeLimit: g.limit,
@@ -270,7 +314,9 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 		}
 	}
 	patterns := g.impl
-	if !g.in.Set.Changed("impl") {
+	if g.basePeer != "" {
+		patterns = []string{peers.Prefix + testedPeer}
+	} else if !g.in.Set.Changed("impl") {
 		patterns = []string{OnHost(b)}
 	}
 	chosen, err := cli.Choose(patterns, b.Abouts())

@@ -19,6 +19,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
 )
@@ -27,7 +28,9 @@ import (
 type programs struct {
 	dir  string
 	side map[gate.Side]executable
-	runs int // results files so far
+	// peers are what is compared, where it is not the programs that run them.
+	peers map[gate.Side]*peers.Peer
+	runs  int // results files so far
 	// limit is for a program that is stuck: its own limits come first.
 	limit time.Duration
 }
@@ -151,6 +154,9 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		if cell.Workload != first { // a program from before there was a choice asks the first
 			args = append(args, "--workload", cell.Workload)
 		}
+		if peer := p.peers[side]; peer != nil {
+			args = append(args, "--peer", peer.Name+"="+peer.Path)
+		}
 		if how.Device != "" {
 			args = append(args, "--device", how.Device)
 		}
@@ -218,6 +224,10 @@ func (p *programs) describe(r *gate.Result) {
 	for of, side := range map[*gate.Program]gate.Side{&r.Base: gate.Base, &r.Candidate: gate.Candidate} {
 		given, ok := p.side[side]
 		if !ok {
+			continue
+		}
+		if peer := p.peers[side]; peer != nil {
+			*of = gate.Program{Name: peer.Path, Commit: peer.Version, SHA256: peer.SHA256}
 			continue
 		}
 		of.Name = given.given

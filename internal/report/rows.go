@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
@@ -49,6 +50,9 @@ type Row struct {
 	Tolerant bool             `json:"tolerant,omitempty"`
 	bench.Station
 	Device string `json:"device,omitempty"` // the accelerator, where that is known
+	// Peer is the program from outside that answered, and Floor the seconds of a round trip to it.
+	Peer  *peers.Stamp `json:"peer,omitempty"`
+	Floor float64      `json:"floor,omitempty"`
 }
 
 // Rows makes the rows of records, in the order in which each row's first cell ended.
@@ -84,7 +88,7 @@ func Rows(recs bench.Records, ceiling string) []Row {
 	// would flatter the others.
 	best, doubtful := map[rowKey]float64{}, map[rowKey]float64{}
 	for _, r := range rows {
-		if r.Where == "cpu" && r.Workload != ceiling {
+		if r.Where == "cpu" && r.Workload != ceiling && r.Peer == nil {
 			k, of := r.peers(), doubtful
 			if r.Status == verify.Verified {
 				of = best
@@ -141,7 +145,7 @@ func row(cells []bench.CellRecord) Row {
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
 		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
-		Setting: c.Setting, Processes: len(cells),
+		Setting: c.Setting, Processes: len(cells), Peer: c.Peer, Floor: c.Floor,
 	}
 	if c.ISA != "" {
 		r.Flags = append(r.Flags, c.ISA)

@@ -32,6 +32,7 @@ type trial[In, Out any] struct {
 	answerMemory int64
 	walls        []float64     // seconds by the host's clock of each sample that is a device's
 	wall         time.Duration // of the last call
+	current      int           // the input of the last call
 	record       bench.CellRecord
 }
 
@@ -96,6 +97,7 @@ func (r *trial[In, Out]) close() {
 func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) {
 	i := n % len(r.jobs)
 	job := r.jobs[i]
+	r.current = i
 	job.Poison()
 	if err := r.cool(i); err != nil {
 		return 0, err
@@ -245,7 +247,9 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 			warm += max(took, time.Microsecond)
 		}
 	}
-	r.look()
+	if err := r.look(); err != nil {
+		return err
+	}
 	// What is done between the calls, fetching and hashing the answers above all, may
 	// take longer than they do: an input's share of the time limit is for both.
 	begun := r.clock.currentTime()
@@ -263,7 +267,9 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		samples = r.sample(samples, took)
 		total += took.Seconds()
 	}
-	r.look()
+	if err := r.look(); err != nil {
+		return err
+	}
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
@@ -280,7 +286,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
-	if !long && r.t.Conditions.Scope != bench.File {
+	if _, remote := r.jobs[0].(bench.Remote); !remote && !long && r.t.Conditions.Scope != bench.File {
 		return r.count()
 	}
 	return nil
@@ -327,8 +333,22 @@ func (r *trial[In, Out]) count() error {
 	return nil
 }
 
-// look notes what the first job and its device say of themselves.
-func (r *trial[In, Out]) look() {
+// roundTrips is how many are timed before the samples, and after them.
+const roundTrips = 200
+
+// look notes what the first job and its device say of themselves, and how far away it is.
+func (r *trial[In, Out]) look() error {
+	if remote, ok := r.jobs[0].(bench.Remote); ok {
+		trips := make([]float64, roundTrips)
+		for i := range trips {
+			trip, err := remote.RoundTrip()
+			if err != nil {
+				return err
+			}
+			trips[i] = trip.Seconds()
+		}
+		r.record.Floor = max(r.record.Floor, stats.Median(trips))
+	}
 	if flagged, ok := r.jobs[0].(bench.Flagged); ok {
 		for _, f := range flagged.Flags() {
 			r.flag(f)
@@ -338,6 +358,7 @@ func (r *trial[In, Out]) look() {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}
+	return nil
 }
 
 // enough reports whether to stop: each interval costs a sort, so the question

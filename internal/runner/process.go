@@ -89,6 +89,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		died = nil
 	}
 	stop()
+	reapGroup(w.pid)
 	endStrays(mark)
 	if err := ctx.Err(); err != nil {
 		return bench.CellRecord{}, err
@@ -168,6 +169,7 @@ type watch struct {
 	mu       sync.Mutex
 	phase    string
 	since    time.Time
+	waiting  string // the verb that a peer has not answered
 	timedOut string
 	killed   string
 	used     int64             // the most memory of its own, as far as it was looked at
@@ -204,6 +206,9 @@ func (w *watch) look() {
 	late := w.limit > 0 && w.clock.since(w.since) > w.limit
 	if late && w.timedOut == "" {
 		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
+		if w.waiting != "" {
+			w.timedOut += ": the peer has not answered " + w.waiting
+		}
 	}
 	w.mu.Unlock()
 	if late {
@@ -249,6 +254,8 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 		}
 		w.mu.Lock()
 		switch {
+		case e.Waiting != nil:
+			w.waiting = *e.Waiting
 		case e.Safe != nil:
 			w.safe = e.Safe
 		case e.Law != "":

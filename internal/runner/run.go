@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -240,6 +241,9 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
 	record.Workload, record.Impl, record.Input, record.Setting, record.Process = key.Workload, key.Impl, key.Input, key.Setting, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
+	if c.about.Foreign != nil {
+		record.Peer = c.about.Foreign.Stamp()
+	}
 	if record.Status != verify.Skipped {
 		record.Inputs = g.variants
 	}
@@ -254,7 +258,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
 		// An answer that was accepted within limits is no yardstick for the next: only that
 		// of the reference is, by definition.
-		trusted := c.bench.exact() || c.about.Name == c.bench.Reference()
+		trusted := c.about.Foreign == nil && (c.bench.exact() || c.about.Name == c.bench.Reference())
 		if record.Status == verify.Verified && trusted && g.answers == nil {
 			g.witness, g.answers = c.about.Name, answers
 		} else {
@@ -305,12 +309,17 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		return
 	}
 	if r.Status == verify.Verified {
-		half := (r.Seconds.Hi - r.Seconds.Lo) / 2 / r.Seconds.Median
+		half, floor := (r.Seconds.Hi-r.Seconds.Lo)/2/r.Seconds.Median, r.Floor/r.Seconds.Median
 		if times, yes := g.implausible(r); yes {
 			r.Status = verify.Implausible
 			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", times)
 		} else if half > verify.WidestQuoted {
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", half*100)
+		} else if floor >= mostFloor {
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of a call", quantity.Duration(quantity.Seconds(r.Floor)), floor*100)
+		}
+		if floor >= leastFloor {
+			r.Flags = append(r.Flags, fmt.Sprintf("floor %.2g %%", floor*100))
 		}
 	}
 	if r.Seconds.Confidence < stats.Confidence {
@@ -320,6 +329,10 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
 	}
 }
+
+// The share of a call that a round trip to a peer takes: from the least on it is a flag, and from the
+// most on the number is not the peer's.
+const leastFloor, mostFloor = 0.01, 0.2
 
 // grace is how much longer than its limit a worker may take before it is killed.
 const grace = 10 * time.Second
@@ -342,8 +355,8 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
-		Conditions: g.conditions(c),
-		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
+		Conditions: g.conditions(c), Peer: c.about.Foreign,
+		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
 	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace, clock: g.Clock}
 	if g.Time == 0 {

@@ -170,13 +170,13 @@ func TestFilesInMemoryAreMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(again)
-	before := inFiles(os.Getpid(), nil)
+	before := inFiles(os.Getpid(), map[uint64]bool{})
 	for _, f := range []*os.File{onDisk, inMemory} {
 		if _, err := f.Write(make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := inFiles(os.Getpid(), nil) - before; n != size {
+	if n := inFiles(os.Getpid(), map[uint64]bool{}) - before; n != size {
 		t.Errorf("%d bytes more are in memory, want %d", n, size)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
 
@@ -17,6 +18,7 @@ type Task struct {
 	Impl       string           `json:"impl"`
 	Inputs     []string         `json:"inputs"`
 	Conditions bench.Conditions `json:"conditions"`
+	Peer       *peers.Peer      `json:"peer,omitempty"` // the implementation, where it is from outside
 	Shared     bool             `json:"shared"`
 	Extents    []extent         `json:"extents,omitempty"` // of the shared inputs
 	Witness    string           `json:"witness"`           // who gave the answers in the witness files
@@ -66,6 +68,8 @@ type event struct {
 	Safe  *bench.CellRecord `json:"safe,omitempty"`
 	Law   string            `json:"law,omitempty"`
 	Later []verify.Evidence `json:"later,omitempty"`
+	// Waiting is the verb that a peer has not answered for a while, "" once it has.
+	Waiting *string `json:"waiting,omitempty"`
 	// Result is set once, last.
 	Result *bench.CellRecord `json:"result,omitempty"`
 }

@@ -20,6 +20,7 @@ import (
 	"unsafe"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -286,7 +287,7 @@ func TestMain(m *testing.M) {
 		os.Exit(gone())
 	}
 	if os.Getenv(toyWorker) != "" {
-		if err := Work(append(toy(), jacobi("", spoilers()...)), os.Stdin, steady()); err != nil {
+		if err := Work(func(*peers.Peer) []Bench { return append(toy(), jacobi("", spoilers()...)) }, os.Stdin, steady()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -729,7 +730,7 @@ func TestDoneCells(t *testing.T) {
 }
 
 func TestWorkerWithoutATask(t *testing.T) {
-	if err := Work(toy(), io.LimitReader(nil, 0), nil); !errors.Is(err, ErrNoTask) {
+	if err := Work(func(*peers.Peer) []Bench { return toy() }, io.LimitReader(nil, 0), nil); !errors.Is(err, ErrNoTask) {
 		t.Errorf("error %v", err)
 	}
 }

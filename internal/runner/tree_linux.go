@@ -25,13 +25,25 @@ func awaitEnd(pid int) {
 	}
 }
 
+// reapGroup waits for the members of a process group that has been killed, which have become this
+// process's children: not for long, as one may be in the middle of something that no signal ends.
+func reapGroup(group int) {
+	for range 1000 {
+		unix.Wait4(-group, nil, unix.WNOHANG, nil) // one becomes a child when its own parent has ended
+		if errors.Is(unix.Kill(-group, 0), unix.ESRCH) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // endStrays ends the processes with a mark in their environment that have become this
 // one's children, and then theirs.
 func endStrays(mark string) {
 	const rounds = 100
 	for range rounds {
 		found, unsure := false, false
-		for _, pid := range children() {
+		for _, pid := range children(os.Getpid()) {
 			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			unsure = unsure || err == nil && len(environ) == 0 // it is being replaced by another program, or has ended
 			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+mark+"\x00")) {
@@ -55,11 +67,12 @@ func endStrays(mark string) {
 	}
 }
 
-// children are the processes whose parent this one is.
-func children() (pids []int) {
-	tasks, _ := os.ReadDir("/proc/self/task")
+// children are the processes whose parent a process is.
+func children(of int) (pids []int) {
+	dir := fmt.Sprintf("/proc/%d/task/", of)
+	tasks, _ := os.ReadDir(dir)
 	for _, t := range tasks {
-		list, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		list, _ := os.ReadFile(dir + t.Name() + "/children")
 		for field := range strings.FieldsSeq(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)

@@ -8,12 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMemory is the memory that a process holds for itself, in files in memory too, without
-// those that are shared with it, of which some are mapped again and again; 0 when it cannot
-// be read.
+// ownMemory is the memory that a process and those that it started hold for themselves, in files in
+// memory too, without those that are shared with it, of which some are mapped again and again; 0 when
+// it cannot be read. What a process shares with those that it started counts once.
 func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
-	status := fmt.Sprintf("/proc/%d/status", pid)
-	anonymous := kilobytes(procField(status, "RssAnon"))
 	known := map[uint64]bool{}
 	var ours int64
 	for _, f := range shared {
@@ -26,29 +24,35 @@ func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 	for _, e := range extents {
 		ours += e.Size
 	}
-	// What is mapped but no longer open is seen by its pages alone, and what is not mapped
-	// by its file alone.
-	mapped := kilobytes(procField(status, "RssShmem")) - ours
-	return anonymous + max(0, mapped, inFiles(pid, known))
+	var total int64
+	for list := []int{pid}; len(list) > 0; list = list[1:] {
+		status := fmt.Sprintf("/proc/%d/status", list[0])
+		// What is mapped but no longer open is seen by its pages alone, and what is not mapped
+		// by its file alone.
+		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(list[0], known)
+		total += kilobytes(procField(status, "RssAnon")) + max(0, mapped, files)
+		ours += files
+		list = append(list, children(list[0])...)
+	}
+	return total
 }
 
 // blockSize is the unit of the blocks that a file takes.
 const blockSize = 512
 
 // inFiles is the bytes of the nameless files in memory that a process has open, but for
-// the known ones.
+// the known ones. They are known then.
 func inFiles(pid int, known map[uint64]bool) (bytes int64) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	open, _ := os.ReadDir(dir)
-	seen := map[uint64]bool{}
 	for _, fd := range open {
 		link, err := os.Readlink(dir + fd.Name())
 		if err != nil || !strings.HasPrefix(link, "/memfd:") {
 			continue
 		}
 		var s unix.Stat_t
-		if unix.Stat(dir+fd.Name(), &s) == nil && !known[s.Ino] && !seen[s.Ino] {
-			seen[s.Ino] = true
+		if unix.Stat(dir+fd.Name(), &s) == nil && !known[s.Ino] {
+			known[s.Ino] = true
 			bytes += s.Blocks * blockSize
 		}
 	}

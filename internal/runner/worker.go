@@ -9,10 +9,13 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
+	"eccbench/internal/peers"
+	"eccbench/internal/verify"
 )
 
 // eventsFD is the file descriptor of a worker's event pipe.
@@ -26,8 +29,8 @@ var ErrNoTask = errors.New("worker: no task on standard input: this command is s
 
 // Work is a worker process: it reads a task from stdin, does it, and writes
 // events to the inherited pipe; what it times, it times by the clock. It exits the process when stdin ends before the
-// task is done, because its parent is then gone.
-func Work(benches []Bench, stdin io.Reader, clock Clock) error {
+// task is done, because its parent is then gone. The benches are those with a peer, where the task has one.
+func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
 	if err != nil {
@@ -48,7 +51,7 @@ func Work(benches []Bench, stdin io.Reader, clock Clock) error {
 		debug.SetMemoryLimit(t.Conditions.Memory)
 	}
 
-	b, err := Find(benches, t.Workload)
+	b, err := Find(benches(t.Peer), t.Workload)
 	if err != nil {
 		cancel()
 		return err
@@ -71,21 +74,35 @@ func Work(benches []Bench, stdin io.Reader, clock Clock) error {
 		return list
 	}
 	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
-	var lost error
-	tell := func(e event) {
-		if err := events.Encode(e); lost == nil {
-			lost = err
-		}
+	out := &telling{events: events}
+	if t.Peer != nil {
+		t.Peer.Waiting = func(verb string) { out.tell(event{Waiting: &verb}) }
 	}
-	record, err := b.work(ctx, clock, t, f, tell)
+	record, err := b.work(ctx, clock, t, f, out.tell)
 	if err != nil {
 		return err
 	}
-	if lost != nil {
-		return fmt.Errorf("worker: writing events: %w", lost)
+	if out.lost != nil {
+		return fmt.Errorf("worker: writing events: %w", out.lost)
 	}
 	cancel() // the parent closes our input as soon as it has the result
-	return events.Encode(event{Result: &record})
+	out.tell(event{Result: &record})
+	return out.lost
+}
+
+// A telling writes events, of several goroutines: what a peer does not answer is told by another one.
+type telling struct {
+	mu     sync.Mutex
+	events *json.Encoder
+	lost   error // the first failure
+}
+
+func (t *telling) tell(e event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.events.Encode(e); t.lost == nil {
+		t.lost = err
+	}
 }
 
 // attach makes the task's inputs: of the shared bytes, or of their names.
@@ -168,26 +185,45 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	}
 	r := &trial[In, Out]{b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
 	defer r.close()
-	var refused errRefused
-	used := r.ownMemory()
-	if err := r.setup(); errors.As(err, &refused) {
-		return skipped(refused.Error()), nil
-	} else if err != nil {
-		return bench.CellRecord{}, err
-	}
-	if err := r.yardsticks(); err != nil {
-		return bench.CellRecord{}, err
-	}
-	tell.phase(phaseMeasure)
-	if err := r.measure(ctx); errors.As(err, &refused) {
-		return skipped(refused.Error()), nil
-	} else if err != nil {
-		return bench.CellRecord{}, err
-	}
-	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(inputs))
-	tell.phase(phaseCheck)
-	if err := r.check(tell); err != nil {
-		return bench.CellRecord{}, err
+	if err := r.run(ctx, tell); err != nil {
+		return r.unanswered(err)
 	}
 	return r.record, nil
+}
+
+// run takes a trial through its phases.
+func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
+	used := r.ownMemory()
+	if err := r.setup(); err != nil {
+		return err
+	}
+	if err := r.yardsticks(); err != nil {
+		return err
+	}
+	tell.phase(phaseMeasure)
+	if err := r.measure(ctx); err != nil {
+		return err
+	}
+	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(r.inputs))
+	tell.phase(phaseCheck)
+	return r.check(tell)
+}
+
+// unanswered is the record of a trial that ended with an error: of what is refused, and of a peer that
+// gave no answer. Other errors end the worker.
+func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
+	var refused errRefused
+	var peer *peers.Error
+	switch {
+	case errors.As(err, &refused):
+		return skipped(refused.Error()), nil
+	case !errors.As(err, &peer):
+		return bench.CellRecord{}, err
+	case peer.Kind == peers.Refused:
+		return skipped(peer.Error()), nil
+	case peer.Kind == peers.Malformed:
+		e := verify.Evidence{Input: r.t.Inputs[r.current], Witness: "is an answer", Diff: &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}}
+		return bench.CellRecord{Verdict: verify.Judge(nil, []verify.Evidence{e})}, nil
+	}
+	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: err.Error()}}, nil
 }

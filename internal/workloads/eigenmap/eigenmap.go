@@ -206,7 +206,8 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 		Adversarial: []string{
 			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
 			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
-			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
+			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0),         // two components
+			q.Spell("constant/shape=32x32/type=uint8", 4, 6, 100, 1000, 0, 0), // of a double value, which residuals do not count
 			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
 			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
 			q.Spell("ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/peers"
+	"eccbench/internal/quantity"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+// toys are the images on which a peer shows which question it answers: one voxel, two, a diagonal, a
+// ring, a box of three different sides, and ties, in 2D and in 3D.
+var toys = []string{
+	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8",
+	"shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
+	"constant/shape=1x1x2/type=uint8", "checkerboard/shape=2x2x2/type=uint8",
+	"shell/shape=11x11x11/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1", "ramp/shape=5x4x3/type=uint8",
+}
+
+// tryPeers shows what peers are, how far away they are, and whether they answer the questions that
+// they claim.
+func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string, args ...any)) error {
+	var failed error
+	for _, p := range list {
+		if p.Broken != "" {
+			line("peer:"+p.Name, "%s", p.Broken)
+			failed = cli.VerdictError{Code: cli.ExitCrash, Why: "peer:" + p.Name + " is no peer"}
+			continue
+		}
+		line("peer:"+p.Name, "%s, %s (%s)", p.Version, p.Method, p.Where)
+		line("", "%s, sha256 %.16s…", p.Path, p.SHA256)
+		start := time.Now()
+		floor, err := roundTrip(p)
+		if err != nil {
+			return err
+		}
+		line("", "starts in %s, a round trip takes %s", quantity.Duration(time.Since(start)), quantity.Duration(floor))
+		for _, claim := range p.Answers {
+			cells, err := askToys(c, p, claim)
+			if err != nil {
+				line("", "%s: %v", claim.Question(), err)
+				failed = cli.Usage(err)
+				continue
+			}
+			if err := showToys(c, p, claim, cells, line); err != nil {
+				failed = err
+			}
+		}
+	}
+	return failed
+}
+
+// roundTrip starts a peer and returns how long the shortest of some round trips takes.
+func roundTrip(p *peers.Peer) (least time.Duration, err error) {
+	process, err := p.Acquire(1)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Release()
+	least = time.Hour
+	for range 200 {
+		took, err := process.Ping()
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, took)
+	}
+	return least, nil
+}
+
+// askToys puts the question of a claim about the toys to a peer, or about the first adversarial
+// inputs where the question is not of images alone.
+func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.CellRecord, err error) {
+	b, err := runner.Find(c.Benches, claim.Question())
+	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
+		return nil, errors.New("a workload that peers are not asked; eccbench list --workload all names them")
+	}
+	inputs := toys
+	switch q := b.Question(); {
+	case q.Form.Kind == "betti":
+		inputs = nil
+		for _, image := range toys {
+			inputs = append(inputs, "betti/at=0/of="+image)
+		}
+	case q.Form.Kind != "":
+		inputs = q.Adversarial[:min(len(q.Adversarial), len(toys))]
+	}
+	plan := runner.Plan{
+		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(),
+		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1, Time: time.Minute, Budget: tryBudget,
+	}
+	err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
+		cells = append(cells, cell)
+		return nil
+	}))
+	return cells, err
+}
+
+// showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
+// other construction, in case it claims the wrong one.
+func showToys(
+	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord, line func(what, format string, args ...any),
+) error {
+	verified, skipped := count(cells)
+	line("", "%s: %d of %d toys VERIFIED, %d SKIPPED", claim.Question(), verified, len(cells), skipped)
+	if verified+skipped == len(cells) && verified > 0 {
+		return nil
+	}
+	for _, cell := range cells {
+		if cell.Status != verify.Verified && cell.Status != verify.Skipped {
+			line("", "  %s: %s: %s", cell.Input, cell.Status, strings.TrimPrefix(cell.Reason, cell.Input+": "))
+		}
+	}
+	if verified == 0 && skipped < len(cells) {
+		line("", "it answers no question of ours as %s", claim.Question())
+	}
+	other := claim
+	if other.Construction = "V"; claim.Construction == "V" {
+		other.Construction = "T"
+	}
+	if p.Claims(other.Question()) == nil {
+		q := &peers.Peer{Name: p.Name, Path: p.Path, SHA256: p.SHA256, About: p.About}
+		q.Answers = []peers.Claim{other}
+		tried := cli.Program{Set: c.Set, Worker: c.Worker, Clock: c.Clock}
+		tried.Join(nil, q)
+		if again, err := askToys(&tried, q, other); err == nil {
+			if verified, skipped := count(again); verified > 0 && verified+skipped == len(again) {
+				line("", "it claims %s, and answers %s", claim.Question(), other.Question())
+			}
+		}
+	}
+	return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("peer:%s does not answer %s", p.Name, claim.Question())}
+}
+
+func count(cells []bench.CellRecord) (verified, skipped int) {
+	for _, cell := range cells {
+		switch cell.Status {
+		case verify.Verified:
+			verified++
+		case verify.Skipped:
+			skipped++
+		}
+	}
+	return verified, skipped
+}

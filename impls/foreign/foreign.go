@@ -1,0 +1,306 @@
+// Package foreign puts the questions of workloads to peers: programs from outside that speak the
+// protocol of package peers.
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unsafe"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/peers"
+	"eccbench/internal/quantity"
+)
+
+// A question is how the inputs of a workload are put to a peer, and how its answers are read.
+type question[In, Out any] struct {
+	image func(In) grid.Source
+	// refuse returns why an input cannot be put to any peer; nil for one that can.
+	refuse func(In) error
+	words  func(In) []string // KEY=VALUE, beside the image
+	parts  func(In) []part   // of the answer
+	levels bool              // the ladder is part of the question
+	read   func(In, []*peers.Array) Out
+}
+
+// A part is an array of an answer.
+type part struct {
+	name, kind string // a type of NumPy
+	shape      []int64
+}
+
+// implementations returns the one of a peer that claims a workload. One of a broken peer is of every
+// workload.
+func implementations[In, Out any](p *peers.Peer, workload string, q question[In, Out]) []bench.Implementation[In, Out] {
+	claim := p.Claims(workload)
+	if p.Broken != "" {
+		claim = &peers.Claim{Workload: workload}
+	}
+	if claim == nil {
+		return nil
+	}
+	return []bench.Implementation[In, Out]{implementation[In, Out]{p, *claim, q}}
+}
+
+type implementation[In, Out any] struct {
+	peer  *peers.Peer
+	claim peers.Claim
+	question[In, Out]
+}
+
+// About describes the peer in its own words.
+func (i implementation[In, Out]) About() bench.About {
+	return bench.About{
+		Name: peers.Prefix + i.peer.Name, Where: i.peer.Where, Method: i.peer.Method, Source: i.peer.Source,
+		Scopes: []bench.Scope{bench.E2E}, Foreign: i.peer,
+	}
+}
+
+// CanDo refuses what is outside of the peer's claim. It starts nothing.
+func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
+	image := i.image(in)
+	if i.levels {
+		if err := image.Ladder().CheckIndexed(); err != nil {
+			return err
+		}
+	}
+	if i.refuse != nil {
+		if err := i.refuse(in); err != nil {
+			return err
+		}
+	}
+	if err := i.claim.Allows(image); err != nil {
+		return err
+	}
+	n := float64(image.Shape().Voxels())
+	each, bytes := i.claim.NSPerVoxel, i.claim.BytesPerVoxel
+	if err := c.Allow(quantity.Seconds(n*each*1e-9), "%.0f voxels × %g ns", n, each); err != nil {
+		return err
+	}
+	own := grid.TotalBytes(image)
+	for _, p := range i.parts(in) {
+		own += p.bytes()
+	}
+	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
+}
+
+func (p part) elementBytes() int64 { return int64(p.kind[2] - '0') }
+
+func (p part) bytes() int64 {
+	size := p.elementBytes()
+	for _, n := range p.shape {
+		size *= n
+	}
+	return size
+}
+
+// Setup starts the peer where it does not run yet, and gives it memory in which the image is not yet.
+func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
+	process, err := i.peer.Acquire(c.Cores())
+	if err != nil {
+		return nil, err
+	}
+	j := &job[In, Out]{implementation: i, in: in, process: process}
+	if err := j.bind(c); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+type job[In, Out any] struct {
+	implementation[In, Out]
+	in            In
+	process       *peers.Process
+	number        int // of the binding
+	image, ladder *peers.Array
+	answer        []*peers.Array
+	unready       error // why it could not be made ready for a call
+	inner, outer  time.Duration
+}
+
+// bind makes the arrays and tells the peer of them.
+func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
+	image := j.implementation.image(j.in)
+	s := image.Shape()
+	if j.image, err = peers.NewArray("image", kindOf(image.Type()), image.Type().Size(), axes(s), true); err != nil {
+		return err
+	}
+	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores()), "image=" + j.image.Path()}
+	if j.claim.Construction != "" {
+		words = append(words, "construction="+j.claim.Construction)
+	}
+	if j.claim.Sets != "" {
+		words = append(words, "sets="+j.claim.Sets)
+	}
+	if c.Device != "" {
+		words = append(words, "device="+c.Device)
+	}
+	if j.levels {
+		if j.ladder, err = ladderOf(image); err != nil {
+			return err
+		}
+		words = append(words, "levels="+j.ladder.Path())
+	}
+	for _, p := range j.parts(j.in) {
+		a, err := peers.NewArray("answer", p.kind, p.elementBytes(), p.shape, false)
+		if err != nil {
+			return err
+		}
+		j.answer = append(j.answer, a)
+		words = append(words, p.name+"="+a.Path())
+	}
+	j.number, err = j.process.Bind(append(words, j.words(j.in)...)...)
+	return err
+}
+
+// axes are the sides of an image as NumPy has them: those of a 2D image are two.
+func axes(s grid.Shape) []int64 {
+	if s.D == 1 {
+		return []int64{s.H, s.W}
+	}
+	return []int64{s.D, s.H, s.W}
+}
+
+// kindOf is the type of NumPy.
+func kindOf(t grid.Type) string {
+	return map[grid.Type]string{grid.Uint8: "|u1", grid.Int16: "<i2", grid.Uint16: "<u2", grid.Float32: "<f4"}[t]
+}
+
+// ladderOf is the image's levels: in its own type where that holds all of them, else as float64.
+func ladderOf(image grid.Source) (*peers.Array, error) {
+	l, t := image.Ladder(), image.Type()
+	holds := true
+	for k := int64(0); k < l.Len() && holds; k++ {
+		v := l.Value(k)
+		switch t {
+		case grid.Uint8:
+			holds = v >= 0 && v <= 255 && v == float32(uint8(v))
+		case grid.Int16:
+			holds = v >= -1<<15 && v < 1<<15 && v == float32(int16(v))
+		case grid.Uint16:
+			holds = v >= 0 && v < 1<<16 && v == float32(uint16(v))
+		}
+	}
+	kind, size := kindOf(t), t.Size()
+	if !holds {
+		kind, size = "<f8", 8
+	}
+	a, err := peers.NewArray("levels", kind, size, []int64{l.Len()}, true)
+	if err != nil {
+		return nil, err
+	}
+	for k := range l.Len() {
+		v, at := l.Value(k), unsafe.Pointer(&a.Data()[k*size])
+		switch {
+		case !holds:
+			*(*float64)(at) = float64(v)
+		case t == grid.Uint8:
+			*(*uint8)(at) = uint8(v)
+		case t == grid.Int16:
+			*(*int16)(at) = int16(v)
+		case t == grid.Uint16:
+			*(*uint16)(at) = uint16(v)
+		default:
+			*(*float32)(at) = v
+		}
+	}
+	return a, nil
+}
+
+// Poison overwrites the answer and writes the image, which may be another one than at the last call.
+func (j *job[In, Out]) Poison() {
+	image := j.implementation.image(j.in)
+	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
+	for i, p := range j.parts(j.in) {
+		poison(j.answer[i].Data(), p.kind)
+	}
+	if j.unready == nil { // whatever the peer says now it says out of turn
+		_, j.unready = j.process.Ping()
+	}
+}
+
+// poison fills an array with what no right answer has: bench.Poison, or NaN.
+func poison(data []byte, kind string) {
+	pattern := grid.Bytes([]int64{bench.Poison})
+	if kind[1] == 'f' {
+		pattern = slices.Repeat([]byte{0xff}, 8)
+	}
+	for at := 0; at < len(data); {
+		at += copy(data[at:], pattern)
+	}
+}
+
+// Do has the peer answer.
+func (j *job[In, Out]) Do(t *bench.Trace) error {
+	if j.unready != nil {
+		return j.unready
+	}
+	start := time.Now()
+	spans, err := j.process.Do(j.number)
+	took := time.Since(start)
+	if err != nil {
+		return err
+	}
+	for name, d := range spans {
+		if d > took {
+			why := fmt.Sprintf("it says that %s took %v of a call of %v", name, d, took)
+			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: why}
+		}
+		if name == "inner" {
+			j.inner, j.outer = j.inner+d, j.outer+took
+			continue
+		}
+		t.Add(name, d)
+	}
+	return nil
+}
+
+// Out is the answer, if all of it was written.
+func (j *job[In, Out]) Out() (out Out, err error) {
+	left, all := 0, 0
+	for i, p := range j.parts(j.in) {
+		if p.kind == "<i8" {
+			for _, v := range grid.Values[int64](j.answer[i].Data()) {
+				if all++; v == bench.Poison {
+					left++
+				}
+			}
+		}
+	}
+	if left > 0 {
+		why := fmt.Sprintf("%d of %d numbers were not written", left, all)
+		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
+	}
+	return j.read(j.in, j.answer), nil
+}
+
+// RoundTrip is how long it takes to reach the peer.
+func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
+
+// mostInner is the share of its calls that a peer may say it works, without a flag.
+const mostInner = 0.95
+
+// Flags says how much of its calls the peer says that it worked.
+func (j *job[In, Out]) Flags() []string {
+	if share := float64(j.inner) / float64(j.outer); j.outer > 0 && share < mostInner {
+		return []string{fmt.Sprintf("inner %.2f×", share)}
+	}
+	return nil
+}
+
+// Close lets the peer forget the question.
+func (j *job[In, Out]) Close() error {
+	if j.number > 0 {
+		j.process.Free(j.number) // a peer that broke has forgotten all
+	}
+	for _, a := range append(j.answer, j.image, j.ladder) {
+		if a != nil {
+			a.Close()
+		}
+	}
+	j.peer.Release()
+	return nil
+}

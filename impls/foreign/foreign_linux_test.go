@@ -1,0 +1,277 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"eccbench/impls/naive"
+	"eccbench/internal/bench"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/peers"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+)
+
+// workerKey makes a worker of the test program.
+const workerKey = "ECCBENCH_TEST_FOREIGN_WORKER"
+
+func TestMain(m *testing.M) {
+	if way, ok := strings.CutPrefix(filepath.Base(os.Args[0]), planted); ok {
+		if way == "greedy-child" {
+			take()
+		}
+		os.Exit(play(way))
+	}
+	if os.Getenv(workerKey) != "" {
+		err := runner.Work(func(p *peers.Peer) []runner.Bench { return curves(p) }, os.Stdin, nil)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// curves is the question of the curve, put to the definition and to a peer.
+func curves(p *peers.Peer) []runner.Bench {
+	w := bench.Workload[grid.Source, ecc.VCEC]{
+		Name: "ecc", Question: ecc.Question(), Inputs: fields.Inputs{}, Reference: "naive",
+		Impls:  []bench.Implementation[grid.Source, ecc.VCEC]{naive.Implementation{}},
+		Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
+	}
+	if p != nil {
+		w.Impls = append(w.Impls, Curves(p, "ecc")...)
+	}
+	return []runner.Bench{runner.Bind(w)}
+}
+
+type collector []bench.CellRecord
+
+func (*collector) Begin(string, string)           {}
+func (c *collector) End(r bench.CellRecord) error { *c = append(*c, r); return nil }
+
+// meet is a peer that behaves in a way, met.
+func meet(t *testing.T, way string) *peers.Peer {
+	t.Helper()
+	p, err := peers.New("", guestAt(t, way))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner.Meet([]*peers.Peer{p})
+	return p
+}
+
+// planFor runs a peer on a small image. Time stands still until the peer hangs.
+func planFor(t *testing.T, p *peers.Peer) runner.Plan {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(workerKey, "1")
+	var looks atomic.Int64
+	return runner.Plan{
+		Command: []string{self}, Benches: curves(p), Workload: "ecc", Impls: []string{peers.Prefix + p.Name},
+		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 20 * time.Second, Memory: hoard / 4,
+		Sampling: &runner.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
+		Clock: func() time.Time {
+			// Many looks later, the worker has told which verb is not answered.
+			if _, err := os.Stat(p.Path + ".hangs"); err == nil && looks.Add(1) > 30 {
+				return time.Unix(0, 0).Add(time.Hour)
+			}
+			return time.Unix(0, 0)
+		},
+	}
+}
+
+func TestPlantedPeers(t *testing.T) {
+	for _, x := range []struct {
+		way    string
+		status verify.Status
+		reason string // a part of it
+	}{
+		{"honest", verify.Verified, ""},
+		{"idler", verify.Wrong, "9 of 9 numbers were not written"},
+		{"quitter", verify.Wrong, "6 of 9 numbers were not written"},
+		{"binder", verify.Wrong, "level"},
+		{"elephant", verify.Wrong, "level"},
+		{"late", verify.Wrong, "9 of 9 numbers were not written"},
+		{"hasty", verify.Crashed, "spoke out of turn"},
+		{"fickle", verify.Wrong, "gives one answer every time"},
+		{"silent", verify.Timeout, "the peer has not answered do"},
+		{"halfway", verify.Timeout, "still measuring"},
+		{"crasher", verify.Crashed, "signal: killed: segment 17 is gone"},
+		{"leaver", verify.Crashed, "it ended with exit status 0"},
+		{"failing", verify.Crashed, "IndexError: list index out of range"},
+		{"garbler", verify.Crashed, `"?? what?"`},
+		{"endless", verify.Crashed, "a line of more than 65536 bytes"},
+		{"greedy", verify.Crashed, "of memory of its own, the limit is"},
+		{"parent", verify.Crashed, "of memory of its own, the limit is"},
+		{"vandal", verify.Crashed, "writing to the image: operation not permitted"},
+		{"bequeather", verify.Verified, ""},
+		{"printer", verify.Verified, ""},
+		{"refuser", verify.Skipped, "it is Saturday"},
+		{"vague", verify.Wrong, "0.25 is no Euler number"},
+		{"braggart", verify.Crashed, "it says that inner took"},
+		{"boaster", verify.Crashed, `unknown field "speed"`},
+		{"teller", verify.Verified, ""},
+	} {
+		t.Run(x.way, func(t *testing.T) {
+			p := meet(t, x.way)
+			var got collector
+			if err := runner.Run(context.Background(), planFor(t, p), &got); err != nil {
+				t.Fatal(err)
+			}
+			r := got[0]
+			status := r.Status
+			if status == verify.Noisy { // as a busy machine makes what is verified
+				status = verify.Verified
+			}
+			if status != x.status || !strings.Contains(r.Reason, x.reason) {
+				t.Errorf("%s: %s, want %s: %s", r.Status, r.Reason, x.status, x.reason)
+			}
+			if r.Peer == nil || r.Peer.SHA256 != p.SHA256 || (r.Seconds != nil) != (r.Floor > 0) || r.Allocated != nil {
+				t.Errorf("the record is of peer %+v, with floor %v, allocated %v", r.Peer, r.Floor, r.Allocated)
+			}
+			if child, err := os.ReadFile(p.Path + ".child"); err == nil {
+				if pid, err := strconv.Atoi(string(child)); err != nil || unix.Kill(pid, 0) == nil {
+					t.Errorf("process %s is left behind", child)
+				}
+			} else if x.way == "parent" || x.way == "bequeather" {
+				t.Error(err)
+			}
+			if x.way == "teller" && (r.Spans["count"] != 2e-9 || !strings.Contains(strings.Join(r.Flags, " "), "inner 0.00×")) {
+				t.Errorf("spans %v, flags %v", r.Spans, r.Flags)
+			}
+			if x.status == verify.Verified && !strings.Contains(strings.Join(r.Flags, " "), "floor ") {
+				t.Errorf("no floor among the flags %v of so small an image", r.Flags)
+			}
+		})
+	}
+}
+
+// A guest is no witness: who comes after it is held to the definition alone.
+func TestNoGuestIsAWitness(t *testing.T) {
+	p := meet(t, "honest")
+	plan := planFor(t, p)
+	plan.Sampling = nil
+	plan.Impls = []string{peers.Prefix + p.Name, peers.Prefix + "other"}
+	other := &peers.Peer{Name: "other", Path: p.Path, SHA256: p.SHA256, About: p.About}
+	plan.Benches = []runner.Bench{bothPeers(p, other)}
+	var got collector
+	if err := runner.Run(context.Background(), plan, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range got {
+		if r.Status != verify.Verified {
+			t.Errorf("%s: %s: %s", r.Impl, r.Status, r.Reason)
+		}
+		for _, e := range r.Evidence {
+			if strings.Contains(e.Witness, peers.Prefix) {
+				t.Errorf("%s is confirmed by a guest: %v", r.Impl, e)
+			}
+		}
+	}
+}
+
+// bothPeers has no definition, so that only a guest could be a witness.
+func bothPeers(list ...*peers.Peer) runner.Bench {
+	w := bench.Workload[grid.Source, ecc.VCEC]{
+		Name: "ecc", Question: ecc.Question(), Inputs: fields.Inputs{}, Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
+	}
+	for _, p := range list {
+		w.Impls = append(w.Impls, Curves(p, "ecc")...)
+	}
+	return runner.Bind(w)
+}
+
+// Claims refuse cells, and start nothing.
+func TestClaimsStartNothing(t *testing.T) {
+	p := &peers.Peer{Name: "absent", Path: "/nowhere/absent", About: peers.About{Answers: []peers.Claim{
+		{Workload: "ecc", Dims: []int{3}, Types: []string{"uint8"}, MinSide: 2, MaxSide: 9, MaxVoxels: 100, MaxLevels: 300, NSPerVoxel: 1e6, BytesPerVoxel: 1 << 20},
+	}}}
+	i := Curves(p, "ecc")[0]
+	for name, want := range map[string]string{
+		"noise/shape=4x4/type=uint8/levels=5/seed=1":    "2 dimensions",
+		"noise/shape=4x4x4/type=int16/levels=5/seed=1":  "no images of int16",
+		"noise/shape=1x4x4/type=uint8/levels=5/seed=1":  "sides of 2 at least, not 1",
+		"noise/shape=3x3x10/type=uint8/levels=5/seed=1": "sides of 9 at most, not 10",
+		"noise/shape=5x5x5/type=uint8/levels=5/seed=1":  "100 voxels at most, not 125",
+		"noise/shape=4x4x4/type=uint8/levels=5/seed=1":  "",
+		"noise/shape=3x3x3/type=uint8/levels=5/seed=1":  "",
+	} {
+		in, err := fields.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = i.CanDo(in, bench.Conditions{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	in, err := fields.Inputs{}.Open("noise/shape=4x4x4/type=uint8/levels=5/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.CanDo(in, bench.Conditions{Time: time.Millisecond}); err == nil || !strings.Contains(err.Error(), "64 voxels × 1e+06 ns") {
+		t.Errorf("%v", err)
+	}
+	if err := i.CanDo(in, bench.Conditions{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "64.0 MiB") {
+		t.Errorf("%v", err)
+	}
+	if Curves(p, "ecc-v") != nil || i.About().Name != "peer:absent" {
+		t.Errorf("it claims more than it does, as %s", i.About().Name)
+	}
+}
+
+// What NumPy reads is what the question is about.
+func TestArrays(t *testing.T) {
+	l, err := grid.Affine(0.5, 1, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := grid.NewField(grid.Shape{D: 1, H: 1, W: 3}, grid.Uint8, []byte{1, 2, 3}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ladderOf(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	file, err := os.ReadFile(a.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(file, []byte("\x93NUMPY\x01\x00\xf6\x0f{'descr': '<f8', 'fortran_order': False, 'shape': (4, ), }  ")) || len(file) != 4096+32 || file[4095] != '\n' {
+		t.Errorf("%q of %d bytes", file[:80], len(file))
+	}
+	if got := fmt.Sprint(grid.Values[float64](a.Data())); got != "[0.5 1.5 2.5 3.5]" {
+		t.Error(got)
+	}
+	whole, err := grid.NewField(f.Shape(), grid.Int16, []byte{1, 0, 2, 0, 3, 0}, grid.Identity(grid.Int16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ladderOf(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if v := grid.Values[int16](b.Data()); len(v) != 1<<16 || v[0] != -1<<15 || v[1<<16-1] != 1<<15-1 {
+		t.Errorf("levels from %d to %d", v[0], v[len(v)-1])
+	}
+}

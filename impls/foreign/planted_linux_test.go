@@ -1,0 +1,315 @@
+package foreign
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"eccbench/impls/naive"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/peers"
+	"eccbench/internal/workloads/ecc"
+)
+
+// planted begins the names of the links to the test program by which it plays a peer.
+const planted = "planted-"
+
+// hoard is how much memory a greedy peer takes.
+const hoard = 256 << 20
+
+// A guest plays a peer, in the way that its name says.
+type guest struct {
+	way      string
+	out      *os.File
+	images   map[string]*task
+	calls    int
+	late     *task               // whose answer comes after the next command
+	memories map[string]ecc.VCEC // of those that remember by shape
+}
+
+// A task is a binding.
+type task struct {
+	path   string
+	shape  grid.Shape
+	data   []byte
+	levels []byte
+	answer []int64
+	early  ecc.VCEC // of what works in bind
+}
+
+// play is a peer, until its commands end.
+func play(way string) int {
+	if way == "sleeper" {
+		hang()
+	}
+	g := &guest{way: way, out: os.NewFile(4, "replies"), images: map[string]*task{}, memories: map[string]ecc.VCEC{}}
+	unix.CloseOnExec(3)
+	unix.CloseOnExec(4)
+	commands := bufio.NewScanner(os.NewFile(3, "commands"))
+	for commands.Scan() {
+		words := strings.Fields(commands.Text())
+		if g.late != nil {
+			g.late.write(g.late.count())
+			g.late = nil
+		}
+		if words[0] == "end" {
+			return 0
+		}
+		if reply := g.reply(words); reply != "" {
+			g.out.WriteString(reply + "\n")
+		}
+	}
+	return 0
+}
+
+func (g *guest) reply(words []string) string {
+	switch words[0] {
+	case "about":
+		about := map[string]any{
+			"protocol": peers.Protocol, "name": "guest", "version": "1", "method": "plays", "where": "cpu",
+			"answers": []peers.Claim{{Workload: "ecc", Types: []string{"uint8"}}},
+		}
+		if g.way == "boaster" {
+			about["speed"] = "light"
+		}
+		text, _ := json.Marshal(about)
+		return "about " + string(text)
+	case "bind":
+		return g.bind(words[1], words[2:])
+	case "ping":
+		return "pong"
+	case "free":
+		delete(g.images, words[1])
+		return "freed"
+	case "do":
+		g.calls++
+		return g.do(g.images[words[1]])
+	}
+	return "unknown " + words[0]
+}
+
+func (g *guest) bind(n string, words []string) string {
+	t := &task{}
+	for _, w := range words {
+		key, value, _ := strings.Cut(w, "=")
+		switch key {
+		case "image":
+			t.path = value
+			t.data, t.shape = opened(value, unix.PROT_READ)
+		case "levels":
+			t.levels, _ = opened(value, unix.PROT_READ)
+		case "answer":
+			data, _ := opened(value, unix.PROT_READ|unix.PROT_WRITE)
+			t.answer = grid.Values[int64](data)
+		}
+	}
+	if g.way == "binder" {
+		t.early = t.count()
+	}
+	g.images[n] = t
+	return "ready"
+}
+
+// opened maps the data of an array.
+func opened(path string, protection int) (data []byte, s grid.Shape) {
+	f, err := os.OpenFile(path, map[bool]int{true: os.O_RDWR, false: os.O_RDONLY}[protection&unix.PROT_WRITE != 0], 0)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	info, _ := f.Stat()
+	mapped, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), protection, unix.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	const head = 4096
+	_, text, _ := strings.Cut(string(mapped[:head]), "'shape': (")
+	s.D = 1
+	if n, _ := fmt.Sscanf(text, "%d, %d, %d", &s.D, &s.H, &s.W); n == 2 {
+		s = grid.Shape{D: 1, H: s.D, W: s.H}
+	}
+	return mapped[head:], s
+}
+
+// count is the right answer to a task, by the definition.
+func (t *task) count() ecc.VCEC {
+	ladder, err := grid.Affine(float64(t.levels[0]), 1, int64(len(t.answer)))
+	if err != nil {
+		panic(err)
+	}
+	f, err := grid.NewField(t.shape, grid.Uint8, append([]byte(nil), t.data...), ladder)
+	if err != nil {
+		panic(err)
+	}
+	v, err := bench.Answer[grid.Source, ecc.VCEC](naive.Implementation{}, f, bench.Conditions{})
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (t *task) write(v ecc.VCEC) {
+	clear(t.answer)
+	for level, change := range v.All() {
+		t.answer[level] = change
+	}
+}
+
+// do answers a question, or does what a peer should not.
+func (g *guest) do(t *task) string {
+	switch g.way {
+	case "idler":
+		return "done"
+	case "quitter":
+		clear(t.answer[:3])
+		return "done"
+	case "binder":
+		t.write(t.early)
+		return "done"
+	case "late":
+		g.late = t
+		return "done"
+	case "refuser":
+		return "refuse it is Saturday"
+	case "failing":
+		return "failed IndexError: list index out of range"
+	case "vague":
+		return "malformed 0.25 is no Euler number"
+	case "garbler":
+		return "\x00\xff what?"
+	case "silent", "halfway":
+		if g.way == "halfway" {
+			g.out.WriteString("do")
+		}
+		if err := os.WriteFile(os.Args[0]+".hangs", nil, 0o600); err != nil {
+			panic(err)
+		}
+		hang()
+	case "endless":
+		for { // until nobody reads any more
+			if _, err := g.out.WriteString(strings.Repeat("x", 1<<16)); err != nil {
+				hang()
+			}
+		}
+	case "crasher":
+		fmt.Fprintf(os.Stderr, "warning: of no interest\nsegment 17 is gone\n")
+		syscall.Kill(os.Getpid(), syscall.SIGKILL) // the other signals are caught by the runtime
+		hang()
+	case "leaver":
+		os.Exit(0)
+	case "greedy":
+		take()
+	case "parent":
+		if err := fork("greedy-child", false); err != nil {
+			panic(err)
+		}
+		hang()
+	case "vandal":
+		if _, err := unix.Mmap(openFD(t.path), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+			return "failed writing to the image: " + err.Error()
+		}
+	case "bequeather":
+		if g.calls == 1 {
+			if err := fork("sleeper", true); err != nil {
+				panic(err)
+			}
+		}
+	case "printer":
+		fmt.Println(strings.Repeat("Elapsed time: 3 s\n", 1000))
+	}
+	return g.answer(t)
+}
+
+// answer is what honest peers do, with one fault.
+func (g *guest) answer(t *task) string {
+	v := t.count()
+	if known, ok := g.memories[fmt.Sprint(t.shape)]; ok && g.way == "elephant" {
+		v = known
+	}
+	g.memories[fmt.Sprint(t.shape)] = v
+	t.write(v)
+	if g.way == "fickle" && g.calls%5 == 0 {
+		t.answer[0]++
+	}
+	switch g.way {
+	case "hasty":
+		return "done\ndone"
+	case "braggart":
+		return "done inner=1000000000000"
+	case "teller":
+		return "done inner=1 count=2"
+	}
+	return "done"
+}
+
+func openFD(path string) int {
+	fd, err := unix.Open(path, unix.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	return fd
+}
+
+// hang does nothing, for ever.
+func hang() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// take takes memory and keeps it.
+func take() {
+	b := make([]byte, hoard)
+	for i := 0; i < len(b); i += 4096 {
+		b[i] = 1
+	}
+	hang()
+	runtime.KeepAlive(b)
+}
+
+// fork starts another guest, which has the pipes and standard error where it is to hold them.
+func fork(way string, session bool) error {
+	link := filepath.Join(filepath.Dir(os.Args[0]), planted+way)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Symlink(self, link); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	cmd := exec.Command(link)
+	if session {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{os.NewFile(3, ""), os.NewFile(4, "")}
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return os.WriteFile(os.Args[0]+".child", fmt.Append(nil, cmd.Process.Pid), 0o600)
+}
+
+// guestAt is the path of a peer that behaves in a way.
+func guestAt(t *testing.T, way string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), planted+way)
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/peers"
+	"eccbench/internal/runner"
+)
+
+// Peers are the programs from outside that a command names. Nothing else names any: no variable, no
+// file and no record.
+type Peers struct {
+	paths []string
+	dir   string
+	found []*peers.Peer
+}
+
+// Add adds the flags.
+func (p *Peers) Add(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.paths, "peer", nil, "a program from outside as one more implementation, peer:NAME, "+
+		"as PATH or NAME=PATH; it runs with your rights; repeatable")
+	f.StringVar(&p.dir, "peers", "", "every executable file in this folder as a --peer")
+}
+
+// Join asks the peers what they are, and gives the program their rows.
+func (p *Peers) Join(c *Program, in *Inputs) error {
+	if err := p.find(); err != nil || len(p.found) == 0 {
+		return err
+	}
+	runner.Meet(p.found)
+	for i, q := range p.found {
+		if slices.ContainsFunc(p.found[:i], func(o *peers.Peer) bool { return o.Name == q.Name }) {
+			return Usagef("--peer %s: another peer is called %s, too; want --peer NAME=%s", q.Path, q.Name, q.Path)
+		}
+		if q.Broken != "" {
+			fmt.Fprintf(c.Stderr, "eccbench: %s%s: %s\n", peers.Prefix, q.Name, q.Broken)
+		}
+	}
+	c.Join(in, p.found...)
+	return nil
+}
+
+// Join gives the program, and inputs unless they are nil, the rows of peers that were met.
+func (c *Program) Join(in *Inputs, list ...*peers.Peer) {
+	c.Set = c.WithPeers(list...)
+	if in != nil {
+		in.benches = c.Benches
+	}
+}
+
+// Found are the peers, once they have joined.
+func (p *Peers) Found() []*peers.Peer { return p.found }
+
+func (p *Peers) find() error {
+	for _, given := range p.paths {
+		name, path, named := strings.Cut(given, "=")
+		if !named || strings.Contains(name, "/") {
+			name, path = "", given
+		}
+		q, err := peers.New(name, path)
+		if err != nil {
+			return Usagef("--peer %s: %w", given, err)
+		}
+		p.found = append(p.found, q)
+	}
+	if p.dir == "" {
+		return nil
+	}
+	list, err := peers.In(p.dir)
+	if err != nil {
+		return Usagef("--peers %s: %w", p.dir, err)
+	}
+	p.found = append(p.found, list...)
+	return nil
+}
+
+// flags are the flags that name a peer again, "" for an implementation that is none.
+func (p *Peers) flags(impl string) string {
+	for _, q := range p.found {
+		if impl == peers.Prefix+q.Name {
+			return fmt.Sprintf(" --peer %s=%s", q.Name, q.Path)
+		}
+	}
+	return ""
+}

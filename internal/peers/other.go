@@ -1,0 +1,47 @@
+//go:build !linux
+
+package peers
+
+import (
+	"errors"
+	"time"
+)
+
+var errLinux = errors.New("peers run on Linux only")
+
+// A Process is a running peer, of which there are none on this system.
+type Process struct{}
+
+func start(*Peer, int, bool, []string) (*Process, error) {
+	return nil, &Error{Kind: Broken, Verb: "start", Why: errLinux.Error()}
+}
+
+func (*Process) exchange(...string) (string, error) { return "", errLinux }
+func (*Process) end()                               {}
+
+// Bind fails.
+func (*Process) Bind(...string) (int, error) { return 0, errLinux }
+
+// Do fails.
+func (*Process) Do(int) (map[string]time.Duration, error) { return nil, errLinux }
+
+// Ping fails.
+func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
+
+// Free fails.
+func (*Process) Free(int) error { return errLinux }
+
+// An Array is memory to share with a peer.
+type Array struct{}
+
+// NewArray fails.
+func NewArray(string, string, int64, []int64, bool) (*Array, error) { return nil, errLinux }
+
+// Path is empty.
+func (*Array) Path() string { return "" }
+
+// Data are none.
+func (*Array) Data() []byte { return nil }
+
+// Close does nothing.
+func (*Array) Close() {}

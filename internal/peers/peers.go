@@ -1,0 +1,414 @@
+// Package peers runs other people's programs that answer questions by the protocol eccbench-peer/1:
+// one executable, lines of words over two pipes, and images and answers as .npy files in memory. It
+// knows no question.
+package peers
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"eccbench/internal/grid"
+)
+
+// Protocol is the version that this package speaks.
+const Protocol = "eccbench-peer/1"
+
+// Prefix begins the names of peers among implementations, so that none poses as one of ours.
+const Prefix = "peer:"
+
+// A Peer is one executable with what it said of itself.
+type Peer struct {
+	Name   string `json:"row"` // without Prefix
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	About
+	// Broken is why it gave no valid description; "" for a valid one. Its rows are CRASHED.
+	Broken string `json:"broken,omitempty"`
+	// Waiting is called with a verb that the peer has not answered for a while, and with "" when it
+	// has. nil to ignore that.
+	Waiting func(verb string) `json:"-"`
+
+	mu      sync.Mutex
+	process *Process
+	users   int
+}
+
+// A Stamp tells which program a peer was, for records.
+type Stamp struct {
+	Version  string `json:"version"`
+	Licence  string `json:"licence,omitempty"`
+	Language string `json:"language,omitempty"`
+	Path     string `json:"path"`
+	SHA256   string `json:"sha256"`
+}
+
+// Stamp returns the peer's.
+func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Path, p.SHA256} }
+
+// An About is what a peer says of itself, as JSON. Unknown fields are errors.
+type About struct {
+	Protocol string  `json:"protocol"`
+	Self     string  `json:"name"`
+	Version  string  `json:"version"`
+	Method   string  `json:"method"`
+	Source   string  `json:"source,omitempty"`
+	Licence  string  `json:"licence,omitempty"`
+	Language string  `json:"language,omitempty"`
+	Where    string  `json:"where"` // "cpu" or "gpu"
+	Answers  []Claim `json:"answers"`
+}
+
+// A Claim is a question that a peer answers, and for which images. Cells outside of it are SKIPPED
+// without starting the peer.
+type Claim struct {
+	Workload     string   `json:"workload"`
+	Construction string   `json:"construction,omitempty"` // "T" (default) or "V"
+	Sets         string   `json:"sets,omitempty"`         // "sub" (default) or "super"
+	Dims         []int    `json:"dims,omitempty"`         // 2, 3; default both
+	Types        []string `json:"dtypes,omitempty"`       // default all
+	MinSide      int64    `json:"min_side,omitempty"`
+	MaxSide      int64    `json:"max_side,omitempty"`
+	MaxVoxels    int64    `json:"max_voxels,omitempty"`
+	MaxLevels    int64    `json:"max_levels,omitempty"`
+	// NSPerVoxel and BytesPerVoxel estimate the time and the memory of an answer; 0 for unknown.
+	NSPerVoxel    float64 `json:"ns_per_voxel,omitempty"`
+	BytesPerVoxel float64 `json:"bytes_per_voxel,omitempty"`
+}
+
+// Question is the name of the workload that the claim is about: "ecc", of V "ecc-v", of superlevel
+// sets "ecc-super".
+func (c Claim) Question() string {
+	name := c.Workload
+	if c.Construction == "V" {
+		name += "-v"
+	}
+	if c.Sets == "super" {
+		name += "-super"
+	}
+	return name
+}
+
+// Allows returns why an image is outside of the claim, nil for one within it.
+func (c Claim) Allows(in grid.Source) error {
+	s := in.Shape()
+	sides := []int64{s.H, s.W}
+	if s.D > 1 {
+		sides = append(sides, s.D)
+	}
+	least, most := slices.Min(sides), slices.Max(sides)
+	switch {
+	case len(c.Dims) > 0 && !slices.Contains(c.Dims, s.Dim()):
+		return fmt.Errorf("claims no images of %d dimensions", s.Dim())
+	case len(c.Types) > 0 && !slices.Contains(c.Types, in.Type().String()):
+		return fmt.Errorf("claims no images of %v", in.Type())
+	case least < c.MinSide:
+		return fmt.Errorf("claims sides of %d at least, not %d", c.MinSide, least)
+	case c.MaxSide > 0 && most > c.MaxSide:
+		return fmt.Errorf("claims sides of %d at most, not %d", c.MaxSide, most)
+	case c.MaxVoxels > 0 && s.Voxels() > c.MaxVoxels:
+		return fmt.Errorf("claims %d voxels at most, not %d", c.MaxVoxels, s.Voxels())
+	case c.MaxLevels > 0 && in.Ladder().Len() > c.MaxLevels:
+		return fmt.Errorf("claims %d levels at most, not %d", c.MaxLevels, in.Ladder().Len())
+	}
+	return nil
+}
+
+// Claims returns the claim of a workload, nil where there is none.
+func (p *Peer) Claims(question string) *Claim {
+	i := slices.IndexFunc(p.Answers, func(c Claim) bool { return c.Question() == question })
+	if i < 0 {
+		return nil
+	}
+	return &p.Answers[i]
+}
+
+var selfName, notInNames = regexp.MustCompile(`^[a-z0-9.+-]{1,40}$`), regexp.MustCompile(`[^a-z0-9.+-]+`)
+
+// longest is how many characters of a text of a peer are shown.
+const longest = 200
+
+// parseAbout reads a description strictly.
+func parseAbout(text string) (a About, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return a, fmt.Errorf("about: %w", err)
+	}
+	if d.More() {
+		return a, errors.New("about: more than one JSON object")
+	}
+	return a, a.check()
+}
+
+func (a About) check() error {
+	switch {
+	case a.Protocol != Protocol:
+		return fmt.Errorf("about: protocol is %q, want %s", shown(a.Protocol), Protocol)
+	case !selfName.MatchString(a.Self):
+		return fmt.Errorf("about: name is %q, want %s", shown(a.Self), selfName)
+	case a.Where != "cpu" && a.Where != "gpu":
+		return fmt.Errorf("about: where is %q, want cpu or gpu", shown(a.Where))
+	case a.Version == "" || a.Method == "":
+		return errors.New("about: version or method is missing")
+	case len(a.Answers) == 0:
+		return errors.New("about: answers is empty")
+	}
+	for _, text := range []string{a.Version, a.Method, a.Source, a.Licence, a.Language} {
+		if shown(text) != text {
+			return fmt.Errorf("about: %q: want at most %d printable characters", shown(text), longest)
+		}
+	}
+	for i, c := range a.Answers {
+		if err := c.check(); err != nil {
+			return fmt.Errorf("about: answers[%d]: %w", i, err)
+		}
+		if slices.ContainsFunc(a.Answers[:i], func(b Claim) bool { return b.Question() == c.Question() }) {
+			return fmt.Errorf("about: two answers to %s", c.Question())
+		}
+	}
+	return nil
+}
+
+func (c Claim) check() error {
+	switch {
+	case !selfName.MatchString(c.Workload):
+		return fmt.Errorf("workload is %q", shown(c.Workload))
+	case !slices.Contains([]string{"", "T", "V"}, c.Construction):
+		return fmt.Errorf("construction is %q, want T or V", shown(c.Construction))
+	case !slices.Contains([]string{"", "sub", "super"}, c.Sets):
+		return fmt.Errorf("sets is %q, want sub or super", shown(c.Sets))
+	case slices.ContainsFunc(c.Dims, func(d int) bool { return d != 2 && d != 3 }):
+		return fmt.Errorf("dims are %v, want 2, 3 or both", c.Dims)
+	case c.NSPerVoxel < 0 || c.BytesPerVoxel < 0 || min(c.MinSide, c.MaxSide, c.MaxVoxels, c.MaxLevels) < 0:
+		return errors.New("a limit is negative")
+	}
+	for _, t := range c.Types {
+		if _, err := grid.ParseType(t); err != nil {
+			return fmt.Errorf("dtypes: %w", err)
+		}
+	}
+	return nil
+}
+
+// shown is a text of a peer as it is printed: what cannot be printed is '?', and the rest is cut.
+func shown(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	if r := []rune(text); len(r) > longest {
+		return string(r[:longest]) + "…"
+	}
+	return text
+}
+
+// New returns the peer at a path, which has to contain a slash: no search path is looked through.
+func New(name, path string) (*Peer, error) {
+	if !strings.Contains(path, "/") {
+		return nil, fmt.Errorf("peer %s: want a path with a slash, such as ./%s", path, path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("peer: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return nil, fmt.Errorf("peer %s: not a program that can be run", path)
+	}
+	if name != "" && !selfName.MatchString(name) {
+		return nil, fmt.Errorf("peer %s: its name %q does not match %s", path, name, selfName)
+	}
+	p := &Peer{Name: name, Path: path}
+	p.SHA256, err = hashOf(path)
+	return p, err
+}
+
+// In returns the peers of a folder: the executable files directly in it. Others may write neither to
+// the folder nor to the files.
+func In(dir string) (list []*Peer, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("peers: %w", err)
+	}
+	paths := []string{dir}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || info.Mode()&0o002 != 0 {
+			return nil, fmt.Errorf("peers %s: anybody may write to it; chmod o-w %s", path, path)
+		}
+	}
+	if len(paths) == 1 {
+		return nil, fmt.Errorf("peers %s: no executable file in it", dir)
+	}
+	for _, path := range paths[1:] {
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		p, err := New("", path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func hashOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("peer: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("peer: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
+// variables of its environment.
+func (p *Peer) Describe(env ...string) {
+	err := p.describe(env)
+	if broke := new(Error); errors.As(err, &broke) {
+		p.Broken = broke.Verb + ": " + broke.Why
+	} else if err != nil {
+		p.Broken = err.Error()
+	}
+	if p.Name == "" {
+		p.Name = p.Self
+	}
+	if !selfName.MatchString(p.Name) {
+		p.Name = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(filepath.Base(p.Path)), "-"), "-")
+		p.Name = p.Name[:min(len(p.Name), 40)]
+	}
+	if p.Where != "gpu" {
+		p.Where = "cpu"
+	}
+}
+
+func (p *Peer) describe(env []string) error {
+	process, err := start(p, 0, true, env)
+	if err != nil {
+		return err
+	}
+	defer process.end()
+	reply, err := process.exchange("about")
+	if err != nil {
+		return err
+	}
+	text, ok := strings.CutPrefix(reply, "about ")
+	if !ok {
+		return fmt.Errorf("about: answered %q", shown(reply))
+	}
+	p.About, err = parseAbout(text)
+	return err
+}
+
+// Acquire returns the peer's process, which it starts for the first user. Each user calls Release.
+// The process may use so many cores.
+func (p *Peer) Acquire(cores int) (*Process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Broken != "" {
+		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
+	}
+	if p.process == nil {
+		if now, err := hashOf(p.Path); err != nil || now != p.SHA256 {
+			return nil, &Error{Kind: Broken, Verb: "start", Why: p.Path + " was replaced since the run began"}
+		}
+		process, err := start(p, cores, false, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.process = process
+	}
+	p.users++
+	return p.process, nil
+}
+
+// Release ends the process after its last user.
+func (p *Peer) Release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users--; p.users == 0 {
+		p.process.end()
+		p.process = nil
+	}
+}
+
+// A Kind is a way in which a peer gives no answer.
+type Kind int
+
+// The kinds.
+const (
+	Refused   Kind = iota // it refuses the question
+	Failed                // an exception of a peer that lives on
+	Malformed             // what it found is no answer, such as 0.25 for an Euler number
+	Broken                // it died, or said what the protocol has no place for
+)
+
+// An Error is how a peer gave no answer to a verb.
+type Error struct {
+	Kind      Kind
+	Verb, Why string
+}
+
+func (e *Error) Error() string {
+	switch e.Kind {
+	case Refused:
+		return "the peer refuses: " + e.Why
+	case Failed:
+		return "the peer failed at " + e.Verb + ": " + e.Why
+	case Malformed:
+		return "malformed: " + e.Why
+	}
+	return "the peer broke at " + e.Verb + ": " + e.Why
+}
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// tailBytes is how much that is.
+const tailBytes = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b[max(0, len(b)-tailBytes):]...)
+	t.text = t.text[max(0, len(t.text)-tailBytes):]
+	return len(b), nil
+}
+
+// lastLine is the last line with anything on it.
+func (t *tail) lastLine() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
+	return shown(strings.TrimSpace(string(lines[len(lines)-1])))
+}

@@ -1,0 +1,294 @@
+package peers
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLine is the longest line of the protocol in bytes.
+const maxLine = 64 << 10
+
+const (
+	// patience is how long a peer may take to start and to describe itself: imports take 20 s, and
+	// longer on a busy machine.
+	patience = 5 * time.Minute
+	// slow is the time after which Waiting is told of an answer that is not there.
+	slow = 200 * time.Millisecond
+	// farewell is how long a peer may take to end, and a dead one's pipes are listened to.
+	farewell = time.Second
+)
+
+// A Process is a running peer. Its methods may be called from several goroutines.
+type Process struct {
+	peer   *Peer
+	alone  bool // in a process group of its own, with patience
+	to     *os.File
+	from   *os.File
+	in     *bufio.Reader
+	stderr tail
+	pid    int
+	ended  chan struct{} // closed once it has ended, by what died says
+	died   error
+
+	mu   sync.Mutex
+	dead error // why no more is said to it
+	next int   // the number of the next binding
+}
+
+// threadVariables limit the threads of common runtimes.
+var threadVariables = []string{
+	"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS",
+	"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
+}
+
+// start starts a peer on so many cores, 0 for all. Alone it is in a process group of its own and is
+// killed when it does not answer; otherwise this process is killed together with it.
+func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
+	fail := func(err error) (*Process, error) {
+		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error()}
+	}
+	commands, to, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	from, events, err := os.Pipe()
+	if err != nil {
+		commands.Close()
+		to.Close()
+		return fail(err)
+	}
+	x := &Process{peer: p, alone: alone, to: to, from: from, ended: make(chan struct{})}
+	x.in = bufio.NewReaderSize(from, maxLine)
+	cmd := exec.Command(p.Path)
+	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, events}, &x.stderr, farewell
+	cmd.Env = append(os.Environ(), env...)
+	if cores > 0 {
+		for _, v := range threadVariables {
+			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", v, cores))
+		}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: alone}
+	started := make(chan error)
+	go func() {
+		// The thread is the parent whose death ends the peer, hands its rights down, and ends with
+		// this goroutine.
+		runtime.LockOSThread()
+		err := restrict(cores)
+		if err == nil {
+			err = cmd.Start()
+		}
+		commands.Close()
+		events.Close()
+		if err != nil {
+			started <- err
+			return
+		}
+		x.pid = cmd.Process.Pid
+		unix.Prlimit(x.pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil) // a dump would be large, not wrong
+		started <- nil
+		x.died = cmd.Wait()
+		if alone {
+			unix.Kill(-x.pid, unix.SIGKILL) // what it left in its group
+		}
+		close(x.ended)
+		from.SetReadDeadline(time.Now().Add(farewell)) // what it left elsewhere may hold the pipe open
+	}()
+	if err := <-started; err != nil {
+		to.Close()
+		from.Close()
+		return fail(err)
+	}
+	return x, nil
+}
+
+// restrict keeps what this thread starts from gaining rights, and on so many cores.
+func restrict(cores int) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	var all, some unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); cores == 0 || err != nil || all.Count() <= cores {
+		return err
+	}
+	for cpu := 0; some.Count() < cores; cpu++ {
+		if all.IsSet(cpu) {
+			some.Set(cpu)
+		}
+	}
+	return unix.SchedSetaffinity(0, &some)
+}
+
+// exchange says a line and returns the line that answers it.
+func (x *Process) exchange(words ...string) (string, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.dead != nil {
+		return "", x.dead
+	}
+	verb := words[0]
+	if x.in.Buffered() > 0 {
+		return "", x.kill(verb, "it spoke out of turn: "+x.unasked())
+	}
+	if _, err := io.WriteString(x.to, strings.Join(words, " ")+"\n"); err != nil {
+		return "", x.kill(verb, "")
+	}
+	impatient := time.AfterFunc(slow, func() { x.tell(verb) })
+	if x.alone {
+		x.from.SetReadDeadline(time.Now().Add(patience))
+	}
+	line, err := x.in.ReadSlice('\n')
+	if !impatient.Stop() {
+		x.tell("")
+	}
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", x.kill(verb, fmt.Sprintf("it wrote a line of more than %d bytes", maxLine))
+	case errors.Is(err, os.ErrDeadlineExceeded) && x.alone:
+		return "", x.kill(verb, fmt.Sprintf("no answer within %v", patience))
+	case err != nil:
+		return "", x.kill(verb, "")
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+func (x *Process) tell(verb string) {
+	if x.peer.Waiting != nil {
+		x.peer.Waiting(verb)
+	}
+}
+
+// unasked is the start of what was said out of turn.
+func (x *Process) unasked() string {
+	b, _ := x.in.Peek(min(x.in.Buffered(), longest))
+	line, _, _ := strings.Cut(string(b), "\n")
+	return shown(line)
+}
+
+// kill ends a peer that broke. Without a reason it has ended by itself, and the reason is how.
+func (x *Process) kill(verb, why string) error {
+	if why == "" { // the pipe is closed: it ends, or lives on without it
+		select {
+		case <-x.ended:
+		case <-time.After(farewell):
+		}
+	}
+	select {
+	case <-x.ended:
+		if why == "" {
+			why = "it ended with " + ending(x.died)
+		}
+	default:
+		if why == "" {
+			why = "it closed its pipe"
+		}
+		unix.Kill(x.pid, unix.SIGKILL)
+		<-x.ended
+	}
+	if said := x.stderr.lastLine(); said != "" {
+		why += ": " + said
+	}
+	x.dead = &Error{Kind: Broken, Verb: verb, Why: why}
+	return x.dead
+}
+
+func ending(died error) string {
+	if died == nil || errors.Is(died, exec.ErrWaitDelay) {
+		return "exit status 0"
+	}
+	return died.Error()
+}
+
+// end asks a peer to end, and ends it.
+func (x *Process) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.dead == nil {
+		io.WriteString(x.to, "end\n") // the end of the pipe says the same
+	}
+	x.to.Close()
+	select {
+	case <-x.ended:
+	case <-time.After(farewell):
+		unix.Kill(x.pid, unix.SIGKILL)
+		<-x.ended
+	}
+	x.from.Close()
+	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended"}
+}
+
+// ask says a line and returns the words after the wanted reply.
+func (x *Process) ask(want string, words ...string) (string, error) {
+	reply, err := x.exchange(words...)
+	if err != nil {
+		return "", err
+	}
+	word, rest, _ := strings.Cut(reply, " ")
+	kind, known := map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}[word]
+	switch {
+	case word == want:
+		return rest, nil
+	case known && (kind != Malformed || words[0] == "do"):
+		return "", &Error{Kind: kind, Verb: words[0], Why: shown(rest)}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return "", x.kill(words[0], fmt.Sprintf("it spoke out of turn: %q where %q was due", shown(reply), want))
+}
+
+// Bind gives the peer the files of a question as KEY=VALUE words, and returns the number, above 0, by
+// which Do and Free mean it.
+func (x *Process) Bind(words ...string) (int, error) {
+	x.mu.Lock()
+	x.next++
+	n := x.next
+	x.mu.Unlock()
+	if _, err := x.ask("ready", append([]string{"bind", strconv.Itoa(n)}, words...)...); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// Do has the peer answer a question, and returns what it said of the parts of its time.
+func (x *Process) Do(n int) (map[string]time.Duration, error) {
+	rest, err := x.ask("done", "do", strconv.Itoa(n))
+	if err != nil || rest == "" {
+		return nil, err
+	}
+	spans := map[string]time.Duration{}
+	for word := range strings.FieldsSeq(rest) {
+		name, value, _ := strings.Cut(word, "=")
+		ns, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || ns < 0 {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			return nil, x.kill("do", fmt.Sprintf("it said %q where NAME=NANOSECONDS was due", shown(word)))
+		}
+		spans[shown(name)] = time.Duration(ns)
+	}
+	return spans, nil
+}
+
+// Ping finds out whether the peer has nothing to say, and how long a round trip takes.
+func (x *Process) Ping() (time.Duration, error) {
+	start := time.Now()
+	_, err := x.ask("pong", "ping")
+	return time.Since(start), err
+}
+
+// Free lets the peer forget a question.
+func (x *Process) Free(n int) error {
+	_, err := x.ask("freed", "free", strconv.Itoa(n))
+	return err
+}

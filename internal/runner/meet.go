@@ -1,0 +1,22 @@
+package runner
+
+import (
+	"crypto/rand"
+	"runtime"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/peers"
+)
+
+// Meet asks peers what they are, as many at a time as there are cores, and ends what they leave behind.
+func Meet(list []*peers.Peer) {
+	adopt()
+	mark := markKey + "=" + rand.Text()
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	crew.Each(len(list), func(i int) {
+		free <- struct{}{}
+		defer func() { <-free }()
+		list[i].Describe(mark)
+	})
+	endStrays(mark)
+}
