@@ -29,7 +29,7 @@ inlined bool finite(double v) { return (as<int64>(v) >> 52 & 0x7ff) != 0x7ff; }
 // Bits of which parameters are float64.
 enum { double_tau = 1, double_lambda = 2, double_alpha = 4, double_direction = 8 };
 
-// Lays bins over what the thresholds see, at most so many, and says where thresholds are. Fewer than eight bins in
+// Lays bins over what the thresholds see, at most so many, and says where thresholds are. Fewer than eleven bins in
 // 1/λ are too coarse. The tilt α⟨u, p⟩ is rounded in the order in which doc/softecc.md has it, u along v; the last axis of v is x.
 // Of vertices all is turned, −1.
 extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, const void *alpha, const void *v, int doubles, int thresholds,
@@ -59,7 +59,7 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   const double many = wide < 16 * 90 && most > 4096 ? 4096 : wide;
   const int n = many < most ? (int)many : most;
   const float32 width = (float32)(range / (n - 3)), lo = (float32)(least - far) - width;
-  good &= steep * width <= 1. / 8 && width > 1e-37f && finite(lo);
+  good &= steep * width <= 1. / 11 && width > 1e-37f && finite(lo);
   if (!block_x()) {
     threshold *at = (threshold *)(over + 1);
     if (!thread_x()) *over = laid{lo, width, steep, good ? (double)n : 0};

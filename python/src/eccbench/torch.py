@@ -142,7 +142,7 @@ def soft_ecc(
 
     On a CUDA device all is added to the current stream, and nothing waits for it, so nobody looks
     at the numbers: χ is NaN where one of them is, where λ is not greater than 0, and where λ times
-    the range of the thresholds is more than 1,300. A batch is one launch forward and one backward.
+    the range of the thresholds is more than 950. A batch is one launch forward and one backward.
 
     References
     ----------
