@@ -22,7 +22,7 @@ func columnsOf(w io.Writer) int {
 }
 
 // fit returns a table with shorter headers, and with long cells on several lines, so that lines have at most limit
-// columns. The first column and columns of at most minColumn characters stay whole.
+// columns if no word has to be broken. The first column and columns of at most minColumn characters stay whole.
 func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
 	table := append([][]string{slices.Clone(header)}, cells...)
 	for i, name := range header {
@@ -30,18 +30,32 @@ func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
 			table[0][i] = short
 		}
 	}
-	widths := make([]int, len(header))
+	widths, least := make([]int, len(header)), make([]int, len(header))
 	total := 0
 	for i := range widths {
+		least[i] = minColumn
 		for _, row := range table {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			for word := range strings.SplitAfterSeq(strings.ReplaceAll(row[i], "/", "/ "), " ") {
+				least[i] = max(least[i], utf8.RuneCountInString(strings.TrimRight(word, " ")))
+			}
+		}
+		if i == 0 {
+			least[i] = widths[i]
 		}
 		total += widths[i] + 2
 	}
-	rest := widths[min(1, len(widths)):]
-	for total > limit && len(rest) > 0 && slices.Max(rest) > minColumn {
-		rest[slices.Index(rest, slices.Max(rest))]--
-		total--
+	for ; total > limit; total-- {
+		widest := -1
+		for i, n := range widths {
+			if n > least[i] && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
 	}
 	for r, row := range table {
 		table[r] = slices.Clone(row)
@@ -58,7 +72,7 @@ func fold(s string, n int) string {
 	runes := []rune(s)
 	for len(runes) > n {
 		cut := n
-		for i := n; i > n/3; i-- {
+		for i := n; i > 0; i-- {
 			if runes[i-1] == ' ' || runes[i-1] == '/' {
 				cut = i
 				break
