@@ -262,9 +262,15 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 			}
 			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()), turn)
 		}
+		of := func(bit int, name string, at uint64, n int64) device.Buffer {
+			if c.Doubles>>bit&1 != 0 {
+				return lend(name, at, double*n)
+			}
+			return lend(name, at, single*n)
+		}
 		numbers := binned.Numbers{
-			Tau: lend("thresholds", c.Tau, single*o.Thresholds), Lambda: lend("λ", c.Lambda, single), Alpha: lend("α", c.Alpha, single),
-			Direction: lend("direction", c.Direction, single*int64(o.axes)), Axes: o.axes, Doubles: int32(c.Doubles),
+			Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
+			Direction: of(3, "direction", c.Direction, int64(o.axes)), Axes: o.axes, Doubles: int32(c.Doubles),
 		}
 		return errors.Join(o.Lay(s, numbers, memory, o.Vertices),
 			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves), o.Vertices))
