@@ -22,10 +22,11 @@ type alone struct {
 	result             device.Pinned // the moments, the derivatives and the curve
 }
 
-// fewBins refuses sigmoids that are too steep for the bins of a block: see softecc_lay.
-func fewBins(d device.Device, p *softecc.Problem) error {
+// checkBins rejects sigmoids that are too steep for the bins of a block, of which softecc_lay has the limit.
+func checkBins(d device.Device, p *softecc.Problem) error {
 	if have := float64(mostBins(d.Info())); steepness(p) > have {
-		return fmt.Errorf("λ is %g, of which the bins would be %.0f, and a block has %.0f; binned, on the cpu, has no limit", p.Lambda, steepness(p), have)
+		return fmt.Errorf("λ is %g, of which the bins would be %.0f, and a block has %.0f; binned, on the cpu, has no limit",
+			p.Lambda, steepness(p), have)
 	}
 	return nil
 }
@@ -41,7 +42,11 @@ func (j *deviceJob) inBins() (err error) {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
 	a := &alone{}
 	j.bins = a // which Close closes
-	if a.Batch, err = OpenBatch(j.d, BatchKind{Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: s.Dim(), Align: 16, Steep: steepness(j.p) > solidShare/binShared}); err != nil {
+	kind := BatchKind{
+		Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: 3, Align: 16,
+		Steep: steepness(j.p) > solidShare/binShared,
+	}
+	if a.Batch, err = OpenBatch(j.d, kind); err != nil {
 		return err
 	}
 	u, _ := j.p.U()
@@ -62,8 +67,9 @@ func (j *deviceJob) inBins() (err error) {
 		name  string
 		bytes int64
 	}{
-		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", a.Work(true)}, {&a.curve, "curve", 4 * m}, {&a.derivatives, "derivatives", 16 * m},
-		{&a.moments, "moments", 32 * a.Blocks()}, {&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
+		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", a.Work(true)},
+		{&a.curve, "curve", 4 * m}, {&a.derivatives, "derivatives", 16 * m}, {&a.moments, "moments", 32 * a.Blocks()},
+		{&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
 	} {
 		if j.p.Alpha == 0 && (b.to == &a.along || b.to == &a.ofRow) {
 			continue
@@ -72,11 +78,12 @@ func (j *deviceJob) inBins() (err error) {
 			return err
 		}
 	}
-	if a.result, err = j.d.AllocPinned("soft curve on the host", a.moments.Bytes()+a.derivatives.Bytes()+a.curve.Bytes()); err != nil {
+	bytes := a.moments.Bytes() + a.derivatives.Bytes() + a.curve.Bytes()
+	if a.result, err = j.d.AllocPinned("soft curve on the host", bytes); err != nil {
 		return err
 	}
-	n := Numbers{Tau: j.tau, Lambda: a.numbers[0], Alpha: a.numbers[1], Direction: a.numbers[2], Axes: 3, Doubles: 15}
-	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, n, j.memory(), false), j.stream.Wait()) })
+	n := Numbers{Tau: j.tau, Lambda: a.numbers[0], Alpha: a.numbers[1], Direction: a.numbers[2], Doubles: 15}
+	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, n, j.memory()), j.stream.Wait()) })
 }
 
 func (j *deviceJob) memory() BatchMemory {
@@ -87,8 +94,8 @@ func (j *deviceJob) runBins() error {
 	a, m := j.bins, j.memory()
 	return errors.Join(
 		j.stream.Record(j.start),
-		a.Forward(j.stream, m, a.work, a.curve, a.derivatives, false),
-		a.Backward(j.stream, m, a.g, j.dx, a.moments, 1),
+		a.Forward(j.stream, m, a.work, a.curve, a.derivatives),
+		a.Backward(j.stream, m, a.g, j.dx, a.moments),
 		j.stream.Record(j.end),
 		j.stream.Copy(a.result, 0, a.moments, 0, a.moments.Bytes()),
 		j.stream.Copy(a.result, a.moments.Bytes(), a.derivatives, 0, a.derivatives.Bytes()),
@@ -116,7 +123,8 @@ func (a *alone) answer(p *softecc.Problem) (of softecc.Answer, moments []float64
 }
 
 func (a *alone) close() error {
-	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid, a.numbers[2], a.numbers[1], a.numbers[0])
+	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid,
+		a.numbers[2], a.numbers[1], a.numbers[0])
 	if a.Batch != nil {
 		err = errors.Join(err, a.Batch.Close())
 	}

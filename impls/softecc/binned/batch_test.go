@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,32 +30,57 @@ func testBatch(t *testing.T, open resident.Opener) {
 		"noise/shape=1x1/type=float32/levels=4", "noise/shape=64x9/type=float32/levels=1000", "noise/shape=41x1/type=float32/levels=64",
 	} {
 		for _, alpha := range []int{0, 200} {
-			images := 1 + (k+alpha/100)%3
-			list := make([]*softecc.Problem, images)
-			for i := range list {
-				list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s/seed=%d", alpha, image, i+1))
-				list[i].Tau = list[0].Tau
-			}
-			align := int64(16)
-			if k%3 == 2 {
-				align = 4
-			}
-			got, err := ofBatch(t, open, list, align)
-			if err != nil {
-				t.Errorf("%s: %v", image, err)
-				continue
-			}
-			for i, p := range list {
-				want, err := softecc.Define(p)
-				if err != nil {
-					t.Fatal(err)
+			for _, vertices := range []bool{false, true} {
+				images := 1 + (k+alpha/100)%3
+				list := make([]*softecc.Problem, images)
+				for i := range list {
+					list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s/seed=%d", alpha, image, i+1))
+					list[i].Tau, list[i].Vertices = list[0].Tau, vertices
 				}
-				if d, _ := softecc.Policy().Compare(p, want, got[i]); d != nil {
-					t.Errorf("%s, α %d, image %d of %d, align %d: %v", image, alpha, i, images, align, d)
+				align := int64(16)
+				if k%3 == 2 {
+					align = 4
+				}
+				got, err := ofBatch(t, open, list, align)
+				if err != nil {
+					t.Errorf("%s: %v", image, err)
+					continue
+				}
+				for i, p := range list {
+					want, err := softecc.Define(p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if d, _ := softecc.Policy().Compare(p, want, got[i]); d != nil {
+						t.Errorf("%s, α %d, vertices %v, image %d of %d, align %d: %v", image, alpha, vertices, i, images, align, d)
+					}
 				}
 			}
 		}
 	}
+}
+
+// counted returns an image as a batch counts it, and its shape: of vertices negated, with a border of −∞.
+func counted(p *softecc.Problem, values []float32) ([]float32, grid.Shape) {
+	s := p.Shape()
+	if !p.Vertices {
+		return values, s
+	}
+	wide := grid.Shape{W: s.W + 2, H: s.H + 2, D: s.D}
+	if s.D > 1 {
+		wide.D += 2
+	}
+	x := slices.Repeat([]float32{float32(math.Inf(-1))}, int(wide.Voxels()))
+	for i, v := range values {
+		x[inside(s, wide, int64(i))] = -v
+	}
+	return x, wide
+}
+
+// inside returns the place of a voxel in an image with a border.
+func inside(s, wide grid.Shape, i int64) int64 {
+	z, y, x := s.Coordinates(i)
+	return ((z+(wide.D-s.D)/2)*wide.H+y+(wide.H-s.H)/2)*wide.W + x + (wide.W-s.W)/2
 }
 
 // ofBatch is what a Batch finds of images that are alike in all but their values and upstream gradients.
@@ -64,8 +91,12 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 		return nil, err
 	}
 	p := list[0]
-	s, n, m := p.Shape(), int64(len(list)), int64(len(p.Tau))
-	o, err := binned.OpenBatch(d, binned.BatchKind{Shape: s, Type: grid.Float32, Images: n, Thresholds: m, Axes: 3, Align: align})
+	_, s := counted(p, make([]float32, p.Shape().Voxels()))
+	n, m := int64(len(list)), int64(len(p.Tau))
+	axes := int32(s.Dim())
+	o, err := binned.OpenBatch(d, binned.BatchKind{
+		Shape: s, Type: grid.Float32, Images: n, Thresholds: m, Axes: axes, Align: align, Vertices: p.Vertices,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +138,8 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 		if err != nil {
 			return nil, err
 		}
-		x = append(x, values...)
+		image, _ := counted(p, values)
+		x = append(x, image...)
 		for _, v := range p.G {
 			g = append(g, float32(v))
 		}
@@ -117,15 +149,18 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 	if p.Alpha != 0 {
 		memory.Along, memory.OfRow = alloc(4*s.W), alloc(4*s.H*s.D)
 	}
-	numbers := binned.Numbers{Tau: put(p.Tau), Lambda: put(float32(p.Lambda)), Alpha: put(p.Alpha), Direction: put([]float64{u[2], u[1], u[0]}), Axes: 3, Doubles: 1 | 4 | 8}
+	numbers := binned.Numbers{
+		Tau: put(p.Tau), Lambda: put(float32(p.Lambda)), Alpha: put(p.Alpha),
+		Direction: put([]float64{u[2], u[1], u[0]}[3-axes:]), Doubles: 1 | 4 | 8,
+	}
 	chi, derivatives, dx, moments := alloc(4*n*m), alloc(16*n*m), alloc(4*n*s.Voxels()), alloc(32*o.Blocks())
-	if err := o.Lay(st, numbers, memory, false); err != nil {
+	if err := o.Lay(st, numbers, memory); err != nil {
 		return nil, err
 	}
-	if err := o.Forward(st, memory, alloc(o.Work(true)), chi, derivatives, false); err != nil {
+	if err := o.Forward(st, memory, alloc(o.Work(true)), chi, derivatives); err != nil {
 		return nil, err
 	}
-	if err := o.Backward(st, memory, put(g), dx, moments, 1); err != nil {
+	if err := o.Backward(st, memory, put(g), dx, moments); err != nil {
 		return nil, err
 	}
 	down := func(b device.Buffer, to any) {
@@ -144,7 +179,9 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 	down(dx, gradients)
 	for i, p := range list {
 		var a softecc.Answer
-		a.DX = gradients[int64(i)*s.Voxels():][:s.Voxels()]
+		for k := range p.Shape().Voxels() {
+			a.DX = append(a.DX, gradients[int64(i)*s.Voxels()+inside(p.Shape(), s, k)])
+		}
 		for k := range m {
 			at := int64(i)*m + k
 			a.Chi, a.DTau = append(a.Chi, float64(curves[at])), append(a.DTau, p.G[k]*by[at])

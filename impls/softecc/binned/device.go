@@ -46,7 +46,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		return err
 	}
 	if _, _, ok := byPlace(d, p); !ok {
-		if err := fewBins(d, p); err != nil {
+		if err := checkBins(d, p); err != nil {
 			return err
 		}
 	}
@@ -244,12 +244,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 
 // load loads the kernels, for rows that begin at multiples of four voxels or for others.
 func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool) (err error) {
-	unaligned := ""
-	if !aligned {
-		unaligned = "_unaligned"
-	}
-	forward := fmt.Sprintf("softecc_places_%dd%s_%v", s.Dim(), unaligned, t)
-	backward := fmt.Sprintf("softecc_places_backward%s_%v", unaligned, t)
+	forward, backward := passes("places", s, t, aligned)
 	if c.kernels, err = resident.Load(d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
 		return err
 	}
@@ -258,6 +253,15 @@ func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool)
 	}
 	c.backward, err = arrange(d, c.kernels, backward, &c.backwards)
 	return err
+}
+
+// passes returns the names of the kernels of both passes that count in places or bins.
+func passes(in string, s grid.Shape, t grid.Type, aligned bool) (forward, backward string) {
+	unaligned := "_unaligned"
+	if aligned {
+		unaligned = ""
+	}
+	return fmt.Sprintf("softecc_%s_%dd%s_%v", in, s.Dim(), unaligned, t), fmt.Sprintf("softecc_%s_backward%s_%v", in, unaligned, t)
 }
 
 func (c *counter) close() error {

@@ -64,7 +64,7 @@ type Plan struct {
 	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of soft curves, of all images, four float64 each
 
 	arrays arrays // nil of soft curves
-	soft   *soft
+	soft   *binned.Batch
 	curve  *extrema.ArrayKind // nil of others
 	on     device.Guest
 	image  int64 // bytes
@@ -76,14 +76,6 @@ type arrays interface {
 	Memory() int64
 	Enqueue(s device.Stream, image, answer, memory device.Buffer) error
 	Close() error
-}
-
-// A soft is what soft curves are asked of.
-type soft struct {
-	*binned.Batch
-	Soft
-	shape grid.Shape
-	axes  int32
 }
 
 // A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
@@ -242,8 +234,8 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		return fmt.Errorf("plan %d: there is none", number)
 	}
 	const single, double = 4, 8 // bytes
-	o, s, stride := plan.soft, plan.on.LentStream("the caller's", stream), plan.soft.shape.H*plan.soft.shape.D
-	voxels, curves := single*o.shape.Voxels()*o.Images, o.Thresholds*o.Images
+	o, s := plan.soft, plan.on.LentStream("the caller's", stream)
+	voxels, curves := single*o.Shape.Voxels()*o.Images, o.Thresholds*o.Images
 	lend := func(name string, at uint64, bytes int64) device.Buffer {
 		if at == 0 {
 			return nil
@@ -252,15 +244,11 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 	}
 	memory := binned.BatchMemory{
 		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()), Laid: lend("how bins lie", c.Laid, o.Laid()),
-		Along: lend("terms along x", c.Along, single*o.shape.W), OfRow: lend("terms of rows", c.OfRow, single*stride),
+		Along: lend("terms along x", c.Along, single*o.Shape.W), OfRow: lend("terms of rows", c.OfRow, single*o.Shape.H*o.Shape.D),
 	}
 	return plan.on.Do(func() error {
 		if backward {
-			turn := float32(1)
-			if o.Vertices && o.axes%2 == 1 {
-				turn = -1
-			}
-			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()), turn)
+			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()))
 		}
 		of := func(bit int, name string, at uint64, n int64) device.Buffer {
 			if c.Doubles>>bit&1 != 0 {
@@ -270,10 +258,10 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		}
 		numbers := binned.Numbers{
 			Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
-			Direction: of(3, "direction", c.Direction, int64(o.axes)), Axes: o.axes, Doubles: int32(c.Doubles),
+			Direction: of(3, "direction", c.Direction, int64(o.Axes)), Doubles: int32(c.Doubles),
 		}
-		return errors.Join(o.Lay(s, numbers, memory, o.Vertices),
-			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves), o.Vertices))
+		return errors.Join(o.Lay(s, numbers, memory),
+			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)))
 	})
 }
 
@@ -313,7 +301,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}, nil
 	}
 	if r.Soft != nil {
-		kind := binned.BatchKind{Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: len(r.Shape), Align: r.Align}
+		kind := binned.BatchKind{Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)), Align: r.Align, Vertices: r.Soft.Vertices}
 		if t != grid.Float32 {
 			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
 		}
@@ -322,7 +310,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: &soft{a, *r.Soft, shape, int32(len(r.Shape))}}, nil
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: a}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)
