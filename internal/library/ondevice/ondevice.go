@@ -41,7 +41,7 @@ type Request struct {
 	Soft *Soft `json:"soft"`
 }
 
-// A Soft is what soft curves of a batch have in common. Of vertices the images are turned over, with a voxel less than all around.
+// A Soft describes a batch of soft curves. If voxels are vertices, the images are negated and have a border of −∞.
 type Soft struct {
 	Images     int64 `json:"images"`
 	Thresholds int64 `json:"thresholds"`
@@ -215,9 +215,9 @@ func (outline) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// A SoftCall is the memory of the caller's in which soft curves are found, by addresses, each of all images one after the other: what
-// binned.BatchMemory and binned.Numbers have, Along and OfRow 0 where there is no direction; then what the forward pass has, Derivatives 0
-// where none are wanted; and what the backward pass has, Moments 0 likewise.
+// A SoftCall holds the addresses of the caller's memory, each of all images one after the other: binned.BatchMemory and
+// binned.Numbers, with Along and OfRow 0 without a direction; what the forward pass writes, with Derivatives 0 if none
+// are wanted; and what the backward pass reads and writes, with Moments 0 likewise.
 type SoftCall struct {
 	Image, Changes, Laid, Along, OfRow     uint64
 	Tau, Lambda, Alpha, Direction, Doubles uint64

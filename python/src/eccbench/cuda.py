@@ -630,16 +630,13 @@ class _Soft:
         self._look()
 
     def _look(self) -> None:
-        plan = self.how.plans.get(self.key)
+        capturing = self.of.capturing(self.how.number)
         try:
-            if plan is None or not plan.open:
-                capturing = self.of.capturing(self.how.number)
-                plan = _remembered(self.how.plans, self.key, _planned(self.of, self.how, self.key, lambda: (self.request, None), capturing))
+            self.plan = _planned(self.of, self.how, self.key, lambda: (self.request, None), capturing)
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
-        plan.used = next(_known.calls)
-        self.plan: _Plan = plan
-        self.blocks, self.memory = plan.plan.rows, plan.plan.memory  # the same of all plans alike
+        self.plan.used = next(_known.calls)
+        self.blocks, self.memory = self.plan.plan.rows, self.plan.plan.memory  # the same of all plans alike
 
     def add(self, backward: bool, *memory: int) -> None:
         """Add a pass, by the addresses and the number that ondevice.SoftCall has, 0 for what the pass has not."""

@@ -323,26 +323,35 @@ _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
 
 
 def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
-    """α and a direction of no axes: nobody reads them."""
+    """α and a direction of no axes, which nothing reads."""
     if device not in _nothing:
-        _nothing[device] = torch.empty((), dtype=torch.float64, device=device), torch.empty(0, dtype=torch.float64, device=device)
+        no_axes = torch.empty(0, dtype=torch.float64, device=device)
+        _nothing[device] = torch.empty((), dtype=torch.float64, device=device), no_axes
     return _nothing[device]
 
 
 def _direct(x: Tensor) -> bool:
-    """Whether nobody traces, transforms or watches the operators that a tensor goes through, so that they need not be any: that takes
-    half of the time of a call."""
-    return (type(x) in (Tensor, torch.nn.Parameter) and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
-            and not torch._C._len_torch_dispatch_stack() and torch._C._get_tracing_state() is None)
+    """Whether no tracer, transform or dispatch mode sees the operators of a tensor. Then a call goes around them,
+    which saves half of its time."""
+    return (
+        type(x) in (Tensor, torch.nn.Parameter)
+        and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+        and not torch._C._len_torch_dispatch_stack()
+        and torch._C._get_tracing_state() is None
+    )
 
 
-# Operators are made of a library and not by torch.library.custom_op: each call of one of those takes longer, and the
-# first imports all of torch._dynamo.
+# These operators are not made by torch.library.custom_op: its operators take longer to call, and the first call imports
+# torch._dynamo.
 _operators = torch.library.Library("eccbench", "DEF")
 _SOFT = "Tensor thresholds, Tensor lam, Tensor alpha, Tensor direction, str construction"
-_operators.define("ecc(Tensor images, Tensor thresholds, str construction, bool superlevel, bool verify) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
-_operators.define(f"soft_ecc(Tensor images, {_SOFT}, bool derivatives) -> (Tensor, Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
-_operators.define(f"soft_ecc_backward(Tensor upstream, Tensor images, Tensor kept, {_SOFT}, bool parameters) -> (Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
+for _schema in (
+    "ecc(Tensor images, Tensor thresholds, str construction, bool superlevel, bool verify) -> Tensor",
+    f"soft_ecc(Tensor images, {_SOFT}, bool derivatives) -> (Tensor, Tensor, Tensor)",
+    f"soft_ecc_backward(Tensor upstream, Tensor images, Tensor kept, {_SOFT}, bool parameters) -> (Tensor, Tensor)",
+):
+    _operators.define(_schema, tags=(torch.Tag.pt2_compliant_tag,))
 _exact = torch.ops.eccbench.ecc.default
 _soft = torch.ops.eccbench.soft_ecc.default
 _soft_backward = torch.ops.eccbench.soft_ecc_backward.default
@@ -359,9 +368,12 @@ def _exact_fake(images: Tensor, thresholds: Tensor, construction: str, superleve
     return images.new_empty(images.shape[0], thresholds.shape[0], dtype=torch.int64)
 
 
-def _soft_on_host(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
-    """χ of images (n, *image), its derivatives by the threshold and by λ where they are wanted, and what the backward pass takes: the changes of
-    voxels, and on a device how bins lie."""
+def _soft_on_host(
+    images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+    derivatives: bool,
+) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return χ of images (n, *image), its derivatives by the threshold and by λ if they are wanted, and what the
+    backward pass needs: the changes of voxels, and on a device the places of the bins."""
     images = images.contiguous()
     n, m = len(images), len(thresholds)
     numbers = torch.empty(n, 3, m, dtype=torch.float64)
@@ -371,33 +383,45 @@ def _soft_on_host(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor
     return numbers[:, 0].to(images.dtype, copy=True, memory_format=torch.contiguous_format), by, changes
 
 
-def _soft_fake(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+def _soft_fake(
+    images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+    derivatives: bool,
+) -> Tuple[Tensor, Tensor, Tensor]:
     n, m = images.shape[0], thresholds.shape[0]
     kept: Any = images.shape
     if images.device.type == "cuda":
         kept = sum(_sizes_of_kept(images, m, direction, construction))
-    return images.new_empty(n, m), images.new_empty(2, n if derivatives else 0, m, dtype=torch.float64), torch.empty(kept, dtype=torch.int8, device=images.device)
+    by = images.new_empty((2, n if derivatives else 0, m), dtype=torch.float64)
+    return images.new_empty((n, m)), by, images.new_empty(kept, dtype=torch.int8)
 
 
-def _soft_backward_on_host(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
-    """The gradients by the images, and for each of them, where they are wanted, by v, its last axis first, and α."""
+def _soft_backward_on_host(
+    upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+    construction: str, parameters: bool,
+) -> Tuple[Tensor, Tensor]:
+    """Return the gradient by the images, and if they are wanted those of each by v, its last axis first, and α."""
     images, upstream = images.contiguous(), upstream.double().contiguous()
     gradient, by = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
     _ask(True, images, thresholds, lam, alpha, direction, construction, kept.contiguous(), upstream, gradient, by)
     return gradient, by if parameters else by.new_empty(0, 4)
 
 
-def _soft_backward_fake(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
-    return torch.empty(images.shape, dtype=images.dtype, device=images.device), images.new_empty(images.shape[0] if parameters else 0, 4, dtype=torch.float64)
+def _soft_backward_fake(
+    upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+    construction: str, parameters: bool,
+) -> Tuple[Tensor, Tensor]:
+    by = images.new_empty((images.shape[0] if parameters else 0, 4), dtype=torch.float64)
+    return images.new_empty(images.shape), by
 
 
 def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, *memory: Tensor) -> None:
     if len(images) == 0:
         return
     request = {
-        "shape": list(images.shape[1:]), "type": str(images.dtype).replace("torch.", ""), "images": len(images), "threads": torch.get_num_threads(),
-        "construction": construction, "thresholds": thresholds.double().tolist(), "lambda": lam.item(), "alpha": alpha.item(), "direction": direction.double().tolist() or [1.0] * (images.ndim - 1),
-        "backward": backward,
+        "shape": list(images.shape[1:]), "type": str(images.dtype).replace("torch.", ""), "images": len(images),
+        "threads": torch.get_num_threads(), "construction": construction, "thresholds": thresholds.double().tolist(),
+        "lambda": lam.item(), "alpha": alpha.item(), "backward": backward,
+        "direction": direction.double().tolist() or [1.0] * (images.ndim - 1),
     }
     if not all(map(math.isfinite, [*request["thresholds"], request["lambda"], request["alpha"], *request["direction"]])):
         raise ValueError("thresholds, lam, direction or alpha: one of the numbers is NaN or infinite")
@@ -421,9 +445,11 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
     images, thresholds, lam, alpha, direction, by, kept = ctx.saved_tensors
     parameters = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
     if ctx.needs_input_grad[0] or parameters:
-        # An operator refuses derivatives of the second order.
-        step = _soft_backward if torch.is_grad_enabled() or not _direct(upstream) else _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
-        of_images, of_each = step(upstream, images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters)
+        step = _soft_backward  # which rejects derivatives of the second order
+        if _direct(upstream) and not torch.is_grad_enabled():
+            step = _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
+        given = images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters
+        of_images, of_each = step(upstream, *given)
         all_of = of_each.sum(0) if parameters else of_each
         if ctx.needs_input_grad[4]:
             of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
@@ -437,13 +463,17 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
 
 
 class _Soft(torch.autograd.Function):
-    """The operator soft_ecc with its gradient, where nobody needs an operator."""
+    """The operator soft_ecc with its gradient, for calls that go around operators."""
 
     @staticmethod
-    def forward(ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tensor:
+    def forward(
+        ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str
+    ) -> Tensor:
         step = _soft_on_device if images.is_cuda else _soft_on_host
-        output = step(images, thresholds, lam, alpha, direction, construction, ctx.needs_input_grad[1] or ctx.needs_input_grad[2])
-        _remember(ctx, (images, thresholds, lam, alpha, direction, construction, None), output)
+        derivatives = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
+        given = images, thresholds, lam, alpha, direction, construction, derivatives
+        output = step(*given)
+        _remember(ctx, given, output)
         return output[0]
 
     @staticmethod
@@ -452,7 +482,8 @@ class _Soft(torch.autograd.Function):
 
 
 def _no_second_order(ctx: Any, *_: Any) -> Any:
-    raise RuntimeError("soft_ecc has no derivatives of the second order: leave out create_graph=True, or take its gradient of detached images")
+    raise RuntimeError("soft_ecc has no derivatives of the second order: leave out create_graph=True, "
+                       "or take its gradient of detached images")
 
 
 # On CUDA devices.
@@ -473,18 +504,19 @@ _LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values
 
 
 def _sizes_of_kept(images: Tensor, thresholds: int, direction: Tensor, construction: str) -> Tuple[Any, Any, Any]:
-    """The bytes of how bins lie, then of what is added to X along a direction, float32 of each voxel of a row and of each row, then of a change for each
-    voxel as the kernels count them: rows are filled up to four, and of vertices there is a voxel more at each side."""
+    """Return the bytes of three parts: the places of the bins and thresholds; the terms of a direction, float32 for
+    each voxel of a row and for each row; and the changes, one for each counted voxel, each row filled up to four."""
     more = 2 if construction == "V" else 0
     rows: Any = 1
     for n in images.shape[1:-1]:
         rows = rows * (n + more)
     w = images.shape[-1] + more
-    return 8 * (4 + thresholds), 4 * (w + rows) if direction.shape[0] else 0, images.shape[0] * rows * ((w + 3) // 4 * 4)
+    tilt = 4 * (w + rows) if direction.shape[0] else 0
+    return 8 * (4 + thresholds), tilt, images.shape[0] * rows * ((w + 3) // 4 * 4)
 
 
 def _counted(images: Tensor, construction: str) -> Tensor:
-    """The images as the kernels count them, which take voxels for top cells.
+    """Return the images as the kernels count them: voxels are top cells.
 
     Where they are vertices, a cell of k dimensions is dual to one of d − k of top cells, and has the
     greatest value in Y where that has the least in −Y. So −Y is counted, between voxels that are less
@@ -496,12 +528,13 @@ def _counted(images: Tensor, construction: str) -> Tensor:
 
 
 def _of_images(x: Tensor, construction: str, dims: int) -> Tensor:
-    """What is of counted images, without the voxels at their sides that are none of theirs."""
+    """Return counted images without their border."""
     return x[(slice(None), *[slice(1, -1)] * dims)].contiguous() if construction == "V" else x
 
 
 def _parameters(thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor) -> Tuple[List[Tensor], List[int]]:
-    """Tensors as the kernels take them, which must outlive the call, and the addresses, ending with the bits of those of float64."""
+    """Return the parameters as the kernels take them, which must outlive the call, and their addresses, then the bits
+    of those that are float64."""
     kept, addresses, doubles = [], [], 0
     for bit, one in enumerate((thresholds, lam, alpha, direction) if direction.shape[0] else (thresholds, lam)):
         if one.dtype is torch.float64:
@@ -519,7 +552,7 @@ _plans: Dict[Any, Any] = {}
 
 
 def _planned(x: Tensor, thresholds: int, vertices: bool) -> Any:
-    """What finds soft curves of tensors alike, which is looked up."""
+    """Return the plan of tensors alike, made by the first of them."""
     key = x.shape, x.get_device(), thresholds, vertices, x.data_ptr() % 16
     plan = _plans.get(key)
     if plan is None:
@@ -530,7 +563,7 @@ def _planned(x: Tensor, thresholds: int, vertices: bool) -> Any:
 
 
 def _where(x: Tensor, kept: Tensor, sizes: Tuple[int, int, int]) -> List[int]:
-    """The first addresses of both passes."""
+    """Return the first addresses of both passes."""
     laid = kept.data_ptr()
     tilt = laid + sizes[0]
     return [x.data_ptr(), tilt + sizes[1], laid, *([tilt, tilt + 4 * x.shape[-1]] if sizes[1] else [0, 0])]
@@ -544,36 +577,44 @@ def _check_on_device(images: Tensor, construction: str, *others: Tensor) -> None
             raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
 
 
-def _soft_on_device(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+def _soft_on_device(
+    images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+    derivatives: bool,
+) -> Tuple[Tensor, Tensor, Tensor]:
     _check_on_device(images, construction, thresholds, lam, alpha, direction)
     if images.dtype == torch.float64:
         return _exactly(images, thresholds, lam, alpha, direction, construction, derivatives)
-    n, m = images.shape[0], thresholds.shape[0]
-    sizes = _sizes_of_kept(images, m, direction, construction)
-    chi = images.new_empty((n, m))
-    by = images.new_empty((2, n if derivatives else 0, m), dtype=torch.float64)
-    kept = images.new_empty(sum(sizes), dtype=torch.int8)
+    chi, by, kept = _soft_fake(images, thresholds, lam, alpha, direction, construction, derivatives)
     if chi.numel() and images.numel():
-        x = _counted(images, construction)
+        m = thresholds.shape[0]
+        x, sizes = _counted(images, construction), _sizes_of_kept(images, m, direction, construction)
         plan = _planned(x, m, construction == "V")
-        work = images.new_empty(plan.memory // 4 if derivatives else plan.memory // 12, dtype=torch.float32)
+        work = images.new_empty(plan.memory // 4 if derivatives else plan.memory // 12)
         parts, numbers = _parameters(thresholds, lam, alpha, direction)
-        plan.add(False, *_where(x, kept, sizes), *numbers, work.data_ptr(), chi.data_ptr(), by.data_ptr() if derivatives else 0, 0, 0, 0)
+        memory = work.data_ptr(), chi.data_ptr(), by.data_ptr() if derivatives else 0
+        plan.add(False, *_where(x, kept, sizes), *numbers, *memory, 0, 0, 0)
     return chi, by, kept
 
 
-def _soft_backward_on_device(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+def _soft_backward_on_device(
+    upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+    construction: str, parameters: bool,
+) -> Tuple[Tensor, Tensor]:
     _check_on_device(images, construction, thresholds, lam, alpha, direction)
     if images.dtype == torch.float64:
-        return _exact_gradient(upstream, images, kept, thresholds, lam, alpha, direction, construction, parameters)
+        given = images, kept, thresholds, lam, alpha, direction, construction, parameters
+        return _exact_gradient(upstream, *given)
     n, m, dims = images.shape[0], thresholds.shape[0], images.ndim - 1
     if not images.numel() or not m:
-        return torch.zeros_like(images, memory_format=torch.contiguous_format), images.new_zeros(n if parameters else 0, 4, dtype=torch.float64)
-    x, upstream, tilted = _counted(images, construction), upstream.contiguous(), parameters and direction.shape[0] > 0
+        return images.new_zeros(images.shape), images.new_zeros((n if parameters else 0, 4), dtype=torch.float64)
+    x, upstream = _counted(images, construction), upstream.contiguous()
+    tilted = parameters and direction.shape[0] > 0
     gradient = torch.empty_like(x)
     plan = _planned(x, m, construction == "V")
     moments = images.new_empty((n if tilted else 0, plan.blocks // n, 4), dtype=torch.float64)
-    plan.add(True, *_where(x, kept, _sizes_of_kept(images, m, direction, construction)), *_NONE, upstream.data_ptr(), gradient.data_ptr(), moments.data_ptr() if tilted else 0)
+    sizes = _sizes_of_kept(images, m, direction, construction)
+    memory = upstream.data_ptr(), gradient.data_ptr(), moments.data_ptr() if tilted else 0
+    plan.add(True, *_where(x, kept, sizes), *_NONE, *memory)
     if tilted:
         by = _by_direction(moments.sum(1), _Tilt(alpha, direction, x.shape[1:]))
     else:
@@ -604,7 +645,8 @@ class _Tilt:
 
 
 def _by_direction(sums: Tensor, tilt: _Tilt) -> Tensor:
-    """The gradients by v, its last axis first, and α, of sums of c·G' and of that times each place from the first voxel, the last axis first."""
+    """Return the gradients by v, its last axis first, and by α. The sums are those of c·G' and of c·G' times the
+    distance from the first voxel along each axis, the last axis first."""
     by = torch.zeros(len(sums), 4, dtype=torch.float64, device=sums.device)
     first = torch.stack([p[0] for p in reversed(tilt.places)])
     moment = (sums[:, 1 : 1 + tilt.dims] + sums[:, :1] * first).flip(1)
@@ -614,10 +656,13 @@ def _by_direction(sums: Tensor, tilt: _Tilt) -> Tensor:
     return by
 
 
-# In float64, which is of use to check gradients: every sigmoid is evaluated, and of the kernels only the changes are taken.
+# In float64, to check gradients: every sigmoid is evaluated, and the kernels only find the changes.
 
 
-def _exactly(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, derivatives: bool) -> Tuple[Tensor, Tensor, Tensor]:
+def _exactly(
+    images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+    derivatives: bool,
+) -> Tuple[Tensor, Tensor, Tensor]:
     chi, by, kept = _soft_fake(images, thresholds, lam, alpha, direction, construction, derivatives)
     kept.zero_()  # nobody lays bins
     if not chi.numel() or not images.numel():
@@ -626,7 +671,8 @@ def _exactly(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, dir
     # By the number of lesser values that there are, which float32 has.
     y, order = x.flatten(1).sort(1)
     ranks = torch.nn.functional.pad((y[:, 1:] != y[:, :-1]).cumsum(1), (1, 0)).float()
-    _, _, counted = _soft_on_device(torch.empty_like(ranks).scatter_(1, order, ranks).reshape(x.shape), thresholds[:1].float(), lam.float(), alpha, direction[:0], "T", False)
+    ranked = torch.empty_like(ranks).scatter_(1, order, ranks).reshape(x.shape)
+    _, _, counted = _soft_on_device(ranked, thresholds[:1].float(), lam.float(), alpha, direction[:0], "T", False)
     changes = _changes(kept, x)
     changes.copy_(_changes(counted, x))
     c, y, sign, start = changes[..., : x.shape[-1]].flatten(1).double(), x.flatten(1), 1.0, 0.0
@@ -644,17 +690,20 @@ def _exactly(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, dir
 
 
 def _changes(kept: Tensor, x: Tensor) -> Tensor:
-    """Those of counted images, of shape (n, rows, a row filled up to four)."""
+    """Return the changes of counted images, of shape (n, rows, row filled up to four)."""
     w = (x.shape[-1] + 3) // 4 * 4
     rows = x[0].numel() // x.shape[-1]
     return kept[len(kept) - len(x) * rows * w :].view(len(x), rows, w)
 
 
-def _exact_gradient(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, parameters: bool) -> Tuple[Tensor, Tensor]:
+def _exact_gradient(
+    upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+    construction: str, parameters: bool,
+) -> Tuple[Tensor, Tensor]:
     dims = images.ndim - 1
     by = torch.zeros(len(images) if parameters else 0, 4, dtype=torch.float64, device=images.device)
     if not images.numel() or not len(thresholds):
-        return torch.zeros_like(images, memory_format=torch.contiguous_format), by
+        return images.new_zeros(images.shape), by
     tilt = _Tilt(alpha, direction, images.shape[1:]) if len(direction) else None
     x = _counted(images + tilt.of() if tilt else images, construction)
     turn = -1.0 if construction == "V" else 1.0
@@ -663,7 +712,8 @@ def _exact_gradient(upstream: Tensor, images: Tensor, kept: Tensor, thresholds: 
     for t, of in zip(turn * thresholds.double(), g.unbind(1)):
         s = torch.sigmoid(steep * (t - x.flatten(1)))
         slope = slope + of[:, None] * steep * s * (1 - s)
-    moved = _of_images((_changes(kept, x)[..., : x.shape[-1]].flatten(1).double() * slope).reshape(x.shape), construction, dims)
+    changes = _changes(kept, x)[..., : x.shape[-1]].flatten(1).double()
+    moved = _of_images((changes * slope).reshape(x.shape), construction, dims)
     if tilt and parameters:
         sums = [moved.flatten(1).sum(1)]
         for axis in reversed(range(dims)):
