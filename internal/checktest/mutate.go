@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A Seed is a sound file, of which damaged ones are made. Pack makes the file of the bytes that are damaged, where it is
-// compressed or has a checksum; nil for the bytes themselves.
+// A Seed is a sound file, which Mutated damages. Pack, if not nil, makes the file of the damaged bytes: it compresses
+// them or adds a checksum.
 type Seed struct {
 	Name string
 	Data []byte
@@ -24,24 +24,12 @@ type Seed struct {
 // slowest is how long one file may take, on a machine that does other things.
 const slowest = time.Minute
 
-// Mutated calls a check with damaged files, each made of one of the seeds: FUZZ_FILES of them, or so many, by the random
-// numbers of FUZZ_SEED. The file of a check that fails, panics or hangs is written to $TMPDIR.
+// Mutated calls a check with damaged copies of the seeds: FUZZ_FILES of them, few by default. FUZZ_SEED chooses the
+// random numbers. If a check fails, panics or hangs, its file is written to $TMPDIR.
 func Mutated(t *testing.T, few int, seeds []Seed, check func(name string, data []byte)) {
-	n, seed := few, uint64(1)
-	if text := os.Getenv("FUZZ_FILES"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text := os.Getenv("FUZZ_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	n, seed := numberOf(t, "FUZZ_FILES", uint64(few)), numberOf(t, "FUZZ_SEED", 1)
 	for i := range n {
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		r := rand.New(rand.NewPCG(seed, i))
 		s := seeds[r.IntN(len(seeds))]
 		data := Mutate(r, s.Data)
 		if s.Pack != nil {
@@ -54,7 +42,20 @@ func Mutated(t *testing.T, few int, seeds []Seed, check func(name string, data [
 	}
 }
 
-// checkMutated calls a check, and tells of which file it failed.
+// numberOf returns the number in an environment variable, or the default if it is not set.
+func numberOf(t *testing.T, variable string, otherwise uint64) uint64 {
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+// checkMutated calls a check. If the check fails, it prints where the file is.
 func checkMutated(which, name string, data []byte, check func(name string, data []byte)) {
 	failed := func() string {
 		path := filepath.Join(os.TempDir(), "mutated-"+filepath.Base(name))
@@ -74,12 +75,15 @@ func checkMutated(which, name string, data []byte, check func(name string, data 
 }
 
 // edges are integers near the ends of types.
-var edges = []uint64{0, 1, 2, 7, 8, 127, 128, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 16, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<62 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+var edges = []uint64{
+	0, 1, 2, 7, 8, 127, 128, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 16, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32,
+	1<<62 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1,
+}
 
 var numberText = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// Mutate returns a copy of a file with one to four damages: bits and bytes that are others, integers and numbers in text
-// that are at the edge of their types, cuts, and pieces that are missing, doubled or of other places.
+// Mutate returns a copy of a file with one to four damages: it changes bits and bytes, writes integers and numbers in
+// text near the ends of their types, cuts the file, and deletes, doubles or moves pieces.
 func Mutate(r *rand.Rand, data []byte) []byte {
 	data = slices.Clone(data)
 	for range 1 + r.IntN(4) {
