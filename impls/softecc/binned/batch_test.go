@@ -26,8 +26,9 @@ func TestBatchOnDevice(t *testing.T) { testBatch(t, ecctest.Device(t)) }
 func testBatch(t *testing.T, open resident.Opener) {
 	t.Helper()
 	for k, image := range []string{
-		"noise/shape=133x70x3/type=float32/levels=1024", "noise/shape=5x33x7/type=float32/levels=1024", "noise/shape=300x37/type=float32/levels=64",
-		"noise/shape=1x1/type=float32/levels=4", "noise/shape=64x9/type=float32/levels=1000", "noise/shape=41x1/type=float32/levels=64",
+		"noise/shape=133x70x3/type=float32/levels=1024", "noise/shape=5x33x7/type=float32/levels=1024",
+		"noise/shape=300x37/type=float32/levels=64", "noise/shape=1x1/type=float32/levels=4",
+		"noise/shape=64x9/type=float32/levels=1000", "noise/shape=41x1/type=float32/levels=64",
 	} {
 		for _, alpha := range []int{0, 200} {
 			for _, vertices := range []bool{false, true} {
@@ -83,8 +84,10 @@ func inside(s, wide grid.Shape, i int64) int64 {
 	return ((z+(wide.D-s.D)/2)*wide.H+y+(wide.H-s.H)/2)*wide.W + x + (wide.W-s.W)/2
 }
 
-// ofBatch is what a Batch finds of images that are alike in all but their values and upstream gradients.
-func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align int64) (answers []softecc.Answer, err error) {
+// ofBatch returns the answers of a Batch to problems that differ in their values and upstream gradients alone.
+func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align int64) (
+	answers []softecc.Answer, err error,
+) {
 	t.Helper()
 	d, err := open("")
 	if err != nil {
@@ -172,7 +175,8 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 			t.Fatal(err)
 		}
 	}
-	curves, by, of, gradients := make([]float32, n*m), make([]float64, 2*n*m), make([]float64, 4*o.Blocks()), make([]float32, n*s.Voxels())
+	curves, gradients := make([]float32, n*m), make([]float32, n*s.Voxels())
+	by, of := make([]float64, 2*n*m), make([]float64, 4*o.Blocks())
 	down(chi, curves)
 	down(derivatives, by)
 	down(moments, of)
@@ -216,7 +220,10 @@ func TestBatchIsRefused(t *testing.T) {
 		{binned.BatchKind{Shape: nine, Type: grid.Float32, Images: 1}, "0 thresholds"},
 		{binned.BatchKind{Shape: nine, Type: grid.Float32, Thresholds: 1}, "of 0 images"},
 		{binned.BatchKind{Shape: nine, Type: grid.Float32, Thresholds: 1 << 16, Images: 1 << 16}, "at most"},
-		{binned.BatchKind{Shape: grid.Shape{W: 1 << 30, H: 1, D: 1}, Type: grid.Float32, Thresholds: 1, Images: 1}, "longer ones"},
+		{
+			binned.BatchKind{Shape: grid.Shape{W: 1 << 30, H: 1, D: 1}, Type: grid.Float32, Thresholds: 1, Images: 1},
+			"longer ones",
+		},
 		{binned.BatchKind{Type: grid.Float32, Thresholds: 1, Images: 1}, "every axis"},
 	} {
 		if _, err := binned.OpenBatch(d, c.kind); err == nil || !strings.Contains(err.Error(), c.want) {

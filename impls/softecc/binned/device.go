@@ -53,7 +53,8 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
 		return err
 	}
-	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+4*s.H*s.D, "the resident image with its changes and gradient")
+	bytes := grid.TotalBytes(p) + words(s)*4 + 4*s.Voxels() + 4*s.H*s.D
+	return resident.Fits(d, bytes, "the resident image with its changes and gradient")
 }
 
 // countable refuses what does not fit the kernels' integers.
@@ -261,7 +262,8 @@ func passes(in string, s grid.Shape, t grid.Type, aligned bool) (forward, backwa
 	if aligned {
 		unaligned = ""
 	}
-	return fmt.Sprintf("softecc_%s_%dd%s_%v", in, s.Dim(), unaligned, t), fmt.Sprintf("softecc_%s_backward%s_%v", in, unaligned, t)
+	forward = fmt.Sprintf("softecc_%s_%dd%s_%v", in, s.Dim(), unaligned, t)
+	return forward, fmt.Sprintf("softecc_%s_backward%s_%v", in, unaligned, t)
 }
 
 func (c *counter) close() error {
@@ -351,7 +353,8 @@ func (j *deviceJob) run(c *counter) error {
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
 		j.stream.Launch(c.forward, c.forwards, forward...),
-		j.stream.Launch(j.between, ofBoth(m, c.n), c.middles, c.counts, int32(c.n), j.p.Lambda, j.tau, j.g, int32(m), j.out, c.slopes),
+		j.stream.Launch(j.between, ofBoth(m, c.n),
+			c.middles, c.counts, int32(c.n), j.p.Lambda, j.tau, j.g, int32(m), j.out, c.slopes),
 		j.stream.Launch(c.backward, c.backwards, backward...),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
@@ -451,7 +454,8 @@ func (j *deviceJob) Close() error {
 	if j.bins != nil {
 		errs = append(errs, j.bins.close())
 	}
-	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.dx, j.changes, j.image, j.both, j.end, j.start), j.Watch.Close())
+	rest := resident.CloseAll(j.back, j.out, j.g, j.tau, j.dx, j.changes, j.image, j.both, j.end, j.start)
+	errs = append(errs, rest, j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}

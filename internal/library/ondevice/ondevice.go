@@ -61,7 +61,9 @@ type Flow struct {
 type Plan struct {
 	Number uint64 `json:"plan"`
 	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
-	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of soft curves, of all images, four float64 each
+	// Rows are those of a curve, an int64 each; the components of a field, float32 for each voxel; or the moments of the
+	// soft curves of all images, four float64 each.
+	Rows int64 `json:"rows"`
 
 	arrays arrays // nil of soft curves
 	soft   *binned.Batch
@@ -243,12 +245,15 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		return plan.on.LentBuffer(name, at, bytes)
 	}
 	memory := binned.BatchMemory{
-		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()), Laid: lend("how bins lie", c.Laid, o.Laid()),
-		Along: lend("terms along x", c.Along, single*o.Shape.W), OfRow: lend("terms of rows", c.OfRow, single*o.Shape.H*o.Shape.D),
+		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()),
+		Laid:  lend("how bins lie", c.Laid, o.Laid()),
+		Along: lend("terms along x", c.Along, single*o.Shape.W),
+		OfRow: lend("terms of rows", c.OfRow, single*o.Shape.H*o.Shape.D),
 	}
 	return plan.on.Do(func() error {
 		if backward {
-			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()))
+			upstream, gradient := lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels)
+			return o.Backward(s, memory, upstream, gradient, lend("moments", c.Moments, 4*double*o.Blocks()))
 		}
 		of := func(bit int, name string, at uint64, n int64) device.Buffer {
 			if c.Doubles>>bit&1 != 0 {
@@ -260,8 +265,9 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 			Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
 			Direction: of(3, "direction", c.Direction, int64(o.Axes)), Doubles: int32(c.Doubles),
 		}
-		return errors.Join(o.Lay(s, numbers, memory),
-			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)))
+		work := lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0))
+		chi, derivatives := lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)
+		return errors.Join(o.Lay(s, numbers, memory), o.Forward(s, memory, work, chi, derivatives))
 	})
 }
 
@@ -301,7 +307,10 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}, nil
 	}
 	if r.Soft != nil {
-		kind := binned.BatchKind{Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)), Align: r.Align, Vertices: r.Soft.Vertices}
+		kind := binned.BatchKind{
+			Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)),
+			Align: r.Align, Vertices: r.Soft.Vertices,
+		}
 		if t != grid.Float32 {
 			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
 		}

@@ -52,7 +52,8 @@ class UNet(nn.Module):
         super().__init__()
 
         def block(a, b):
-            return nn.Sequential(nn.Conv2d(a, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU(), nn.Conv2d(b, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU())
+            layers = [(nn.Conv2d(n, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU()) for n in (a, b)]
+            return nn.Sequential(*layers[0], *layers[1])
 
         self.down = nn.ModuleList([block(1, width), block(width, 2 * width), block(2 * width, 4 * width)])
         self.up = nn.ModuleList([block(6 * width, 2 * width), block(3 * width, width)])
@@ -116,7 +117,7 @@ def judged(net, images, truth):
     dice = (2 * (masks & true).sum((1, 2, 3)) / (masks.sum((1, 2, 3)) + true.sum((1, 2, 3)))).mean().item()
     errors = []
     for mask, right in zip(masks[:, 0].cpu().numpy(), true[:, 0].cpu().numpy()):
-        mine, wanted = (eccbench.betti(a, at=1, superlevel=True) for a in (mask.astype(np.uint8), right.astype(np.uint8)))
+        mine, wanted = (eccbench.betti(a.astype(np.uint8), at=1, superlevel=True) for a in (mask, right))
         errors.append([abs(mine.b0 - wanted.b0), abs(mine.b1 - wanted.b1)])
     return dice, *np.mean(errors, 0), masks
 
@@ -135,7 +136,8 @@ for seed in SEEDS:
         print(f"{seed:>4} {name:<14} {dice:7.4f} {b0:9.3f} {b1:9.3f} {seconds:8.3f}", flush=True)
 
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.2))
-for axis, (title, picture) in zip(axes, {"image": unseen[0, 0].cpu(), "truth": unseen_truth[0, 0].cpu(), **shown}.items()):
+shown = {"image": unseen[0, 0].cpu(), "truth": unseen_truth[0, 0].cpu(), **shown}
+for axis, (title, picture) in zip(axes, shown.items()):
     axis.imshow(picture, cmap="gray")
     axis.set_title(title)
     axis.axis("off")
