@@ -11,9 +11,6 @@ import (
 	"sync"
 	"unsafe"
 
-	bettidirect "eccbench/impls/betti/duality"
-	"eccbench/impls/betticurves/duality"
-	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -413,8 +410,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 
 // ofBetti counts the Betti numbers set by set, which a flood fill confirms.
 func (s *sampling) ofBetti(c ecc.Convention) {
-	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
-	impl, law := w.Impls[0], betti.Flooding(c)
+	impl, law := BettiAt(c).Impls[0], betti.Flooding(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		jobs, inputs := make([]bench.Job[betti.Numbers], s.sets), make([]*betti.Image, s.sets)
@@ -446,8 +442,7 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 
 // ofBettiCurves counts the Betti numbers of all sets at once, which unions of all voxels confirm.
 func (s *sampling) ofBettiCurves(c ecc.Convention) {
-	w := betti.CurvesInConvention(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
-	impl, law := w.Impls[0], betti.Unions(c)
+	impl, law := bettiCurves(c).Impls[0], betti.Unions(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
