@@ -10,7 +10,7 @@ import numpy as np
 from . import _library
 from ._arguments import array_of, flag, is_path, number, whole
 from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
-from ._result import Result, as_html
+from ._result import Result, Verdict, as_html
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
@@ -170,7 +170,8 @@ def assess(
     values = rows.reshape(len(answer["sets"]), 2, len(answer["columns"]))
     if connectivity != "both":
         values, known = values[:, [known.index(int(connectivity))]], (int(connectivity),)
-    return Assessment(tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, answer["verdict"], answer["witness"], answer["implementation"])
+    return Assessment(
+        tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, *Verdict.of_answer(answer))
 
 
 def _labels_of(name: str, image: Any) -> NDArray[Any]:

@@ -231,7 +231,7 @@ def betti(
     images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
     batch = () if batch_axis is None else (len(images),)
     numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
-    return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
+    return _verified(numbers, Verdict.of([Verdict.of_answer(answer) for _, _, answer in images]))
 
 
 def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int | None,
@@ -253,7 +253,7 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
             rows = np.empty((len(voxels), len(sets[0]), 3), np.int64)
             job.rows(0, 0, 0, rows.ctypes.data)
             found[:, :-1] = rows[:, ::-1] if request["superlevel"] else rows
-            return found[:, sets[1]], _verdict(job.answers[0])
+            return found[:, sets[1]], Verdict.of_answer(job.answers[0])
 
     try:
         return _in_place(images, ask)
@@ -261,10 +261,6 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
         if e.kind != "finite":  # the place is known to who looks at all levels
             raise _translated(e) from None
         return None
-
-
-def _verdict(answer: Dict[str, Any]) -> Verdict:
-    return Verdict(answer["verdict"], answer["witness"], answer["implementation"])
 
 
 def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Array]:
@@ -336,7 +332,7 @@ def betti_curves(
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     images, dtype, shape = _asked(image, request, mask, nan, batch_axis)
     curves = [
-        BettiCurves(levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *_verdict(answer), construction, bool(superlevel), shape,
+        BettiCurves(levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction, bool(superlevel), shape,
                     answer.get("missing", ""))
         for levels, numbers, answer in images
         for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
@@ -431,6 +427,6 @@ def numbers_of(whole: Slabs, flat: bool, request: _Request) -> tuple[NDArray[np.
     """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
     try:
         _, numbers, answer = _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0]
-        return numbers, _verdict(answer)
+        return numbers, Verdict.of_answer(answer)
     except _library.Error as e:
         raise _translated(e) from None

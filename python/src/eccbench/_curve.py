@@ -12,7 +12,7 @@ import numpy as np
 from . import _library
 from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
-from ._result import Result, sparkline
+from ._result import Result, Verdict, sparkline
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -615,7 +615,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
             if not sampled:
                 levels = levels.astype(_level_type(dtype), copy=False)
             curves.append(Curve(
-                levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
+                levels, chi, *Verdict.of_answer(answer),
                 request["construction"], request["superlevel"], rings, shape, sampled,
                 answer.get("missing", "")))
     return curves
@@ -639,7 +639,7 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
     chi[:, :-1] = found[:, ::-1] if request["superlevel"] else found
     chi = chi[:, which]
     known = {
-        "levels": rows.at, "verdict": answer["verdict"], "witness": answer["witness"], "implementation": answer["implementation"],
+        "levels": rows.at, **Verdict.of_answer(answer)._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (), "shape": shape, "sampled": True}
     curves = []
     for one in chi:

@@ -189,5 +189,4 @@ def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.fl
         numbers = np.empty(0, np.int64)
         job.rows(0, field.ctypes.data, field.nbytes, numbers.ctypes.data)
         # The library has x, y and z; of an image of one axis it has a y, which is 0.
-        verdict = Verdict(answer["verdict"], answer["witness"], answer["implementation"])
-        return Array.of(np.ascontiguousarray(field[: len(shape)][::-1]), verdict)
+        return Array.of(np.ascontiguousarray(field[: len(shape)][::-1]), Verdict.of_answer(answer))
