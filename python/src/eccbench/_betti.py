@@ -9,7 +9,9 @@ import numpy as np
 
 from . import _library
 from ._arguments import Construction, Nan, axis, choice, is_path, on_host, rings
-from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
+from ._curve import (
+    Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers,
+    _of_sets, _Request, _translated, open)
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
@@ -248,12 +250,7 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
         return None
 
     def ask(voxels: NDArray[Any], _: Sequence[int]) -> tuple[NDArray[np.int64], Verdict]:
-        found = np.zeros((len(voxels), len(sets[0]) + 1, 3), np.int64)
-        with _job({**request, **_layout(voxels), "sets": tuple(sets[0].tolist())}, voxels) as job:
-            rows = np.empty((len(voxels), len(sets[0]), 3), np.int64)
-            job.rows(0, 0, 0, rows.ctypes.data)
-            found[:, :-1] = rows[:, ::-1] if request["superlevel"] else rows
-            return found[:, sets[1]], Verdict.of_answer(job.answers[0])
+        return _of_sets({**request, **_layout(voxels)}, voxels, sets, 3)
 
     try:
         return _in_place(images, ask)

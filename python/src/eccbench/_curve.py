@@ -631,15 +631,9 @@ def _many(image: NDArray[Any]) -> bool:
 
 def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
     """The curves of images at some values alone, by one block of numbers."""
-    values, which = sets
-    chi = np.zeros((len(voxels), len(values) + 1), np.int64)
-    with _job({**request, "levels": 0, "sets": tuple(values.tolist())}, voxels) as job:
-        answer, found = job.answers[0], np.empty((len(voxels), len(values)), np.int64)
-        job.rows(0, 0, 0, found.ctypes.data)
-    chi[:, :-1] = found[:, ::-1] if request["superlevel"] else found
-    chi = chi[:, which]
+    chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
-        "levels": rows.at, **Verdict.of_answer(answer)._asdict(),
+        "levels": rows.at, **verdict._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (), "shape": shape, "sampled": True}
     curves = []
     for one in chi:
@@ -647,6 +641,19 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
         c.__dict__.update(known, chi=one)
         curves.append(c)
     return curves
+
+
+def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], NDArray[np.intp]],
+             *columns: int) -> tuple[NDArray[np.int64], Verdict]:
+    """The numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
+    values, which = sets
+    numbers = np.zeros((len(voxels), len(values) + 1, *columns), np.int64)
+    with _job({**request, "sets": tuple(values.tolist())}, voxels) as job:
+        found = np.empty((len(voxels), len(values), *columns), np.int64)
+        job.rows(0, 0, 0, found.ctypes.data)
+        verdict = Verdict.of_answer(job.answers[0])
+    numbers[:, :-1] = found[:, ::-1] if request["superlevel"] else found
+    return numbers[:, which], verdict
 
 
 def _layout(voxels: NDArray[Any]) -> _Request:
