@@ -223,6 +223,8 @@ def betti(
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         # The voxels that are True: superlevel sets take twice as long as sublevel ones.
         image, at, request["superlevel"] = np.ma.array(~_array(image), mask=np.ma.getmask(image)), 0, False
+    elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
+        image = _array(image)  # once: an image of nibabel is read each time
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
