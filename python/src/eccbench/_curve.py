@@ -501,6 +501,15 @@ def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
     return tuple(letter for letter, axis in zip("xyz", reversed(order)) if axis in rings) if rings else ()
 
 
+def _along(image: Any, batch_axis: int) -> NDArray[Any]:
+    """The images of a batch, one after the other, masked where the array is."""
+    if is_path(image) or isinstance(image, Image):
+        raise ValueError("batch_axis: a file holds one image")
+    array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
+    images: NDArray[Any] = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
+    return images
+
+
 def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """An image with 0 where it is masked, and a mask of its shape; none where all is part of it."""
     if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
