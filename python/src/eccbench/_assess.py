@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arguments import array_of, flag, is_path, number, whole
-from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
+from ._arguments import array_of, flag, is_path, number
+from ._curve import Image, _job, _layout, _Request, _threads, _translated, open
 from ._result import Result, Verdict, as_html
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -156,7 +156,7 @@ def assess(
             "groups": [{"name": str(k), "labels": [int(number(f"groups[{k!r}]", v)) for v in values]} for k, values in (groups or {}).items()],
         },
         "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
     voxels = _stacked(both)

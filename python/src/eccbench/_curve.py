@@ -440,7 +440,7 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     return {
         "construction": choice("construction", construction, "T", "V"),
         "superlevel": flag("superlevel", superlevel),
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
 
@@ -668,6 +668,11 @@ def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], 
 def _layout(voxels: NDArray[Any]) -> _Request:
     """What a request says of images in memory."""
     return {"type": _name(voxels.dtype), "images": len(voxels), "shape": voxels.shape[1:]}
+
+
+def _threads(threads: int | None, name: str = "threads") -> int:
+    """How many cores a request uses, by default all that the process may use."""
+    return _cores() if threads is None else whole(name, threads)
 
 
 def _cores() -> int:

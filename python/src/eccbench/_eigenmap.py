@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library
 from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
-from ._curve import Image, _along, _cores, _job, _one, _Request, _translated, open
+from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Table
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -256,7 +256,7 @@ class Eigenmap(Table):
                 "alpha": float(self.alpha), "beta": float(self.beta), "side": whole("side", self.side),
             },
             "construction": "T",
-            "threads": _cores() if self.n_jobs in (None, -1) else whole("n_jobs", self.n_jobs),
+            "threads": _threads(None if self.n_jobs == -1 else self.n_jobs, "n_jobs"),
             "verify": flag("verify", self.verify),
         }
 

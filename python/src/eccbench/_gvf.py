@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arguments import Boundary, choice, flag, is_path, like, mask_of, number, warn_of_order, whole
-from ._curve import Image, _along, _cores, _job, _one, _Request, _translated, open
+from ._arguments import Boundary, choice, flag, is_path, like, mask_of, number, warn_of_order
+from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -160,7 +160,7 @@ def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, v
     return {
         "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
 
