@@ -41,7 +41,8 @@ type Request struct {
 	Soft *Soft `json:"soft"`
 }
 
-// A Soft is what soft curves of a batch have in common. Of vertices the images are turned over, with a voxel less than all around.
+// A Soft has the shared parameters of the soft curves of a batch. With Vertices the images are negated and padded by a
+// value less than all.
 type Soft struct {
 	Images     int64 `json:"images"`
 	Thresholds int64 `json:"thresholds"`
@@ -61,7 +62,9 @@ type Flow struct {
 type Plan struct {
 	Number uint64 `json:"plan"`
 	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
-	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of soft curves, of all images, four float64 each
+	// Rows counts the rows of a curve, an int64 each; the components of a field, float32 for each voxel; or the moments
+	// of the soft curves of all images, four float64 each.
+	Rows int64 `json:"rows"`
 
 	arrays arrays // nil of soft curves
 	soft   *soft
@@ -223,14 +226,12 @@ func (outline) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// A SoftCall is the memory of the caller's in which soft curves are found, by addresses, each of all images one after the other: what
-// binned.BatchMemory and binned.Numbers have, Along and OfRow 0 where there is no direction; then what the forward pass has, Derivatives 0
-// where none are wanted; and what the backward pass has, Moments 0 likewise.
+// A SoftCall has the addresses of the caller's memory for soft curves, each of all images one after the other.
 type SoftCall struct {
-	Image, Changes, Laid, Along, OfRow     uint64
-	Tau, Lambda, Alpha, Direction, Doubles uint64
-	Work, Curves, Derivatives              uint64
-	Upstream, Gradient, Moments            uint64
+	Image, Changes, Laid, Along, OfRow     uint64 // as of binned.BatchMemory; Along and OfRow are 0 without a direction
+	Tau, Lambda, Alpha, Direction, Doubles uint64 // as of binned.Numbers; Doubles are bits, no address
+	Work, Curves, Derivatives              uint64 // of the forward pass; Derivatives is 0 if none are wanted
+	Upstream, Gradient, Moments            uint64 // of the backward pass; Moments is 0 if none are wanted
 }
 
 // AddSoft adds to the stream the forward pass of a batch, or the backward pass.
@@ -242,7 +243,7 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		return fmt.Errorf("plan %d: there is none", number)
 	}
 	const single, double = 4, 8 // bytes
-	o, s, stride := plan.soft, plan.on.LentStream("the caller's", stream), plan.soft.shape.H*plan.soft.shape.D
+	o, s := plan.soft, plan.on.LentStream("the caller's", stream)
 	voxels, curves := single*o.shape.Voxels()*o.Images, o.Thresholds*o.Images
 	lend := func(name string, at uint64, bytes int64) device.Buffer {
 		if at == 0 {
@@ -251,8 +252,11 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		return plan.on.LentBuffer(name, at, bytes)
 	}
 	memory := binned.BatchMemory{
-		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()), Laid: lend("how bins lie", c.Laid, o.Laid()),
-		Along: lend("terms along x", c.Along, single*o.shape.W), OfRow: lend("terms of rows", c.OfRow, single*stride),
+		Image:   lend("the caller's images", c.Image, voxels),
+		Changes: lend("changes", c.Changes, o.Changes()),
+		Laid:    lend("how bins lie", c.Laid, o.Laid()),
+		Along:   lend("terms along x", c.Along, single*o.shape.W),
+		OfRow:   lend("terms of rows", c.OfRow, single*o.shape.H*o.shape.D),
 	}
 	return plan.on.Do(func() error {
 		if backward {
@@ -260,7 +264,8 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 			if o.Vertices && o.axes%2 == 1 {
 				turn = -1
 			}
-			return o.Backward(s, memory, lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels), lend("moments", c.Moments, 4*double*o.Blocks()), turn)
+			upstream, gradient := lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels)
+			return o.Backward(s, memory, upstream, gradient, lend("moments", c.Moments, 4*double*o.Blocks()), turn)
 		}
 		of := func(bit int, name string, at uint64, n int64) device.Buffer {
 			if c.Doubles>>bit&1 != 0 {
@@ -269,11 +274,16 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 			return lend(name, at, single*n)
 		}
 		numbers := binned.Numbers{
-			Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
-			Direction: of(3, "direction", c.Direction, int64(o.axes)), Axes: o.axes, Doubles: int32(c.Doubles),
+			Tau:       of(0, "thresholds", c.Tau, o.Thresholds),
+			Lambda:    of(1, "λ", c.Lambda, 1),
+			Alpha:     of(2, "α", c.Alpha, 1),
+			Direction: of(3, "direction", c.Direction, int64(o.axes)),
+			Axes:      o.axes,
+			Doubles:   int32(c.Doubles),
 		}
-		return errors.Join(o.Lay(s, numbers, memory, o.Vertices),
-			o.Forward(s, memory, lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0)), lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves), o.Vertices))
+		work := lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0))
+		chi, by := lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)
+		return errors.Join(o.Lay(s, numbers, memory, o.Vertices), o.Forward(s, memory, work, chi, by, o.Vertices))
 	})
 }
 
@@ -313,7 +323,9 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}, nil
 	}
 	if r.Soft != nil {
-		kind := binned.BatchKind{Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: len(r.Shape), Align: r.Align}
+		kind := binned.BatchKind{
+			Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: len(r.Shape), Align: r.Align,
+		}
 		if t != grid.Float32 {
 			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
 		}
@@ -322,7 +334,8 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: &soft{a, *r.Soft, shape, int32(len(r.Shape))}}, nil
+			of := &soft{a, *r.Soft, shape, int32(len(r.Shape))}
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: of}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)
