@@ -52,7 +52,9 @@ class UNet(nn.Module):
         super().__init__()
 
         def block(a, b):
-            return nn.Sequential(nn.Conv2d(a, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU(), nn.Conv2d(b, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU())
+            return nn.Sequential(
+        nn.Conv2d(a, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU(),
+        nn.Conv2d(b, b, 3, padding=1), nn.GroupNorm(4, b), nn.ReLU())
 
         self.down = nn.ModuleList([block(1, width), block(width, 2 * width), block(2 * width, 4 * width)])
         self.up = nn.ModuleList([block(6 * width, 2 * width), block(3 * width, width)])

@@ -72,7 +72,8 @@ class Assessment(Result):
 
     def _drawn(self) -> str:
         dims = range(len(self.shape))
-        names = ("label", "connectivity", "dice", "chi_error", *(f"b{d}_error" for d in dims), *(f"matching_error{d}_max" for d in dims))
+        errors = [f"b{d}_error" for d in dims] + [f"matching_error{d}_max" for d in dims]
+        names = ("label", "connectivity", "dice", "chi_error", *errors)
         return as_html({name: column for name, column in self._table().items() if name in names})
 
 
@@ -144,8 +145,10 @@ def assess(
     if both[0].shape != both[1].shape:
         raise ValueError(f"pred of shape {both[0].shape}, and truth is {both[1].shape}: want images of one shape")
     affines = [np.asarray(image.affine) for image in (pred, truth) if getattr(image, "affine", None) is not None]
-    if len(affines) == 2 and not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
-        raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
+    if len(affines) == 2:
+        voxel = float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))
+        if not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * voxel):
+            raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
     shape = both[0].shape
     known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:

@@ -132,13 +132,15 @@ class BettiCurves(_ByLevel):
 
 @overload
 def betti(image: Any, at: Union[float, np.number[Any], None] = ..., *, construction: Construction = ...,
-          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ...,
+          batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
 @overload
 def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: Construction = ...,
-          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ...,
+          batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 @overload
-def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ...,
-          mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ...,
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 def betti(
     image: Any,
     at: ArrayLike | None = None,
@@ -331,15 +333,17 @@ def betti_curves(
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     images, dtype, shape = _asked(image, request, mask, nan, batch_axis)
     curves = [
-        BettiCurves(levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction, bool(superlevel), shape,
-                    answer.get("missing", ""))
+        BettiCurves(
+            levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,
+            bool(superlevel), shape, answer.get("missing", ""))
         for levels, numbers, answer in images
         for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
     ]
     return curves if batch_axis is not None else curves[0]
 
 
-_Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]  # levels, the numbers of each in a row, and what is known of them
+# Levels, the numbers of each in a row, and the answer of the library.
+_Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]
 
 
 def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,

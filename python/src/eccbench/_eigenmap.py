@@ -285,7 +285,9 @@ class Eigenmap(Table):
 def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: None = ..., **params: Any) -> Eigenmap: ...
 @overload
 def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: int, **params: Any) -> list[Eigenmap]: ...
-def eigenmap(image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any) -> Eigenmap | list[Eigenmap]:
+def eigenmap(
+    image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any
+) -> Eigenmap | list[Eigenmap]:
     """The lowest eigenpairs of an image's graph: a fitted `Eigenmap` with these parameters.
 
     Parameters

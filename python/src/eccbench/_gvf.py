@@ -177,7 +177,9 @@ def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
     return np.ascontiguousarray(labels)
 
 
-def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.float32] | None, shape: tuple[int, ...]) -> Array:
+def _field(
+    request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.float32] | None, shape: tuple[int, ...]
+) -> Array:
     with _job(request, voxels, labels) as job:
         answer: dict[str, Any] = job.answers[0]
         size = int(np.prod(shape))

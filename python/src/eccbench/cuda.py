@@ -634,7 +634,8 @@ class _Soft:
         try:
             if plan is None or not plan.open:
                 capturing = self.of.capturing(self.how.number)
-                plan = _remembered(self.how.plans, self.key, _planned(self.of, self.how, self.key, lambda: (self.request, None), capturing))
+                made = _planned(self.of, self.how, self.key, lambda: (self.request, None), capturing)
+                plan = _remembered(self.how.plans, self.key, made)
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
         plan.used = next(_known.calls)
