@@ -28,7 +28,8 @@ import (
 //	eccbench_device_close(plan)                                                       it is forgotten, when nothing uses it any more
 //
 // A request is internal/library/ondevice.Request. The addresses are those of the device's memory; the
-// memory of soft curves is a list of sixteen, those of ondevice.SoftCall. The stream is the driver's handle, of the device's primary context.
+// memory of soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle, of the
+// device's primary context.
 var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Driver, error) {
 	d, err := cuda.Load()
 	if err != nil {
@@ -90,9 +91,12 @@ func eccbench_device_verify(plan C.uint64_t, images C.int64_t, image, curve, str
 }
 
 //export eccbench_device_soft
-func eccbench_device_soft(plan C.uint64_t, backward C.int32_t, memory *C.uint64_t, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_device_soft(
+	plan C.uint64_t, backward C.int32_t, memory *C.uint64_t, stream C.uint64_t, text *C.char, size C.int64_t,
+) C.int64_t {
 	_, err := library.Caught(func() (struct{}, error) {
-		return struct{}{}, plans.AddSoft(uint64(plan), backward != 0, *(*ondevice.SoftCall)(unsafe.Pointer(memory)), uint64(stream))
+		call := *(*ondevice.SoftCall)(unsafe.Pointer(memory))
+		return struct{}{}, plans.AddSoft(uint64(plan), backward != 0, call, uint64(stream))
 	})
 	if err != nil {
 		return putJSON(deviceFailed(err), text, size)

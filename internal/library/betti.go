@@ -23,15 +23,20 @@ func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, e
 	if len(r.At) > 0 {
 		return r.bettiAt(a, s, in, c)
 	}
-	w := betti.CurvesInConvention(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
-	w.Policy = verify.Policy[grid.Source, betti.Curves]{Laws: []verify.Law[grid.Source, betti.Curves]{betti.Unions(c)}}
-	out, err := answered(&a, w, in, r)
+	out, err := answered(&a, bettiCurves(c), in, r)
 	if err != nil {
 		return a, err
 	}
 	lines := betti.LinesOf(s, out, c)
 	a.lines, a.Rows = bettiLines{lines}, lines.Len()
 	return a, nil
+}
+
+// bettiCurves returns the question of the Betti numbers of all sets in a convention, which unions confirm.
+func bettiCurves(c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
+	w := betti.CurvesInConvention(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
+	w.Policy = verify.Policy[grid.Source, betti.Curves]{Laws: []verify.Law[grid.Source, betti.Curves]{betti.Unions(c)}}
+	return w
 }
 
 type bettiLines struct{ betti.Lines }

@@ -15,13 +15,13 @@ import (
 
 // A Homology asks for the homology groups of a complex: of the input, or of simplices in memory.
 type Homology struct {
-	Coefficients string `json:"coefficients"` // a prime, Q or Z; "" for those that the input states, or 2
-	// Given is how many simplices of each dimension are in memory, one after the other, each by its vertices as uint32.
+	Coefficients string `json:"coefficients"` // a prime, Q or Z; "" for the input's own, by default 2
+	// Given counts the simplices of each dimension in memory: they follow each other, each by its vertices as uint32.
 	Given    []int64 `json:"given"`
-	Vertices int     `json:"vertices"` // how many numbers vertices may have
+	Vertices int     `json:"vertices"` // vertices are numbered below this
 }
 
-// read is the complex in memory, whose vertices may have coordinates x, y, z as float64.
+// read returns the complex in memory, whose vertices may have coordinates x, y, z as float64.
 func (h Homology) read(simplices, points []byte) (*simplicial.Complex, error) {
 	c := &simplicial.Complex{Vertices: h.Vertices}
 	if len(points) > 0 {
@@ -41,14 +41,16 @@ func (h Homology) read(simplices, points []byte) (*simplicial.Complex, error) {
 	return c, nil
 }
 
-// homology is the answer of homology groups.
+// homology returns the homology groups of a complex.
 func (r Request) homology(simplices, points []byte) (a Answer, err error) {
 	if r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Assess != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
 		return a, errors.New("homology is of a complex, without conventions or levels; leave them out")
 	}
 	q := ask.Homology{
 		Input: r.Input, Coefficients: r.Homology.Coefficients, Threads: r.Threads, Verify: r.Verify,
-		Impls: []bench.Implementation[*homology.Problem, homology.Groups]{duality.Implementation{}, reduced.Implementation{}},
+		Impls: []bench.Implementation[*homology.Problem, homology.Groups]{
+			duality.Implementation{}, reduced.Implementation{},
+		},
 	}
 	if r.Input == "" {
 		if q.Complex, err = r.Homology.read(simplices, points); err != nil {

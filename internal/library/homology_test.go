@@ -26,7 +26,9 @@ func askHomology(t *testing.T, h Homology, input string, listed []uint32) (Answe
 
 // TestHomology asks for the groups of the projective plane in memory and by its name.
 func TestHomology(t *testing.T) {
-	for coefficients, want := range map[string][]int64{"": {1, 1, 1}, "2": {1, 1, 1}, "3": {1, 0, 0}, "Q": {1, 0, 0}, "Z": {1, 0, 0}} {
+	for coefficients, want := range map[string][]int64{
+		"": {1, 1, 1}, "2": {1, 1, 1}, "3": {1, 0, 0}, "Q": {1, 0, 0}, "Z": {1, 0, 0},
+	} {
 		h := Homology{Coefficients: coefficients, Given: []int64{0, 0, 10}, Vertices: 6}
 		for input, listed := range map[string][]uint32{"": plane, "rp2": nil} {
 			a, err := askHomology(t, h, input, listed)
@@ -34,7 +36,8 @@ func TestHomology(t *testing.T) {
 				t.Fatal(err)
 			}
 			torsion := coefficients == "Z"
-			if a.Verdict != "VERIFIED" || !slices.Equal(a.Groups, want) || torsion != slices.Equal(a.Torsion[1], []uint64{2}) {
+			if a.Verdict != "VERIFIED" || !slices.Equal(a.Groups, want) ||
+				torsion != slices.Equal(a.Torsion[1], []uint64{2}) {
 				t.Errorf("over %q of %q: %+v", coefficients, input, a)
 			}
 		}

@@ -77,7 +77,7 @@ type Request struct {
 	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
 }
 
-// Implementations returns those that count curves on the host, in the order of their speed.
+// Implementations returns the implementations that count curves on the host, in the order of their speed.
 func Implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
@@ -226,7 +226,8 @@ func (r Request) Brief(bytes int) bool {
 
 // curve reports whether a curve is asked for.
 func (r Request) curve() bool {
-	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil && r.Homology == nil
+	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil &&
+		r.Homology == nil
 }
 
 // convention is that of an image of a type.

@@ -227,7 +227,8 @@ func TestFault(t *testing.T) {
 	for what, ask := range map[string]func() (Answer, error){
 		"read": func() (Answer, error) { return request().of(t.Context(), breaking{f}) },
 		"counted": func() (Answer, error) {
-			out, err := bench.Answer(Implementations()[0], grid.Source(breaking{f}), bench.Conditions{Setting: bench.Setting{Threads: 2}})
+			c := bench.Conditions{Setting: bench.Setting{Threads: 2}}
+			out, err := bench.Answer(Implementations()[0], grid.Source(breaking{f}), c)
 			return Answer{Rows: int64(len(out))}, err
 		},
 	} {

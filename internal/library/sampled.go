@@ -11,9 +11,6 @@ import (
 	"sync"
 	"unsafe"
 
-	bettidirect "eccbench/impls/betti/duality"
-	"eccbench/impls/betticurves/duality"
-	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -273,8 +270,8 @@ type sampling struct {
 	sets        int
 	columns     int // numbers of each set
 	by, witness string
-	// counter returns what counts, and confirms, the numbers of the sets of a field. It is kept for the next image in
-	// the memory of the field but in the V-construction, whose views belong to an image.
+	// counter returns a function that counts, and confirms, the numbers of the sets of a field. The function is kept for
+	// the next image in the memory of the field, except in the V-construction, whose views belong to an image.
 	counter func(f *grid.Field, threads int) (count func(numbers []int64) error, err error)
 }
 
@@ -346,7 +343,7 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 // voxels of noise took 350 + n/4 microseconds at all levels, and 95 + n/74 for each set.
 func fewBetti(sets, n int64) bool { return sets*(7000+n) < 18*(1400+n) }
 
-// jobOf returns the job of an implementation for an input that it takes.
+// jobOf returns the job of an implementation for an input, or an error if it rejects the input.
 func jobOf[In, Out any](impl bench.Implementation[In, Out], in In, threads int) (bench.Job[Out], error) {
 	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
 	if err := impl.CanDo(in, c); err != nil {
@@ -355,7 +352,7 @@ func jobOf[In, Out any](impl bench.Implementation[In, Out], in In, threads int) 
 	return impl.Setup(in, c)
 }
 
-// done is the answer of a job that is done once more.
+// done runs a job once more and returns its answer.
 func done[Out any](job bench.Job[Out]) (out Out, err error) {
 	if err := job.Do(nil); err != nil {
 		return out, err
@@ -363,7 +360,7 @@ func done[Out any](job bench.Job[Out]) (out Out, err error) {
 	return job.Out()
 }
 
-// wrong is the error of an answer that a law contradicts; nil for none.
+// wrong returns the error of an answer that a law contradicts, or nil.
 func (s *sampling) wrong(law string, d *verify.Diff, err error) error {
 	if err != nil || d == nil {
 		return err
@@ -413,8 +410,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 
 // ofBetti counts the Betti numbers set by set, which a flood fill confirms.
 func (s *sampling) ofBetti(c ecc.Convention) {
-	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
-	impl, law := w.Impls[0], betti.Flooding(c)
+	impl, law := BettiAt(c).Impls[0], betti.Flooding(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		jobs, inputs := make([]bench.Job[betti.Numbers], s.sets), make([]*betti.Image, s.sets)
@@ -446,8 +442,7 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 
 // ofBettiCurves counts the Betti numbers of all sets at once, which unions of all voxels confirm.
 func (s *sampling) ofBettiCurves(c ecc.Convention) {
-	w := betti.CurvesInConvention(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
-	impl, law := w.Impls[0], betti.Unions(c)
+	impl, law := bettiCurves(c).Impls[0], betti.Unions(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)

@@ -99,7 +99,8 @@ func TestSampledBetti(t *testing.T) {
 					}
 					a, err := Answers(t.Context(), asked, voxels, nil)
 					got := make([]int64, len(want))
-					if err != nil || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) || a[0].Verdict != "VERIFIED" {
+					if err != nil || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) ||
+						a[0].Verdict != "VERIFIED" {
 						t.Errorf("%v: %v, %+v, %v, want %v", r, got, a, err, want)
 					}
 				}

@@ -54,7 +54,9 @@ func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answe
 	}
 	growing := ecc.Convention{Vertices: c.Vertices}
 	counted = guarded{counted}
-	question, _, share := betti.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: Implementations()[:1]}, bettidirect.Implementation{}, counted, growing, of, fingerprint.Draw(1), r.Threads)
+	curves := bench.Workload[grid.Source, ecc.VCEC]{Impls: Implementations()[:1]}
+	question, _, share := betti.InShare(
+		curves, bettidirect.Implementation{}, counted, growing, of, fingerprint.Draw(1), r.Threads)
 	steps, err := answered(&a, question, counted, r)
 	if err != nil {
 		return a, err

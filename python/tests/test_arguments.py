@@ -49,6 +49,22 @@ def test_masks(files):
             assert np.array_equal(eccbench.gvf(image, steps=3, mask=mask), field)
 
 
+def test_images_are_read_once():
+    """Betti numbers of an image of nibabel read its voxels once."""
+
+    class Proxy:
+        reads = 0
+
+        def __array__(self, dtype=None, copy=None):
+            self.reads += 1
+            return IMAGE.T
+
+    for at in (3, [2, 3]):
+        image = Nibabel(IMAGE)
+        image.dataobj = Proxy()
+        assert np.array_equal(eccbench.betti(image, at), eccbench.betti(IMAGE, at)) and image.dataobj.reads == 1
+
+
 def test_masks_of_nibabel(tmp_path):
     nibabel = pytest.importorskip("nibabel")
     for name, array in (("image", IMAGE), ("mask", WITHIN.astype(np.uint8))):

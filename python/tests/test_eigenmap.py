@@ -153,3 +153,6 @@ def test_batch():
     for i, one in enumerate(found):
         assert np.array_equal(one.eigenvalues_, eccbench.eigenmap(images[:, i], 2, sigma=0.2).eigenvalues_)
     assert len(found) == 3
+    hidden = np.ma.masked_equal(images, 3)
+    with pytest.raises(ValueError, match="the array is masked"):
+        eccbench.eigenmap(hidden, 2, batch_axis=1)

@@ -76,12 +76,18 @@ def test_shown():
 
 
 @pytest.mark.parametrize("ask, error, text", [
-    (lambda: eccbench.homology(3), TypeError, "simplices of int"), (lambda: eccbench.homology([1, 2]), TypeError, "simplex 1: want a tuple"),
-    (lambda: eccbench.homology(TORUS.astype(float)), TypeError, "want the numbers of vertices"), (lambda: eccbench.homology(TORUS - 1), ValueError, "vertex -1"),
-    (lambda: eccbench.homology([(0, 0, 1)]), ValueError, "has vertex 0 twice"), (lambda: eccbench.homology(TORUS, field=4), ValueError, "want a prime"),
-    (lambda: eccbench.homology(TORUS, field="R"), TypeError, "field 'R'"), (lambda: eccbench.homology(TORUS, points=np.zeros((5, 3))), ValueError, "points of 5 vertices"),
-    (lambda: eccbench.homology(TORUS, points=np.zeros((7, 4))), ValueError, "want \\(vertices, 3\\)"), (lambda: eccbench.homology("rp2", points=[[0, 0, 0]]), ValueError, "points: a file"),
-    (lambda: eccbench.homology(TORUS[0]), ValueError, "want \\(n, d \\+ 1\\)"), (lambda: eccbench.homology(TORUS, threads=0), ValueError, "threads 0"),
+    (lambda: eccbench.homology(3), TypeError, "simplices of int"),
+    (lambda: eccbench.homology([1, 2]), TypeError, "simplex 1: want a tuple"),
+    (lambda: eccbench.homology(TORUS.astype(float)), TypeError, "want the numbers of vertices"),
+    (lambda: eccbench.homology(TORUS - 1), ValueError, "vertex -1"),
+    (lambda: eccbench.homology([(0, 0, 1)]), ValueError, "has vertex 0 twice"),
+    (lambda: eccbench.homology(TORUS, field=4), ValueError, "want a prime"),
+    (lambda: eccbench.homology(TORUS, field="R"), TypeError, "field 'R'"),
+    (lambda: eccbench.homology(TORUS, points=np.zeros((5, 3))), ValueError, "points of 5 vertices"),
+    (lambda: eccbench.homology(TORUS, points=np.zeros((7, 4))), ValueError, "want \\(vertices, 3\\)"),
+    (lambda: eccbench.homology("rp2", points=[[0, 0, 0]]), ValueError, "points: a file"),
+    (lambda: eccbench.homology(TORUS[0]), ValueError, "want \\(n, d \\+ 1\\)"),
+    (lambda: eccbench.homology(TORUS, threads=0), ValueError, "threads 0"),
     (lambda: eccbench.homology(SimpleNamespace(cells=[SimpleNamespace(type="quad", data=TORUS)], points=None)), ValueError, "cells of quad"),
 ])
 def test_refused(ask, error, text):

@@ -75,8 +75,10 @@ def test_dimensions():
 def test_refused():
     pred = one_hot(labels(2, 1, 9, 8))
     for ask, text in [
-        (lambda: BettiError()(pred, pred[:, :1]), "want one shape"), (lambda: BettiError()(pred[0], pred[0]), "want \\(B, C, H, W\\)"),
-        (lambda: BettiError(reduction="median"), "reduction 'median'"), (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26"),
+        (lambda: BettiError()(pred, pred[:, :1]), "want one shape"),
+        (lambda: BettiError()(pred[0], pred[0]), "want \\(B, C, H, W\\)"),
+        (lambda: BettiError(reduction="median"), "reduction 'median'"),
+        (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26"),
     ]:
         with pytest.raises(ValueError, match=text):
             ask()

@@ -43,7 +43,8 @@ def test_several_images():
 
 def test_refused():
     for ask, text in [
-        (lambda: SCAN.eccbench.curve(dims=("y", "z"), at=[1]), "dims \\['z'\\]"), (lambda: SCAN.eccbench.curve(dims=("y", "x")), "at is missing"),
+        (lambda: SCAN.eccbench.curve(dims=("y", "z"), at=[1]), "dims \\['z'\\]"),
+        (lambda: SCAN.eccbench.curve(dims=("y", "x")), "at is missing"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x"), at=[1], periodic=["time"]), "periodic \\['time'\\]"),
     ]:
         with pytest.raises(ValueError, match=text):

@@ -67,7 +67,7 @@ func extend[T uint8 | uint16](boxes []box, f *grid.Field, values []T, lo, hi int
 	}
 }
 
-// countRuns counts the runs of each code along the rows of both images, and as those of 0 the runs of all other codes
+// countRuns counts the runs of each code along the rows of both images. At 0 it counts the runs of all other codes
 // together.
 func countRuns(in *assess.Pair) []int64 {
 	n := make([]int64, len(in.Labels))

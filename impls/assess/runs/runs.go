@@ -58,14 +58,15 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 	if c.Memory == 0 {
 		return nil
 	}
-	return c.AllowMemory(need(in, c.Cores()), "the bitmaps of %d voxels, and %d bytes for each run in them", n, runBytes)
+	return c.AllowMemory(
+		need(in, c.Cores()), "the bitmaps of %d voxels, and %d bytes for each run in them", n, runBytes)
 }
 
-// runBytes is what a run takes, with its places in the forests of both constructions.
+// runBytes is the memory of a run, with its places in the forests of both constructions.
 const runBytes = 24
 
-// need is the memory of the largest sets that are compared at a time: the masks, their union, and what is between
-// the runs of these, each of at most as many runs as both masks together.
+// need returns the memory of the largest sets that are compared at a time: of the masks, their union and their
+// complements, each with at most as many runs as both masks together.
 func need(in *assess.Pair, cores int) int64 {
 	runs, s := countRuns(in), in.Shape()
 	var each []int64

@@ -143,7 +143,8 @@ func renumbered(t *testing.T) {
 		c := complexOf(t, name)
 		want := oneByOne(c)
 		for _, cores := range []int{1, 3} {
-			if got := numberBreadthFirst(new(pool.Pool), c, cores); !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
+			got := numberBreadthFirst(new(pool.Pool), c, cores)
+			if !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
 				t.Errorf("%s, %d cores: other simplices than by a search from one vertex to the next", name, cores)
 			}
 		}

@@ -217,14 +217,12 @@ func (outline) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// A SoftCall holds the addresses of the caller's memory, each of all images one after the other: binned.BatchMemory and
-// binned.Numbers, with Along and OfRow 0 without a direction; what the forward pass writes, with Derivatives 0 if none
-// are wanted; and what the backward pass reads and writes, with Moments 0 likewise.
+// A SoftCall has the addresses of the caller's memory for soft curves, each of all images one after the other.
 type SoftCall struct {
-	Image, Changes, Laid, Along, OfRow     uint64
-	Tau, Lambda, Alpha, Direction, Doubles uint64
-	Work, Curves, Derivatives              uint64
-	Upstream, Gradient, Moments            uint64
+	Image, Changes, Laid, Along, OfRow     uint64 // as of binned.BatchMemory; Along and OfRow are 0 without a direction
+	Tau, Lambda, Alpha, Direction, Doubles uint64 // as of binned.Numbers; Doubles are bits, no address
+	Work, Curves, Derivatives              uint64 // of the forward pass; Derivatives is 0 if none are wanted
+	Upstream, Gradient, Moments            uint64 // of the backward pass; Moments is 0 if none are wanted
 }
 
 // AddSoft adds to the stream the forward pass of a batch, or the backward pass.

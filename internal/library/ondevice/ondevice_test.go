@@ -288,7 +288,9 @@ func TestSoft(t *testing.T) {
 			g = append(g, float32(v))
 		}
 	}
-	plan, err := plans.Make(Request{Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Images: 3, Thresholds: m}})
+	plan, err := plans.Make(Request{
+		Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Images: 3, Thresholds: m},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,8 +304,10 @@ func TestSoft(t *testing.T) {
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
 	curves, derivatives, dx := junk(4*3*m), junk(2*8*3*m), junk(3*4*voxels)
 	call := SoftCall{
-		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(32 + 8*m).Address(), Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)), Doubles: 1,
-		Work: junk(plan.Memory).Address(), Curves: curves.Address(), Derivatives: derivatives.Address(), Upstream: put(g), Gradient: dx.Address(), Moments: junk(32 * plan.Rows).Address(),
+		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(32 + 8*m).Address(),
+		Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)), Doubles: 1,
+		Work: junk(plan.Memory).Address(), Curves: curves.Address(), Derivatives: derivatives.Address(),
+		Upstream: put(g), Gradient: dx.Address(), Moments: junk(32 * plan.Rows).Address(),
 	}
 	if err := plans.AddSoft(plan.Number, false, call, devicetest.Handle(c.Stream)); err != nil {
 		t.Fatal(err)
@@ -312,7 +316,8 @@ func TestSoft(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, by, gradient := make([]byte, curves.Bytes()), make([]byte, derivatives.Bytes()), make([]byte, dx.Bytes())
-	if err := errors.Join(c.Download(data, curves, 0), c.Download(by, derivatives, 0), c.Download(gradient, dx, 0)); err != nil {
+	err = errors.Join(c.Download(data, curves, 0), c.Download(by, derivatives, 0), c.Download(gradient, dx, 0))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range list {
@@ -323,7 +328,8 @@ func TestSoft(t *testing.T) {
 		chi, slope := grid.Values[float32](data[4*m*i:]), grid.Values[float64](by[8*m*i:])
 		for j := range m {
 			if math.Abs(float64(chi[j])-want.Chi[j]) > 1e-5*100 || math.Abs(p.G[j]*slope[j]-want.DTau[j]) > 1e-5*1000 {
-				t.Errorf("image %d, threshold %d: %v and %v, want %v and %v", i, j, chi[j], p.G[j]*slope[j], want.Chi[j], want.DTau[j])
+				t.Errorf("image %d, threshold %d: %v and %v, want %v and %v",
+					i, j, chi[j], p.G[j]*slope[j], want.Chi[j], want.DTau[j])
 			}
 		}
 		for k, v := range grid.Values[float32](gradient[4*voxels*i:][:4*voxels]) {

@@ -94,7 +94,9 @@ type Inputs struct{}
 
 // Form is what the names of batches look like.
 func Form() name.Form {
-	return name.Form{Kind: "batch", Keys: []name.Key{{Key: "count", Doc: "images per question: the given one and the next seeds", Min: 1, Max: most, Default: 100}}}
+	return name.Form{Kind: "batch", Keys: []name.Key{{
+		Key: "count", Doc: "images per question: the given one and the next seeds", Min: 1, Max: most, Default: 100,
+	}}}
 }
 
 // parse splits a name.

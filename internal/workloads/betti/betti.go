@@ -75,7 +75,8 @@ const middle = -1
 // Form is what the names of binary images look like.
 func Form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{{
-		Key: "at", Doc: "level of the sublevel set (0-based); -1 for the median level of the image", Min: middle, Default: middle}}}
+		Key: "at", Doc: "level of the sublevel set (0-based); -1 for the median level of the image",
+		Min: middle, Default: middle}}}
 }
 
 // imageOptions returns the shared parts of questions about an image, with a shared threshold.

@@ -650,7 +650,8 @@ func lawsTell(t *testing.T) {
 				t.Errorf("%s of who answers nothing else: %v, %v", l.Name, d, err)
 			}
 		}
-		if d, err := l.Check(in.viewOf(gridtest.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }); d != nil || err == nil {
+		unread := func(*Image) (Numbers, error) { return Numbers{}, gridtest.ErrUnread }
+		if d, err := l.Check(in.viewOf(gridtest.Unread{Source: in.Source}), right, unread); d != nil || err == nil {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
 		}
 	}

@@ -142,7 +142,8 @@ func curvesAgree(t *testing.T) {
 			t.Errorf("%v, not %v: %v", both[1], both[0], d)
 		}
 	}
-	if fmt.Sprint(want.Euler()) != "[{1 2} {3 2}]" || want.At(2) != (Numbers{1, 2, 3}) || want.At(3) != (Numbers{1, 0, 3}) || want.superlevelNumbers(2) != (Numbers{0, -2, 0}) {
+	if fmt.Sprint(want.Euler()) != "[{1 2} {3 2}]" || want.At(2) != (Numbers{1, 2, 3}) ||
+		want.At(3) != (Numbers{1, 0, 3}) || want.superlevelNumbers(2) != (Numbers{0, -2, 0}) {
 		t.Errorf("%v", want.Euler())
 	}
 	if c := Joined(ecc.VCEC{{Level: 1, Change: 1}}, ecc.VCEC{{Level: 1, Change: 3}}, want.Euler()); !slices.Equal(c, want) {

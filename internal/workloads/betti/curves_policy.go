@@ -90,7 +90,8 @@ func conventional(c ecc.Convention) []curvesLaw {
 	return []curvesLaw{
 		{Name: "the last set is a box", Check: box(c)},
 		Unions(c),
-		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * costPerVoxel(fillNS)(&Image{Source: s}) },
+		{Name: "flood fill at some levels",
+			Work:  func(s grid.Source) time.Duration { return filledLevels * costPerVoxel(fillNS)(&Image{Source: s}) },
 			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return filledAt(in, out, c) }},
 	}
 }

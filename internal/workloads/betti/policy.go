@@ -52,7 +52,8 @@ func laws() []law {
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(transposed)},
 		{Name: "slices upright", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(upright)},
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
-		{Name: "each voxel cut in eight", Calls: 8.1, Work: costPerVoxel(16), Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
+		{Name: "each voxel cut in eight", Calls: 8.1, Work: costPerVoxel(16),
+			Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
 	}, views()...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
 }
 

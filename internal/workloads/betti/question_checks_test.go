@@ -472,7 +472,8 @@ func unreadIsTold(t *testing.T) {
 	for _, vertices := range []bool{false, true} {
 		for _, ends := range [][2]bool{{false, true}, {true, false}} {
 			for _, source := range []grid.Source{in.Source, gridtest.ReadOnce(f)} { // planes at ends are read again
-				if _, err := Unlike(Piece{Image: in.viewOf(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
+				p := Piece{Image: in.viewOf(source), Vertices: vertices, Ends: ends}
+				if _, err := Unlike(p, Slab{}, 2); err == nil {
 					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
 				}
 			}
@@ -568,7 +569,8 @@ func restIsSaid(t *testing.T) {
 			}
 		}
 	}
-	if d, err := Unlike(Piece{Image: in.viewOf(gridtest.Unread{Source: in.Source})}, s, 1); !errors.Is(err, gridtest.ErrUnread) {
+	d, err := Unlike(Piece{Image: in.viewOf(gridtest.Unread{Source: in.Source})}, s, 1)
+	if !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a piece that is not read is like another: %v, %v", d, err)
 	}
 }

@@ -206,8 +206,9 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 		Adversarial: []string{
 			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
 			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
-			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0),         // two components
-			q.Spell("constant/shape=32x32/type=uint8", 4, 6, 100, 1000, 0, 0), // of a double value, which residuals do not count
+			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
+			// of a double value, which residuals do not count
+			q.Spell("constant/shape=32x32/type=uint8", 4, 6, 100, 1000, 0, 0),
 			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
 			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
 			q.Spell("ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),
@@ -303,11 +304,14 @@ func form(kind string) name.Form {
 		return name.Form{Kind: kind, Keys: []name.Key{
 			{Key: "k", Doc: "number of lowest pairs", Min: 1, Max: 1 << 10, Default: 4},
 			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 6},
-			{Key: "sigma", Doc: "scale σ of value differences (0 to 1), in thousandths", Min: 1, Max: 1 << 20, Default: 100},
+			{Key: "sigma", Doc: "scale σ of value differences (0 to 1), in thousandths",
+				Min: 1, Max: 1 << 20, Default: 100},
 			{Key: "floor", Doc: "least weight, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
-			{Key: "corners", Doc: "neighbours: 0: voxels that share a face, 1: all that touch", Min: 0, Max: 1, Default: 0},
+			{Key: "corners", Doc: "neighbours: 0: voxels that share a face, 1: all that touch",
+				Min: 0, Max: 1, Default: 0},
 			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
-			{Key: "radius", Doc: "neighbours are voxels within this distance", Min: 1, Max: mostRadius, Default: 1, Optional: true},
+			{Key: "radius", Doc: "neighbours are voxels within this distance",
+				Min: 1, Max: mostRadius, Default: 1, Optional: true},
 		}}
 	}
 	graph := []name.Key{

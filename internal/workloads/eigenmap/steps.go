@@ -147,7 +147,10 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		off.Value = larger(off.Value, norm(tc))
 	}
 	last := m.Values[p.K-1] - 2*mostSkew
-	return append(list, outside, off, verify.Measure{Name: "values of T below the last", Value: float64(m.countBelow(last)), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g", last)}), nil
+	return append(list, outside, off, verify.Measure{
+		Name: "values of T below the last", Value: float64(m.countBelow(last)), Limit: float64(p.K - 1),
+		At: fmt.Sprintf("below %g", last),
+	}), nil
 }
 
 // draws is how many random vectors a recurrence is tried with: a column that is off by e is missed

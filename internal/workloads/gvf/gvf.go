@@ -218,7 +218,8 @@ func form(kind string) name.Form {
 	}
 	return name.Form{Kind: kind, Keys: []name.Key{first,
 		{Key: "mu", Doc: "weight μ of the diffusion, in thousandths", Min: 1, Max: 1 << 20, Default: 50},
-		{Key: "boundary", Doc: "neighbour beyond the border: 0 the border voxel (replicate), 1 the one before it (third)", Min: 0, Max: 1, Default: 0},
+		{Key: "boundary", Doc: "neighbour beyond the border: 0 the border voxel (replicate), 1 the one before it (third)",
+			Min: 0, Max: 1, Default: 0},
 	}}
 }
 

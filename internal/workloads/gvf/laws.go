@@ -20,12 +20,13 @@ const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
-	return law{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(40), Check: plain}
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, stepNS),
+		Memory: bytesEach(40), Check: plain}
 }
 
 // Rest holds a steady state to its residual, as the first component that has too much of it.
 func Rest() verify.Law[*Problem, Flow] {
-	return law{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+	check := func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		list, err := residuals(p, out, ask)
 		if err != nil {
 			return nil, err
@@ -36,7 +37,8 @@ func Rest() verify.Law[*Problem, Flow] {
 			}
 		}
 		return nil, nil
-	}}
+	}
+	return law{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Check: check}
 }
 
 // bytesEach is a bound of the memory of a law: so many bytes for each voxel.
@@ -48,8 +50,10 @@ func stepsLaws() []law {
 	return verify.Bounded([]law{
 		PlainLoop(),
 		PlainBoxes(),
-		{Name: "float64 within the bound of rounding", Independent: true, Work: stepCost(startNS, stepNS), Memory: bytesEach(72), Measure: precise},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "float64 within the bound of rounding", Independent: true, Work: stepCost(startNS, stepNS),
+			Memory: bytesEach(72), Measure: precise},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0),
+			Measure: constantMagnitude},
 		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Check: fixedPoint},
 		{Name: "one step from the field before", Calls: 1, Work: stepCost(startNS, 0), Check: oneStep},
 		{Name: "flip along x", Calls: 1.1, Work: stepCost(5, 0), Check: flipped('x')},
@@ -62,7 +66,8 @@ func stepsLaws() []law {
 func steadyLaws() []law {
 	return verify.Bounded([]law{
 		{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Measure: residuals},
-		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0), Measure: constantMagnitude},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0),
+			Measure: constantMagnitude},
 		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: stepCost(10*startNS, 0),
 			Measure: manufactured},
 		{Name: "a constant V0 stays", Calls: 1, Work: stepCost(5, 0), Measure: fixedState},

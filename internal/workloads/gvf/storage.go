@@ -111,7 +111,8 @@ func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.W
 		},
 		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0)},
 	}, verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
-		{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, 2*stepNS), Memory: bytesEach(40), Check: plain},
+		{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, 2*stepNS),
+			Memory: bytesEach(40), Check: plain},
 		PlainBoxes(),
 		{Name: "float32 within the bound of the format", Independent: true, Work: stepCost(startNS, stepNS),
 			Measure: fromFloat32},

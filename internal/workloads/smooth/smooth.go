@@ -120,7 +120,9 @@ func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
 // form is what the names of pipelines look like.
 func form() name.Form {
-	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "number of times to count and smooth the image", Min: 1, Max: most, Default: 100}}}
+	return name.Form{Kind: "smooth", Keys: []name.Key{{
+		Key: "iterations", Doc: "number of times to count and smooth the image", Min: 1, Max: most, Default: 100,
+	}}}
 }
 
 // Encode writes the answer with its curves as package ecc does.

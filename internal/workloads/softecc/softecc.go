@@ -252,7 +252,8 @@ func form() name.Form {
 		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
 		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
-		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
+		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells",
+			Min: 0, Max: 1, Default: 0, Optional: true},
 	}}
 }
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arguments import array_of, flag, is_path, number, whole
-from ._curve import Image, _cores, _job, _layout, _Request, _translated, open
-from ._result import Result, as_html
+from ._arguments import array_of, flag, is_path, number
+from ._curve import Image, _job, _layout, _Request, _threads, _translated, open
+from ._result import Result, Verdict, as_html
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
@@ -72,7 +72,8 @@ class Assessment(Result):
 
     def _drawn(self) -> str:
         dims = range(len(self.shape))
-        names = ("label", "connectivity", "dice", "chi_error", *(f"b{d}_error" for d in dims), *(f"matching_error{d}_max" for d in dims))
+        errors = [f"b{d}_error" for d in dims] + [f"matching_error{d}_max" for d in dims]
+        names = ("label", "connectivity", "dice", "chi_error", *errors)
         return as_html({name: column for name, column in self._table().items() if name in names})
 
 
@@ -144,8 +145,10 @@ def assess(
     if both[0].shape != both[1].shape:
         raise ValueError(f"pred of shape {both[0].shape}, and truth is {both[1].shape}: want images of one shape")
     affines = [np.asarray(image.affine) for image in (pred, truth) if getattr(image, "affine", None) is not None]
-    if len(affines) == 2 and not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))):
-        raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
+    if len(affines) == 2:
+        voxel = float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))
+        if not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * voxel):
+            raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
     shape = both[0].shape
     known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:
@@ -156,7 +159,7 @@ def assess(
             "groups": [{"name": str(k), "labels": [int(number(f"groups[{k!r}]", v)) for v in values]} for k, values in (groups or {}).items()],
         },
         "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
     voxels = _stacked(both)
@@ -170,7 +173,8 @@ def assess(
     values = rows.reshape(len(answer["sets"]), 2, len(answer["columns"]))
     if connectivity != "both":
         values, known = values[:, [known.index(int(connectivity))]], (int(connectivity),)
-    return Assessment(tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, answer["verdict"], answer["witness"], answer["implementation"])
+    return Assessment(
+        tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, *Verdict.of_answer(answer))
 
 
 def _labels_of(name: str, image: Any) -> NDArray[Any]:

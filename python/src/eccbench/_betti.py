@@ -9,7 +9,9 @@ import numpy as np
 
 from . import _library
 from ._arguments import Construction, Nan, axis, choice, is_path, on_host, rings
-from ._curve import Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers, _Request, _translated, open
+from ._curve import (
+    Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers,
+    _of_sets, _Request, _translated, open)
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
@@ -130,13 +132,15 @@ class BettiCurves(_ByLevel):
 
 @overload
 def betti(image: Any, at: Union[float, np.number[Any], None] = ..., *, construction: Construction = ...,
-          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ...,
+          batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Betti: ...
 @overload
 def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: Construction = ...,
-          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ...,
+          batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 @overload
-def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ...,
-          mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ...,
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 def betti(
     image: Any,
     at: ArrayLike | None = None,
@@ -221,6 +225,8 @@ def betti(
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         # The voxels that are True: superlevel sets take twice as long as sublevel ones.
         image, at, request["superlevel"] = np.ma.array(~_array(image), mask=np.ma.getmask(image)), 0, False
+    elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
+        image = _array(image)  # once: an image of nibabel is read each time
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
@@ -231,7 +237,7 @@ def betti(
     images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
     batch = () if batch_axis is None else (len(images),)
     numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
-    return _verified(numbers, Verdict.of([_verdict(answer) for _, _, answer in images]))
+    return _verified(numbers, Verdict.of([Verdict.of_answer(answer) for _, _, answer in images]))
 
 
 def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int | None,
@@ -248,12 +254,7 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
         return None
 
     def ask(voxels: NDArray[Any], _: Sequence[int]) -> tuple[NDArray[np.int64], Verdict]:
-        found = np.zeros((len(voxels), len(sets[0]) + 1, 3), np.int64)
-        with _job({**request, **_layout(voxels), "sets": tuple(sets[0].tolist())}, voxels) as job:
-            rows = np.empty((len(voxels), len(sets[0]), 3), np.int64)
-            job.rows(0, 0, 0, rows.ctypes.data)
-            found[:, :-1] = rows[:, ::-1] if request["superlevel"] else rows
-            return found[:, sets[1]], _verdict(job.answers[0])
+        return _of_sets({**request, **_layout(voxels)}, voxels, sets, 3)
 
     try:
         return _in_place(images, ask)
@@ -261,10 +262,6 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
         if e.kind != "finite":  # the place is known to who looks at all levels
             raise _translated(e) from None
         return None
-
-
-def _verdict(answer: Dict[str, Any]) -> Verdict:
-    return Verdict(answer["verdict"], answer["witness"], answer["implementation"])
 
 
 def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Array]:
@@ -336,15 +333,17 @@ def betti_curves(
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     images, dtype, shape = _asked(image, request, mask, nan, batch_axis)
     curves = [
-        BettiCurves(levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *_verdict(answer), construction, bool(superlevel), shape,
-                    answer.get("missing", ""))
+        BettiCurves(
+            levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,
+            bool(superlevel), shape, answer.get("missing", ""))
         for levels, numbers, answer in images
         for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
     ]
     return curves if batch_axis is not None else curves[0]
 
 
-_Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]  # levels, the numbers of each in a row, and what is known of them
+# Levels, the numbers of each in a row, and the answer of the library.
+_Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]
 
 
 def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,
@@ -431,6 +430,6 @@ def numbers_of(whole: Slabs, flat: bool, request: _Request) -> tuple[NDArray[np.
     """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
     try:
         _, numbers, answer = _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0]
-        return numbers, _verdict(answer)
+        return numbers, Verdict.of_answer(answer)
     except _library.Error as e:
         raise _translated(e) from None

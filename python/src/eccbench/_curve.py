@@ -12,7 +12,7 @@ import numpy as np
 from . import _library
 from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
-from ._result import Result, sparkline
+from ._result import Result, Verdict, sparkline
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -440,7 +440,7 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     return {
         "construction": choice("construction", construction, "T", "V"),
         "superlevel": flag("superlevel", superlevel),
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
 
@@ -499,6 +499,15 @@ def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request:
 def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
     """What the library calls axes of an image whose axes it sees in an order."""
     return tuple(letter for letter, axis in zip("xyz", reversed(order)) if axis in rings) if rings else ()
+
+
+def _along(image: Any, batch_axis: int) -> NDArray[Any]:
+    """The images of a batch, one after the other, masked where the array is."""
+    if is_path(image) or isinstance(image, Image):
+        raise ValueError("batch_axis: a file holds one image")
+    array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
+    images: NDArray[Any] = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
+    return images
 
 
 def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -615,7 +624,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
             if not sampled:
                 levels = levels.astype(_level_type(dtype), copy=False)
             curves.append(Curve(
-                levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
+                levels, chi, *Verdict.of_answer(answer),
                 request["construction"], request["superlevel"], rings, shape, sampled,
                 answer.get("missing", "")))
     return curves
@@ -631,15 +640,9 @@ def _many(image: NDArray[Any]) -> bool:
 
 def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
     """The curves of images at some values alone, by one block of numbers."""
-    values, which = sets
-    chi = np.zeros((len(voxels), len(values) + 1), np.int64)
-    with _job({**request, "levels": 0, "sets": tuple(values.tolist())}, voxels) as job:
-        answer, found = job.answers[0], np.empty((len(voxels), len(values)), np.int64)
-        job.rows(0, 0, 0, found.ctypes.data)
-    chi[:, :-1] = found[:, ::-1] if request["superlevel"] else found
-    chi = chi[:, which]
+    chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
-        "levels": rows.at, "verdict": answer["verdict"], "witness": answer["witness"], "implementation": answer["implementation"],
+        "levels": rows.at, **verdict._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (), "shape": shape, "sampled": True}
     curves = []
     for one in chi:
@@ -649,9 +652,27 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
     return curves
 
 
+def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], NDArray[np.intp]],
+             *columns: int) -> tuple[NDArray[np.int64], Verdict]:
+    """The numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
+    values, which = sets
+    numbers = np.zeros((len(voxels), len(values) + 1, *columns), np.int64)
+    with _job({**request, "sets": tuple(values.tolist())}, voxels) as job:
+        found = np.empty((len(voxels), len(values), *columns), np.int64)
+        job.rows(0, 0, 0, found.ctypes.data)
+        verdict = Verdict.of_answer(job.answers[0])
+    numbers[:, :-1] = found[:, ::-1] if request["superlevel"] else found
+    return numbers[:, which], verdict
+
+
 def _layout(voxels: NDArray[Any]) -> _Request:
     """What a request says of images in memory."""
     return {"type": _name(voxels.dtype), "images": len(voxels), "shape": voxels.shape[1:]}
+
+
+def _threads(threads: int | None, name: str = "threads") -> int:
+    """How many cores a request uses, by default all that the process may use."""
+    return _cores() if threads is None else whole(name, threads)
 
 
 def _cores() -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from . import _library
-from ._arguments import Graph, Laplacian, array_of, axis, choice, flag, is_path, number, whole
-from ._curve import Image, _cores, _job, _one, _Request, _translated, open
+from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
+from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Table
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -256,7 +256,7 @@ class Eigenmap(Table):
                 "alpha": float(self.alpha), "beta": float(self.beta), "side": whole("side", self.side),
             },
             "construction": "T",
-            "threads": _cores() if self.n_jobs in (None, -1) else whole("n_jobs", self.n_jobs),
+            "threads": _threads(None if self.n_jobs == -1 else self.n_jobs, "n_jobs"),
             "verify": flag("verify", self.verify),
         }
 
@@ -285,7 +285,9 @@ class Eigenmap(Table):
 def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: None = ..., **params: Any) -> Eigenmap: ...
 @overload
 def eigenmap(image: Any, n_pairs: int | None = ..., *, batch_axis: int, **params: Any) -> list[Eigenmap]: ...
-def eigenmap(image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any) -> Eigenmap | list[Eigenmap]:
+def eigenmap(
+    image: Any, n_pairs: int | None = None, *, batch_axis: int | None = None, **params: Any
+) -> Eigenmap | list[Eigenmap]:
     """The lowest eigenpairs of an image's graph: a fitted `Eigenmap` with these parameters.
 
     Parameters
@@ -327,8 +329,4 @@ def eigenmap(image: Any, n_pairs: int | None = None, *, batch_axis: int | None =
     """
     if batch_axis is None:
         return Eigenmap(n_pairs, **params).fit(image)
-    if is_path(image) or isinstance(image, Image):
-        raise ValueError("batch_axis: a file holds one image")
-    array = array_of("image", image)
-    images = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
-    return [Eigenmap(n_pairs, **params).fit(one) for one in images]
+    return [Eigenmap(n_pairs, **params).fit(one) for one in _along(image, batch_axis)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arguments import Boundary, array_of, axis, choice, flag, is_path, like, mask_of, number, warn_of_order, whole
-from ._curve import Image, _cores, _job, _one, _Request, _translated, open
+from ._arguments import Boundary, choice, flag, is_path, like, mask_of, number, warn_of_order
+from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
@@ -131,18 +131,14 @@ def gvf(
 
 def _batch(image: Any, mask: Any, batch_axis: int, options: dict[str, Any]) -> Array:
     """The fields of the images along an axis."""
-    if isinstance(image, Image):
-        raise ValueError("batch_axis: a file holds one image")
-    array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
-    batch_axis = axis("batch_axis", batch_axis, array.ndim)
-    images = np.moveaxis(array, batch_axis, 0)
+    images = _along(image, batch_axis)
     masks: Any = itertools.repeat(mask)
     if mask is not None:
-        within = mask_of(mask, images.shape[1:], array.shape)
-        masks = np.moveaxis(within, batch_axis, 0) if within.ndim == array.ndim else itertools.repeat(within)
+        within = mask_of(mask, images.shape[1:], np.moveaxis(images, 0, batch_axis).shape)
+        masks = np.moveaxis(within, batch_axis, 0) if within.ndim == images.ndim else itertools.repeat(within)
     fields = [gvf(one, mask=m, **options) for one, m in zip(images, masks)]
     if not fields:
-        return Array.of(np.empty((0, array.ndim - 1, *images.shape[1:]), np.float32), Verdict())
+        return Array.of(np.empty((0, images.ndim - 1, *images.shape[1:]), np.float32), Verdict())
     return Array.of(np.stack(fields), Verdict.of(fields))
 
 
@@ -164,7 +160,7 @@ def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, v
     return {
         "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
 
@@ -181,7 +177,9 @@ def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
     return np.ascontiguousarray(labels)
 
 
-def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.float32] | None, shape: tuple[int, ...]) -> Array:
+def _field(
+    request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.float32] | None, shape: tuple[int, ...]
+) -> Array:
     with _job(request, voxels, labels) as job:
         answer: dict[str, Any] = job.answers[0]
         size = int(np.prod(shape))
@@ -189,5 +187,4 @@ def _field(request: _Request, voxels: NDArray[Any] | None, labels: NDArray[np.fl
         numbers = np.empty(0, np.int64)
         job.rows(0, field.ctypes.data, field.nbytes, numbers.ctypes.data)
         # The library has x, y and z; of an image of one axis it has a y, which is 0.
-        verdict = Verdict(answer["verdict"], answer["witness"], answer["implementation"])
-        return Array.of(np.ascontiguousarray(field[: len(shape)][::-1]), verdict)
+        return Array.of(np.ascontiguousarray(field[: len(shape)][::-1]), Verdict.of_answer(answer))

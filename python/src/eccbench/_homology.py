@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _library
 from ._arguments import flag, is_path, whole
-from ._curve import _cores, _job, _translated
-from ._result import Result
+from ._curve import _job, _threads, _translated
+from ._result import Result, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
@@ -144,7 +144,7 @@ def homology(
     request: dict[str, Any] = {
         "homology": {"coefficients": coefficients},
         "construction": "T",
-        "threads": _cores() if threads is None else whole("threads", threads),
+        "threads": _threads(threads),
         "verify": flag("verify", verify),
     }
     voxels: NDArray[Any] | None = None
@@ -171,9 +171,7 @@ def homology(
         tuple(answer.get("groups", ())),
         tuple(tuple(orders or ()) for orders in answer.get("torsion", ())),
         answer["coefficients"],
-        answer["verdict"],
-        answer["witness"],
-        answer["implementation"],
+        *Verdict.of_answer(answer),
     )
 
 

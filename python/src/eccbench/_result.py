@@ -169,6 +169,11 @@ class Verdict(NamedTuple):
     implementation: str = ""
 
     @classmethod
+    def of_answer(cls, answer: Dict[str, Any]) -> Verdict:
+        """The verdict of an answer of the library."""
+        return cls(answer["verdict"], answer["witness"], answer["implementation"])
+
+    @classmethod
     def of(cls, answers: Sequence[Any]) -> Verdict:
         """The verdict of several answers together: VERIFIED if all are."""
         verified = len(answers) > 0 and all(a.verdict == "VERIFIED" for a in answers)

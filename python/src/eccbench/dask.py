@@ -159,7 +159,8 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
     (100, 2)
     """
     if not isinstance(images, dask.array.Array):
-        raise TypeError(f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
+        raise TypeError(
+            f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
     images = dask.array.moveaxis(images, _arguments.axis("batch_axis", batch_axis, images.ndim), 0)
     images = images.rechunk({axis: -1 for axis in range(1, images.ndim)})
     values = _curve._numbers(at, "at")

@@ -18,7 +18,7 @@ tensor(1.)
 
 from __future__ import annotations
 
-from typing import Any, Literal, Sequence
+from typing import Any, Literal, Sequence, get_args
 
 import torch
 from torch import Tensor
@@ -31,7 +31,7 @@ from ._assess import assess
 __all__ = ["BettiError", "BettiMatching", "EulerError"]
 
 Reduction = Literal["none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel"]
-_REDUCTIONS = ("none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel")
+_REDUCTIONS = get_args(Reduction)
 
 
 class _Topology(Metric):  # type: ignore[misc]

@@ -29,6 +29,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer whose samples are images: arrays of more axes than two, or rows of a table that have a shape."""
 
     shape: _Shape
+    n_jobs: int | None
 
     def _images(self, given: Any, fitted: bool) -> NDArray[Any]:
         """The images, one after the other."""
@@ -90,8 +91,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _threads(self) -> int | None:
-        jobs = getattr(self, "n_jobs")
-        return None if jobs in (None, -1) else whole("n_jobs", jobs)
+        return None if self.n_jobs in (None, -1) else whole("n_jobs", self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -217,7 +217,8 @@ func (w *weights) weightOf(number int64) uint64 {
 	if len(f) < 1024 {
 		return w.weightFrom(number, f[number>>8]*f[lowerFactors+number&255])
 	}
-	return w.weightFrom(number, timesInField(timesInField(f[number>>24], f[256+number>>16&255]), timesInField(f[512+number>>8&255], f[768+number&255])))
+	upper := timesInField(f[number>>24], f[256+number>>16&255])
+	return w.weightFrom(number, timesInField(upper, timesInField(f[512+number>>8&255], f[768+number&255])))
 }
 
 // weightFrom returns the weight of a number, with random bits.

@@ -35,10 +35,11 @@ func (e *MissingError) Error() string {
 	for _, t := range e.Torn {
 		text += t.Error() + "; "
 	}
+	command := e.set.parts[0].commandFor(e.Shards)
 	if len(e.Shards) == 1 {
-		return fmt.Sprintf("%sshard %d of %d is missing; make it: %s", text, e.Shards[0], e.Of, e.set.parts[0].commandFor(e.Shards))
+		return fmt.Sprintf("%sshard %d of %d is missing; make it: %s", text, e.Shards[0], e.Of, command)
 	}
-	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, e.set.parts[0].commandFor(e.Shards))
+	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, command)
 }
 
 // List is ascending numbers in few words: "3,5-7".
@@ -142,6 +143,7 @@ func newSet(list []*Part, broken []error, threads int) (*Set, error) {
 
 // compatibleWith returns an error if two parts are not of the same curve.
 func (p *Part) compatibleWith(first *Part) error {
+	remake := func() string { return first.commandFor([]int64{min(p.Shard, first.Shards)}) }
 	for _, c := range []struct{ what, got, want string }{
 		{"of the sets at", list(p.At), list(first.At)},
 		{"of the input", p.Input, first.Input},
@@ -161,14 +163,16 @@ func (p *Part) compatibleWith(first *Part) error {
 		{"of so many shards:", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
 	} {
 		if c.got != c.want {
-			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s", p.path, c.what, named(c.got), first.path, named(c.want), first.commandFor([]int64{min(p.Shard, first.Shards)}))
+			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s",
+				p.path, c.what, named(c.got), first.path, named(c.want), remake())
 		}
 	}
 	if (p.Values == nil) != (first.Values == nil) {
 		return fmt.Errorf("%s and %s: parts of a curve and of levels", p.path, first.path)
 	}
 	if p.Values != nil && p.Values.Most != first.Values.Most {
-		return fmt.Errorf("%s has at most %d distinct values, and %s %d; make one of them as the other was: %s", p.path, p.Values.Most, first.path, first.Values.Most, first.commandFor([]int64{min(p.Shard, first.Shards)}))
+		return fmt.Errorf("%s has at most %d distinct values, and %s %d; make one of them as the other was: %s",
+			p.path, p.Values.Most, first.path, first.Values.Most, remake())
 	}
 	if p.in != first.in || p.Counted.Type != first.Counted.Type || p.Unhashed != first.Unhashed {
 		return fmt.Errorf("%s and %s: parts of different curves", p.path, first.path)
