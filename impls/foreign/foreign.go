@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -81,19 +80,9 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	}
 	own := grid.TotalBytes(image)
 	for _, p := range i.parts(in) {
-		own += p.bytes()
+		own += peers.Bytes(p.kind, p.shape)
 	}
 	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
-}
-
-func (p part) elementBytes() int64 { return int64(p.kind[2] - '0') }
-
-func (p part) bytes() int64 {
-	size := p.elementBytes()
-	for _, n := range p.shape {
-		size *= n
-	}
-	return size
 }
 
 // Setup starts the peer where it does not run yet, and gives it memory in which the image is not yet.
@@ -124,8 +113,7 @@ type job[In, Out any] struct {
 // bind makes the arrays and tells the peer of them.
 func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
-	s := image.Shape()
-	if j.image, err = peers.NewArray("image", kindOf(image.Type()), image.Type().Size(), axes(s), true); err != nil {
+	if j.image, err = peers.NewArray("image", kindOf(image.Type()), axes(image.Shape()), true); err != nil {
 		return err
 	}
 	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores()), "image=" + j.image.Path()}
@@ -145,7 +133,7 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 		words = append(words, "levels="+j.ladder.Path())
 	}
 	for _, p := range j.parts(j.in) {
-		a, err := peers.NewArray("answer", p.kind, p.elementBytes(), p.shape, false)
+		a, err := peers.NewArray("answer", p.kind, p.shape, false)
 		if err != nil {
 			return err
 		}
@@ -169,45 +157,35 @@ func kindOf(t grid.Type) string {
 	return map[grid.Type]string{grid.Uint8: "|u1", grid.Int16: "<i2", grid.Uint16: "<u2", grid.Float32: "<f4"}[t]
 }
 
-// ladderOf is the image's levels: in its own type where that holds all of them, else as float64.
+// ladderOf returns the image's levels: in its own type if that holds all of them, else as float64.
 func ladderOf(image grid.Source) (*peers.Array, error) {
-	l, t := image.Ladder(), image.Type()
-	holds := true
-	for k := int64(0); k < l.Len() && holds; k++ {
-		v := l.Value(k)
-		switch t {
-		case grid.Uint8:
-			holds = v >= 0 && v <= 255 && v == float32(uint8(v))
-		case grid.Int16:
-			holds = v >= -1<<15 && v < 1<<15 && v == float32(int16(v))
-		case grid.Uint16:
-			holds = v >= 0 && v < 1<<16 && v == float32(uint16(v))
+	encode := map[grid.Type]func(grid.Ladder) ([]byte, bool){
+		grid.Uint8: encoded[uint8], grid.Int16: encoded[int16],
+		grid.Uint16: encoded[uint16], grid.Float32: encoded[float32],
+	}
+	l, kind := image.Ladder(), kindOf(image.Type())
+	data, exact := encode[image.Type()](l)
+	if !exact {
+		kind = "<f8"
+		data, _ = encoded[float64](l)
+	}
+	a, err := peers.NewArray("levels", kind, []int64{l.Len()}, true)
+	if err == nil {
+		copy(a.Data(), data)
+	}
+	return a, err
+}
+
+// encoded returns the levels as elements of a type, or false if the type does not hold one of them.
+func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
+	values := make([]T, l.Len())
+	for k := range values {
+		v := l.Value(int64(k))
+		if values[k] = T(v); float32(values[k]) != v {
+			return nil, false
 		}
 	}
-	kind, size := kindOf(t), t.Size()
-	if !holds {
-		kind, size = "<f8", 8
-	}
-	a, err := peers.NewArray("levels", kind, size, []int64{l.Len()}, true)
-	if err != nil {
-		return nil, err
-	}
-	for k := range l.Len() {
-		v, at := l.Value(k), unsafe.Pointer(&a.Data()[k*size])
-		switch {
-		case !holds:
-			*(*float64)(at) = float64(v)
-		case t == grid.Uint8:
-			*(*uint8)(at) = uint8(v)
-		case t == grid.Int16:
-			*(*int16)(at) = int16(v)
-		case t == grid.Uint16:
-			*(*uint16)(at) = uint16(v)
-		default:
-			*(*float32)(at) = v
-		}
-	}
-	return a, nil
+	return grid.Bytes(values), true
 }
 
 // Poison overwrites the answer and writes the image, which may be another one than at the last call.

@@ -216,6 +216,15 @@ func shown(text string) string {
 	return text
 }
 
+// Bytes returns the size of the elements of an array of a NumPy type such as "<f4".
+func Bytes(kind string, shape []int64) int64 {
+	size := int64(kind[2] - '0')
+	for _, n := range shape {
+		size *= n
+	}
+	return size
+}
+
 // New returns the peer at a path, which has to contain a slash: no search path is looked through.
 func New(name, path string) (*Peer, error) {
 	if !strings.Contains(path, "/") {
