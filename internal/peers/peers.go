@@ -5,12 +5,9 @@ package peers
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +17,7 @@ import (
 	"unicode"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 )
 
 // Protocol is the version that this package speaks.
@@ -244,9 +242,11 @@ func New(name, path string) (*Peer, error) {
 	if name != "" && !selfName.MatchString(name) {
 		return nil, fmt.Errorf("peer %s: its name %q does not match %s", path, name, selfName)
 	}
-	p := &Peer{Name: name, Path: path}
-	p.SHA256, err = hashOf(path)
-	return p, err
+	sum, err := regular.Hash(path)
+	if err != nil {
+		return nil, fmt.Errorf("peer: %w", err)
+	}
+	return &Peer{Name: name, Path: path, SHA256: sum}, nil
 }
 
 // In returns the peers of a folder: the executable files directly in it. Others may write neither to
@@ -282,19 +282,6 @@ func In(dir string) (list []*Peer, err error) {
 		list = append(list, p)
 	}
 	return list, nil
-}
-
-func hashOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("peer: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("peer: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
@@ -345,7 +332,7 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
 	if p.process == nil {
-		if now, err := hashOf(p.Path); err != nil || now != p.SHA256 {
+		if now, err := regular.Hash(p.Path); err != nil || now != p.SHA256 {
 			return nil, &Error{Kind: Broken, Verb: "start", Why: p.Path + " was replaced since the run began"}
 		}
 		process, err := start(p, cores, false, nil)
