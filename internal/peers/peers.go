@@ -236,7 +236,7 @@ func New(name, path string) (*Peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
-	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+	if !isProgram(info) {
 		return nil, fmt.Errorf("peer %s: not a program that can be run", path)
 	}
 	if name != "" && !selfName.MatchString(name) {
@@ -256,23 +256,18 @@ func In(dir string) (list []*Peer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("peers: %w", err)
 	}
-	paths := []string{dir}
+	if err := checkWriters(dir); err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			paths = append(paths, path)
+		path, err := filepath.Abs(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || info.Mode()&0o002 != 0 {
-			return nil, fmt.Errorf("peers %s: anybody may write to it; chmod o-w %s", path, path)
+		if info, err := os.Stat(path); err != nil || !isProgram(info) {
+			continue
 		}
-	}
-	if len(paths) == 1 {
-		return nil, fmt.Errorf("peers %s: no executable file in it", dir)
-	}
-	for _, path := range paths[1:] {
-		if path, err = filepath.Abs(path); err != nil {
+		if err := checkWriters(path); err != nil {
 			return nil, err
 		}
 		p, err := New("", path)
@@ -281,7 +276,20 @@ func In(dir string) (list []*Peer, err error) {
 		}
 		list = append(list, p)
 	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("peers %s: no executable file in it", dir)
+	}
 	return list, nil
+}
+
+func isProgram(info os.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
+
+// checkWriters returns an error if anybody may write to a path.
+func checkWriters(path string) error {
+	if info, err := os.Stat(path); err != nil || info.Mode()&0o002 != 0 {
+		return fmt.Errorf("peers %s: anybody may write to it; chmod o-w %s", path, path)
+	}
+	return nil
 }
 
 // Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
