@@ -228,18 +228,20 @@ func (x *Process) end() {
 	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended"}
 }
 
-// ask says a line and returns the words after the wanted reply.
+// refusals are the replies of a peer that gives no answer and lives on.
+var refusals = map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}
+
+// ask sends a line and returns the words after the wanted reply.
 func (x *Process) ask(want string, words ...string) (string, error) {
 	reply, err := x.exchange(words...)
 	if err != nil {
 		return "", err
 	}
 	word, rest, _ := strings.Cut(reply, " ")
-	kind, known := map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}[word]
-	switch {
-	case word == want:
+	if word == want {
 		return rest, nil
-	case known && (kind != Malformed || words[0] == "do"):
+	}
+	if kind, ok := refusals[word]; ok && (kind != Malformed || words[0] == "do") {
 		return "", &Error{Kind: kind, Verb: words[0], Why: shown(rest)}
 	}
 	x.mu.Lock()
