@@ -21,9 +21,9 @@ type Peers struct {
 
 // Add adds the flags.
 func (p *Peers) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.paths, "peer", nil, "a program from outside as one more implementation, peer:NAME, "+
-		"as PATH or NAME=PATH; it runs with your rights; repeatable")
-	f.StringVar(&p.dir, "peers", "", "every executable file in this folder as a --peer")
+	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH; "+
+		"it runs with your rights; repeatable")
+	f.StringVar(&p.dir, "peers", "", "every executable file in this `DIR` as a --peer")
 }
 
 // Join asks the peers what they are, and gives the program their rows.
