@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A question is how the inputs of a workload are put to a peer, and how its answers are read.
+// A question converts the inputs of a workload for peers, and their answers back.
 type question[In, Out any] struct {
 	image func(In) grid.Source
 	// refuse returns why an input cannot be put to any peer; nil for one that can.
@@ -30,8 +30,8 @@ type part struct {
 	shape      []int64
 }
 
-// implementations returns the one of a peer that claims a workload. One of a broken peer is of every
-// workload.
+// implementations returns the implementation of a peer that claims a workload. A broken peer has one
+// for every workload.
 func implementations[In, Out any](p *peers.Peer, workload string, q question[In, Out]) []bench.Implementation[In, Out] {
 	claim := p.Claims(workload)
 	if p.Broken != "" {
@@ -85,7 +85,7 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
 }
 
-// Setup starts the peer where it does not run yet, and gives it memory in which the image is not yet.
+// Setup starts the peer unless it runs, and binds arrays. Poison writes the image into them.
 func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
 	process, err := i.peer.Acquire(c.Cores())
 	if err != nil {
@@ -110,7 +110,7 @@ type job[In, Out any] struct {
 	inner, outer  time.Duration
 }
 
-// bind makes the arrays and tells the peer of them.
+// bind makes the arrays and sends their paths to the peer.
 func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
 	if j.image, err = peers.NewArray("image", kindOf(image.Type()), axes(image.Shape()), true); err != nil {
@@ -144,7 +144,7 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	return err
 }
 
-// axes are the sides of an image as NumPy has them: those of a 2D image are two.
+// axes returns the shape of an image in NumPy: (y, x) or (z, y, x).
 func axes(s grid.Shape) []int64 {
 	if s.D == 1 {
 		return []int64{s.H, s.W}
@@ -152,7 +152,7 @@ func axes(s grid.Shape) []int64 {
 	return []int64{s.D, s.H, s.W}
 }
 
-// kindOf is the type of NumPy.
+// kindOf returns the NumPy type.
 func kindOf(t grid.Type) string {
 	return map[grid.Type]string{grid.Uint8: "|u1", grid.Int16: "<i2", grid.Uint16: "<u2", grid.Float32: "<f4"}[t]
 }
@@ -200,7 +200,7 @@ func (j *job[In, Out]) Poison() {
 	}
 }
 
-// poison fills an array with what no right answer has: bench.Poison, or NaN.
+// poison fills an array with bench.Poison or NaN, which no right answer has.
 func poison(data []byte, kind string) {
 	pattern := grid.Bytes([]int64{bench.Poison})
 	if kind[1] == 'f' {
@@ -236,7 +236,7 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return nil
 }
 
-// Out is the answer, if all of it was written.
+// Out returns the answer, or an error if the peer did not write all of it.
 func (j *job[In, Out]) Out() (out Out, err error) {
 	left, all := 0, 0
 	for i, p := range j.parts(j.in) {
@@ -255,13 +255,13 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 	return j.read(j.in, j.answer), nil
 }
 
-// RoundTrip is how long it takes to reach the peer.
+// RoundTrip returns the time of a command and its reply without work.
 func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
 
-// mostInner is the share of its calls that a peer may say it works, without a flag.
+// mostInner is the reported share of work in the calls below which a cell is flagged.
 const mostInner = 0.95
 
-// Flags says how much of its calls the peer says that it worked.
+// Flags returns the share of its calls that the peer reports as work, if it is below mostInner.
 func (j *job[In, Out]) Flags() []string {
 	if share := float64(j.inner) / float64(j.outer); j.outer > 0 && share < mostInner {
 		return []string{fmt.Sprintf("inner %.2f×", share)}

@@ -78,7 +78,7 @@ func (p *Peers) find() error {
 	return nil
 }
 
-// flags are the flags that name a peer again, "" for an implementation that is none.
+// flags returns the flags that name a peer again, or "" for another implementation.
 func (p *Peers) flags(impl string) string {
 	for _, q := range p.found {
 		if impl == peers.Prefix+q.Name {

@@ -26,7 +26,7 @@ const Protocol = "eccbench-peer/1"
 // Prefix begins the names of peers among implementations, so that none poses as one of ours.
 const Prefix = "peer:"
 
-// A Peer is one executable with what it said of itself.
+// A Peer is one executable with its description.
 type Peer struct {
 	Name   string `json:"row"` // without Prefix
 	Path   string `json:"path"`
@@ -52,10 +52,10 @@ type Stamp struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Stamp returns the peer's.
+// Stamp returns the peer's stamp.
 func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Path, p.SHA256} }
 
-// An About is what a peer says of itself, as JSON. Unknown fields are errors.
+// An About is the description of a peer, as JSON. Unknown fields are errors.
 type About struct {
 	Protocol string  `json:"protocol"`
 	Self     string  `json:"name"`
@@ -200,7 +200,7 @@ func (c Claim) check() error {
 	return nil
 }
 
-// shown is a text of a peer as it is printed: what cannot be printed is '?', and the rest is cut.
+// shown returns a text of a peer for printing: unprintable characters become '?', long texts are cut.
 func shown(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -292,8 +292,8 @@ func checkWriters(path string) error {
 	return nil
 }
 
-// Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
-// variables of its environment.
+// Describe reads the peer's description, and sets Broken if it is not valid. Env are more variables of
+// its environment.
 func (p *Peer) Describe(env ...string) {
 	err := p.describe(env)
 	if broke := new(Error); errors.As(err, &broke) {
@@ -409,7 +409,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line with anything on it.
+// lastLine returns the last line that is not blank.
 func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -130,7 +130,7 @@ func restrict(cores int) error {
 	return unix.SchedSetaffinity(0, &some)
 }
 
-// exchange says a line and returns the line that answers it.
+// exchange sends a line and returns the line that answers it.
 func (x *Process) exchange(words ...string) (string, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -169,7 +169,7 @@ func (x *Process) tell(verb string) {
 	}
 }
 
-// unasked is the start of what was said out of turn.
+// unasked returns the start of an unexpected line.
 func (x *Process) unasked() string {
 	b, _ := x.in.Peek(min(x.in.Buffered(), longest))
 	line, _, _ := strings.Cut(string(b), "\n")
@@ -262,7 +262,7 @@ func (x *Process) Bind(words ...string) (int, error) {
 	return n, nil
 }
 
-// Do has the peer answer a question, and returns what it said of the parts of its time.
+// Do makes the peer answer a question, and returns the parts of its time that it reports.
 func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	rest, err := x.ask("done", "do", strconv.Itoa(n))
 	if err != nil || rest == "" {
@@ -282,7 +282,7 @@ func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	return spans, nil
 }
 
-// Ping finds out whether the peer has nothing to say, and how long a round trip takes.
+// Ping returns the time of a round trip, or an error if the peer has sent something unexpected.
 func (x *Process) Ping() (time.Duration, error) {
 	start := time.Now()
 	_, err := x.ask("pong", "ping")
