@@ -95,9 +95,9 @@ const mostRanked, mostLabelled = 1 << 16, 1 << 24
 // eccbench runs.
 type Set struct {
 	// Curve is the question of the Euler characteristic curve, which comes first, and CurveV the same
-	// of voxels that are vertices.
+	// question with voxels as vertices.
 	Curve, CurveV bench.Workload[grid.Source, ecc.VCEC]
-	// Betti is that of the Betti numbers of a sublevel set, and BettiV the same of vertices.
+	// Betti is that of the Betti numbers of a sublevel set, and BettiV the same with voxels as vertices.
 	Betti, BettiV bench.Workload[*betti.Image, betti.Numbers]
 	// BettiCurves is that of all sublevel sets.
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
@@ -171,29 +171,32 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	}, open, eyes}
 }
 
-// ofVertices is the end of the names of questions whose voxels are vertices.
-const ofVertices = "-v"
+// ofVertices and vertexDoc end the names and descriptions of workloads whose voxels are vertices.
+const ofVertices, vertexDoc = "-v", ", voxels as vertices (V-construction)"
 
-// vertices is the question of the curve where voxels are vertices, for peers that answer that alone.
+// vertices returns the workload of the curve with voxels as vertices, for peers with that construction.
 func vertices(w bench.Workload[grid.Source, ecc.VCEC], eyes []ecc.Witness) bench.Workload[grid.Source, ecc.VCEC] {
 	w = ecc.InConvention(w, ecc.Convention{Vertices: true}, eyes...)
 	w.Name += ofVertices
-	// Views of our implementations are of values on levels: of others no view is a yardstick.
+	// Our implementations answer through views, which need values on levels: none is a reference for
+	// other images, and images between levels are left out.
 	w.Reference = ""
-	w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool { return strings.HasPrefix(name, "between/") })
-	w.Doc += ", voxels as vertices (V-construction)"
+	w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool {
+		return strings.HasPrefix(name, "between/")
+	})
+	w.Doc += vertexDoc
 	return w
 }
 
-// bettiVertices is the question of the Betti numbers likewise.
+// bettiVertices returns the workload of the Betti numbers with voxels as vertices.
 func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload[*betti.Image, betti.Numbers] {
 	w = betti.InConvention(w, ecc.Convention{Vertices: true})
 	w.Name += ofVertices
-	w.Doc += ", voxels as vertices (V-construction)"
+	w.Doc += vertexDoc
 	return w
 }
 
-// WithPeers is the set with rows of programs from outside, after its own.
+// WithPeers returns the set with the implementations of peers after its own.
 func (s Set) WithPeers(list ...*peers.Peer) Set {
 	for _, p := range list {
 		s.Curve.Impls = slices.Concat(s.Curve.Impls, foreign.Curves(p, s.Curve.Name))
@@ -204,17 +207,13 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows(p, s.Flow.Name))
 		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps(p, s.Voxels.Name))
 	}
-	with := map[string]runner.Bench{}
-	for _, b := range []runner.Bench{
-		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV), runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Voxels),
-	} {
-		with[b.Name()] = b
-	}
 	s.Benches = slices.Clone(s.Benches)
-	for i, b := range s.Benches {
-		if w := with[b.Name()]; w != nil {
-			s.Benches[i] = w
-		}
+	for _, with := range []runner.Bench{
+		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV),
+		runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Voxels),
+	} {
+		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == with.Name() })
+		s.Benches[i] = with
 	}
 	return s
 }

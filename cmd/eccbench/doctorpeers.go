@@ -25,8 +25,8 @@ var toys = []string{
 	"shell/shape=11x11x11/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1", "ramp/shape=5x4x3/type=uint8",
 }
 
-// tryPeers shows what peers are, how far away they are, and whether they answer the questions that
-// they claim.
+// tryPeers prints the description of each peer, its round-trip time, and the verdicts on the toys of
+// each of its claims.
 func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string, args ...any)) error {
 	var failed error
 	for _, p := range list {
@@ -58,7 +58,7 @@ func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string,
 	return failed
 }
 
-// roundTrip starts a peer and returns how long the shortest of some round trips takes.
+// roundTrip starts a peer and returns the shortest time of 200 round trips.
 func roundTrip(p *peers.Peer) (least time.Duration, err error) {
 	process, err := p.Acquire(1)
 	if err != nil {
@@ -76,8 +76,8 @@ func roundTrip(p *peers.Peer) (least time.Duration, err error) {
 	return least, nil
 }
 
-// askToys puts the question of a claim about the toys to a peer, or about the first adversarial
-// inputs where the question is not of images alone.
+// askToys runs a peer on the toys for a claim, or on the first adversarial inputs if the workload's
+// inputs are not images alone.
 func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.CellRecord, err error) {
 	b, err := runner.Find(c.Benches, claim.Question())
 	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
@@ -95,7 +95,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 	}
 	plan := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(),
-		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1, Time: time.Minute, Budget: tryBudget,
+		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1,
+		Time: time.Minute, Budget: tryBudget,
 	}
 	err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
@@ -107,7 +108,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 // showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
 // other construction, in case it claims the wrong one.
 func showToys(
-	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord, line func(what, format string, args ...any),
+	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord,
+	line func(what, format string, args ...any),
 ) error {
 	verified, skipped := count(cells)
 	line("", "%s: %d of %d toys VERIFIED, %d SKIPPED", claim.Question(), verified, len(cells), skipped)
@@ -137,7 +139,8 @@ func showToys(
 			}
 		}
 	}
-	return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("peer:%s does not answer %s", p.Name, claim.Question())}
+	why := fmt.Sprintf("peer:%s does not answer %s", p.Name, claim.Question())
+	return cli.VerdictError{Code: cli.ExitWrong, Why: why}
 }
 
 func count(cells []bench.CellRecord) (verified, skipped int) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -14,7 +13,7 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A question is how the inputs of a workload are put to a peer, and how its answers are read.
+// A question converts the inputs of a workload for peers, and their answers back.
 type question[In, Out any] struct {
 	image func(In) grid.Source
 	// refuse returns why an input cannot be put to any peer; nil for one that can.
@@ -31,8 +30,8 @@ type part struct {
 	shape      []int64
 }
 
-// implementations returns the one of a peer that claims a workload. One of a broken peer is of every
-// workload.
+// implementations returns the implementation of a peer that claims a workload. A broken peer has one
+// for every workload.
 func implementations[In, Out any](p *peers.Peer, workload string, q question[In, Out]) []bench.Implementation[In, Out] {
 	claim := p.Claims(workload)
 	if p.Broken != "" {
@@ -81,22 +80,12 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	}
 	own := grid.TotalBytes(image)
 	for _, p := range i.parts(in) {
-		own += p.bytes()
+		own += peers.Bytes(p.kind, p.shape)
 	}
 	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
 }
 
-func (p part) elementBytes() int64 { return int64(p.kind[2] - '0') }
-
-func (p part) bytes() int64 {
-	size := p.elementBytes()
-	for _, n := range p.shape {
-		size *= n
-	}
-	return size
-}
-
-// Setup starts the peer where it does not run yet, and gives it memory in which the image is not yet.
+// Setup starts the peer unless it runs, and binds arrays. Poison writes the image into them.
 func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
 	process, err := i.peer.Acquire(c.Cores())
 	if err != nil {
@@ -121,11 +110,10 @@ type job[In, Out any] struct {
 	inner, outer  time.Duration
 }
 
-// bind makes the arrays and tells the peer of them.
+// bind makes the arrays and sends their paths to the peer.
 func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
-	s := image.Shape()
-	if j.image, err = peers.NewArray("image", kindOf(image.Type()), image.Type().Size(), axes(s), true); err != nil {
+	if j.image, err = peers.NewArray("image", kindOf(image.Type()), axes(image.Shape()), true); err != nil {
 		return err
 	}
 	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores()), "image=" + j.image.Path()}
@@ -145,7 +133,7 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 		words = append(words, "levels="+j.ladder.Path())
 	}
 	for _, p := range j.parts(j.in) {
-		a, err := peers.NewArray("answer", p.kind, p.elementBytes(), p.shape, false)
+		a, err := peers.NewArray("answer", p.kind, p.shape, false)
 		if err != nil {
 			return err
 		}
@@ -156,7 +144,7 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	return err
 }
 
-// axes are the sides of an image as NumPy has them: those of a 2D image are two.
+// axes returns the shape of an image in NumPy: (y, x) or (z, y, x).
 func axes(s grid.Shape) []int64 {
 	if s.D == 1 {
 		return []int64{s.H, s.W}
@@ -164,50 +152,40 @@ func axes(s grid.Shape) []int64 {
 	return []int64{s.D, s.H, s.W}
 }
 
-// kindOf is the type of NumPy.
+// kindOf returns the NumPy type.
 func kindOf(t grid.Type) string {
 	return map[grid.Type]string{grid.Uint8: "|u1", grid.Int16: "<i2", grid.Uint16: "<u2", grid.Float32: "<f4"}[t]
 }
 
-// ladderOf is the image's levels: in its own type where that holds all of them, else as float64.
+// ladderOf returns the image's levels: in its own type if that holds all of them, else as float64.
 func ladderOf(image grid.Source) (*peers.Array, error) {
-	l, t := image.Ladder(), image.Type()
-	holds := true
-	for k := int64(0); k < l.Len() && holds; k++ {
-		v := l.Value(k)
-		switch t {
-		case grid.Uint8:
-			holds = v >= 0 && v <= 255 && v == float32(uint8(v))
-		case grid.Int16:
-			holds = v >= -1<<15 && v < 1<<15 && v == float32(int16(v))
-		case grid.Uint16:
-			holds = v >= 0 && v < 1<<16 && v == float32(uint16(v))
+	encode := map[grid.Type]func(grid.Ladder) ([]byte, bool){
+		grid.Uint8: encoded[uint8], grid.Int16: encoded[int16],
+		grid.Uint16: encoded[uint16], grid.Float32: encoded[float32],
+	}
+	l, kind := image.Ladder(), kindOf(image.Type())
+	data, exact := encode[image.Type()](l)
+	if !exact {
+		kind = "<f8"
+		data, _ = encoded[float64](l)
+	}
+	a, err := peers.NewArray("levels", kind, []int64{l.Len()}, true)
+	if err == nil {
+		copy(a.Data(), data)
+	}
+	return a, err
+}
+
+// encoded returns the levels as elements of a type, or false if the type does not hold one of them.
+func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
+	values := make([]T, l.Len())
+	for k := range values {
+		v := l.Value(int64(k))
+		if values[k] = T(v); float32(values[k]) != v {
+			return nil, false
 		}
 	}
-	kind, size := kindOf(t), t.Size()
-	if !holds {
-		kind, size = "<f8", 8
-	}
-	a, err := peers.NewArray("levels", kind, size, []int64{l.Len()}, true)
-	if err != nil {
-		return nil, err
-	}
-	for k := range l.Len() {
-		v, at := l.Value(k), unsafe.Pointer(&a.Data()[k*size])
-		switch {
-		case !holds:
-			*(*float64)(at) = float64(v)
-		case t == grid.Uint8:
-			*(*uint8)(at) = uint8(v)
-		case t == grid.Int16:
-			*(*int16)(at) = int16(v)
-		case t == grid.Uint16:
-			*(*uint16)(at) = uint16(v)
-		default:
-			*(*float32)(at) = v
-		}
-	}
-	return a, nil
+	return grid.Bytes(values), true
 }
 
 // Poison overwrites the answer and writes the image, which may be another one than at the last call.
@@ -222,7 +200,7 @@ func (j *job[In, Out]) Poison() {
 	}
 }
 
-// poison fills an array with what no right answer has: bench.Poison, or NaN.
+// poison fills an array with bench.Poison or NaN, which no right answer has.
 func poison(data []byte, kind string) {
 	pattern := grid.Bytes([]int64{bench.Poison})
 	if kind[1] == 'f' {
@@ -258,7 +236,7 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return nil
 }
 
-// Out is the answer, if all of it was written.
+// Out returns the answer, or an error if the peer did not write all of it.
 func (j *job[In, Out]) Out() (out Out, err error) {
 	left, all := 0, 0
 	for i, p := range j.parts(j.in) {
@@ -277,13 +255,13 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 	return j.read(j.in, j.answer), nil
 }
 
-// RoundTrip is how long it takes to reach the peer.
+// RoundTrip returns the time of a command and its reply without work.
 func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
 
-// mostInner is the share of its calls that a peer may say it works, without a flag.
+// mostInner is the reported share of work in the calls below which a cell is flagged.
 const mostInner = 0.95
 
-// Flags says how much of its calls the peer says that it worked.
+// Flags returns the share of its calls that the peer reports as work, if it is below mostInner.
 func (j *job[In, Out]) Flags() []string {
 	if share := float64(j.inner) / float64(j.outer); j.outer > 0 && share < mostInner {
 		return []string{fmt.Sprintf("inner %.2f×", share)}

@@ -19,7 +19,7 @@ func same(in grid.Source) grid.Source { return in }
 
 func nothing[In any](In) []string { return nil }
 
-// decimal is the shortest text that reads back as the same number.
+// decimal returns KEY=VALUE with the shortest text that reads back as the same number.
 func decimal(key string, v float64, bits int) string {
 	return key + "=" + strconv.FormatFloat(v, 'g', -1, bits)
 }
@@ -58,7 +58,8 @@ func BettiCurves(p *peers.Peer, workload string) []bench.Implementation[grid.Sou
 		read: func(in grid.Source, a []*peers.Array) (c betti.Curves) {
 			n := grid.Values[int64](a[0].Data())
 			for level := range in.Ladder().Len() {
-				if change := (betti.Numbers{B0: n[3*level], B1: n[3*level+1], B2: n[3*level+2]}); change != (betti.Numbers{}) {
+				change := betti.Numbers{B0: n[3*level], B1: n[3*level+1], B2: n[3*level+2]}
+				if change != (betti.Numbers{}) {
 					c = append(c, betti.Change{Level: level, Numbers: change})
 				}
 			}

@@ -72,9 +72,9 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 		}
 		if cell.Failed() {
 			failed++
-		}
-		if cell.Failed() && r.Retry {
-			return true
+			if r.Retry {
+				return true
+			}
 		}
 		rec.done[cell.Key()] = cell
 		return false
@@ -82,13 +82,12 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	if others > 0 {
 		fmt.Fprintf(stderr, "eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
 	}
-	switch {
-	case failed > 0 && r.Retry:
-		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d that crashed or ran out of time are measured again\n",
-			r.Out, len(rec.done), failed)
-	case failed > 0:
-		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, %d of which crashed or ran out of time; --retry measures these again\n",
-			r.Out, len(rec.done), failed)
+	if failed > 0 {
+		about := "%d of which crashed or ran out of time; --retry measures these again"
+		if r.Retry {
+			about = "%d that crashed or ran out of time are measured again"
+		}
+		fmt.Fprintf(stderr, "eccbench: results %s: %d cells are kept, "+about+"\n", r.Out, len(rec.done), failed)
 	}
 	rec.All.Runs = append(rec.All.Runs, run)
 	if err := rec.append(run); err != nil {

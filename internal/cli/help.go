@@ -19,18 +19,19 @@ var flagGroups = []struct {
 	flags []string
 }{
 	{"Input", []string{
-		"input", "sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array", "channel",
-		"strict", "mask", "nan", "pairs", "labels", "group", "ignore-geometry", "truth", "between", "table", "data", "from",
-		"store", "rotate", "max-bytes", "row", "base", "cand", "baseline", "confirm",
+		"input", "sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array",
+		"channel", "strict", "mask", "nan", "pairs", "labels", "group", "ignore-geometry", "truth", "between", "table",
+		"data", "from", "store", "rotate", "max-bytes", "row", "base", "cand", "base-peer", "cand-peer", "baseline",
+		"confirm",
 	}},
 	{"Question", nil},
 	{"Output", []string{
 		"out", "format", "all", "no-header", "plot", "plots", "provenance", "html", "gate", "cells", "machine", "spans",
-		"memory", "errors", "map", "fail-above", "vectors", "resume", "gobench", "evidence", "claims", "figures", "missing",
-		"save-baseline", "quiet", "wide",
+		"memory", "errors", "map", "fail-above", "vectors", "resume", "retry", "gobench", "evidence", "claims",
+		"figures", "missing", "save-baseline", "quiet", "wide",
 	}},
 	{"Machine", []string{
-		"impl", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa", "option",
+		"impl", "peer", "peers", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa", "option",
 		"shard", "key", "dry-run", "disk-rate", "processes", "max-samples", "max-time", "hot", "blocks", "order-seed",
 	}},
 }

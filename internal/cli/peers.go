@@ -21,9 +21,9 @@ type Peers struct {
 
 // Add adds the flags.
 func (p *Peers) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.paths, "peer", nil, "a program from outside as one more implementation, peer:NAME, "+
-		"as PATH or NAME=PATH; it runs with your rights; repeatable")
-	f.StringVar(&p.dir, "peers", "", "every executable file in this folder as a --peer")
+	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH; "+
+		"it runs with your rights; repeatable")
+	f.StringVar(&p.dir, "peers", "", "every executable file in this `DIR` as a --peer")
 }
 
 // Join asks the peers what they are, and gives the program their rows.
@@ -78,7 +78,7 @@ func (p *Peers) find() error {
 	return nil
 }
 
-// flags are the flags that name a peer again, "" for an implementation that is none.
+// flags returns the flags that name a peer again, or "" for another implementation.
 func (p *Peers) flags(impl string) string {
 	for _, q := range p.found {
 		if impl == peers.Prefix+q.Name {

@@ -26,7 +26,9 @@ func NewSteps(w io.Writer, quiet bool) *Steps {
 	if file, ok := terminal(w); ok && !quiet {
 		p.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
-			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + remainingTime(p.start, int(s.Current), int(s.Total)) })),
+			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
+				return " " + remainingTime(p.start, int(s.Current), int(s.Total))
+			})),
 			mpb.BarRemoveOnComplete())
 	}
 	return p

@@ -231,7 +231,8 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 	case (g.basePeer == "") != (g.candPeer == ""):
 		return cli.Usagef("--base-peer and --cand-peer go together")
 	case g.basePeer != "" && (g.selfTest || g.base+g.candidate+g.baseline+g.save+g.confirm != "" || f.Changed("impl")):
-		return cli.Usagef("--base-peer and --cand-peer are all that is compared: leave out other programs, baselines and --impl")
+		return cli.Usagef("--base-peer and --cand-peer are all that is compared: " +
+			"leave out other programs, baselines and --impl")
 	case f.NArg() > 0:
 		return cli.Usagef("unexpected argument %q; programs are given with --base and --cand", f.Arg(0))
 	case g.selfTest && (g.base+g.candidate+g.baseline+g.save+g.confirm != ""):
@@ -268,8 +269,8 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 // testedPeer is the name of the row of the peers of both sides.
 const testedPeer = "tested"
 
-// joinPeers gives the program the row of two peers, which are compared by this program on both sides;
-// nil where none are given.
+// joinPeers adds one row for the two peers, which this program runs on both sides. It returns nil
+// without peers.
 func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error) {
 	if g.basePeer == "" {
 		return nil, nil

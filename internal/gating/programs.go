@@ -3,8 +3,6 @@ package gating
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -234,7 +232,7 @@ func (p *programs) describe(r *gate.Result) {
 		if given.commit != "" {
 			of.Commit = given.commit
 		}
-		if sum, err := hashFile(given.path); of.SHA256 == "" && err == nil {
+		if sum, err := regular.Hash(given.path); of.SHA256 == "" && err == nil {
 			of.SHA256 = sum // of a program that recorded nothing
 		}
 	}
@@ -244,7 +242,7 @@ func (p *programs) describe(r *gate.Result) {
 // built from one commit.
 func (p *programs) requireSame(before *gate.Result) error {
 	for side, old := range map[gate.Side]gate.Program{gate.Base: before.Base, gate.Candidate: before.Candidate} {
-		sum, err := hashFile(p.side[side].path)
+		sum, err := regular.Hash(p.side[side].path)
 		if err != nil {
 			return err
 		}
@@ -254,17 +252,4 @@ func (p *programs) requireSame(before *gate.Result) error {
 		}
 	}
 	return nil
-}
-
-func hashFile(path string) (string, error) {
-	file, _, err := regular.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

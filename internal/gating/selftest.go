@@ -59,7 +59,7 @@ func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 	return t.emptyFiles(programs.dir)
 }
 
-// checkSameProgram returns the same program on both sides. A machine may be too noisy for a
+// checkSameProgram judges the same program on both sides. A machine may be too noisy for a
 // while, but the verdict must never be anything else.
 func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 	for try := 1; ; try++ {

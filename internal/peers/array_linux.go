@@ -17,9 +17,9 @@ type Array struct {
 	mapped []byte
 }
 
-// NewArray makes an array of zeros of a NumPy type such as "<f4", the last axis the fastest, whose
-// elements take so many bytes. A sealed one can be written to by this process alone.
-func NewArray(label, kind string, size int64, shape []int64, sealed bool) (*Array, error) {
+// NewArray makes an array of zeros of a NumPy type such as "<f4", the last axis the fastest. A sealed
+// one can be written to by this process alone.
+func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 	fail := func(err error) (*Array, error) {
 		return nil, fmt.Errorf("memory to share with a peer: %w", err)
 	}
@@ -31,13 +31,13 @@ func NewArray(label, kind string, size int64, shape []int64, sealed bool) (*Arra
 	axes := ""
 	for _, n := range shape {
 		axes += fmt.Sprintf("%d, ", n)
-		size *= n
 	}
-	if err := a.file.Truncate(headBytes + size); err != nil {
+	size := headBytes + Bytes(kind, shape)
+	if err := a.file.Truncate(size); err != nil {
 		a.Close()
 		return fail(err)
 	}
-	if a.mapped, err = unix.Mmap(fd, 0, int(headBytes+size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if a.mapped, err = unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		a.Close()
 		return fail(err)
 	}

@@ -35,7 +35,7 @@ func (*Process) Free(int) error { return errLinux }
 type Array struct{}
 
 // NewArray fails.
-func NewArray(string, string, int64, []int64, bool) (*Array, error) { return nil, errLinux }
+func NewArray(string, string, []int64, bool) (*Array, error) { return nil, errLinux }
 
 // Path is empty.
 func (*Array) Path() string { return "" }

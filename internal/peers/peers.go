@@ -5,12 +5,9 @@ package peers
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +17,7 @@ import (
 	"unicode"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/regular"
 )
 
 // Protocol is the version that this package speaks.
@@ -28,7 +26,7 @@ const Protocol = "eccbench-peer/1"
 // Prefix begins the names of peers among implementations, so that none poses as one of ours.
 const Prefix = "peer:"
 
-// A Peer is one executable with what it said of itself.
+// A Peer is one executable with its description.
 type Peer struct {
 	Name   string `json:"row"` // without Prefix
 	Path   string `json:"path"`
@@ -54,10 +52,10 @@ type Stamp struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Stamp returns the peer's.
+// Stamp returns the peer's stamp.
 func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Path, p.SHA256} }
 
-// An About is what a peer says of itself, as JSON. Unknown fields are errors.
+// An About is the description of a peer, as JSON. Unknown fields are errors.
 type About struct {
 	Protocol string  `json:"protocol"`
 	Self     string  `json:"name"`
@@ -202,7 +200,7 @@ func (c Claim) check() error {
 	return nil
 }
 
-// shown is a text of a peer as it is printed: what cannot be printed is '?', and the rest is cut.
+// shown returns a text of a peer for printing: unprintable characters become '?', long texts are cut.
 func shown(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -214,6 +212,15 @@ func shown(text string) string {
 		return string(r[:longest]) + "…"
 	}
 	return text
+}
+
+// Bytes returns the size of the elements of an array of a NumPy type such as "<f4".
+func Bytes(kind string, shape []int64) int64 {
+	size := int64(kind[2] - '0')
+	for _, n := range shape {
+		size *= n
+	}
+	return size
 }
 
 // New returns the peer at a path, which has to contain a slash: no search path is looked through.
@@ -229,15 +236,17 @@ func New(name, path string) (*Peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
-	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+	if !isProgram(info) {
 		return nil, fmt.Errorf("peer %s: not a program that can be run", path)
 	}
 	if name != "" && !selfName.MatchString(name) {
 		return nil, fmt.Errorf("peer %s: its name %q does not match %s", path, name, selfName)
 	}
-	p := &Peer{Name: name, Path: path}
-	p.SHA256, err = hashOf(path)
-	return p, err
+	sum, err := regular.Hash(path)
+	if err != nil {
+		return nil, fmt.Errorf("peer: %w", err)
+	}
+	return &Peer{Name: name, Path: path, SHA256: sum}, nil
 }
 
 // In returns the peers of a folder: the executable files directly in it. Others may write neither to
@@ -247,23 +256,18 @@ func In(dir string) (list []*Peer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("peers: %w", err)
 	}
-	paths := []string{dir}
+	if err := checkWriters(dir); err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			paths = append(paths, path)
+		path, err := filepath.Abs(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || info.Mode()&0o002 != 0 {
-			return nil, fmt.Errorf("peers %s: anybody may write to it; chmod o-w %s", path, path)
+		if info, err := os.Stat(path); err != nil || !isProgram(info) {
+			continue
 		}
-	}
-	if len(paths) == 1 {
-		return nil, fmt.Errorf("peers %s: no executable file in it", dir)
-	}
-	for _, path := range paths[1:] {
-		if path, err = filepath.Abs(path); err != nil {
+		if err := checkWriters(path); err != nil {
 			return nil, err
 		}
 		p, err := New("", path)
@@ -272,24 +276,24 @@ func In(dir string) (list []*Peer, err error) {
 		}
 		list = append(list, p)
 	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("peers %s: no executable file in it", dir)
+	}
 	return list, nil
 }
 
-func hashOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("peer: %w", err)
+func isProgram(info os.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
+
+// checkWriters returns an error if anybody may write to a path.
+func checkWriters(path string) error {
+	if info, err := os.Stat(path); err != nil || info.Mode()&0o002 != 0 {
+		return fmt.Errorf("peers %s: anybody may write to it; chmod o-w %s", path, path)
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("peer: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return nil
 }
 
-// Describe asks the peer what it is. One that gives no valid answer becomes Broken. Env are more
-// variables of its environment.
+// Describe reads the peer's description, and sets Broken if it is not valid. Env are more variables of
+// its environment.
 func (p *Peer) Describe(env ...string) {
 	err := p.describe(env)
 	if broke := new(Error); errors.As(err, &broke) {
@@ -336,7 +340,7 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
 	if p.process == nil {
-		if now, err := hashOf(p.Path); err != nil || now != p.SHA256 {
+		if now, err := regular.Hash(p.Path); err != nil || now != p.SHA256 {
 			return nil, &Error{Kind: Broken, Verb: "start", Why: p.Path + " was replaced since the run began"}
 		}
 		process, err := start(p, cores, false, nil)
@@ -405,7 +409,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line with anything on it.
+// lastLine returns the last line that is not blank.
 func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

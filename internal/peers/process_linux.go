@@ -130,7 +130,7 @@ func restrict(cores int) error {
 	return unix.SchedSetaffinity(0, &some)
 }
 
-// exchange says a line and returns the line that answers it.
+// exchange sends a line and returns the line that answers it.
 func (x *Process) exchange(words ...string) (string, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -169,7 +169,7 @@ func (x *Process) tell(verb string) {
 	}
 }
 
-// unasked is the start of what was said out of turn.
+// unasked returns the start of an unexpected line.
 func (x *Process) unasked() string {
 	b, _ := x.in.Peek(min(x.in.Buffered(), longest))
 	line, _, _ := strings.Cut(string(b), "\n")
@@ -228,18 +228,20 @@ func (x *Process) end() {
 	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended"}
 }
 
-// ask says a line and returns the words after the wanted reply.
+// refusals are the replies of a peer that gives no answer and lives on.
+var refusals = map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}
+
+// ask sends a line and returns the words after the wanted reply.
 func (x *Process) ask(want string, words ...string) (string, error) {
 	reply, err := x.exchange(words...)
 	if err != nil {
 		return "", err
 	}
 	word, rest, _ := strings.Cut(reply, " ")
-	kind, known := map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}[word]
-	switch {
-	case word == want:
+	if word == want {
 		return rest, nil
-	case known && (kind != Malformed || words[0] == "do"):
+	}
+	if kind, ok := refusals[word]; ok && (kind != Malformed || words[0] == "do") {
 		return "", &Error{Kind: kind, Verb: words[0], Why: shown(rest)}
 	}
 	x.mu.Lock()
@@ -260,7 +262,7 @@ func (x *Process) Bind(words ...string) (int, error) {
 	return n, nil
 }
 
-// Do has the peer answer a question, and returns what it said of the parts of its time.
+// Do makes the peer answer a question, and returns the parts of its time that it reports.
 func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	rest, err := x.ask("done", "do", strconv.Itoa(n))
 	if err != nil || rest == "" {
@@ -280,7 +282,7 @@ func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	return spans, nil
 }
 
-// Ping finds out whether the peer has nothing to say, and how long a round trip takes.
+// Ping returns the time of a round trip, or an error if the peer has sent something unexpected.
 func (x *Process) Ping() (time.Duration, error) {
 	start := time.Now()
 	_, err := x.ask("pong", "ping")

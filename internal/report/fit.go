@@ -36,8 +36,8 @@ func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
 		least[i] = minColumn
 		for _, row := range table {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-			for word := range strings.SplitAfterSeq(strings.ReplaceAll(row[i], "/", "/ "), " ") {
-				least[i] = max(least[i], utf8.RuneCountInString(strings.TrimRight(word, " ")))
+			for word := range strings.SplitSeq(strings.ReplaceAll(row[i], "/", "/ "), " ") {
+				least[i] = max(least[i], utf8.RuneCountInString(word))
 			}
 		}
 		if i == 0 {

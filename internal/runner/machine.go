@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +18,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/regular"
 )
 
 // NewRunRecord describes the run that starts now: its machine, the program and
@@ -58,19 +57,14 @@ var ProgramHash = sync.OnceValues(func() (string, error) {
 	if code, _ := library(); code != "" { // running has its error
 		path = code
 	}
+	sum := ""
+	if err == nil {
+		sum, err = regular.Hash(path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("hashing the program: %w", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("hashing the program: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("hashing the program: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return sum, nil
 })
 
 // noteBuild records how a program was built: for which level of its architecture, and

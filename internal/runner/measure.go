@@ -336,7 +336,7 @@ func (r *trial[In, Out]) count() error {
 // roundTrips is how many are timed before the samples, and after them.
 const roundTrips = 200
 
-// look notes what the first job and its device say of themselves, and how far away it is.
+// look records the flags, sensors and round-trip time of the first job and its device.
 func (r *trial[In, Out]) look() error {
 	if remote, ok := r.jobs[0].(bench.Remote); ok {
 		trips := make([]float64, roundTrips)

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/peers"
 )
 
-// Meet asks peers what they are, as many at a time as there are cores, and ends what they leave behind.
+// Meet describes peers, as many at a time as there are cores, and ends the processes that they leave.
 func Meet(list []*peers.Peer) {
 	adopt()
 	mark := markKey + "=" + rand.Text()

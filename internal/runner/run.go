@@ -316,7 +316,9 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		} else if half > verify.WidestQuoted {
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", half*100)
 		} else if floor >= mostFloor {
-			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of a call", quantity.Duration(quantity.Seconds(r.Floor)), floor*100)
+			trip := quantity.Duration(quantity.Seconds(r.Floor))
+			r.Status = verify.Noisy
+			r.Reason = fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of a call", trip, floor*100)
 		}
 		if floor >= leastFloor {
 			r.Flags = append(r.Flags, fmt.Sprintf("floor %.2g %%", floor*100))

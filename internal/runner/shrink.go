@@ -60,8 +60,7 @@ func (g *group) fails(ctx context.Context, c cell, input string) bool {
 	return err == nil && record.Status == verify.Wrong
 }
 
-// runAlone runs one cell of a group that nothing was made for yet, and says how long its inputs
-// took to make.
+// runAlone runs one cell of a group without inputs, and returns the time to make them.
 func (g *group) runAlone(ctx context.Context, c cell) (record bench.CellRecord, making time.Duration, err error) {
 	defer func() { closeAll(g.shared) }()
 	g.scope, g.refused = g.scopeOf(g.size, len(g.variants))

@@ -90,7 +90,7 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 	return out.lost
 }
 
-// A telling writes events, of several goroutines: what a peer does not answer is told by another one.
+// A telling writes events from several goroutines: another one reports that a peer has not answered.
 type telling struct {
 	mu     sync.Mutex
 	events *json.Encoder
@@ -209,8 +209,8 @@ func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
 	return r.check(tell)
 }
 
-// unanswered is the record of a trial that ended with an error: of what is refused, and of a peer that
-// gave no answer. Other errors end the worker.
+// unanswered returns the record of a trial that was skipped, or whose peer gave no answer. Other errors
+// end the worker.
 func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 	var refused errRefused
 	var peer *peers.Error
@@ -222,7 +222,8 @@ func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 	case peer.Kind == peers.Refused:
 		return skipped(peer.Error()), nil
 	case peer.Kind == peers.Malformed:
-		e := verify.Evidence{Input: r.t.Inputs[r.current], Witness: "is an answer", Diff: &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}}
+		d := &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}
+		e := verify.Evidence{Input: r.t.Inputs[r.current], Witness: "is an answer", Diff: d}
 		return bench.CellRecord{Verdict: verify.Judge(nil, []verify.Evidence{e})}, nil
 	}
 	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: err.Error()}}, nil
