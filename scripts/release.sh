@@ -16,8 +16,10 @@ refuse() { echo "release: $1" >&2; exit 64; }
 [ -z "$(git status --porcelain)" ] || refuse "the tree has changes: commit them first"
 case $version in v[0-9]*.[0-9]*.[0-9]*) ;; *) refuse "$version: want a version such as v1.2.3" ;; esac
 grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry [${version#v}]: write it first"
-grep -q "^version: ${version#v}\$" CITATION.cff || refuse "CITATION.cff has another version than ${version#v}: change it"
-grep -q "^version = \"${version#v}\"" python/pyproject.toml || refuse "python/pyproject.toml has another version than ${version#v}: change it"
+grep -q "^version: ${version#v}\$" CITATION.cff ||
+	refuse "CITATION.cff has another version than ${version#v}: change it"
+grep -q "^version = \"${version#v}\"" python/pyproject.toml ||
+	refuse "python/pyproject.toml has another version than ${version#v}: change it"
 
 # pack FOLDER makes an archive of a folder, and removes the folder.
 pack() {
