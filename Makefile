@@ -39,12 +39,14 @@ web:
 	cp web/page/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath $(STAMPED) -o $(WEB)/eccbench.wasm ./web/wasm
 	gzip -9n $(WEB)/eccbench.wasm
-	@size=$$(wc -c < $(WEB)/eccbench.wasm.gz); [ $$size -le $(LARGEST_PAGE) ] || { echo "the program of the page has $$size bytes, of $(LARGEST_PAGE)"; exit 1; }
+	@size=$$(wc -c < $(WEB)/eccbench.wasm.gz); [ $$size -le $(LARGEST_PAGE) ] || \
+		{ echo "the program of the page has $$size bytes, of $(LARGEST_PAGE)"; exit 1; }
 
 # The page in Chromium, against a command of the same version.
 web-test:
 	$(MAKE) build web BIN=$(BIN)/web-test RELEASE=v0.0.0-test
-	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) $(GO) test -count=1 -timeout 5m -v ./web
+	ECCBENCH_WEB=$(abspath $(BIN)/web-test/web) ECCBENCH_WEB_PROGRAM=$(abspath $(BIN)/web-test/eccbench) \
+		$(GO) test -count=1 -timeout 5m -v ./web
 
 test:
 	$(GO) test -timeout 10m ./...
@@ -87,8 +89,8 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 
-# What others wrote of the programs: the modules are those of go.sum, THIRD_PARTY has the licences of all of them, and
-# none has a known vulnerability that is reached, where the database of these can be.
+# The modules of others: they are those of go.sum, THIRD_PARTY has the licences of all of them, and no known
+# vulnerability of one is reached. The last check is skipped without a connection to the database.
 supply:
 	$(GO) mod verify
 	@$(GO) run ./internal/thirdparty | cmp - THIRD_PARTY || { echo "THIRD_PARTY is stale: make third-party"; exit 1; }
@@ -236,7 +238,8 @@ fuzz:
 FUZZ_FILES ?= 1000000
 FUZZ_SEED  ?= 1
 fuzz-files:
-	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) $(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets ./internal/simplicial
+	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) \
+		$(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets ./internal/simplicial
 
 # What verify and the tests notice of changes of one place: a sample in minutes, other
 # samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
@@ -290,7 +293,8 @@ python: wheel
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
+		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
 	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
@@ -321,11 +325,12 @@ waits: build wheel $(BIN)/waits/done
 	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
 	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/eccbench
 
-# The layers of PyTorch, and metrics beside torchmetrics and MONAI, in a Debian of their own: its PyTorch is for the CPU, an eighth of
-# what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.
+# The layers of PyTorch, and metrics with torchmetrics and MONAI, in a separate Debian: its PyTorch is for the CPU, and
+# has an eighth of the size of PyPI's, which is for CUDA. Needs root, and downloads 230 MB once.
 TORCH   := $(BIN)/torch
 DRAWING := matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python-dateutil six packaging
 METRICS := torchmetrics lightning-utilities monai
+TORCH_TESTS := tests/test_torch.py tests/test_metrics.py tests/test_docstrings.py
 $(TORCH).done: scripts/torch.sh
 	rm -rf $(TORCH)
 	mmdebstrap --quiet --mode=root --variant=apt --format=directory --include=python3-torch,python3-pytest,python3-venv \
@@ -336,7 +341,7 @@ $(TORCH).done: scripts/torch.sh
 	touch $@
 torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
-	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py tests/test_metrics.py tests/test_docstrings.py'
+	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
 # A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.
@@ -363,7 +368,8 @@ ci: VET = -vet=off
 ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential \
+		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
 # by the commit's hash, and seconds of fuzzing.

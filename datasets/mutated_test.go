@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/checktest"
 )
 
-// Whatever a file holds, it is read as one image or is an error of one line, in little memory and time. make fuzz-files
+// A file of any content is read as one image or is an error of one line, in little memory and time. make fuzz-files
 // tries very many.
 func TestMutatedFiles(t *testing.T) {
 	entries, err := os.ReadDir(fixtureDir)
@@ -24,8 +24,8 @@ func TestMutatedFiles(t *testing.T) {
 	var seeds []checktest.Seed
 	for _, e := range entries {
 		name := e.Name()
-		if _, inner, ok := wrapping(name, nil); !IsImage(name) && !ok || strings.HasSuffix(inner, ".raw") { // or a folder, a part of a pair
-			continue
+		if _, inner, ok := wrapping(name, nil); !IsImage(name) && !ok || strings.HasSuffix(inner, ".raw") {
+			continue // a folder, or a part of a pair
 		}
 		s := checktest.Seed{Name: name, Data: readFixture(t, name)}
 		seeds = append(seeds, s)
@@ -55,7 +55,7 @@ func TestMutatedFiles(t *testing.T) {
 	})
 }
 
-// Whatever the metadata of a Zarr array say, and its chunks hold, the same is true.
+// A Zarr array of any metadata and any chunks is read, or is an error of one line.
 func TestMutatedZarr(t *testing.T) {
 	files, err := zarrFiles()
 	if err != nil {
@@ -84,7 +84,7 @@ func TestMutatedZarr(t *testing.T) {
 	})
 }
 
-// mendPng is a PNG file with the checksums of its chunks made right, as far as it has chunks.
+// mendPng returns a PNG file with the right checksums of its chunks, as far as it has chunks.
 func mendPng(data []byte) []byte {
 	data = slices.Clone(data)
 	for at := len(pngMagic); at+12 <= len(data); {

@@ -139,11 +139,11 @@ func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
 	return packing{}, "", false
 }
 
-// signed are the formats whose files all begin as formats of their first bytes are told.
+// signed are the formats whose files all begin with a signature.
 var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF"}
 
-// look rejects a compressed file whose first bytes are of no image of its name, before all of it
-// is decompressed.
+// look rejects a compressed file whose first bytes contradict its name, before all of it is
+// decompressed.
 func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
 	var err error
 	if in.held, err = r.Peek(passHead); err != nil {
@@ -224,7 +224,7 @@ func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, wh
 	return b, nil
 }
 
-// noRoom is the error of data that become more than the memory that there is.
+// noRoom is the error of data that need more memory than is free.
 type noRoom struct{ have, free int64 }
 
 func (e noRoom) Error() string {

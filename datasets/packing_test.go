@@ -122,7 +122,8 @@ func TestWrappedInOrder(t *testing.T) {
 	}
 }
 
-// A compressed file is looked at before all of it is decompressed: a bomb by another name is refused by its first bytes.
+// The first bytes of a compressed file are checked before all of it is decompressed: a bomb by another name is
+// rejected.
 func TestWrappedIsLookedAt(t *testing.T) {
 	bomb := zipped(make([]byte, 1<<24))
 	for _, name := range []string{"a.tif.gz", "a.dcm.gz", "a.png.gz", "a.nrrd.gz", "a.npy.gz", "a.fits.gz", "a.gz"} {

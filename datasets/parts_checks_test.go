@@ -430,7 +430,8 @@ func roomOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	grid.Close(s)
-	if _, err := OpenFile(fixturePath(t, "u8_3d.mha.bz2"), FileOptions{Memory: 1}); err == nil || !strings.Contains(err.Error(), "of memory are free") {
+	_, err = OpenFile(fixturePath(t, "u8_3d.mha.bz2"), FileOptions{Memory: 1})
+	if err == nil || !strings.Contains(err.Error(), "of memory are free") {
 		t.Errorf("decompressed in a byte: %v", err)
 	}
 }

@@ -105,7 +105,8 @@ func serpent(s grid.Shape) predicate {
 func spongeGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, with a step for each power of 3 in the shortest axis; 1 in the removed parts",
+			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, with a step for each power of 3 in " +
+				"the shortest axis; 1 in the removed parts",
 			Example: "sponge/shape=81x81x81/type=uint8",
 			Params:  []Param{shapeParam(), typeParam()},
 		},

@@ -581,7 +581,7 @@ func (c *chunkPlacer) fetch() (err error) {
 	a := c.a
 	most := encodedMost(a.chunkBytes())
 	number := c.find()
-	if a.present == 0 { // as was seen before
+	if a.present == 0 { // forecast listed the folder
 		return fs.ErrNotExist
 	}
 	if a.shards == nil {

@@ -143,7 +143,7 @@ func (a *zarrArray) objects() int64 {
 // folders are listed before.
 const manyObjects = 1 << 16
 
-// mostFill is how many bytes an array may have of which no chunk is present.
+// mostFill bounds the bytes of an array without a present chunk.
 const mostFill = 64 << 30
 
 // forecast counts the objects of an array that should have many, where few names tell that.

@@ -142,8 +142,9 @@ def shards():
         if i:
             parts.append(f'<rect x="40" y="{y}" width="220" height="5" fill="#d62728"/>')
     parts.append('<text x="40" y="222" fill="#d62728">shared slices: read by both neighbours, counted once</text>')
-    (FOLDER / "shards.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="460" height="235" font-family="sans-serif" font-size="13">'
-                                       '<rect width="460" height="235" fill="white"/>' + "".join(parts) + "</svg>\n")
+    (FOLDER / "shards.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="460" height="235" font-family="sans-serif" font-size="13">'
+        '<rect width="460" height="235" fill="white"/>' + "".join(parts) + "</svg>\n")
 
 
 if __name__ == "__main__":

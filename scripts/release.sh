@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a release into a folder: for each platform an archive of the static command with its man pages, shell
-# completions and the licences of what it contains; the page; and checksums:
+# completions and the licences of its modules (THIRD_PARTY); the page; and checksums:
 #
 #	scripts/release.sh v1.2.3 dist [GO]
 #
@@ -16,19 +16,10 @@ refuse() { echo "release: $1" >&2; exit 64; }
 [ -z "$(git status --porcelain)" ] || refuse "the tree has changes: commit them first"
 case $version in v[0-9]*.[0-9]*.[0-9]*) ;; *) refuse "$version: want a version such as v1.2.3" ;; esac
 grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry [${version#v}]: write it first"
-grep -q "^version: ${version#v}\$" CITATION.cff || refuse "CITATION.cff has another version than ${version#v}: change it"
-grep -q "^version = \"${version#v}\"" python/pyproject.toml || refuse "python/pyproject.toml has another version than ${version#v}: change it"
-
-# licences PACKAGE lists the modules of a program and their licences, Go's first.
-licences() {
-	echo "Go ($("$go" env GOVERSION))"
-	cat "$("$go" env GOROOT)/LICENSE" 2>/dev/null || cat /usr/share/doc/golang*/copyright
-	"$go" list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' "$1" | sort -u |
-		while read -r path number dir; do
-			printf '\n%s %s\n' "$path" "$number"
-			cat "$dir"/LICEN[CS]E* "$dir"/COPYING* "$dir"/UNLICENSE* 2>/dev/null || true
-		done
-}
+grep -q "^version: ${version#v}\$" CITATION.cff ||
+	refuse "CITATION.cff has another version than ${version#v}: change it"
+grep -q "^version = \"${version#v}\"" python/pyproject.toml ||
+	refuse "python/pyproject.toml has another version than ${version#v}: change it"
 
 # pack FOLDER makes an archive of a folder, and removes the folder.
 pack() {
@@ -49,13 +40,11 @@ for platform in $platforms; do
 	name=eccbench-$version-$platform
 	mkdir "$out/$name"
 	build "${platform%-*}" "${platform#*-}" "$out/$name/eccbench"
-	cp -r LICENSE CHANGELOG.md CITATION.cff "$out/manuals/man" "$out/manuals/completions" "$out/$name"
-	GOOS=${platform%-*} GOARCH=${platform#*-} CGO_ENABLED=0 licences ./cmd/eccbench > "$out/$name/THIRD_PARTY"
+	cp -r LICENSE THIRD_PARTY CHANGELOG.md CITATION.cff "$out/manuals/man" "$out/manuals/completions" "$out/$name"
 	pack "$name"
 done
 make --no-print-directory web WEB="$out/eccbench-$version-page" RELEASE="$version" GO="$go"
-cp LICENSE "$out/eccbench-$version-page"
-GOOS=js GOARCH=wasm licences ./web/wasm > "$out/eccbench-$version-page/THIRD_PARTY"
+cp LICENSE THIRD_PARTY "$out/eccbench-$version-page"
 pack "eccbench-$version-page"
 rm -r "$out/eccbench" "$out/manuals"
 (cd "$out" && sha256sum -- *.tar.gz > SHA256SUMS && cat SHA256SUMS)

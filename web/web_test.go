@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -20,6 +19,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/headers"
 )
 
 // A browser is a Chromium with one page.
@@ -171,7 +173,7 @@ func (b *browser) text(id string) (text string) {
 	return text
 }
 
-// file is what a button of the page saves.
+// file returns the text that a button of the page saves.
 func (b *browser) file(id string) string {
 	b.t.Helper()
 	var text string
@@ -182,17 +184,9 @@ func (b *browser) file(id string) string {
 	return text
 }
 
-// npy is a file of NumPy's format.
-func npy(t *testing.T, kind string, shape string, values any) []byte {
-	t.Helper()
-	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, shape)
-	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
-	b := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head)))
-	b, err := binary.Append(append(b, head...), binary.LittleEndian, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+// npy returns a file of NumPy's format.
+func npy[T grid.Element | int64](kind string, values []T, shape ...int64) []byte {
+	return append(headers.Npy(kind, shape...), grid.Bytes(values)...)
 }
 
 // picture is a PNG of some values.
@@ -221,10 +215,10 @@ func images(t *testing.T, folder string) (paths []string) {
 	gaps := slices.Clone(floats)
 	gaps[5] = float32(math.NaN())
 	for name, data := range map[string][]byte{
-		"bytes.npy": npy(t, "|u1", "7, 8, 9", bytes8), "floats.npy": npy(t, "<f4", "7, 8, 9", floats),
-		"wide.npy": npy(t, "<i8", "7, 8, 9", wide), "gaps.npy": npy(t, "<f4", "7, 8, 9", gaps),
-		"flat.npy": npy(t, "|u1", "24, 21", bytes8), "a grey's.png": picture(t, 0), "words.txt": []byte("no image"),
-		"series.npy": npy(t, "|u1", "2, 3, 12, 7", bytes8),
+		"bytes.npy": npy("u1", bytes8, 7, 8, 9), "floats.npy": npy("f4", floats, 7, 8, 9),
+		"wide.npy": npy("i8", wide, 7, 8, 9), "gaps.npy": npy("f4", gaps, 7, 8, 9),
+		"flat.npy": npy("u1", bytes8, 24, 21), "a grey's.png": picture(t, 0), "words.txt": []byte("no image"),
+		"series.npy": npy("u1", bytes8, 2, 3, 12, 7),
 	} {
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, data, 0o666); err != nil {
@@ -320,8 +314,8 @@ func stack(t *testing.T, folder string) (paths []string) {
 	return paths
 }
 
-// compare holds what the page says of files to what the command writes of an input in their folder, or beside it, in
-// the convention of some arguments.
+// compare compares the answer of the page about files with that of the command about an input, which is a file of
+// their folder or the folder. The arguments are of the command.
 func compare(t *testing.T, b *browser, input string, paths, args []string) {
 	t.Helper()
 	either := func(arg, on, off string) string {
@@ -344,7 +338,8 @@ func compare(t *testing.T, b *browser, input string, paths, args []string) {
 	}
 	plot := filepath.Join(t.TempDir(), "curve.svg")
 	args = append([]string{input}, args...)
-	cmd := exec.Command(os.Getenv("ECCBENCH_WEB_PROGRAM"), append([]string{"curve", "--quiet", "--plot", plot}, args...)...)
+	program := os.Getenv("ECCBENCH_WEB_PROGRAM")
+	cmd := exec.Command(program, append([]string{"curve", "--quiet", "--plot", plot}, args...)...)
 	cmd.Dir = filepath.Dir(path)
 	var want, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &want, &stderr
@@ -421,7 +416,7 @@ func TestPageIsFast(t *testing.T) {
 		data[i] = uint8(state >> 24)
 	}
 	path := filepath.Join(t.TempDir(), "noise.npy")
-	if err := os.WriteFile(path, npy(t, "|u1", "256, 256, 256", data), 0o666); err != nil {
+	if err := os.WriteFile(path, npy("u1", data, n, n, n), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	b.choose(path)
@@ -507,7 +502,7 @@ func (b *browser) tabs() {
 func (b *browser) masks() {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "gaps.npy")
-	data := npy(b.t, "<f4", "2, 3", []float32{1, float32(math.NaN()), 2, 3, 4, 5})
+	data := npy("f4", []float32{1, float32(math.NaN()), 2, 3, 4, 5}, 2, 3)
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		b.t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func (a assessed) rows() (list []assessRow) {
 	return list
 }
 
-// cells are those of the row in CSV.
+// cells returns the cells of the row in CSV.
 func (r assessRow) cells() []string {
 	cells := []string{r.label, strconv.Itoa(r.connectivity)}
 	for _, v := range r.values {

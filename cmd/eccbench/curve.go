@@ -107,7 +107,8 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if q.Question, err = j.question(c, input); err != nil {
 		return err
 	}
-	if err := j.apart(&q.Question, nil, cli.Target{Flag: "--out", Path: j.out}, cli.Target{Flag: "--plot", Path: j.plot}, cli.Target{Flag: "--provenance", Path: j.provenance}); err != nil {
+	if err := j.apart(&q.Question, nil, cli.Target{Flag: "--out", Path: j.out},
+		cli.Target{Flag: "--plot", Path: j.plot}, cli.Target{Flag: "--provenance", Path: j.provenance}); err != nil {
 		return err
 	}
 	a, err := q.Answer()

@@ -166,7 +166,8 @@ func TestPaperOnADevice(t *testing.T) {
 	for impl, table := range map[string]string{"smooth-gpu": "2", "chunked": "3", "extrema-gpu-batch": "3"} {
 		t.Run(impl, func(t *testing.T) {
 			t.Parallel()
-			stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "--wide", "-q")
+			stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "paper", "wang2022", "--table", table,
+				"--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "--wide", "-q")
 			wantAll(t, stdout, `×1 +`+impl+` +[0-9.]+ [µm]?s +WRONG `, impl+` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table `+table, `measured on: .*; .*compute capability`)
 		})
 	}

@@ -159,7 +159,8 @@ func listText(w io.Writer, questions []question) {
 			fmt.Fprintf(w, "  %-18s %-5s %s\n", a.Name, a.Where, scopes(a))
 			wrapped(w, "      ", fmt.Sprintf("%s (%s)", a.Method, a.Source))
 			if p := a.Foreign; p != nil {
-				wrapped(w, "      ", fmt.Sprintf("%s, %s, %s; %s, sha256 %.16s… %s", p.Version, p.Language, p.Licence, p.Path, p.SHA256, p.Broken))
+				wrapped(w, "      ", fmt.Sprintf("%s, %s, %s; %s, sha256 %.16s… %s",
+					p.Version, p.Language, p.Licence, p.Path, p.SHA256, p.Broken))
 			}
 			for _, o := range a.Options {
 				wrapped(w, "      ", fmt.Sprintf("--option %s=%s: %s", o.Key, strings.Join(o.Values, "|"), o.Doc))

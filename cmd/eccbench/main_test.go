@@ -427,7 +427,8 @@ func TestLostOutput(t *testing.T) {
 	defer closed.Close()
 	for _, line := range []string{
 		"--help", "--version", "help run", "curve --help", "list", "list --format md", "list --format json",
-		"curve noise/shape=4x4/type=uint8", "betti noise/shape=4x4/type=uint8 --at 3", "levels noise/shape=4x4/type=float32", "homology torus",
+		"curve noise/shape=4x4/type=uint8", "betti noise/shape=4x4/type=uint8 --at 3",
+		"levels noise/shape=4x4/type=float32", "homology torus",
 	} {
 		var stderr bytes.Buffer
 		args := strings.Fields(line)

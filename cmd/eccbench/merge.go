@@ -190,7 +190,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 		}
 	})
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, limits(math.MaxInt64), "Euler characteristics")
+	answered, err := ask.Answer(
+		w, parts.MergeName, head.Input, set, conditions, limits(math.MaxInt64), "Euler characteristics")
 	if err != nil {
 		return j.blame(set, err)
 	}

@@ -73,7 +73,8 @@ func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
 // within the range.
 func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {
 	if r.plot != "" {
-		if err := cli.WriteFile(r.plot, func(w *os.File) error { return drawing.Curve(w, r.plot, name, p, r.rangedChunks(chunks, false)) }); err != nil {
+		plot := func(w *os.File) error { return drawing.Curve(w, r.plot, name, p, r.rangedChunks(chunks, false)) }
+		if err := cli.WriteFile(r.plot, plot); err != nil {
 			return err
 		}
 	}
@@ -118,8 +119,8 @@ func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	return l
 }
 
-// rangedChunks returns the chunks of the lines that were asked for: of every level, where every allows it and these
-// are, or of the changes alone.
+// rangedChunks returns the chunks of the lines within the range. Without every, lines are only of levels at which χ
+// changes.
 func (r rows) rangedChunks(chunks ecc.Chunks, every bool) ecc.Chunks {
 	return func(yield func(ecc.Lines, error) bool) {
 		for l, err := range chunks {

@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/cli"
 )
 
-// A named pipe that nobody writes to, a device without an end and a folder are errors of one line, as any argument that is no
-// image: nothing waits, and nothing is read without end.
+// A named pipe without a writer, a device without an end and a folder are errors of one line, as an argument of any
+// kind: nothing waits, and nothing is read without end.
 func TestSpecialFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	records := func(s string) []string { return []string{"report", s} }
@@ -37,15 +37,16 @@ func TestSpecialFiles(t *testing.T) {
 		"raw voxels": func(s string) []string { return []string{"curve", s + ".nhdr"} },
 		"chunk":      func(s string) []string { return []string{"curve", s + ".zarr"} },
 	}
-	for name := range map[string]bool{"pipe": true, "folder": true, "zero": true} {
-		make := map[string]func(string) error{
-			"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
-			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
-			"zero":   func(path string) error { return os.Symlink("/dev/zero", path) },
-		}[name]
-		err := errors.Join(make(name), make(name+".ele"), os.WriteFile(name+".node", []byte("4 3 0 0\n"), 0o600), os.Mkdir(name+".zarr", 0o700),
-			os.WriteFile(name+".nhdr", []byte("NRRD0004\ntype: uint8\ndimension: 2\nsizes: 4 4\nencoding: raw\ndata file: "+name+"\n\n"), 0o600),
-			os.WriteFile(filepath.Join(name+".zarr", ".zarray"), []byte(`{"zarr_format":2,"shape":[4,4],"chunks":[4,4],"dtype":"|u1","compressor":null,"filters":null,"fill_value":0,"order":"C"}`), 0o600),
+	write := func(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
+	for name, make := range map[string]func(string) error{
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"zero":   func(path string) error { return os.Symlink("/dev/zero", path) },
+	} {
+		err := errors.Join(make(name), make(name+".ele"), write(name+".node", "4 3 0 0\n"), os.Mkdir(name+".zarr", 0o700),
+			write(name+".nhdr", "NRRD0004\ntype: uint8\ndimension: 2\nsizes: 4 4\nencoding: raw\ndata file: "+name+"\n\n"),
+			write(filepath.Join(name+".zarr", ".zarray"), `{"zarr_format":2,"shape":[4,4],"chunks":[4,4],"dtype":"|u1",`+
+				`"compressor":null,"filters":null,"fill_value":0,"order":"C"}`),
 			make(filepath.Join(name+".zarr", "0.0")))
 		if err != nil {
 			t.Fatal(err)

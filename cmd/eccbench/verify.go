@@ -124,7 +124,8 @@ func doVerify(c *cli.Program, args []string) error {
 func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why string) {
 	for _, a := range abouts {
 		own := slices.DeleteFunc(slices.Clone(cells), func(c bench.CellRecord) bool { return c.Impl != a.Name })
-		if a.Where == "cpu" && a.Foreign == nil && len(own) > 0 && !slices.ContainsFunc(own, func(c bench.CellRecord) bool { return c.Status != verify.Skipped }) {
+		answers := func(c bench.CellRecord) bool { return c.Status != verify.Skipped }
+		if a.Where == "cpu" && a.Foreign == nil && len(own) > 0 && !slices.ContainsFunc(own, answers) {
 			return a.Name, own[0].Reason
 		}
 	}

@@ -48,7 +48,7 @@ func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Con
 	return "", refusals
 }
 
-// Limits bound the verification of an answer: its time, and the memory that is free, nil where that is not known.
+// Limits bound the verification of an answer by time and by the free memory. Free is nil where that is unknown.
 type Limits struct {
 	Budget time.Duration
 	Free   func() int64
@@ -57,7 +57,9 @@ type Limits struct {
 // Answer answers an input by one implementation of a workload and checks it until an
 // independent witness has confirmed it; an answer that none does is an error. what names
 // an answer to people: "curve".
-func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, limits Limits, what string) (a Answered[Out], err error) {
+func Answer[In, Out any](
+	w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, limits Limits, what string,
+) (a Answered[Out], err error) {
 	for _, i := range w.Impls {
 		if i.About().Name != impl {
 			continue
@@ -116,7 +118,7 @@ func Choose[In, Out any](
 	return impl, nil
 }
 
-// Need is the memory that an implementation says that it takes for an answer, 0 if it says nothing.
+// Need returns the memory that an implementation states for an answer, or 0 if it states none.
 func Need[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
 	conditions.Memory = 1 // which none has
 	var most bench.TooMuch

@@ -81,7 +81,8 @@ func TestPlan(t *testing.T) {
 // Levels that take more memory than is free are an error of the input, before anything is counted.
 func TestLevelsOfLittleMemory(t *testing.T) {
 	var opened []Opening
-	q := curveOf(of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"}, &opened), extrema.Implementation{})
+	in := of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"}, &opened)
+	q := curveOf(in, extrema.Implementation{})
 	q.All = true
 	for free, want := range map[int64]bool{0: true, 1000 * levelBytes: true, 1000*levelBytes - 1: false} {
 		q.Memory = func() int64 { return free }

@@ -85,7 +85,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	}
 }
 
-// levelBytes is what a level takes: its value, χ of the answer and of the witness, sums on two cores, and its row.
+// levelBytes is the memory of a level: its value, χ of the answer and of the witness, sums on two cores, and its row.
 const levelBytes = 64
 
 // checkLevels returns an error if the levels take more memory than is free.

@@ -52,7 +52,7 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	return values, nil
 }
 
-// RangeWithin is the least and the greatest value of the voxels that are part of an image.
+// RangeWithin returns the least and the greatest value of the voxels that are part of an image.
 func RangeWithin(src grid.Source) (least, greatest float32, err error) {
 	if src.Type() != grid.Float32 {
 		return grid.Range(src, grid.Whole(src))

@@ -85,12 +85,12 @@ type Opening struct {
 // A Naming gives the canonical name of an input that is opened in some way.
 type Naming func(Opening) (string, error)
 
-// A Follower shows people what a question takes and how far it has come. Waiting and Reading return what ends that.
+// A Follower shows people the cost and the progress of a question. Waiting and Reading return functions that end that.
 type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
 	Missing(shown string, s grid.Source) string // what a file lacks, grid.Missing
-	Takes(shown string, need, free int64)       // how much memory an answer takes, before it does
+	Takes(shown string, need, free int64)       // the memory of an answer, before it is computed
 }
 
 // A Question is an image, the options, and who answers.
@@ -119,7 +119,7 @@ func (q *Question) memory() int64 {
 	return q.Memory()
 }
 
-// limits are those of the verification.
+// limits returns the limits of the verification.
 func (q *Question) limits() Limits { return Limits{Budget: q.Budget, Free: q.Memory} }
 
 // verified is the verdict of confirmed answers.

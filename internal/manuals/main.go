@@ -170,7 +170,8 @@ func (c command) page(version string) string {
 // overview is the man page of the program.
 func overview(help, version string, commands []command) string {
 	var b strings.Builder
-	b.WriteString(top("eccbench", version, "verified Euler characteristic curves and Betti numbers of images, and benchmarks"))
+	b.WriteString(top("eccbench", version,
+		"verified Euler characteristic curves and Betti numbers of images, and benchmarks"))
 	intro, rest, _ := strings.Cut(help, "\n\nUsage:\n")
 	usage, _, _ := strings.Cut(rest, "\n\n")
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n.fi\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n",

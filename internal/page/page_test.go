@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/headers"
 )
 
 // put puts a question to a session and decodes the reply.
@@ -67,46 +68,40 @@ func TestImage(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	shell := `"input":"shell/shape=24x20x18/type=uint8/radius=7/thickness=2"`
 	s := session()
-	for _, c := range []struct {
-		options string
-		want    [3]int64
-	}{
-		{`"construction":"T"`, [3]int64{}}, {`"construction":"V"`, [3]int64{}},
-		{`"construction":"T","superlevel":true`, [3]int64{}}, {`"construction":"V","superlevel":true`, [3]int64{}},
+	for _, options := range []string{
+		`"construction":"T"`, `"construction":"V"`,
+		`"construction":"T","superlevel":true`, `"construction":"V","superlevel":true`,
 	} {
 		var a About
 		var curve Curve
-		put(t, s, `{"what":"open",`+shell+`,`+c.options+`}`, &a)
-		put(t, s, `{"what":"curve",`+shell+`,`+c.options+`}`, &curve)
+		put(t, s, `{"what":"open",`+shell+`,`+options+`}`, &a)
+		put(t, s, `{"what":"curve",`+shell+`,`+options+`}`, &curve)
 		if curve.Verdict != "VERIFIED" || curve.Rows < 1 {
-			t.Fatalf("%s: %+v", c.options, curve)
+			t.Fatalf("%s: %+v", options, curve)
 		}
 		seen := []Set{}
 		for _, at := range []string{"0", "0.5", "1", "254", "255", "1e3"} {
 			var set Set
 			var chi int64
-			put(t, s, `{"what":"set",`+shell+`,`+c.options+`,"at":`+at+`}`, &set)
-			put(t, s, `{"what":"chi",`+shell+`,`+c.options+`,"at":`+at+`}`, &chi)
+			put(t, s, `{"what":"set",`+shell+`,`+options+`,"at":`+at+`}`, &set)
+			put(t, s, `{"what":"chi",`+shell+`,`+options+`,"at":`+at+`}`, &chi)
 			if set.Chi != set.B0-set.B1+set.B2 || set.Chi != chi || set.Witness == "" {
-				t.Errorf("%s at %s: %+v, χ of the curve %d", c.options, at, set, chi)
+				t.Errorf("%s at %s: %+v, χ of the curve %d", options, at, set, chi)
 			}
 			set.By, set.Witness = "", ""
 			seen = append(seen, set)
 		}
 		// The shell and the box around it have one component and one cavity each.
 		if !slices.Contains(seen, Set{B0: 1, B2: 1, Chi: 2}) && !slices.Contains(seen, Set{B0: 2, B2: 1, Chi: 3}) {
-			t.Errorf("%s: no set is a shell or all but one: %+v", c.options, seen)
+			t.Errorf("%s: no set is a shell or all but one: %+v", options, seen)
 		}
 	}
 }
 
-// What has no answer is a fault in plain words, and the session goes on.
+// A question without an answer is a fault in plain words, and the session goes on.
 func TestFaults(t *testing.T) {
 	gaps := filepath.Join(t.TempDir(), "gaps.npy")
-	head := "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" + strings.Repeat(" ", 8)
-	head += strings.Repeat(" ", 127-10-len(head)) + "\n"
-	data := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
-	data = append(append(data, head...), grid.Bytes([]float32{1, float32(math.NaN()), 2, 3})...)
+	data := append(headers.Npy("f4", 2, 2), grid.Bytes([]float32{1, float32(math.NaN()), 2, 3})...)
 	if err := os.WriteFile(gaps, data, 0o666); err != nil {
 		t.Fatal(err)
 	}

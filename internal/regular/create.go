@@ -77,12 +77,19 @@ func sweep(dir string) {
 		if !hidden.MatchString(e.Name()) {
 			continue
 		}
-		if f, _, err := Open(name); err == nil {
-			if Lock(f) == nil {
-				os.Remove(name) // or the next process does
-			}
-			f.Close() // nobody reads it
-		}
+		whenLeft(name, func() { os.Remove(name) }) // or the next process does
+	}
+}
+
+// whenLeft calls remove if no process has locked a file, and keeps the lock meanwhile.
+func whenLeft(name string, remove func()) {
+	f, _, err := Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close() // nobody reads it
+	if Lock(f) == nil {
+		remove()
 	}
 }
 
@@ -133,12 +140,7 @@ func MkdirTemp(prefix string) (dir string, err error) {
 		return "", err
 	}
 	for _, name := range left {
-		if f, _, err := Open(name); err == nil {
-			if Lock(f) == nil {
-				os.RemoveAll(filepath.Dir(name)) // or the next process does
-			}
-			f.Close() // nobody reads it
-		}
+		whenLeft(name, func() { os.RemoveAll(filepath.Dir(name)) }) // or the next process does
 	}
 	if dir, err = os.MkdirTemp("", prefix+"*"); err != nil {
 		return "", err

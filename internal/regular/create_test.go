@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a killed process left is removed by the next one, and nothing that a living process writes, or of other names.
+// A process removes the files of killed ones, and no file of a living process or of another name.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	living, err := Create(filepath.Join(dir, "living"))

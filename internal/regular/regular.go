@@ -42,7 +42,7 @@ func Open(path string) (f *os.File, info fs.FileInfo, err error) {
 	return f, info, nil
 }
 
-// ReadFile reads a regular file of at most so many bytes.
+// ReadFile reads a regular file. One of more than most bytes is an error.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, info, err := Open(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return data[:n], err
 }
 
-// CheckSize returns an error if a file has more than so many bytes.
+// CheckSize returns an error if a file has more than most bytes.
 func CheckSize(size, most int64) error {
 	if size > most {
 		return fmt.Errorf("has %d bytes, and may have %d at most", size, most)
@@ -78,7 +78,7 @@ func check(info fs.FileInfo) error {
 	return nil
 }
 
-// cause is an error of package os without the path.
+// cause returns an error of package os without the path.
 func cause(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err

@@ -21,14 +21,18 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	if err := errors.Join(syscall.Mkfifo("pipe", 0o600), os.Symlink("pipe", "link"), os.WriteFile("file", []byte("text"), 0o600), os.Symlink("file", "to")); err != nil {
+	err = errors.Join(syscall.Mkfifo("pipe", 0o600), os.Symlink("pipe", "link"),
+		os.WriteFile("file", []byte("text"), 0o600), os.Symlink("file", "to"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{
-		"pipe": ErrSpecial, "link": ErrSpecial, "socket": ErrSpecial, "/dev/zero": ErrSpecial, ".": ErrDirectory, "none": fs.ErrNotExist, "file": nil, "to": nil,
+		"pipe": ErrSpecial, "link": ErrSpecial, "socket": ErrSpecial, "/dev/zero": ErrSpecial,
+		".": ErrDirectory, "none": fs.ErrNotExist, "file": nil, "to": nil,
 	} {
 		_, err := ReadFile(path, 4)
-		if !errors.Is(err, want) || err != nil && (!strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n")) {
+		if !errors.Is(err, want) ||
+			err != nil && (!strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 	}

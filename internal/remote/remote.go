@@ -22,7 +22,7 @@ import (
 	"eccbench/datasets"
 )
 
-// Register lets package datasets read what is at URLs, for so long; 0 for no limit.
+// Register lets package datasets read from URLs until the limit is over; 0 for no limit.
 func Register(limit time.Duration) {
 	n := &network{wait: time.Second}
 	if limit > 0 {
@@ -230,7 +230,7 @@ func (n *network) try(do func(ctx context.Context) error) (moved bool, err error
 	return t.moved, err
 }
 
-// over is an error if the time of all reads is over in a while.
+// over returns an error if the time of all reads ends within a duration.
 func (n *network) over(in time.Duration) error {
 	if n.end.IsZero() || time.Until(n.end) > in {
 		return nil

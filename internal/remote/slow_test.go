@@ -12,7 +12,8 @@ import (
 	"eccbench/datasets"
 )
 
-// A server that sends a byte now and then, or nothing, is given up after one round, and what will not get better at once.
+// A server that sends a byte now and then, or nothing, is given up after one round, and a lasting error is reported
+// at once.
 func TestSlowServers(t *testing.T) {
 	var requests atomic.Int64
 	byBytes := func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +62,8 @@ func TestSlowServers(t *testing.T) {
 	}
 	server := httptest.NewTLSServer(http.NotFoundHandler()) // whose certificate nobody knows
 	defer server.Close()
-	for url, want := range map[string]string{server.URL: "certificate", strings.Replace(server.URL, "https", "http", 1): "400"} {
+	insecure := strings.Replace(server.URL, "https", "http", 1)
+	for url, want := range map[string]string{server.URL: "certificate", insecure: "400"} {
 		n := &network{wait: time.Hour} // before a second try
 		if _, _, err := n.Stat(url + "/scan.npy"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", url, err, want)

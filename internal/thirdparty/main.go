@@ -1,5 +1,5 @@
-// Command thirdparty writes the licences of all that is compiled into programs of this project, or the bill of
-// materials of one program:
+// Command thirdparty writes the licences of all modules that are compiled into programs of this project, or the bill
+// of materials of one program:
 //
 //	go run ./internal/thirdparty > THIRD_PARTY
 //	go run ./internal/thirdparty -sbom PROGRAM > PROGRAM.cdx.json
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// platforms are those that there are programs or wheels for.
+// platforms have programs or wheels.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
 // A module is code of others, and the files with its licences.
@@ -64,7 +64,7 @@ func licences(w io.Writer) error {
 		files: map[string]bool{filepath.Join(root, "LICENSE"): true}})
 	fmt.Fprintf(w, "The programs and wheels of this project contain code of the modules below, under these licences.\n"+
 		"Written by make third-party.\n\n")
-	texts := map[string]string{} // the modules of each text
+	owners := map[string][]string{} // the modules of each text
 	var order []string
 	for _, m := range modules {
 		var kinds []string
@@ -83,11 +83,11 @@ func licences(w io.Writer) error {
 				}
 			}
 			body := strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))
-			if texts[body] == "" {
+			if owners[body] == nil {
 				order = append(order, body)
 			}
-			if whose := m.path; !strings.Contains(texts[body]+"\n", whose+"\n") {
-				texts[body] = strings.TrimPrefix(texts[body]+"\n"+whose, "\n")
+			if !slices.Contains(owners[body], m.path) {
+				owners[body] = append(owners[body], m.path)
 			}
 		}
 		if len(kinds) == 0 {
@@ -96,7 +96,8 @@ func licences(w io.Writer) error {
 		fmt.Fprintf(w, "%-48s %-14s %s\n", m.path, cmp.Or(m.version, "-"), strings.Join(kinds, ", "))
 	}
 	for _, body := range order {
-		fmt.Fprintf(w, "\n%s\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), texts[body], strings.Repeat("-", 80), body)
+		fmt.Fprintf(w, "\n%s\n%s\n%s\n\n%s\n",
+			strings.Repeat("=", 80), strings.Join(owners[body], "\n"), strings.Repeat("-", 80), body)
 	}
 	return nil
 }
@@ -104,14 +105,15 @@ func licences(w io.Writer) error {
 // licenceFile matches the names of files that hold a licence, or are to go with one.
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// compiledIn are the modules of the packages that programs are made of on any platform. Each has the licences in the
+// compiledIn returns the modules of the packages that programs are made of on any platform. Each has the licences in the
 // folders of those packages, and in those above them.
 func compiledIn() (list []*module, err error) {
 	by := map[string]*module{}
 	for _, p := range platforms {
 		goos, goarch, _ := strings.Cut(p, "/")
 		cmd := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/eccbench", "./cmd/libeccbench")
+			"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}",
+			"./cmd/eccbench", "./cmd/libeccbench")
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=1")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -164,7 +166,7 @@ var licenceTexts = []struct{ name, words string }{
 	{"", "hereby grants to You a perpetual"},
 }
 
-// kindsOf are the licences of a text. One that asks for source, or that is not known, is an error.
+// kindsOf returns the names of the licences in a text. An unknown one, or one that asks for source, is an error.
 func kindsOf(text string) (kinds []string, err error) {
 	words := strings.Join(strings.Fields(text), " ")
 	known := false
@@ -176,7 +178,8 @@ func kindsOf(text string) (kinds []string, err error) {
 		}
 	}
 	if !known || strings.Contains(words, "GENERAL PUBLIC LICENSE") || strings.Contains(words, "Mozilla Public License") {
-		return nil, errors.New("a licence that is not known, or that asks for source; see whether the programs may contain it")
+		return nil, errors.New("a licence that is not known, or that asks for source; " +
+			"see whether the programs may contain it")
 	}
 	return kinds, nil
 }

@@ -20,7 +20,10 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%q: %q (%v), want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "All rights reserved.", "Copyright (C) 2007 Free Software Foundation\nGNU GENERAL PUBLIC LICENSE\nVersion 3"} {
+	for _, text := range []string{
+		"", "All rights reserved.",
+		"Copyright (C) 2007 Free Software Foundation\nGNU GENERAL PUBLIC LICENSE\nVersion 3",
+	} {
 		if got, err := kindsOf(text); err == nil {
 			t.Errorf("%q is taken for %q", text, got)
 		}
@@ -37,7 +40,8 @@ func TestBill(t *testing.T) {
 		BOMFormat  string
 		Components []component
 	}
-	if err := json.Unmarshal(text.Bytes(), &b); err != nil || b.BOMFormat != "CycloneDX" || len(b.Components) == 0 || b.Components[0].Name != "std" {
+	if err := json.Unmarshal(text.Bytes(), &b); err != nil || b.BOMFormat != "CycloneDX" ||
+		len(b.Components) == 0 || b.Components[0].Name != "std" {
 		t.Errorf("%s (%v)", &text, err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,8 +28,10 @@ type rule struct {
 
 // rules are the phrases, in lower case.
 var rules = []rule{
-	{regexp.MustCompile(`\bwhat (is|are|was|were|an?|they|it|one|some|others?) `), "name the thing (a noun, not a clause)"},
-	{regexp.MustCompile(`\b(those that|that which|for who|whoever|who (asks|has|reads|wants|writes|comes|waits))\b`), "name the person or thing"},
+	{regexp.MustCompile(`\bwhat (is|are|was|were|an?|they|it|one|some|others?) `),
+		"name the thing (a noun, not a clause)"},
+	{regexp.MustCompile(`\b(those that|that which|for who|whoever|who (asks|has|reads|wants|writes|comes|waits))\b`),
+		"name the person or thing"},
 	{regexp.MustCompile(`\bso (many|much)\b`), "N, or the number of"},
 	{regexp.MustCompile(`\bof which\b`), "two sentences"},
 	{regexp.MustCompile(`\bbeside\b`), "next to, in addition to, or with"},
@@ -42,8 +43,9 @@ var rules = []rule{
 }
 
 var (
-	code        = regexp.MustCompile("`[^`]*`")
-	generated   = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
+	code      = regexp.MustCompile("`[^`]*`")
+	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|` +
+		`^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
 	texts       = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
 	comment     = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
 	widthDigits = regexp.MustCompile(`^\d+ `)
@@ -185,11 +187,15 @@ func (l line) breaks() (list []string) {
 			list = append(list, fmt.Sprintf("%q: write %s", strings.TrimSpace(found), r.advice))
 		}
 	}
-	if n := utf8.RuneCountInString(l.text); n > columns && !unbreakable.MatchString(l.text) {
-		list = append(list, fmt.Sprintf("%d columns: at most %d", n, columns))
+	if l.isTooWide() {
+		list = append(list, fmt.Sprintf("%d columns: at most %d", l.width(), columns))
 	}
 	return list
 }
+
+func (l line) width() int { return utf8.RuneCountInString(l.text) }
+
+func (l line) isTooWide() bool { return l.width() > columns && !unbreakable.MatchString(l.text) }
 
 // count prints how often each phrase occurs, in comments and in documents.
 func count(lines []line) {
@@ -206,7 +212,7 @@ func count(lines []line) {
 				}
 			}
 		}
-		if slices.ContainsFunc(l.breaks(), func(why string) bool { return strings.HasSuffix(why, fmt.Sprint("at most ", columns)) }) {
+		if l.isTooWide() {
 			long++
 		}
 	}

@@ -11,14 +11,16 @@ const plural = (n, noun) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 // compiled is the program, which each worker starts.
 const compiled = (async () => {
   const answer = await fetch("eccbench.wasm.gz");
-  if (!answer.ok) throw new Error(`the program did not load (${answer.status} ${answer.statusText}); load the page again`);
+  if (!answer.ok) {
+    throw new Error(`the program did not load (${answer.status} ${answer.statusText}); load the page again`);
+  }
   const bytes = await answer.arrayBuffer();
   const [a, b] = new Uint8Array(bytes, 0, 2);
   if (a !== 0x1f || b !== 0x8b) return WebAssembly.compile(bytes); // the server's headers had it unpacked
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(plain).arrayBuffer());
 })();
-compiled.catch(() => undefined); // told to who asks
+compiled.catch(() => undefined); // each question reports it
 
 // Stopped ends the questions of a worker that was stopped.
 class Stopped extends Error {}
@@ -58,7 +60,9 @@ class Helper {
 }
 
 function ended(said) {
-  if (/out of memory|Out of memory|memory/.test(said)) return "The image needs more memory than a page may have. The command has no such limit: eccbench curve FILE.";
+  if (/memory/.test(said)) {
+    return "The image needs more memory than a page may have. The command has no such limit: eccbench curve FILE.";
+  }
   return `The program stopped: ${said.split("\n")[0]}. Please report this as a bug.`;
 }
 
@@ -78,7 +82,10 @@ function latest(f) {
   };
 }
 
-const now = { plot: null, input: "", label: "", files: [], stack: false, example: false, volume: "", about: null, curve: null, plane: null, level: "0", image: null, counter: null };
+const now = {
+  plot: null, input: "", label: "", files: [], stack: false, example: false, volume: "", about: null, curve: null,
+  plane: null, level: "0", image: null, counter: null,
+};
 
 const options = () => ({
   input: now.input, stack: now.stack, volume: now.volume,
@@ -98,7 +105,8 @@ function fail(err) {
   const fault = $("fault"), nan = err.fault && err.fault.nan && !$("nan").checked;
   fault.replaceChildren(Object.assign(document.createElement("p"), { textContent: plain(err.message) }));
   if (nan) {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: "Leave NaN out of the image" });
+    const button = Object.assign(document.createElement("button"),
+      { type: "button", className: "button", textContent: "Leave NaN out of the image" });
     button.onclick = () => { $("nan").checked = true; open(); };
     fault.append(button);
   }
@@ -134,20 +142,25 @@ function helpers(image = true) {
   now.counter = new Helper(files, progress);
 }
 
-// open reads the chosen image and asks for all that is shown of it.
-async function open() {
+// begin clears the answer and the fault of the last question.
+function begin() {
   $("fault").hidden = true;
   $("fault").replaceChildren();
   document.body.classList.add("busy");
   delete $("status").dataset.what;
+  clearAnswer();
+}
+
+// open reads the chosen image, and asks for its slice, its curve and its Betti numbers.
+async function open() {
+  begin();
   $("name").textContent = now.label;
   $("about").textContent = "";
   now.about = now.plane = null;
   helpers();
-  clearAnswer();
   say("Reading the image …", 0);
   const curve = findCurve();
-  curve.catch(() => undefined); // told below
+  curve.catch(() => undefined); // reported below
   try {
     now.about = (await now.image.ask({ what: "open", ...options() })).reply;
   } catch (err) {
@@ -163,7 +176,9 @@ function describe() {
   const a = now.about, [z, y, x] = a.shape, name = now.example ? `${a.name}: ` : "";
   if (a.volumes > 1 && now.volume === "") now.volume = "0";
   showCommand();
-  $("about").textContent = `${name}${a.axes === 3 ? `${x} × ${y} × ${z}` : `${x} × ${y}`} ${a.type}, values ${minus(a.least)} to ${minus(a.most)}${a.missing ? `; ${a.missing}` : ""}`;
+  const extent = a.axes === 3 ? `${x} × ${y} × ${z}` : `${x} × ${y}`;
+  $("about").textContent = `${name}${extent} ${a.type}, values ${minus(a.least)} to ${minus(a.most)}` +
+    (a.missing ? `; ${a.missing}` : "");
   $("volumes").hidden = a.volumes < 2;
   $("volume").max = a.volumes - 1;
   $("volumeCount").textContent = `of ${a.volumes}`;
@@ -197,7 +212,8 @@ function showCommand() {
   const o = options();
   const volume = now.volume === "" ? "" : ` --volume ${now.volume}`;
   const quoted = /[^\w./=-]/.test(now.label) ? `'${now.label.replaceAll("'", `'\\''`)}'` : now.label;
-  $("command").textContent = `eccbench curve ${now.stack ? "--stack " : ""}${now.example ? now.input : quoted}${volume}${o.superlevel ? " --superlevel" : ""}` +
+  $("command").textContent = `eccbench curve ${now.stack ? "--stack " : ""}${now.example ? now.input : quoted}${volume}` +
+    `${o.superlevel ? " --superlevel" : ""}` +
     `${o.construction === "V" ? " --construction V" : ""}${o.nan === "mask" ? " --nan mask" : ""}`;
 }
 
@@ -211,7 +227,8 @@ async function findCurve() {
   $("csv").disabled = $("svg").disabled = false;
   $("comment").textContent = reply.comment;
   document.body.classList.remove("busy");
-  say(`VERIFIED: ${plural(reply.rows, "level")} at which χ changes, in ${seconds.toFixed(seconds < 1 ? 2 : 1)}\u00a0s`);
+  const duration = seconds.toFixed(seconds < 1 ? 2 : 1);
+  say(`VERIFIED: ${plural(reply.rows, "level")} at which χ changes, in ${duration}\u00a0s`);
   $("status").title = `by ${reply.witness}`;
   await drawPlot();
   await askChi(now.level);
@@ -220,7 +237,8 @@ async function findCurve() {
 const drawPlot = async () => {
   if (!now.curve || !now.about) return;
   const width = Math.max(320, Math.min(760, $("plot").clientWidth));
-  const { least, most } = now.about, { reply } = await now.counter.ask({ what: "plot", ...options(), width, least, most });
+  const { least, most } = now.about;
+  const { reply } = await now.counter.ask({ what: "plot", ...options(), width, least, most });
   const svg = new DOMParser().parseFromString(reply.svg, "image/svg+xml").documentElement;
   const box = svg.getAttribute("viewBox").split(" ").map(Number);
   now.plot = { ...reply, least, most, wide: box[2], high: box[3] };
@@ -291,14 +309,16 @@ const askSet = latest(async text => {
 function compare() {
   if (now.set && now.set.of === now.chiOf && now.set.chi !== now.chi) {
     $("answer").hidden = true;
-    fail(new Error(`the curve has χ ${now.chi} at ${now.level}, and the Betti numbers ${now.set.chi}: one of them is wrong. Please report this as a bug.`));
+    fail(new Error(`the curve has χ ${now.chi} at ${now.level}, and the Betti numbers ${now.set.chi}: ` +
+      "one of them is wrong. Please report this as a bug."));
   }
 }
 
+const chosenAxis = () => Number(document.querySelector("[name=axis]:checked").value);
+
 function chooseAxis() {
   if (!now.about) return;
-  const axis = Number(document.querySelector("[name=axis]:checked").value);
-  const n = now.about.shape[axis];
+  const n = now.about.shape[chosenAxis()];
   $("slice").max = n - 1;
   $("slice").value = n >> 1;
   showSlice();
@@ -306,7 +326,7 @@ function chooseAxis() {
 
 function showSlice() {
   if (!now.about) return;
-  const axis = Number(document.querySelector("[name=axis]:checked").value);
+  const axis = chosenAxis();
   $("sliceOf").textContent = `${Number($("slice").value) + 1} of ${now.about.shape[axis]}`;
   askSlice({ axis, index: now.about.axes === 3 ? Number($("slice").value) : 0 });
 }
@@ -346,15 +366,11 @@ function paint() {
   canvas.setAttribute("aria-label", `The image, with the set at level ${minus(now.level)} drawn over it: ${text}`);
 }
 
-// changeConvention asks again, of the same image.
+// changeConvention asks again about the same image.
 async function changeConvention() {
   if (!now.about) return open();
-  $("fault").hidden = true;
-  $("fault").replaceChildren();
+  begin();
   helpers(false);
-  clearAnswer();
-  document.body.classList.add("busy");
-  delete $("status").dataset.what;
   setLevel(now.level);
   await findCurve().catch(fail);
 }
@@ -400,7 +416,8 @@ async function dropped(items) {
 }
 
 function save(bytes, name, type) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([bytes], { type })), download: name });
+  const href = URL.createObjectURL(new Blob([bytes], { type }));
+  const link = Object.assign(document.createElement("a"), { href, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
@@ -421,10 +438,13 @@ async function fillTable() {
   const { reply } = await now.counter.ask({ what: "rows", ...options(), rows: most });
   $("rows").replaceChildren(...reply.map(row => {
     const tr = document.createElement("tr");
-    tr.append(...[row.level, row.change, row.chi].map(v => Object.assign(document.createElement("td"), { textContent: minus(v) })));
+    const cell = v => Object.assign(document.createElement("td"), { textContent: minus(v) });
+    tr.append(...[row.level, row.change, row.chi].map(cell));
     return tr;
   }));
-  $("caption").textContent = now.curve.rows > most ? `The first ${most} of ${grouped(now.curve.rows)} levels; the CSV has all.` : `${plural(now.curve.rows, "level")} at which χ changes.`;
+  $("caption").textContent = now.curve.rows > most
+    ? `The first ${most} of ${grouped(now.curve.rows)} levels; the CSV has all.`
+    : `${plural(now.curve.rows, "level")} at which χ changes.`;
 }
 
 $("files").onchange = event => {
@@ -434,7 +454,8 @@ $("files").onchange = event => {
 };
 for (const button of document.querySelectorAll("[data-input]")) {
   button.onclick = () => {
-    Object.assign(now, { files: [], stack: false, example: true, volume: "", input: button.dataset.input, label: button.dataset.label });
+    const { input, label } = button.dataset;
+    Object.assign(now, { files: [], stack: false, example: true, volume: "", input, label });
     $("nan").checked = false;
     open();
   };
@@ -442,10 +463,12 @@ for (const button of document.querySelectorAll("[data-input]")) {
 $("level").oninput = event => {
   if (!now.about) return;
   const { least, most, whole } = now.about, v = Number(event.target.value);
-  setLevel(v >= most ? String(most) : v <= least ? String(least) : whole ? String(Math.round(v)) : String(+v.toPrecision(6)));
+  const between = whole ? Math.round(v) : +v.toPrecision(6);
+  setLevel(String(v >= most ? most : v <= least ? least : between));
 };
 $("levelText").oninput = event => {
-  const text = event.target.value.trim().replace("−", "-"), valid = /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/i.test(text);
+  const text = event.target.value.trim().replace("−", "-");
+  const valid = /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/i.test(text);
   event.target.setAttribute("aria-invalid", String(!valid));
   if (valid && now.about) setLevel(text);
 };
@@ -497,5 +520,5 @@ addEventListener("drop", event => {
 });
 
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("sw.js").catch(() => undefined);
-if (!("DecompressionStream" in window)) fail(new Error("this browser is too old for the page: it needs one of 2023 or later."));
-else document.querySelector("[data-input]").click();
+if ("DecompressionStream" in window) document.querySelector("[data-input]").click();
+else fail(new Error("this browser is too old for the page: it needs one of 2023 or later."));

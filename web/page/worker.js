@@ -4,7 +4,7 @@
 const files = new Map(); // path → File; a folder is a prefix of paths
 const opened = new Map(); // descriptor → { path, file, at }
 const reader = new FileReaderSync();
-const blockSize = 4 << 20; // short reads are of blocks, of which the last is kept
+const blockSize = 4 << 20; // short reads are of blocks; the last one is kept
 let block = { file: null, from: 0, bytes: null };
 let descriptors = 100;
 
@@ -17,7 +17,8 @@ function status(path) {
   if (!file && !isFolder(path)) throw failure("ENOENT");
   const time = file ? file.lastModified : 0;
   return {
-    dev: 1, ino: file ? [...files.keys()].indexOf(path) + 1 : 0, mode: file ? 0o100444 : 0o40555, nlink: 1, uid: 0, gid: 0, rdev: 0,
+    dev: 1, ino: file ? [...files.keys()].indexOf(path) + 1 : 0, mode: file ? 0o100444 : 0o40555,
+    nlink: 1, uid: 0, gid: 0, rdev: 0,
     size: file ? file.size : 0, blksize: 4096, blocks: file ? Math.ceil(file.size / 512) : 0,
     atimeMs: time, mtimeMs: time, ctimeMs: time, isDirectory: () => !file,
   };
@@ -69,7 +70,9 @@ globalThis.fs = {
     said = (said + new TextDecoder().decode(bytes)).slice(0, 1000);
     return bytes.length;
   },
-  write(fd, bytes, offset, length, _, done) { done(null, this.writeSync(fd, bytes.subarray(offset, offset + length))); },
+  write(fd, bytes, offset, length, _, done) {
+    done(null, this.writeSync(fd, bytes.subarray(offset, offset + length)));
+  },
   open: calling((name, flags) => {
     const path = clean(name);
     if (flags & 3) throw failure("EROFS");
@@ -86,7 +89,8 @@ globalThis.fs = {
   lstat: calling(name => status(clean(name))),
   readdir: calling(name => {
     const path = clean(name), below = path === "." ? "" : path + "/";
-    return [...new Set([...files.keys()].filter(f => f.startsWith(below)).map(f => f.slice(below.length).split("/")[0]))];
+    const paths = [...files.keys()].filter(f => f.startsWith(below));
+    return [...new Set(paths.map(f => f.slice(below.length).split("/")[0]))];
   }),
   read: calling((fd, into, offset, length, position) => {
     const f = opened.get(fd);
@@ -97,13 +101,16 @@ globalThis.fs = {
   }),
   fsync: calling(() => undefined),
 };
-globalThis.process = { getuid: () => -1, getgid: () => -1, geteuid: () => -1, getegid: () => -1, pid: -1, ppid: -1, cwd: () => "/" };
+globalThis.process = {
+  getuid: () => -1, getgid: () => -1, geteuid: () => -1, getegid: () => -1, pid: -1, ppid: -1, cwd: () => "/",
+};
 
 importScripts("wasm_exec.js");
 
 const numbers = []; // of the questions that wait
 globalThis.progress = (what, done) => postMessage({ progress: what, done });
-globalThis.reply = (text, bytes) => postMessage({ number: numbers.shift(), reply: JSON.parse(text), bytes }, [bytes.buffer]);
+globalThis.reply = (text, bytes) =>
+  postMessage({ number: numbers.shift(), reply: JSON.parse(text), bytes }, [bytes.buffer]);
 const program = new Promise(resolve => { globalThis.ready = resolve; });
 
 onmessage = async ({ data }) => {
