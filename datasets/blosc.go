@@ -43,7 +43,7 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 		return nil, errors.New("its Blosc container is of Blosc 2, with a delta filter; save it by Blosc 1")
 	case n > most:
 		return nil, fmt.Errorf("its Blosc container has %d bytes, more than a chunk of %d", n, most)
-	case packed != int64(len(src)) || n > 0 && (block < 1 || size < 1):
+	case packed != int64(len(src)) || n > 0 && (block < 1 || block > n || size < 1):
 		return nil, errBlosc
 	case flags&bloscStored != 0:
 		if n != packed-bloscHeader {
@@ -60,7 +60,6 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 	}
 	at := int64(len(dst))
 	dst = extend(dst, n, at+n)
-	block = min(block, n) // what the header says takes no memory
 	var streams []byte
 	if flags&(bloscShuffled|bloscBitShuffled) != 0 {
 		streams = grid.NewBuffer(block)
