@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import eccbench.torch as layers  # noqa: E402
 from formula import formula  # noqa: E402
+import parallel  # noqa: E402
 from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
 
 CONVENTIONS = list(itertools.product("TV", (False, True)))
@@ -238,6 +239,11 @@ def test_data_loader():
     want = [Curves()[i] for i in range(4)]
     for i, (exact, soft) in enumerate(torch.utils.data.DataLoader(Curves(), num_workers=2, multiprocessing_context="fork", timeout=100)):
         assert torch.equal(exact[0], want[i][0]) and torch.equal(soft[0], want[i][1])
+
+
+def test_distributed(tmp_path):
+    """Two processes that share a batch have the gradients of the batch."""
+    parallel.check(tmp_path, "gloo", drawn(4, 1, 9, 8, dtype=torch.float32))
 
 
 def test_refused():

@@ -20,6 +20,7 @@ if not torch.cuda.is_available():
     pytest.skip("PyTorch finds no device", allow_module_level=True)
 
 import eccbench.torch as layers  # noqa: E402
+import parallel  # noqa: E402
 from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
 
 CONVENTIONS = list(itertools.product("TV", (False, True)))
@@ -213,6 +214,12 @@ def test_graph():
         torch.cuda.synchronize()
         for got, want in zip(captured, step()):
             torch.testing.assert_close(got, want, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch finds one device")
+def test_distributed(tmp_path):
+    """Two devices that share a batch have the gradients of the batch."""
+    parallel.check(tmp_path, "nccl", drawn(4, 1, 9, 8, dtype=torch.float32))
 
 
 def test_what_has_no_answer():
