@@ -83,7 +83,7 @@ REASONS = [
     ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive", "a compressed array ends where the archive says, with the end of its stream"),
     ("trailing data after the archive", "longer archive", "bytes behind the archive are rejected"),
     ("unsupported compression algorithm", "bzip2, changed archive", "members are stored or deflated, as NumPy writes them"),
-    ("not an npz archive|lie beyond the end of the archive", "changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
+    ("not an npz archive|lie beyond the end of the archive", "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
     ("is said to be", "changed archive", "lengths that differ between the parts of a directory are rejected"),
 ]
 
