@@ -214,8 +214,9 @@ func (p *npyScanner) tuple() []int64 {
 		for end < len(p.text) && '0' <= p.text[end] && p.text[end] <= '9' {
 			end++
 		}
-		n, err := strconv.ParseInt(p.text[p.at:end], 10, 64)
-		if err != nil {
+		digits := p.text[p.at:end]
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n > 0 && digits[0] == '0' { // octal in Python 2, an error in Python 3
 			p.fail("no whole number at byte %d", p.at)
 			break
 		}

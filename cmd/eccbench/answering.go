@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -33,6 +34,14 @@ type answering struct {
 	quiet     bool
 	threads   int
 	budget    time.Duration
+}
+
+// geometryOf is where the voxels of an image lie in space, or nil where it is no file that says so.
+func (a *answering) geometryOf(image string) (*datasets.Geometry, error) {
+	if a.in.Stack || datasets.IsName(image) {
+		return nil, nil
+	}
+	return datasets.GeometryOf(image)
 }
 
 // addConvention adds the flags of which cells an image has, and of which values its sets are.

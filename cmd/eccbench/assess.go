@@ -269,11 +269,8 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
 	var g [2]*datasets.Geometry
 	for i, path := range []string{pred, truth} {
-		if j.in.Stack || datasets.IsName(path) {
-			continue
-		}
 		var err error
-		if g[i], err = datasets.GeometryOf(path); err != nil {
+		if g[i], err = j.geometryOf(path); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/workloads/eigenmap"
@@ -133,7 +134,11 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
-	if err := j.writeFiles(a, found, note); err != nil {
+	place, err := j.geometryOf(input)
+	if err != nil {
+		return err
+	}
+	if err := j.writeFiles(a, found, place, note); err != nil {
 		return err
 	}
 	if err := writeTo(c, "", "eigenvalues", func(out io.Writer) error {
@@ -170,11 +175,15 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	return nil
 }
 
-// writeFiles writes the mask that was found and the vectors, each where that is asked for.
-func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, note string) error {
+// writeFiles writes the mask that was found and the vectors, each where that is asked for, at a place in space.
+func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *datasets.Geometry, note string) error {
+	var affine *[3][4]float64
+	if place != nil {
+		affine = &place.Affine
+	}
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), a.Image.Field, found, note)
+			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), a.Image.Field, found, affine, note)
 		}); err != nil {
 			return err
 		}
@@ -185,7 +194,7 @@ func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, note string)
 			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
 		}
 		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, note)
+			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, affine, note)
 		}); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/internal/headers"
 )
 
@@ -74,5 +75,25 @@ func TestOneSlice(t *testing.T) {
 	}
 	if _, errs, code := told("curve", path("a.npy"), "--periodic", "z", "--shard", "1/2", "-o", folder+"/"); code != 64 || !strings.Contains(errs, "a volume of one slice") {
 		t.Errorf("shards of one slice along z: exit code %d: %s", code, errs)
+	}
+}
+
+// A mask and vectors lie where the image of a NIfTI file lies.
+func TestMaskLiesOnItsImage(t *testing.T) {
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	want := datasets.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
+	h, err := headers.Nifti{Kind: "u1", Shape: []int64{3, 2, 1}, Affine: &want.Affine}.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path("scan.nii"), append(h, 1, 2, 9, 1, 3, 8), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustTell(t, "eigenmap", "-k", "2", "-q", path("scan.nii"), "-o", path("mask.nii.gz"), "--vectors", path("vectors.nii"))
+	for _, name := range []string{"mask.nii.gz", "vectors.nii"} {
+		if got, err := datasets.GeometryOf(path(name)); err != nil || *got != want {
+			t.Errorf("%s lies at %v, %v, want %v", name, got, err, want)
+		}
 	}
 }

@@ -12,8 +12,8 @@ reference(opened) -> numpy.ndarray
     rejects the file or warns that it is damaged.
 explain(opened, ours, theirs) -> str or None
     The known reason of a difference, or None. ours and theirs are arrays or Rejected. Look
-    for the cause in the file, such as a field of its header or an oddity that the generator kept
-    by _common.record: a message alone explains too much.
+    for the cause in the file, such as a field of its header or an oddity that the generator added
+    to _common.MADE: a message alone explains too much.
 
 A format that is no image also has read(opened), which reads it by eccbench: an array or Rejected.
 
@@ -37,7 +37,7 @@ import numpy as np
 
 import eccbench
 
-from . import FORMATS, Rejected
+from . import FORMATS, Rejected, _common
 
 
 MEMORY = "/dev/shm"  # where files are made several times as fast as on a disk
@@ -84,6 +84,7 @@ def shown(answer):
 def examine(module, seed, folder):
     """Generate and compare one file. Return its outcome and what there is to print of it."""
     folder.mkdir()
+    _common.MADE.clear()
     opened = module.generate(np.random.default_rng(seed), folder)
     ours, theirs = getattr(module, "read", read)(opened), refer(module, opened)
     if isinstance(ours, Failed):
@@ -95,7 +96,7 @@ def examine(module, seed, folder):
     reason = module.explain(opened, ours, theirs)
     if reason:
         return reason, ""
-    return "UNEXPLAINED", f"eccbench  {shown(ours)}\nreference {shown(theirs)}"
+    return "UNEXPLAINED", f"eccbench  {shown(ours)}\nreference {shown(theirs)}\nmade      {', '.join(sorted(_common.MADE)) or 'valid'}"
 
 
 def compare(name, options):

@@ -15,6 +15,7 @@ from . import Rejected
 # NumPy types that eccbench reads, and the integers among them.
 INTEGERS = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"]
 FLOATS = ["f4", "f8"]
+MADE = set()  # what the generator made odd of the file, or chose for it, for explain
 
 
 def chance(rng, n):
@@ -35,16 +36,6 @@ def voxels(rng, dtype, shape):
         return (rng.integers(-1000, 1000, shape) / 4).astype(dtype)
     limits = np.iinfo(dtype)
     return rng.integers(max(-(2**24), limits.min), min(2**24, limits.max), shape).astype(dtype)
-
-
-def record(folder, flags):
-    """Keep what the generator made odd of a file, for made, in the folder that has it."""
-    (folder / "made.txt").write_text("\n".join(sorted(flags)))
-
-
-def made(path):
-    """What the generator made odd of the file at a path."""
-    return set(Path(path).with_name("made.txt").read_text().splitlines())
 
 
 def volume_of(opened):
@@ -102,6 +93,7 @@ def packed(rng, path, data):
     if kind == 0:
         whole += bytes(int(rng.integers(1, 600)))
     elif kind == 1:
+        MADE.add("longer")
         whole += b"\0" * int(rng.integers(3)) + b"end"
     elif kind == 2:
         whole = whole[: int(rng.integers(2, len(whole)))]
@@ -156,11 +148,12 @@ def by_cause(ours, head, reasons):
     return None
 
 
-def by_message(ours, reasons):
-    """The reason whose pattern our message has, or None."""
-    if isinstance(ours, Rejected):
-        for pattern, reason in reasons.items():
-            if re.search(pattern, str(ours)):
+def by_made(answer, reasons, made=MADE):
+    """The reason whose pattern the message of a rejection has, if one of its causes was made, or None.
+    reasons are tuples of the pattern, the causes, with commas between, and the reason."""
+    if isinstance(answer, Rejected):
+        for pattern, causes, reason in reasons:
+            if re.search(pattern, str(answer)) and made & set(causes.split(", ")):
                 return reason
     return None
 
@@ -182,7 +175,7 @@ def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         if theirs.dtype.kind == "f" and not np.isfinite(theirs).all() and "NaN or infinite" in str(ours):
             return "NaN and infinities are rejected"
-        if "trailing data" in str(ours):
+        if "trailing data" in str(ours) and "longer" in MADE:
             return "bytes behind the voxels are rejected"
         return None
     return None

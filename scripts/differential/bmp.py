@@ -6,7 +6,8 @@ import struct
 import numpy as np
 from PIL import Image
 
-from . import Rejected, _common
+from . import Rejected
+from ._common import MADE
 
 HEADERS = [12, 40, 40, 40, 52, 56, 64, 108, 124]
 # What eccbench rejects and Pillow reads: the message, what the generator made of the file, beside
@@ -22,11 +23,9 @@ POLICIES = {
     "colours are not a byte each": ("", "masks other than a byte each are rejected"),
     "the image is empty": ("", "negative sizes are rejected"),
 }
-MADE = set()  # the damage of the file, and beyond: its pixels may be beyond its palette
 
 
 def generate(rng, folder):
-    MADE.clear()
     path = folder / "image.bmp"
     if rng.integers(4) == 0:
         image = Image.fromarray(rng.integers(0, 256, (int(rng.integers(1, 9)), int(rng.integers(1, 9)))).astype("u1"))
@@ -38,7 +37,6 @@ def generate(rng, folder):
     odd = rng.integers(8)
     if odd < 3:
         MADE.add(("cut", "longer", "changed")[odd])
-    _common.record(folder, MADE)
     if odd == 0:
         data = data[: int(rng.integers(0, len(data)))]
     elif odd == 1:
@@ -79,7 +77,7 @@ def written(rng):
             entries[int(rng.integers(n)), 0] ^= 1
         palette = entries.tobytes()
         beyond = rng.integers(10) == 0
-        if beyond:
+        if beyond:  # of its palette
             MADE.add("beyond")
         pixels = (pixels.astype(int) % (1 << bits if beyond else n)).astype("u1")
     gap = bytes(int(rng.integers(1, 9))) if rng.integers(6) == 0 else b""
@@ -121,7 +119,7 @@ def reference(opened):
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         causes, reason = next((POLICIES[text] for text in POLICIES if text in str(ours)), ("", None))
-        return reason if _common.made(opened) & {"changed", *causes.split()} else None
+        return reason if MADE & {"changed", *causes.split()} else None
     with open(opened, "rb") as f:
         head = f.read(54)
     if head[28] in (4, 8) and head[14] > 12 and 0 < int.from_bytes(head[46:50], "little") <= 2:

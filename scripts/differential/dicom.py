@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pydicom
 
-from . import Rejected
+from . import Rejected, _common
+from ._common import MADE
 
 EXPLICIT, IMPLICIT, BIG = "1.2.840.10008.1.2.1", "1.2.840.10008.1.2", "1.2.840.10008.1.2.2"
 DEFLATED, RLE, JPEG = "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.5", "1.2.840.10008.1.2.4.90"
@@ -101,8 +102,10 @@ def write(rng, d, syntax, path):
     data = bytes(128) + b"DICM" + (length if rng.integers(4) else b"") + meta + body
     odd = rng.integers(40)
     if odd == 0:
+        MADE.add("cut")
         data = data[: int(rng.integers(1, len(data)))]
     elif odd == 1 and syntax != DEFLATED:
+        MADE.add("longer")
         data += bytes(int(rng.integers(1, 30)))
     path.write_bytes(data)
 
@@ -136,12 +139,14 @@ def pixels(rng, d, syntax, frames=1):
     data = values.tobytes()
     odd = rng.integers(16)
     if odd == 0:
+        MADE.add("longer pixels")
         data += bytes(int(rng.integers(1, 12)))
     elif odd == 1:
         data = data[: -int(rng.integers(1, len(data) + 1))]
     elif len(data) % 2 and odd < 12:
         data += b"\0"
     if syntax == BIG and bits == 8 and kind == "OW":
+        MADE.add("big-endian words")
         data = data + b"\0" * (len(data) % 2)
         data = np.frombuffer(data, ">u2").astype("<u2").tobytes()
     return kind, data, False
@@ -194,8 +199,11 @@ def single(rng, folder):
     elif odd == 3:
         d["ModalityLUTSequence"] = [{"LUTDescriptor": [256, 0, 16], "ModalityLUTType": "US", "LUTData": bytes(512 * int(rng.choice([1, 5])))}]
     elif odd == 4:
-        d.pop(str(rng.choice(["PixelRepresentation", "BitsStored", "HighBit", "PhotometricInterpretation", "SamplesPerPixel", "Rows"])))
+        missing = str(rng.choice(["PixelRepresentation", "BitsStored", "HighBit", "PhotometricInterpretation", "SamplesPerPixel", "Rows"]))
+        MADE.add("no " + missing)
+        d.pop(missing)
     elif odd == 5:
+        MADE.add("HighBit")
         d["HighBit"] = int(rng.integers(0, d["BitsAllocated"]))
     write(rng, d, syntax, folder / "image.dcm")
     return str(folder / "image.dcm")
@@ -396,22 +404,23 @@ def choose(orientation, places, index, volume):
     return orders[volume or 0]
 
 
-REJECTED = {
-    "transfer syntax": "JPEG and other compressions than RLE and deflate are not read",
-    "in big-endian words": "8-bit pixels in big-endian words are not read",
-    "are used up to bit": "HighBit is not BitsStored - 1: pydicom ignores it",
-    "ends inside an element|truncated: element (7fe[1-9a-f]|[89a-f])": "the file ends inside an element after the pixels: it is truncated, which pydicom does not say",
-    "bytes of pixels, where the header says": "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops",
-}
+# What eccbench rejects and pydicom reads: the message, what the generator made, and why.
+REASONS = [
+    ("in big-endian words", "big-endian words", "8-bit pixels in big-endian words are not read"),
+    ("are used up to bit", "HighBit", "HighBit is not BitsStored - 1: pydicom ignores it"),
+    ("ends inside an element|truncated: element (7fe[1-9a-f]|[89a-f])", "cut, longer", "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
+    ("bytes of pixels, where the header says", "longer pixels", "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops"),
+]
+
+# What pydicom rejects and eccbench reads.
+STRICTER = [
+    ("Missing required.*(Samples per Pixel|Photometric)", "no SamplesPerPixel, no PhotometricInterpretation", "SamplesPerPixel and PhotometricInterpretation may be missing: the pixels are grey"),
+]
 
 
 def explain(opened, ours, theirs):
-    if isinstance(ours, Rejected):
-        return next((reason for words, reason in REJECTED.items() if re.search(words, str(ours))), None)
-    if isinstance(theirs, Rejected):
-        if re.search("Missing required.*(Samples per Pixel|Photometric)", str(theirs)):
-            return "SamplesPerPixel and PhotometricInterpretation may be missing: the pixels are grey"
-        return None
+    if isinstance(ours, Rejected) or isinstance(theirs, Rejected):
+        return _common.by_made(ours, REASONS) or _common.by_made(theirs, STRICTER)
     if ours.shape == theirs.shape and np.array_equal(ours, theirs.astype(np.float32)):
         return "scaled values are rounded to float32, where no two become one"
     return None

@@ -7,7 +7,7 @@ import nibabel
 import numpy as np
 
 from . import Rejected, _common
-from ._common import chance, pick
+from ._common import MADE, chance, pick
 
 logging.getLogger("nibabel.global").setLevel(logging.CRITICAL + 1)
 CODES = {2: "u1", 256: "i1", 4: "i2", 512: "u2", 8: "i4", 768: "u4", 1024: "i8", 1280: "u8", 16: "f4", 64: "f8"}
@@ -27,6 +27,8 @@ def generate(rng, folder):
     dim = [len(axes), *axes[::-1], *[pick(rng, [1, 0])] * (7 - len(axes))]
     if chance(rng, 40):
         dim[int(rng.integers(3))] = pick(rng, [0, -1, 9])
+    if not 2 <= dim[0] <= 7:
+        MADE.add("axes")
     size = 540 if two else 348
     extension = chance(rng, 5) and not pair
     ext = bytes([1, 0, 0, 0]) + struct.pack(order + "2i", 32, 6) + b"text".ljust(24, b"\0") if extension else bytes(4)
@@ -34,6 +36,8 @@ def generate(rng, folder):
     if chance(rng, 8) and not extension:
         offset += pick(rng, [12, 16, 32])
     said = offset if not chance(rng, 30) else pick(rng, [0, -1, size, size - 4, offset + 0.5 if not two else offset + 1])
+    if said != offset:
+        MADE.add("offset")
     slope = pick(rng, [(0, 0), (0, 0), (1, 0), (1, 0), (0, 5), (2, 0), (0.5, -3), (1, 1), (-1, 0), (np.nan, 0), (np.nan, np.nan), (2, np.nan), (np.inf, 0)])
     head = (nifti2 if two else nifti1)(order, pair, dim, code if not chance(rng, 30) else pick(rng, ODD_CODES), array.itemsize * 8, said, slope)
     if chance(rng, 60):
@@ -43,6 +47,7 @@ def generate(rng, folder):
     if chance(rng, 20):
         data = data[: int(rng.integers(len(data) + 1))]
     elif chance(rng, 20):
+        MADE.add("longer")
         data += bytes(int(rng.integers(1, 9)))
     volume = int(rng.integers(max(1, int(np.prod(axes[:-3]))))) if len(axes) > 3 and not chance(rng, 6) else None
     if pair:
@@ -89,14 +94,13 @@ def reference(opened):
     return _common.image(array.transpose(), volume)
 
 
-REASONS = {
-    "ANALYZE": "ANALYZE 7.5 is rejected",
-    "the voxels are said to start at": "voxels start at a whole number behind the header",
-    "axes; want": "an image has 2 to 7 axes",
-    "data type": "a type that is no integer or float of up to 64 bits is rejected",
-    "its magic is": "a damaged magic is rejected",
-}
+# What eccbench rejects and nibabel reads: the message, what the generator made, and why.
+REASONS = [
+    ("the voxels are said to start at", "offset", "voxels start at a whole number behind the header"),
+    ("trailing data", "offset", "voxels that start before the place where they were written leave bytes behind"),
+    ("axes; want", "axes", "an image has 2 to 7 axes"),
+]
 
 
 def explain(opened, ours, theirs):
-    return _common.by_message(ours, REASONS) or _common.explain(opened, ours, theirs) or _common.rounded(ours, theirs)
+    return _common.by_made(ours, REASONS) or _common.explain(opened, ours, theirs) or _common.rounded(ours, theirs)

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 
 from . import Rejected, _common, npy
-from ._common import chance, pick
+from ._common import MADE, chance, pick
 
 
 def generate(rng, folder):
@@ -17,10 +17,13 @@ def generate(rng, folder):
     names = ["image", "a/b", "arr_0", "ünï"][: int(rng.integers(1, 4)) if chance(rng, 3) else 1]
     with zipfile.ZipFile(archive, "w") as z:
         for name in names:
+            MADE.clear()  # the last is opened
             data, volume = npy.array_file(rng)
             method = pick(rng, [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]) if not chance(rng, 30) else zipfile.ZIP_BZIP2
             with z.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=chance(rng, 3)) if method == zipfile.ZIP_STORED else nothing() as f:
                 f.write(data)
+            if method == zipfile.ZIP_BZIP2:
+                MADE.add("bzip2")
             if method != zipfile.ZIP_STORED:
                 z.writestr(name + ".npy", data, method)
             wanted = (name, volume)
@@ -30,6 +33,8 @@ def generate(rng, folder):
             z.comment = b"a comment"
     data = archive.getvalue()
     odd = rng.integers(8)
+    if odd < 3:
+        MADE.add(("cut archive", "longer archive", "changed archive")[odd])
     if odd == 0:
         data = data[: int(rng.integers(1, len(data)))]
     elif odd == 1:
@@ -73,19 +78,21 @@ def reference(opened):
     return _common.image(array, None if volume is None else int(volume), space=False)
 
 
-REASONS = {
-    "compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)": "a compressed array ends where the archive says, with the end of its stream",
-    "trailing data after the archive": "bytes behind the archive are rejected",
-    "unsupported compression algorithm": "members are stored or deflated, as NumPy writes them",
-    "not an npz archive|lie beyond the end of the archive": "a damaged directory is rejected, whatever part of it NumPy uses",
-    "is said to be": "lengths that differ between the parts of a directory are rejected",
-}
+# What eccbench rejects and NumPy reads: the message, what the generator made, and why.
+REASONS = [
+    ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive", "a compressed array ends where the archive says, with the end of its stream"),
+    ("trailing data after the archive", "longer archive", "bytes behind the archive are rejected"),
+    ("unsupported compression algorithm", "bzip2, changed archive", "members are stored or deflated, as NumPy writes them"),
+    ("not an npz archive|lie beyond the end of the archive", "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
+    ("is said to be", "changed archive", "lengths that differ between the parts of a directory are rejected"),
+]
+
+# What NumPy rejects and eccbench reads.
+STRICTER = [
+    ("zip file version", "changed archive", "the version that an archive asks for does not matter"),
+    ("Bad magic number for file header|File name in directory|Overlapped|local header", "changed archive", "of a local header only the offset of its data is used, of which the directory says all else"),
+]
 
 
 def explain(opened, ours, theirs):
-    if isinstance(theirs, Rejected) and not isinstance(ours, Rejected):
-        if "zip file version" in str(theirs):
-            return "the version that an archive asks for does not matter"
-        if re.search("Bad magic number for file header|File name in directory|Overlapped|local header", str(theirs)):
-            return "of a local header only the offset of its data is used, of which the directory says all else"
-    return _common.by_message(ours, REASONS) or npy.explain(opened, ours, theirs)
+    return _common.by_made(ours, REASONS) or _common.by_made(theirs, STRICTER) or npy.explain(opened, ours, theirs)

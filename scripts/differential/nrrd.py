@@ -10,7 +10,7 @@ import numpy as np
 import SimpleITK
 
 from . import Rejected, _common
-from ._common import chance, pick
+from ._common import MADE, chance, pick
 
 SimpleITK.ProcessObject.SetGlobalWarningDisplay(False)
 NAMES = {
@@ -37,6 +37,7 @@ def generate(rng, folder):
     if array.itemsize > 1 or chance(rng, 3):
         fields.append(("endian", pick(rng, ["big", "BIG"] if big and chance(rng, 20) and not itk else ["big"] if big else ["little"])))
     if chance(rng, 60):
+        MADE.add("type")
         fields[0] = ("type", pick(rng, ["block", "long double", "FLOAT", "half"]))
     fields += extras(rng, len(axes))
     kinds = kinds_of(rng, len(axes)) if not itk and chance(rng, 3) else None
@@ -98,6 +99,7 @@ def data_of(rng, folder, array, axes, fields, itk):
     if chance(rng, 20):
         data = data[: int(rng.integers(len(data) + 1))]
     elif chance(rng, 20):
+        MADE.add("longer")
         data += b"\0" * int(rng.integers(1, 9))
     data = lines + skip + data
     place = int(rng.integers(6))
@@ -206,4 +208,5 @@ def explain(opened, ours, theirs):
             return "the order of fields does not matter"
         if re.search("KeyError 'FLOAT'|Unsupported encoding|missing required field|Invalid endian|Invalid header", str(theirs)):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
-    return _common.by_cause(ours, head, REASONS) or _common.explain(opened, ours, theirs)
+    smaller = [("trailing data", "type", "bytes behind the voxels are rejected")]
+    return _common.by_cause(ours, head, REASONS) or _common.by_made(ours, smaller) or _common.explain(opened, ours, theirs)

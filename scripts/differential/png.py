@@ -2,12 +2,12 @@
 
 import struct
 import zlib
-from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageFile
 
 from . import Rejected
+from ._common import MADE
 
 ImageFile.LOAD_TRUNCATED_IMAGES = False
 DEPTHS = {0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16]}
@@ -46,7 +46,7 @@ def generate(rng, folder):
     w, h = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     interlaced = int(rng.integers(4) == 0)
     n = SAMPLES[colour]
-    made = {f"colour{colour}"}
+    MADE.add(f"colour{colour}")
     grey = rng.integers(0, 1 << depth, (h, w))
     pixels = np.repeat(grey[..., None], n, 2)
     if n in (2, 4):
@@ -68,7 +68,7 @@ def generate(rng, folder):
         parts.append(chunk(b"tRNS", struct.pack(">H", int(rng.integers(1 << depth)))))
     elif extra == 1:
         kind = bytes(rng.choice([b"acTL", b"pCAL", b"CgBI"]))
-        made.add(kind.decode())
+        MADE.add(kind.decode())
         parts.append(chunk(kind, bytes(8)))
     elif extra == 2:
         kind = bytes(rng.choice(SHOWN))
@@ -77,8 +77,7 @@ def generate(rng, folder):
     data = b"\x89PNG\r\n\x1a\n" + b"".join(parts)
     odd = rng.integers(8)
     if odd < 3:
-        made.add(("cut", "longer", "changed")[odd])
-    (folder / "made.txt").write_text(" ".join(sorted(made)))
+        MADE.add(("cut", "longer", "changed")[odd])
     if odd == 0:
         data = data[: int(rng.integers(0, len(data)))]
     elif odd == 1:
@@ -145,8 +144,7 @@ CAUSES = {
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
-        made = set(Path(opened).with_name("made.txt").read_text().split())
-        return POLICIES[text] if text and made & {"changed", *CAUSES.get(text, "").split()} else None
+        return POLICIES[text] if text and MADE & {"changed", *CAUSES.get(text, "").split()} else None
     if not isinstance(theirs, Rejected) and ours.dtype == np.uint16 and np.array_equal(ours >> 8, theirs):
         return "Pillow reads the upper 8 of 16 bits of colours and of grey with alpha"
     return None

@@ -15,6 +15,7 @@ import tifffile
 from PIL import Image
 
 from . import Rejected, _common
+from ._common import MADE
 
 TYPES = ["u1", "u1", "u2", "u2", "i1", "i2", "u4", "i4", "f2", "f4", "f8", "u8", "i8", "?"]
 KINDS = ["plain", "shaped", "imagej", "ome", "depth", "reduced", "series", "below", "pillow", "colours"]
@@ -23,7 +24,6 @@ FILES = Path(__file__).parents[2] / "datasets/testdata/files"
 FIXTURES = [p.read_bytes() for p in sorted(FILES.glob("*.tif")) if p.stat().st_size < 1000]
 LARGEST = 1 << 20  # damaged headers make tifffile allocate what they say
 WARNINGS = []
-MADE = set()  # the features and the damage of the file that is generated, kept beside it
 
 
 class Collect(logging.Handler):
@@ -36,14 +36,7 @@ logging.getLogger("tifffile").propagate = False
 
 
 def generate(rng, folder):
-    MADE.clear()
-    opened = make(rng, folder / "image.tif")
-    _common.record(folder, MADE)
-    return opened
-
-
-def make(rng, path):
-    """Write a file. Return what is opened of it."""
+    path = folder / "image.tif"
     if rng.integers(6) == 0:
         path.write_bytes(mutant(rng))
         return f"file/path={path}"
@@ -392,8 +385,7 @@ CAUSES = {
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
-        made = _common.made(asked(opened)[1])
-        if not made & {"changed", *CAUSES.get(text, "").split()}:
+        if not MADE & {"changed", *CAUSES.get(text, "").split()}:
             return None
         return POLICIES.get(text)
     options, path = asked(opened)
@@ -401,7 +393,7 @@ def explain(opened, ours, theirs):
         tag = re.search(r"TiffTag (\d+)", str(theirs))
         if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal|instances of|must be integers", str(theirs)):
             return "tags that do not bear on the pixels, and the types of others, are not looked into"
-        if "coercing invalid ASCII" in str(theirs) and "changed" in _common.made(path):
+        if "coercing invalid ASCII" in str(theirs) and "changed" in MADE:
             return "a description ends at its first NUL, whatever follows"
         if options and re.search("compress|_decode|BAD_DATA|corrupted", str(theirs)):
             return "the other volumes are not decompressed"

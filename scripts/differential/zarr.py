@@ -21,11 +21,11 @@ from zarr import AsyncGroup
 from zarr.api import asynchronous
 
 from . import Rejected, _common
+from ._common import MADE  # "NAME:FLAG" for the odd fields and the damage of an array
 
 TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "b1"]
 NAMES = {"b1": "bool", **{f"{k}{n}": f"{word}{8 * n}" for k, word in (("u", "uint"), ("i", "int"), ("f", "float")) for n in (1, 2, 4, 8)}}
 FILLS = ["NaN", "Infinity", "-Infinity"]
-MADE = set()  # the odd fields and the damage of each array: "NAME:FLAG"
 
 warnings.filterwarnings("ignore", ".* chunks missing", UserWarning)
 zarr.config.set({"async.concurrency": 1})
@@ -50,13 +50,7 @@ def choose(rng, *choices):
 
 
 def generate(rng, folder):
-    MADE.clear()
-    opened = make(rng, folder / "image.zarr")
-    _common.record(folder, MADE)
-    return opened
-
-
-def make(rng, path):
+    path = folder / "image.zarr"
     if chance(rng, 5):
         return ome(rng, path)
     ndim = choose(rng, 0, 1, 2, 2, 3, 3, 3, 4) if chance(rng, 3) else choose(rng, 2, 3)
@@ -378,13 +372,13 @@ def explain(opened, ours, theirs):
     keys, path = keys_of(opened)
     array = Path(path, keys.get("array", "0"))
     name = array.name if any((array / meta).exists() for meta in (".zarray", "zarr.json")) else Path(path).name
-    flags = {flag.removeprefix(name + ":") for flag in _common.made(path) if flag.startswith(name + ":")}
+    flags = {flag.removeprefix(name + ":") for flag in MADE if flag.startswith(name + ":")}
     if isinstance(ours, Rejected) == isinstance(theirs, Rejected):
         return None
     if isinstance(ours, Rejected) and "NaN or infinite" in str(ours) and not np.isfinite(theirs).all():
         return "NaN and infinities are rejected"
     said, reasons = (ours, REASONS) if isinstance(ours, Rejected) else (theirs, STRICTER)
-    return next((reason for pattern, causes, reason in reasons if re.search(pattern, str(said)) and flags & set(causes.split(", "))), None)
+    return _common.by_made(said, reasons, flags)
 
 
 # What eccbench rejects and zarr-python reads: the message, the field or the damage that causes it,

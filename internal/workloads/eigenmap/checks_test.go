@@ -1347,10 +1347,10 @@ func filesHold(t *testing.T) {
 		{".nii.gz", "a note", "eigenvectors", flat},
 	} {
 		var one, two bytes.Buffer
-		if err := WriteMask(&one, c.extension, blank{s: c.shape}, mask, "a note"); err != nil {
+		if err := WriteMask(&one, c.extension, blank{s: c.shape}, mask, nil, "a note"); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteVectors(&two, c.extension, blank{s: c.shape}, vectors, "a note"); err != nil {
+		if err := WriteVectors(&two, c.extension, blank{s: c.shape}, vectors, nil, "a note"); err != nil {
 			t.Fatal(err)
 		}
 		for what, b := range map[string]*bytes.Buffer{"mask": &one, "vectors": &two} {
@@ -1373,11 +1373,11 @@ func filesHold(t *testing.T) {
 			}
 		}
 	}
-	if err := WriteMask(io.Discard, ".jpg", blank{s: flat}, mask, ""); err == nil {
+	if err := WriteMask(io.Discard, ".jpg", blank{s: flat}, mask, nil, ""); err == nil {
 		t.Error("a format that there is not")
 	}
 	var volume bytes.Buffer
-	if err := WriteMask(&volume, ".npy", blank{s: flat, axes: 3}, mask, ""); err != nil || !strings.Contains(volume.String(), "'shape': (1, 2, 3), ") {
+	if err := WriteMask(&volume, ".npy", blank{s: flat, axes: 3}, mask, nil, ""); err != nil || !strings.Contains(volume.String(), "'shape': (1, 2, 3), ") {
 		t.Errorf("a volume of one slice: %q, %v", volume.String(), err)
 	}
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.PNG": ".png", "e.gz": "", "f": ""} {
@@ -1386,7 +1386,7 @@ func filesHold(t *testing.T) {
 		}
 	}
 	for s, want := range map[grid.Shape]bool{{D: 1, H: 1, W: 1 << 16}: true, {D: 1, H: 1, W: 1<<16 + 1}: false, {D: 1, H: 1 << 16, W: 1}: true, {D: 3, H: 1 << 15, W: 1}: false} {
-		if err := WriteMask(io.Discard, ".png", blank{s: s}, make([]bool, s.Voxels()), ""); (err == nil) != want {
+		if err := WriteMask(io.Discard, ".png", blank{s: s}, make([]bool, s.Voxels()), nil, ""); (err == nil) != want {
 			t.Errorf("a picture of %v: %v", s, err)
 		}
 	}
@@ -1402,12 +1402,12 @@ func picturesShow(t *testing.T) {
 		want, another uint8
 	}{
 		{func(w io.Writer) error {
-			return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, "")
+			return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, nil, "")
 		}, 3, 1, 1, 255, 0},
 		{func(w io.Writer) error {
-			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, "")
+			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, nil, "")
 		}, 3 + apart + 3, 3 + apart + 1, 0, 255, 128},
-		{func(w io.Writer) error { return WriteVectors(w, ".png", s, [][]float64{make([]float64, 6)}, "") }, 3, 2, 1, 128, 128},
+		{func(w io.Writer) error { return WriteVectors(w, ".png", s, [][]float64{make([]float64, 6)}, nil, "") }, 3, 2, 1, 128, 128},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {

@@ -42,9 +42,9 @@ func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
 }
 
 // WriteMask writes a mask of an image in the format of an extension: uint8, 255 within
-// it in a PNG, where slices are one below the other, and 1 otherwise. The note is one line that
-// formats with comments hold.
-func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, note string) error {
+// it in a PNG, where slices are one below the other, and 1 otherwise. affine, which may be nil, and
+// note, one line, are written to NIfTI files.
+func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affine *[3][4]float64, note string) error {
 	one := uint8(1)
 	if extension == ".png" {
 		one = 255
@@ -58,7 +58,8 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, note 
 	if extension == ".png" {
 		return picture(w, in.Shape(), [][]uint8{values})
 	}
-	return write(w, extension, "u1", in, 1, note, "mask", func(w io.Writer) error {
+	h := headers.Nifti{Kind: "u1", Affine: affine, Note: note, Name: "mask"}
+	return write(w, extension, in, 1, h, func(w io.Writer) error {
 		_, err := w.Write(values)
 		return err
 	})
@@ -66,7 +67,7 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, note 
 
 // WriteVectors writes vectors of numbers for each voxel: float32, one after the other along the
 // slowest axis; in a PNG side by side, from black through grey, which is 0, to white.
-func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]float64, note string) error {
+func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]float64, affine *[3][4]float64, note string) error {
 	if extension == ".png" {
 		list := make([][]uint8, len(vectors))
 		for k, x := range vectors {
@@ -81,7 +82,8 @@ func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]flo
 		}
 		return picture(w, in.Shape(), list)
 	}
-	return write(w, extension, "f4", in, int64(len(vectors)), note, "eigenvectors", func(w io.Writer) error {
+	h := headers.Nifti{Kind: "f4", Affine: affine, Note: note, Name: "eigenvectors"}
+	return write(w, extension, in, int64(len(vectors)), h, func(w io.Writer) error {
 		var number [4]byte
 		for _, x := range vectors {
 			for _, v := range x {
@@ -96,7 +98,7 @@ func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]flo
 }
 
 // write writes a header and numbers of one image, or of several.
-func write(w io.Writer, extension, kind string, in grid.Source, images int64, note, name string, numbers func(io.Writer) error) error {
+func write(w io.Writer, extension string, in grid.Source, images int64, h headers.Nifti, numbers func(io.Writer) error) error {
 	s := in.Shape()
 	var header []byte
 	var err error
@@ -106,16 +108,16 @@ func write(w io.Writer, extension, kind string, in grid.Source, images int64, no
 		if grid.Dim(in) == 3 {
 			shape = []int64{s.D, s.H, s.W}
 		}
-		if kind == "f4" {
+		if h.Kind == "f4" {
 			shape = append([]int64{images}, shape...)
 		}
-		header = headers.Npy(kind, shape...)
+		header = headers.Npy(h.Kind, shape...)
 	case ".nii.gz", ".nii":
-		shape := []int64{s.W, s.H, s.D}
-		if kind == "f4" {
-			shape = append(shape, images)
+		h.Shape = []int64{s.W, s.H, s.D}
+		if h.Kind == "f4" {
+			h.Shape = append(h.Shape, images)
 		}
-		if header, err = (headers.Nifti{Kind: kind, Shape: shape, Note: note, Name: name}).Header(); err != nil {
+		if header, err = h.Header(); err != nil {
 			return err
 		}
 	default:

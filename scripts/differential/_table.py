@@ -1,0 +1,44 @@
+"""Print the table and the explained differences of doc/formats/README.md, from what runs printed.
+
+    python -m differential._table LOG ...
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+TITLES = {
+    "bmp": ("BMP", "Pillow"), "dicom": ("DICOM", "pydicom"), "fits": ("FITS", "Astropy"), "mesh": ("Meshes", "trimesh, meshio"),
+    "metaimage": ("MetaImage", "SimpleITK"), "mrc": ("MRC", "mrcfile"), "nifti": ("NIfTI", "nibabel"), "npy": ("NumPy npy", "NumPy"),
+    "npz": ("NumPy npz", "NumPy"), "nrrd": ("NRRD", "pynrrd, SimpleITK"), "png": ("PNG", "Pillow"), "tiff": ("TIFF", "tifffile"),
+    "zarr": ("Zarr", "zarr-python"),
+}
+AGREED = ("same voxels", "both reject", "UNEXPLAINED")
+
+
+def runs(paths):
+    """The number of files of each outcome, most first, by format."""
+    found = {}
+    for path in paths:
+        for name, counts in re.findall(r"^(\w+): \d+ files\n((?: +\d+  .*\n)+)", Path(path).read_text(), re.M):
+            found[name] = {outcome: int(n) for n, outcome in re.findall(r"^ +(\d+)  (.*)$", counts, re.M)}
+    return found
+
+
+def main():
+    found = runs(sys.argv[1:])
+    print("| format | reference | files | same voxels | both reject | explained | unexplained |\n|---|---|---|---|---|---|---|")
+    lists = []
+    for name, counts in sorted(found.items()):
+        title, library = TITLES[name]
+        explained = [f"{outcome} ({n})" for outcome, n in counts.items() if outcome not in AGREED]
+        same, reject, unexplained = (counts.get(outcome, 0) for outcome in AGREED)
+        total = sum(counts.values())
+        page = "npy" if name == "npz" else name
+        print(f"| [{title}]({page}.md) | {library} | {total} | {same} | {reject} | {total - same - reject - unexplained} | {unexplained} |")
+        lists.append(textwrap.fill(f"- **{title}**: {'; '.join(explained)}.", 100, subsequent_indent="  ", break_on_hyphens=False))
+    print("\nThe explained differences, with the number of files of this run:\n", *lists, sep="\n")
+
+
+main()
