@@ -80,8 +80,9 @@ var floor = map[string]int{
 	"internal/workloads/read": 4,
 	"internal/workloads/gvf":  4,
 
-	"internal/workloads/betti/counting": 4,
-	"internal/workloads/betti/unions":   4,
+	"internal/workloads/betti/counting":  4,
+	"internal/workloads/betti/unions":    4,
+	"internal/workloads/softecc/onepass": 4,
 
 	"internal/workloads/betti/counting/countingtest": 4,
 	"internal/workloads/eigenmap":                    4,

@@ -37,7 +37,9 @@ func checks() []checktest.Check {
 		{Name: "what laws are about", Of: lawsApply},
 		{Name: "what laws ask", Of: lawsAsk},
 		{Name: "how long laws take", Of: lawsTake},
-		{Name: "samples", Of: samplesAreSpread},
+		{Name: "one pass", Of: onePassDefines},
+		{Name: "a wrong number", Of: onePassSees},
+		{Name: "what one pass takes", Of: onePassTakes},
 		{Name: "a threshold above a table", Of: boxOfTables},
 		{Name: "laws where λ is large", Of: lawsOfSteep},
 		{Name: "answers that lack numbers", Of: lawsCount},
@@ -47,7 +49,7 @@ func checks() []checktest.Check {
 		{Name: "names and shared images", Of: namesAndSharing},
 		{Name: "problems that are smaller", Of: thresholdsAreFewer},
 		{Name: "answers in bytes", Of: encoding},
-		{Name: "changes of voxels", Of: changesAddUp},
+		{Name: "the most of a voxel", Of: mostOfAVoxel},
 		{Name: "what names draw", Of: namesDraw},
 	}
 }
@@ -186,14 +188,14 @@ func limitIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			some := p.with(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] })
-			fast, slow := cells(some, values).chi, allCells(some, values).chi
+			slow := allCells(p.with(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] }), values).chi
+			fast := p.inOnePass().Answer(values, Limit).Chi
 			for k, chi := range define(t, p).Chi {
 				want, err := ecc.Characteristic(p.Source, int64(k))
 				if p.Vertices {
 					want, err = ofVertices(p.Shape(), values, p.Ladder().Value(int64(k))), nil
 				}
-				if err != nil || float64(want) != chi || k < 2 && (fast[k] != chi || slow[k] != chi) {
+				if err != nil || float64(want) != chi || fast[k] != chi || k < 2 && slow[k] != chi {
 					t.Fatalf("%s%s, level %d: %v, want %d, %v", image, vertices, k, chi, want, err)
 				}
 			}
@@ -321,17 +323,16 @@ func lawsSee(t *testing.T) {
 		out, asked  int
 		by, askedBy float64
 	}{
-		"above all values χ is that of the box":    {0, chi, 0, 1e-8},
-		"definition at some thresholds and voxels": {chi | tau | image, 0, 2e-5, 0},
-		"∂v and ∂α are moments of ∂X":              {image | direction | alpha, 0, 3e-5, 0},
-		"the exact curve where λ → ∞":              {0, chi, 0, 1e-6},
-		"∂τ and ∂λ by differences":                 {tau | lambda, chi, 0.03, 0.1},
-		"∂X along a direction by differences":      {image, chi, 0.002, 0.1},
-		"∂v and ∂α by differences":                 {direction | alpha, chi, 0.3, 0.1},
-		"linear in the upstream gradient":          {chi | gradients, gradients, 2e-4, 2e-4},
-		"the image and u flipped":                  {chi | gradients, chi | gradients, 4e-5, 4e-5},
-		"X and τ shifted":                          {0, chi | tau | image | lambda | alpha, 0, 4e-5},
-		"everything twice as large":                {chi | gradients, chi | gradients, 4e-5, 2e-4},
+		"above all values χ is that of the box": {0, chi, 0, 1e-8},
+		"one pass over all cells":               {chi | gradients, 0, 2e-5, 0},
+		"the exact curve where λ → ∞":           {0, chi, 0, 1e-6},
+		"∂τ and ∂λ by differences":              {tau | lambda, chi, 0.03, 0.1},
+		"∂X along a direction by differences":   {image, chi, 0.002, 0.1},
+		"∂v and ∂α by differences":              {direction | alpha, chi, 0.3, 0.1},
+		"linear in the upstream gradient":       {chi | gradients, gradients, 2e-4, 2e-4},
+		"the image and u flipped":               {chi | gradients, chi | gradients, 4e-5, 4e-5},
+		"X and τ shifted":                       {0, chi | tau | image | lambda | alpha, 0, 4e-5},
+		"everything twice as large":             {chi | gradients, chi | gradients, 4e-5, 2e-4},
 	}
 	for _, vertices := range []string{"", "/vertices=1"} {
 		p := open(t, "softecc/m=6/lambda=30/alpha=100/dir=3"+vertices+"/of=distinct/shape=14x13x12/type=float32/seed=3")
@@ -593,26 +594,26 @@ func lawsAsk(t *testing.T) {
 // How long laws take is said for each voxel, of all cores.
 func lawsTake(t *testing.T) {
 	cores := int64(runtime.GOMAXPROCS(0))
-	for _, c := range []struct{ voxels, some int64 }{{1000, 2}, {1<<21 + 5, 1}} {
-		p := &Problem{Source: gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: c.voxels}, make([]uint8, c.voxels)...), Tau: make([]float64, 9)}
+	for _, voxels := range []int64{1000, 1<<21 + 5} {
+		p := &Problem{Source: gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: voxels}, make([]uint8, voxels)...), Tau: make([]float64, 9)}
 		for _, vertices := range []bool{false, true} {
 			p.Vertices = vertices
-			definition, curve := int64(100), int64(60)
+			curve := int64(60)
 			if vertices {
-				definition, curve = 300, 300*someLevels
+				curve = 300 * someLevels
 			}
-			for name, want := range map[string]int64{"definition at some thresholds and voxels": definition * c.some, "the exact curve where λ → ∞": curve, "∂X along a direction by differences": 80} {
+			for name, want := range map[string]int64{"the exact curve where λ → ∞": curve, "∂X along a direction by differences": 80} {
 				l := laws()[slices.IndexFunc(laws(), func(l law) bool { return l.Name == name })]
-				if got := l.Work(p); int64(got) != want*c.voxels/cores {
-					t.Errorf("%s takes %v of %d voxels, want %d ns for each", name, got, c.voxels, want)
+				if got := l.Work(p); int64(got) != want*voxels/cores {
+					t.Errorf("%s takes %v of %d voxels, want %d ns for each", name, got, voxels, want)
 				}
 			}
 		}
 	}
 }
 
-// Laws hold up to where roundings drown what they look at, and look at more of small images than of
-// large ones. Where they say that they do not apply, they ask nothing.
+// Laws hold up to where roundings drown what they look at. Where they say that they do not apply,
+// they ask nothing.
 func lawsApply(t *testing.T) {
 	for _, levels := range [][]float32{{-2, -1}, {-2, 0, 1}, {-1, 2}, {-1, 0, 2}, {1, 2}} { // up to 2 + 3 from 0
 		l, err := grid.Table(levels)
@@ -634,15 +635,6 @@ func lawsApply(t *testing.T) {
 			t.Errorf("%v is coarse: %v", shape, p.coarse())
 		}
 	}
-	for _, c := range []struct {
-		voxels    int64
-		tau, want int
-	}{{1 << 21, 9, 2}, {1<<21 + 1, 9, 1}, {9, 1, 1}, {9, 2, 2}} {
-		p := &Problem{Source: blank(grid.Shape{D: 1, H: 1, W: c.voxels}), Tau: make([]float64, c.tau)}
-		if got := someThresholds(p); got != c.want {
-			t.Errorf("%d of %d thresholds for %d voxels, want %d", got, c.tau, c.voxels, c.want)
-		}
-	}
 	// Where Y has many roundings, answers are right all the same.
 	for name, apart := range map[string][]string{ // which laws do not apply
 		"softecc/m=64/lambda=10000/alpha=700/dir=3/of=noise/shape=13x12/type=uint16/levels=1000/seed=3": {"∂τ and ∂λ by differences", "∂X along a direction by differences", "∂v and ∂α by differences"},
@@ -660,56 +652,6 @@ func lawsApply(t *testing.T) {
 			if none := slices.Contains(apart, l.Name); d != nil || none != errors.Is(err, verify.ErrNotApplicable) || !none && (err != nil || len(list) == 0) || none && asked > 0 {
 				t.Errorf("%s: %s: %v, %d numbers, %v", name, l.Name, d, len(list), err)
 			}
-		}
-	}
-}
-
-// The definition is held to two thresholds, or to all where they are fewer, and to all voxels of a
-// small image; of a large one to voxels from all over it.
-func samplesAreSpread(t *testing.T) {
-	sees := func(p *Problem, out Answer) bool {
-		t.Helper()
-		list, err := sampled(p, out, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.ContainsFunc(list, func(m verify.Measure) bool { return !(m.Value <= m.Limit) })
-	}
-	for m, want := range [][]int{1: {0}, {0, 1}, {0, 1}, {0, 2}, {2, 4}, {0, 3}, {3, 6}, {4, 7}} {
-		if m == 0 {
-			continue
-		}
-		p := open(t, fmt.Sprintf("softecc/m=%d/lambda=20/alpha=100/dir=3/of=noise/shape=6x5/type=uint8/seed=3", m))
-		right := define(t, p)
-		var chi, tau []int
-		for j := range m {
-			for list, seen := range map[*float64]*[]int{&right.Chi[j]: &chi, &right.DTau[j]: &tau} {
-				was := *list
-				*list += 10 * p.Lambda
-				if sees(p, right) {
-					*seen = append(*seen, j)
-				}
-				*list = was
-			}
-		}
-		if !slices.Equal(chi, want) || !slices.Equal(tau, want) || sees(p, right) {
-			t.Errorf("of %d thresholds %v and %v are looked at, want %v", m, chi, tau, want)
-		}
-	}
-	for _, c := range []struct {
-		shape       string
-		first, step int
-	}{{"64x64", 0, 4096}, {"64x64", 1000, 4096}, {"64x64", 2777, 4096}, {"64x64", 4095, 4096}, {"65x64", 5, 50}, {"300x100", 0, 100}, {"300x100", 29_000, 20}} {
-		p := open(t, "softecc/m=1/lambda=2/alpha=0/dir=3/of=noise/shape="+c.shape+"/type=uint8/seed=3")
-		out := define(t, p)
-		if sees(p, out) {
-			t.Errorf("%s: a right answer is wrong", c.shape)
-		}
-		for i := c.first; i < len(out.DX); i += c.step {
-			out.DX[i] += float32(p.Steepest())
-		}
-		if !sees(p, out) {
-			t.Errorf("%s: no voxel from %d on in steps of %d is looked at", c.shape, c.first, c.step)
 		}
 	}
 }
@@ -757,7 +699,7 @@ func lawsCount(t *testing.T) {
 		wrong := right
 		change(&wrong)
 		beyond := func(m verify.Measure) bool { return !(m.Value <= m.Limit) }
-		if list, err := sampled(p, wrong, nil); err != nil || !slices.ContainsFunc(list, beyond) {
+		if list, err := onePass(p, wrong, nil); err != nil || !slices.ContainsFunc(list, beyond) {
 			t.Errorf("%s: %v, %v", what, list, err)
 		}
 		for last := range 2 {
@@ -988,43 +930,28 @@ func encoding(t *testing.T) {
 	}
 }
 
-// The changes of all voxels add up to χ of the box, and none is beyond the bound, which the
-// middle of a cube reaches.
-func changesAddUp(t *testing.T) {
-	for _, image := range []string{"of=noise/shape=24x23x22/type=float32/seed=1", "of=noise/shape=61x59/type=uint8/levels=3/seed=1", "of=constant/shape=4x3x2/type=uint8", "vertices=1/of=noise/shape=24x23x22/type=float32/seed=1", "vertices=1/of=noise/shape=61x59/type=uint8/levels=3/seed=1"} {
-		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/"+image)
-		y, err := p.Y()
+// The voxel that joins eight others, and the vertex below eight, reach the bound of a gradient.
+func mostOfAVoxel(t *testing.T) {
+	for _, vertices := range []bool{false, true} {
+		y := make([]float32, 27)
+		for i := range y {
+			y[i] = 2
+			if i%3 != 1 && i/3%3 != 1 && i/9 != 1 {
+				y[i] = 0
+			}
+			if vertices {
+				y[i] = 2 - y[i]
+			}
+		}
+		y[13] = 1
+		f, err := fieldOf(grid.Shape{D: 3, H: 3, W: 3}, y, []float32{0, 1, 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := 0
-		for i := range y {
-			c := changeAt(p.Shape(), y, int64(i), p.Vertices)
-			if c < -mostChange || c > mostChange {
-				t.Errorf("%s: voxel %d changes χ by %d", image, i, c)
-			}
-			sum += c
+		p := &Problem{Source: f, Tau: []float64{1}, G: []float64{3}, Lambda: 5, V: [3]float64{1}, Vertices: vertices}
+		if got := float64(define(t, p).DX[13]); math.Abs(math.Abs(got)-p.Steepest()) > 1e-5 {
+			t.Errorf("the voxel at eight others, vertices %v, has a gradient of %g, want %g", vertices, got, p.Steepest())
 		}
-		if sum != 1 {
-			t.Errorf("%s: the changes add up to %d, want 1", image, sum)
-		}
-	}
-	y := make([]float32, 27)
-	for i := range y {
-		y[i] = 2
-		if i%3 != 1 && i/3%3 != 1 && i/9 != 1 {
-			y[i] = 0
-		}
-	}
-	y[13] = 1
-	if c := changeAt(grid.Shape{D: 3, H: 3, W: 3}, y, 13, false); c != -mostChange {
-		t.Errorf("the voxel that joins eight changes χ by %d", c)
-	}
-	for i := range y {
-		y[i] = 2 - y[i]
-	}
-	if c := changeAt(grid.Shape{D: 3, H: 3, W: 3}, y, 13, true); c != mostChange {
-		t.Errorf("the vertex below eight changes χ by %d", c)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/softecc/onepass"
 )
 
 // What the laws allow beside Limit: differences of answers, each of which is within it,
@@ -21,25 +22,19 @@ const (
 	bySymmetry    = 3 * Limit
 )
 
-// How many thresholds, voxels and values are held to the definition and the exact curve.
-const (
-	someVoxels = 4096
-	someLevels = 6
-)
-
-// someThresholds is 2, of large images 1: each costs as much as reading them many times.
-func someThresholds(p *Problem) int {
-	if p.Shape().Voxels() > 1<<21 {
-		return 1
-	}
-	return min(2, len(p.Tau))
-}
+// someLevels is how many values are held to the exact curve.
+const someLevels = 6
 
 func laws() []law {
 	return verify.Bounded([]law{
+		{ // the first: what others ask for may leave no time for it
+			Name: "one pass over all cells", Independent: true, Measure: onePass,
+			Work: func(p *Problem) time.Duration {
+				return time.Duration(p.inOnePass().Nanoseconds() / int64(runtime.GOMAXPROCS(0)))
+			},
+			Memory: func(p *Problem) int64 { return p.inOnePass().Bytes() + 4*p.Shape().Voxels() },
+		},
 		{Name: "above all values χ is that of the box", Calls: 1, Measure: box},
-		{Name: "definition at some thresholds and voxels", Independent: true, Work: sampling, Measure: sampled},
-		{Name: "∂v and ∂α are moments of ∂X", Work: nanoseconds(3), Measure: moments},
 		{Name: "the exact curve where λ → ∞", Calls: 1, Work: enumerating, Measure: hard},
 		{Name: "∂τ and ∂λ by differences", Calls: 8, Work: nanoseconds(1), Measure: differences},
 		{Name: "∂X along a direction by differences", Calls: 4, Work: nanoseconds(80), Measure: along},
@@ -70,14 +65,6 @@ func box(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	return gathered("error of exact χ", "above all values", errorOf("χ", "threshold", []float64{1}, got.Chi, 1, 1e-9)), nil
 }
 
-// sampling is what sampled takes.
-func sampling(p *Problem) time.Duration {
-	if p.Vertices {
-		return nanoseconds(300 * int64(someThresholds(p)))(p)
-	}
-	return nanoseconds(100 * int64(someThresholds(p)))(p)
-}
-
 // enumerating is what hard takes.
 func enumerating(p *Problem) time.Duration {
 	if p.Vertices {
@@ -86,149 +73,18 @@ func enumerating(p *Problem) time.Duration {
 	return nanoseconds(60)(p)
 }
 
-// sampled enumerates all cells for a few thresholds, and all thresholds for the cells of a
-// few voxels.
-func sampled(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
-	m := len(p.Tau)
-	if n := int(p.Shape().Voxels()); len(out.Chi) != m || len(out.DTau) != m || len(out.DX) != n {
-		return []verify.Measure{counted("χ", m, len(out.Chi), Limit), counted("∂τ", m, len(out.DTau), Limit), counted("∂X", n, len(out.DX), Limit)}, nil
-	}
-	y, err := p.Y()
+// onePass holds all of an answer to what one pass over all cells comes to.
+func onePass(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
+	x, err := p.Values()
 	if err != nil {
 		return nil, err
 	}
-	var some []int
-	for k := range someThresholds(p) {
-		some = append(some, (m/2+k*(m/3+1))%m)
-	}
-	q := p.with(func(q *Problem) {
-		q.Tau, q.G = nil, nil
-		for _, j := range some {
-			q.Tau, q.G = append(q.Tau, p.Tau[j]), append(q.G, p.G[j])
-		}
-	})
-	want := cells(q, y)
-	var chi, dtau []float64
-	for _, j := range some {
-		chi, dtau = append(chi, out.Chi[j]), append(dtau, out.DTau[j])
-	}
-	s := scalesOf(p, Answer{Chi: want.chi, DTau: want.dtau})
-	list := []verify.Measure{errorOf("χ", "sampled threshold", want.chi, chi, s.chi, Limit), errorOf("∂τ", "sampled threshold", want.dtau, dtau, s.dtau, Limit)}
-
-	n := len(y)
-	rng := rand.New(rand.NewPCG(uint64(n), 1))
-	var at []int
-	if n <= someVoxels {
-		for i := range n {
-			at = append(at, i)
-		}
-	} else {
-		for range someVoxels {
-			at = append(at, rng.IntN(n))
-		}
-	}
-	exact, given := make([]float32, len(at)), make([]float32, len(at))
-	for k, i := range at {
-		given[k] = out.DX[i]
-		if c := changeAt(p.Shape(), y, int64(i), p.Vertices); c != 0 {
-			sum := newSums(m)
-			exact[k] = float32(-float64(c) * sum.add(p, 1, float64(y[i])))
-		}
-	}
-	dx := scalesOf(p, Answer{DX: exact}).dx
-	return append(list, errorOf("∂X", "sampled voxel", exact, given, dx, Limit)), nil
+	return Distance(p, Answer(p.inOnePass().Answer(x, Limit/4)), out), nil
 }
 
-// cells adds up the eight cells of each vertex, four in 2D, that leave it towards greater
-// coordinates: outside the image values are +∞, and cells there come to 0.
-func cells(p *Problem, y []float32) sums {
-	if p.Vertices {
-		return allCells(p, y)
-	}
-	s := p.Shape()
-	inf := float32(math.Inf(1))
-	parts := make([]sums, runtime.GOMAXPROCS(0))
-	rows := (s.D + 1) * (s.H + 1)
-	if s.D == 1 {
-		rows = s.H + 1
-	}
-	var wg sync.WaitGroup
-	for i := range parts {
-		wg.Go(func() {
-			parts[i] = newSums(len(p.Tau))
-			q := &parts[i]
-			one := func(sign float64, v float32) {
-				if v == inf {
-					return
-				}
-				for j, tau := range p.Tau {
-					z := tau - float64(v)
-					switch a := p.Lambda * z; {
-					case a > 45: // e⁻⁴⁵ < 10⁻¹⁹
-						q.chi[j] += sign
-					case a > -45:
-						s, d := Sigmoid(a)
-						q.chi[j] += sign * s
-						q.dtau[j] += sign * p.G[j] * p.Lambda * d
-					}
-				}
-			}
-			// A cell and the one that spans a boundary more come to nothing where their
-			// values are the same.
-			pair := func(sign float64, v, over float32) {
-				if v != over {
-					one(sign, v)
-					one(-sign, over)
-				}
-			}
-			outside := slices.Repeat([]float32{inf}, int(s.W)+2)
-			var around [4][]float32 // rows: plane below at y−1 and y, plane above likewise
-			for k := range around {
-				around[k] = slices.Clone(outside)
-			}
-			fill := func(dst []float32, r, z int64) {
-				if r < 0 || r >= s.H || z < 0 || z >= s.D {
-					copy(dst, outside)
-					return
-				}
-				copy(dst[1:], y[(z*s.H+r)*s.W:][:s.W])
-			}
-			for line := rows * int64(i) / int64(len(parts)); line < rows*int64(i+1)/int64(len(parts)); line++ {
-				r, z := line%(s.H+1), line/(s.H+1)
-				if s.D == 1 {
-					fill(around[0], r-1, 0)
-					fill(around[1], r, 0)
-					for x := range s.W + 1 {
-						square, before := around[1][x+1], around[1][x]
-						edgeY := min(square, around[0][x+1])
-						pair(1, square, min(square, before))
-						pair(-1, edgeY, min(edgeY, before, around[0][x]))
-					}
-					continue
-				}
-				fill(around[0], r-1, z-1)
-				fill(around[1], r, z-1)
-				fill(around[2], r-1, z)
-				fill(around[3], r, z)
-				for x := range s.W + 1 {
-					cube, before := around[3][x+1], around[3][x]
-					overY, overZ := min(cube, around[2][x+1]), min(cube, around[1][x+1])
-					beforeY, beforeZ := min(before, around[2][x]), min(before, around[1][x])
-					both, beforeBoth := min(overY, overZ, around[0][x+1]), min(beforeY, beforeZ, around[0][x])
-					pair(-1, cube, min(cube, before))
-					pair(1, overY, min(overY, beforeY))
-					pair(1, overZ, min(overZ, beforeZ))
-					pair(-1, both, min(both, beforeBoth))
-				}
-			}
-		})
-	}
-	wg.Wait()
-	total := newSums(len(p.Tau))
-	for _, q := range parts {
-		total.merge(q)
-	}
-	return total
+// inOnePass is the problem as its witness takes it.
+func (p *Problem) inOnePass() *onepass.Question {
+	return &onepass.Question{Shape: p.Shape(), Tau: p.Tau, G: p.G, Lambda: p.Lambda, Alpha: p.Alpha, V: p.V, Vertices: p.Vertices}
 }
 
 // allCells adds up all cells, one after the other.
@@ -253,76 +109,6 @@ func allCells(p *Problem, y []float32) sums {
 		total.merge(q)
 	}
 	return total
-}
-
-// changeAt is the sum of the signs of the cells whose first voxel is a given one. No cell of
-// vertices has any that are outside.
-func changeAt(s grid.Shape, values []float32, at int64, vertices bool) (change int) {
-	turn, sign := float32(1), 1
-	if vertices {
-		turn = -1
-		if s.Dim() == 3 {
-			sign = -1
-		}
-	}
-	z, y, x := s.Coordinates(at)
-	// A cell of the voxel lies, along each axis, on its lesser side, within it, or on its
-	// greater side.
-	deep := int64(1)
-	if s.D == 1 {
-		deep = 0
-	}
-	for dz := -deep; dz <= deep; dz++ {
-		for dy := int64(-1); dy <= 1; dy++ {
-			for dx := int64(-1); dx <= 1; dx++ {
-				first := true
-				for oz := z + min(dz, 0); oz <= z+max(dz, 0); oz++ {
-					for oy := y + min(dy, 0); oy <= y+max(dy, 0); oy++ {
-						for ox := x + min(dx, 0); ox <= x+max(dx, 0); ox++ {
-							if oz < 0 || oz >= s.D || oy < 0 || oy >= s.H || ox < 0 || ox >= s.W {
-								first = first && !vertices
-							} else if First(turn*values[(oz*s.H+oy)*s.W+ox], turn*values[at], ox, oy, oz, x, y, z) {
-								first = false
-							}
-						}
-					}
-				}
-				if first {
-					sign := sign
-					if (dx == 0) != (dy == 0) != (dz == 0 && deep == 1) { // an odd number of axes is spanned
-						sign = -sign
-					}
-					change += sign
-				}
-			}
-		}
-	}
-	return change
-}
-
-func moments(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
-	s := p.Shape()
-	if int64(len(out.DX)) != s.Voxels() {
-		return nil, verify.ErrNotApplicable
-	}
-	var moment [3]float64
-	for r := range s.D * s.H {
-		sum, over := 0.0, 0.0
-		for x, v := range out.DX[r*s.W:][:s.W] {
-			sum -= float64(v)
-			over -= float64(v) * Place(int64(x), s.W)
-		}
-		moment[0] += over
-		moment[1] += sum * Place(r%s.H, s.H)
-		moment[2] += sum * Place(r/s.H, s.D)
-	}
-	want := Answer{DX: out.DX}
-	p.Direction(&want, moment)
-	c := scalesOf(p, want)
-	return []verify.Measure{
-		errorOf("∂v", "axis", want.DV[:], out.DV[:], c.dv, Limit),
-		errorOf("∂α", "", []float64{want.Alpha}, []float64{out.Alpha}, c.alpha, Limit),
-	}, nil
 }
 
 // hard asks for the curve between neighbouring values, with a λ at which every sigmoid is
