@@ -143,11 +143,11 @@ func numbers(seed uint32) error {
 }
 
 func softCurves(seed uint32) error {
-	return byInstructions(softecc.Workload(binned.Implementation{}), named("softecc/m=5/lambda=20/alpha=100/dir=1", seed)...)
+	return byInstructions(softecc.Workload(binned.Implementation{}), named("softecc/m=5/lambda=20/alpha=0.1/dir=1", seed)...)
 }
 
 func flows(seed uint32) error {
-	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), named("gvf/steps=3/mu=50/boundary=0", seed)...), rows.SelfTest(seed))
+	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), named("gvf/steps=3/mu=0.05/boundary=0", seed)...), rows.SelfTest(seed))
 }
 
 // named are the names of questions about noise.

@@ -370,6 +370,30 @@ func TestOldRecordsTellByTheirFlags(t *testing.T) {
 	}
 }
 
+// Records of before parameters were decimals are of the same cells as those of now.
+func TestOldRecordsHaveDecimals(t *testing.T) {
+	old, now := sampleCell(), sampleCell()
+	old.Workload, now.Workload = "gvf-steady", "gvf-steady"
+	old.Input, now.Input = "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=8x8", "gvf-steady/tol=1e-4/mu=0.05/boundary=0/of=noise/shape=8x8"
+	old.Inputs, now.Inputs = []string{old.Input}, []string{now.Input}
+	old.Cost.Class, now.Cost.Class = "tol=4/mu=50/boundary=replicate/gen=noise", "tol=1e-4/mu=0.05/boundary=replicate/gen=noise"
+	var file bytes.Buffer
+	for _, c := range []CellRecord{old, now} {
+		if err := json.NewEncoder(&file).Encode(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recs, err := ReadRecords(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range recs.Cells {
+		if c.Key() != now.Key() || c.Inputs[0] != now.Input || c.Cost.Class != now.Cost.Class {
+			t.Errorf("read as %s of %v, class %s", c.Input, c.Inputs, c.Cost.Class)
+		}
+	}
+}
+
 // A small file can be of no end when it is decompressed: a line of a results file and the whole of one
 // have a limit.
 func TestEndlessResults(t *testing.T) {

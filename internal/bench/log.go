@@ -11,9 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
+	"eccbench/internal/name"
 	"eccbench/internal/regular"
 )
 
@@ -135,6 +137,7 @@ func (r *Records) add(line []byte) error {
 		if err := json.Unmarshal(line, &cell); err != nil {
 			return err
 		}
+		cell.respell()
 		cell.fromFlags()
 		cell.addUp()
 		r.Cells = append(r.Cells, cell)
@@ -160,6 +163,17 @@ func (r *Records) supersede() {
 		i++
 		return c.Failed() && last[place{c.Key(), stations[c.Run]}] > i
 	})
+}
+
+// respell spells the names and the class of a record that was written before parameters were decimals as those of
+// now, so that they are the same cells.
+func (c *CellRecord) respell() {
+	c.Input = name.Current(c.Input)
+	for i, s := range c.Inputs {
+		c.Inputs[i] = name.Current(s)
+	}
+	kind := c.Workload + "/"
+	c.Cost.Class = strings.TrimPrefix(name.Current(kind+c.Cost.Class), kind)
 }
 
 // fromFlags takes the instruction set and the state of the caches of a record that was

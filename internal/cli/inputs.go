@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 	"eccbench/internal/runner"
 )
 
@@ -23,7 +24,7 @@ type Inputs struct {
 	Seed     uint64
 
 	benches []runner.Bench
-	keys    map[string]*int64 // of the names of inputs, each a flag
+	keys    map[string]func() float64 // of the names of inputs, each a flag
 	sizes   string
 	dim     int
 	gens    []string
@@ -54,7 +55,7 @@ type Inputs struct {
 // AddWorkload adds the flags of the question: its name, and the keys that the names of
 // its inputs have.
 func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
-	i.Set, i.benches, i.keys = f, benches, map[string]*int64{}
+	i.Set, i.benches, i.keys = f, benches, map[string]func() float64{}
 	var names []string
 	for _, b := range benches {
 		names = append(names, b.Name())
@@ -63,10 +64,20 @@ func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
 	for _, b := range benches {
 		for _, k := range b.Question().Form.Keys {
 			if f.Lookup(k.Key) == nil {
-				i.keys[k.Key] = f.Int64(k.Key, k.Default, b.Name()+": "+k.Doc)
+				i.keys[k.Key] = addKey(f, k, b.Name()+": "+k.Doc)
 			}
 		}
 	}
+}
+
+// addKey adds the flag of a key, and returns the function of its value.
+func addKey(f *pflag.FlagSet, k name.Key, doc string) func() float64 {
+	if k.Real {
+		v := f.Float64(k.Key, k.Default, doc)
+		return func() float64 { return *v }
+	}
+	v := f.Int64(k.Key, int64(k.Default), doc)
+	return func() float64 { return float64(*v) }
 }
 
 // Add adds the flags of the question and of the images, by size or by name.
@@ -125,10 +136,10 @@ func (i *Inputs) Names() ([]string, error) {
 		return i.namedBy(b)
 	}
 	form := b.Question().Form
-	values := map[string]int64{}
+	values := map[string]float64{}
 	for _, k := range form.Keys {
 		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // keys of several questions have a default each
-			values[k.Key] = *i.keys[k.Key]
+			values[k.Key] = i.keys[k.Key]()
 		}
 	}
 	for key := range i.keys {
@@ -137,7 +148,7 @@ func (i *Inputs) Names() ([]string, error) {
 		}
 	}
 	var names []string
-	add := func(image string, values map[string]int64) error {
+	add := func(image string, values map[string]float64) error {
 		name := image
 		if form.Kind != "" {
 			name = form.Spell(values, image)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"eccbench/internal/bench"
@@ -11,32 +12,32 @@ import (
 	"eccbench/internal/name"
 )
 
-// A Problem is an image with the whole numbers that its name holds, in the order of the form.
+// A Problem is an image with the numbers that its name holds, in the order of the form.
 type Problem interface {
 	grid.Source
 	Image() grid.Source
-	Keys() []int64
+	Keys() []float64
 }
 
 // Questions make problems from names KIND/key=N/…/of=IMAGE: the inputs of a workload whose
-// questions are an image and some whole numbers, which is all that is shared of a problem.
+// questions are an image and some numbers, which is all that is shared of a problem.
 type Questions[P Problem] struct {
 	Form name.Form
 	// Pose makes the problem of an image that keys describe, in the form's order.
-	Pose func(in grid.Source, keys []int64) (P, error)
+	Pose func(in grid.Source, keys []float64) (P, error)
 	// Fewer are the keys of problems of the same image that weigh less, the smallest first; nil
 	// where there are none.
-	Fewer func(keys []int64) [][]int64
+	Fewer func(keys []float64) [][]float64
 	// Weigh makes the cost of a problem of that of one read of its image.
-	Weigh func(p P, keys []int64, image bench.Cost) bench.Cost
+	Weigh func(p P, keys []float64, image bench.Cost) bench.Cost
 }
 
 // Of is what is common to all questions about an image.
 func (q Questions[P]) Of() Of { return Of{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
 
 // Spell is the name of the problem that the first keys describe, the others by default.
-func (q Questions[P]) Spell(image string, keys ...int64) string {
-	values := map[string]int64{}
+func (q Questions[P]) Spell(image string, keys ...float64) string {
+	values := map[string]float64{}
 	for i, k := range keys {
 		values[q.Form.Keys[i].Key] = k
 	}
@@ -44,7 +45,7 @@ func (q Questions[P]) Spell(image string, keys ...int64) string {
 }
 
 // Parse is the inverse of Spell, with all keys.
-func (q Questions[P]) Parse(s string) (image string, keys []int64, err error) {
+func (q Questions[P]) Parse(s string) (image string, keys []float64, err error) {
 	values, image, err := q.Form.Parse(s)
 	if err != nil {
 		return "", nil, err
@@ -115,7 +116,7 @@ func (q Questions[P]) Size(p P) int64 { return q.Of().Size(p.Image()) }
 func (q Questions[P]) Share(p P, f *os.File) error {
 	var tail []byte
 	for _, k := range p.Keys() {
-		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
+		tail = binary.LittleEndian.AppendUint64(tail, math.Float64bits(k))
 	}
 	return q.Of().Share(p.Image(), tail, f)
 }
@@ -126,11 +127,11 @@ func (q Questions[P]) Attach(mapped []byte) (p P, err error) {
 	if err != nil {
 		return p, err
 	}
-	keys := make([]int64, len(q.Form.Keys))
+	keys := make([]float64, len(q.Form.Keys))
 	for i, k := range q.Form.Keys {
-		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
+		keys[i] = math.Float64frombits(binary.LittleEndian.Uint64(tail[8*i:]))
 		if !k.Takes(keys[i]) {
-			return p, fmt.Errorf("shared %s: %s is %d", q.Form.Kind, k.Key, keys[i])
+			return p, fmt.Errorf("shared %s: %s is %v", q.Form.Kind, k.Key, keys[i])
 		}
 	}
 	return q.Pose(in, keys)

@@ -1,7 +1,9 @@
 package fields
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,24 +19,24 @@ import (
 // A scaled image has no answer where it has one voxel, and is about its keys alone.
 type scaled struct {
 	grid.Source
-	keys []int64
+	keys []float64
 }
 
 func (s scaled) Image() grid.Source { return s.Source }
-func (s scaled) Keys() []int64      { return s.keys }
+func (s scaled) Keys() []float64      { return s.keys }
 
 func questions() Questions[scaled] {
 	return Questions[scaled]{
 		Form: name.Form{Kind: "scaled", Keys: []name.Key{{Key: "by", Min: 1, Max: 9}, {Key: "plus", Max: 5, Default: 2, Optional: true}}},
-		Pose: func(in grid.Source, keys []int64) (scaled, error) {
+		Pose: func(in grid.Source, keys []float64) (scaled, error) {
 			if in.Shape().Voxels() < 2 {
 				return scaled{}, errors.New("one voxel")
 			}
 			return scaled{in, keys}, nil
 		},
-		Fewer: func(keys []int64) [][]int64 { return [][]int64{{keys[0] - 1, keys[1]}} },
-		Weigh: func(_ scaled, keys []int64, image bench.Cost) bench.Cost {
-			image.Items *= keys[0]
+		Fewer: func(keys []float64) [][]float64 { return [][]float64{{keys[0] - 1, keys[1]}} },
+		Weigh: func(_ scaled, keys []float64, image bench.Cost) bench.Cost {
+			image.Items *= int64(keys[0])
 			return image
 		},
 	}
@@ -44,7 +46,7 @@ func TestQuestions(t *testing.T) {
 	q := questions()
 	const asked = "scaled/by=3/plus=4/of=noise/shape=4x2/levels=4/type=uint8/seed=1"
 	image, keys, err := q.Parse(asked)
-	if err != nil || !slices.Equal(keys, []int64{3, 4}) || q.Spell(image, keys...) != asked || q.Spell(image, 3) != strings.Replace(asked, "/plus=4", "", 1) {
+	if err != nil || !slices.Equal(keys, []float64{3, 4}) || q.Spell(image, keys...) != asked || q.Spell(image, 3) != strings.Replace(asked, "/plus=4", "", 1) {
 		t.Fatal(image, keys, err)
 	}
 	p, err := q.Open(asked)
@@ -94,7 +96,7 @@ func TestQuestionsShared(t *testing.T) {
 	}
 	for _, at := range []int{16, 8} { // a key that no name has
 		foreign := slices.Clone(data)
-		foreign[len(foreign)-at] = 99
+		copy(foreign[len(foreign)-at:], binary.LittleEndian.AppendUint64(nil, math.Float64bits(99)))
 		if _, err := q.Attach(foreign); err == nil || !strings.Contains(err.Error(), "is 99") {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/name"
 	"eccbench/internal/verify"
 )
 
@@ -64,6 +65,14 @@ func ReadBaseline(r io.Reader) (*Baseline, error) {
 	}
 	if b.Schema != BaselineSchema {
 		return nil, fmt.Errorf("schema %q, want %q", b.Schema, BaselineSchema)
+	}
+	for i := range b.Cells {
+		s := &b.Cells[i]
+		digests := map[string]string{}
+		for input, digest := range s.Digests {
+			digests[name.Current(input)] = digest
+		}
+		s.Input, s.Digests = name.Current(s.Input), digests
 	}
 	return &b, nil
 }

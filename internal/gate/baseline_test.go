@@ -124,3 +124,16 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// A baseline of before parameters were decimals is of the cells of now.
+func TestOldBaseline(t *testing.T) {
+	const old, now = "gvf/steps=9/mu=50/boundary=0/of=x", "gvf/steps=9/mu=0.05/boundary=0/of=x"
+	text, err := json.Marshal(Baseline{Schema: BaselineSchema, Cells: []Stretch{{Cell: Cell{Input: old}, Digests: map[string]string{old: "d"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ReadBaseline(bytes.NewReader(text))
+	if err != nil || b.Cells[0].Input != now || b.Cells[0].Digests[now] != "d" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}

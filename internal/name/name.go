@@ -117,30 +117,35 @@ type Form struct {
 	Keys []Key
 }
 
-// A Key is a whole number that a name holds. On a command line it is a flag.
+// A Key is a number that a name holds: a whole one, or any decimal where it is Real. On a command line it is a flag.
 type Key struct {
 	Key, Doc string
-	Min, Max int64
-	Default  int64 // of the flag
-	Optional bool  // a name that has the default leaves the key out
+	Min, Max float64 // Max is 0 for no limit but that of whole numbers in a float64
+	Default  float64 // of the flag
+	Real     bool
+	Optional bool // a name that has the default leaves the key out
 }
 
-// String shows the form: "batch/count=N/of=IMAGE".
+// String shows the form: "batch/count=N/of=IMAGE", where X is a decimal.
 func (f Form) String() string {
 	s := f.Kind
 	for _, k := range f.Keys {
-		if k.Optional {
-			s += "[/" + k.Key + "=N]"
-			continue
+		shown := "/" + k.Key + "=N"
+		if k.Real {
+			shown = "/" + k.Key + "=X"
 		}
-		s += "/" + k.Key + "=N"
+		if k.Optional {
+			shown = "[" + shown + "]"
+		}
+		s += shown
 	}
 	return s + "/of=IMAGE"
 }
 
-// Parse takes a name of the form apart: the value of each key, and what it is of.
-func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
-	n, err := Parse(s)
+// Parse takes a name of the form apart, also one of before parameters were decimals: the value of each key, and what
+// it is of.
+func (f Form) Parse(s string) (values map[string]float64, of string, err error) {
+	n, err := Parse(Current(s))
 	if err != nil {
 		return nil, "", err
 	}
@@ -154,37 +159,39 @@ func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
 	if n.Kind != f.Kind || !ok || of == "" || len(n.Pairs) != len(f.Keys)-left+1 {
 		return nil, "", fmt.Errorf("input %q: want %v", s, f)
 	}
-	values = map[string]int64{}
+	values = map[string]float64{}
 	for _, k := range f.Keys {
 		text, given := n.Get(k.Key)
 		if k.Optional && !given {
 			values[k.Key] = k.Default
 			continue
 		}
-		v, err := strconv.ParseInt(text, 10, 64)
+		v, err := ParseDecimal(text)
 		if err != nil || !k.Takes(v) {
-			return nil, "", fmt.Errorf("input %q: want %v with %s from %d to %d", s, f, k.Key, k.Min, k.most())
+			return nil, "", fmt.Errorf("input %q: want %v with %s from %s to %s", s, f, k.Key, Decimal(k.Min), Decimal(k.most()))
 		}
 		if k.Optional && v == k.Default {
-			return nil, "", fmt.Errorf("input %q: %s=%d is what is meant without it; leave it out", s, k.Key, v)
+			return nil, "", fmt.Errorf("input %q: %s=%s is what is meant without it; leave it out", s, k.Key, text)
 		}
 		values[k.Key] = v
 	}
 	return values, of, nil
 }
 
-// Takes reports whether a number is in the key's range.
-func (k Key) Takes(v int64) bool { return v >= k.Min && v <= k.most() }
+// Takes reports whether a number is in the key's range, and whole where it has to be.
+func (k Key) Takes(v float64) bool {
+	return v >= k.Min && v <= k.most() && (k.Real || v == math.Trunc(v))
+}
 
-func (k Key) most() int64 {
+func (k Key) most() float64 {
 	if k.Max == 0 {
-		return math.MaxInt64
+		return 1 << 53
 	}
 	return k.Max
 }
 
 // Spell is the name with these values, the others' defaults, of something.
-func (f Form) Spell(values map[string]int64, of string) string {
+func (f Form) Spell(values map[string]float64, of string) string {
 	n := Name{Kind: f.Kind}
 	for _, k := range f.Keys {
 		v, ok := values[k.Key]
@@ -194,7 +201,16 @@ func (f Form) Spell(values map[string]int64, of string) string {
 		if k.Optional && v == k.Default {
 			continue
 		}
-		n.Pairs = append(n.Pairs, Pair{k.Key, strconv.FormatInt(v, 10)})
+		n.Pairs = append(n.Pairs, Pair{k.Key, f.Value(k.Key, v)})
 	}
 	return n.With(Of, of).String()
+}
+
+// Value is a number as names of the form spell it.
+func (f Form) Value(key string, v float64) string {
+	s := Decimal(v)
+	if current(f.Kind, key, s) != s {
+		return pointed(v)
+	}
+	return s
 }

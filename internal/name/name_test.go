@@ -1,6 +1,8 @@
 package name
 
 import (
+	"maps"
+	"math"
 	"strings"
 	"testing"
 )
@@ -68,7 +70,7 @@ func TestOptional(t *testing.T) {
 	if f.String() != "heap/count=N[/turned=N]/of=IMAGE" {
 		t.Error(f)
 	}
-	for s, want := range map[string]int64{"heap/count=3/of=x": 1, "heap/count=3/turned=0/of=x": 0, "heap/count=3/turned=3/of=x": 3} {
+	for s, want := range map[string]float64{"heap/count=3/of=x": 1, "heap/count=3/turned=0/of=x": 0, "heap/count=3/turned=3/of=x": 3} {
 		values, of, err := f.Parse(s)
 		if err != nil || values["turned"] != want || f.Spell(values, of) != s {
 			t.Errorf("%s: %v, %v", s, values, err)
@@ -98,4 +100,64 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is spelled %q, and that %q: %v", s, n, again, err)
 		}
 	})
+}
+
+func TestDecimal(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", math.Copysign(0, -1): "0", 1: "1", 1000: "1000", 1 << 40: "1099511627776", 0.05: "0.05", 0.0625: "0.0625", 1e-3: "0.001",
+		1e-4: "1e-4", 1.25e-7: "1.25e-7", 1e-12: "1e-12", -0.5: "-0.5", -1e-5: "-1e-5", 1e-300: "1e-300", 1.0 / 3: "0.3333333333333333",
+	} {
+		got := Decimal(v)
+		if back, err := ParseDecimal(got); got != want || back != v || err != nil {
+			t.Errorf("%v is %s, want %s, and reads as %v, %v", v, got, want, back, err)
+		}
+	}
+	for _, bad := range []string{"", "x", "NaN", "Inf", "1e999", "0x1p-2", "1_0", "0,5"} {
+		if v, err := ParseDecimal(bad); err == nil {
+			t.Errorf("%s reads as %v", bad, v)
+		}
+	}
+}
+
+// Names of before parameters were decimals, as they are spelled now.
+func TestCurrent(t *testing.T) {
+	for old, want := range map[string]string{
+		"gvf/steps=256/mu=50/boundary=0/of=noise/shape=8x8":                         "gvf/steps=256/mu=0.05/boundary=0/of=noise/shape=8x8",
+		"gvf-float16/steps=256/mu=1/boundary=0/of=x":                                "gvf-float16/steps=256/mu=0.001/boundary=0/of=x",
+		"gvf-steady/tol=4/mu=1000/boundary=0/of=x":                                  "gvf-steady/tol=1e-4/mu=1.0/boundary=0/of=x",
+		"gvf-steady/tol=3/mu=187/boundary=0/of=x":                                   "gvf-steady/tol=0.001/mu=0.187/boundary=0/of=x",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/radius=5/of=x":   "eigenmap/k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/radius=5/of=x",
+		"eigenmap/k=4/tol=12/sigma=2000/floor=3/corners=0/plain=0/of=x":             "eigenmap/k=4/tol=1e-12/sigma=2.0/floor=3e-6/corners=0/plain=0/of=x",
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=x":                      "eigenmap-patch/k=2/tol=1e-8/alpha=40/beta=5/side=4/of=x",
+		"eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x":            "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x",
+		"softecc/m=64/lambda=100/alpha=100/dir=1/of=x":                              "softecc/m=64/lambda=100/alpha=0.1/dir=1/of=x",
+		"softecc/m=64/lambda=100/alpha=0/dir=1/vertices=1/of=gvf/mu=50":             "softecc/m=64/lambda=100/alpha=0/dir=1/vertices=1/of=gvf/mu=50",
+		"gvf-float16/storage=float16/steps=9/mu=70/boundary=third/gen=noise/type=x": "gvf-float16/storage=float16/steps=9/mu=0.07/boundary=third/gen=noise/type=x",
+		"noise/shape=8x8/mu=50/tol=4":                                               "noise/shape=8x8/mu=50/tol=4",
+		"gvf/no name":                                                               "gvf/no name",
+	} {
+		if got := Current(old); got != want || Current(got) != got {
+			t.Errorf("%s is %s now and then %s, want %s", old, got, Current(got), want)
+		}
+	}
+}
+
+// A decimal is spelled so that it is never read as the whole number that it was before.
+func TestPointed(t *testing.T) {
+	f := Form{"softecc", []Key{{Key: "lambda", Min: 0.5, Max: 1000, Real: true}, {Key: "alpha", Max: 10, Real: true}}}
+	for s, want := range map[string]map[string]float64{
+		"softecc/lambda=100/alpha=2.0/of=x": {"lambda": 100, "alpha": 2}, "softecc/lambda=0.5/alpha=0/of=x": {"lambda": 0.5, "alpha": 0},
+		"softecc/lambda=1/alpha=1e-4/of=x": {"lambda": 1, "alpha": 1e-4},
+	} {
+		values, of, err := f.Parse(s)
+		if err != nil || !maps.Equal(values, want) || f.Spell(values, of) != s {
+			t.Errorf("%s: %v, %v, spelled %s", s, values, err, f.Spell(values, of))
+		}
+	}
+	if values, of, err := f.Parse("softecc/lambda=7.0/alpha=250/of=x"); err != nil || f.Spell(values, of) != "softecc/lambda=7/alpha=0.25/of=x" {
+		t.Errorf("%v, %v", values, err)
+	}
+	if f.String() != "softecc/lambda=X/alpha=X/of=IMAGE" {
+		t.Error(f)
+	}
 }

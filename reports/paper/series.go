@@ -165,7 +165,7 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 
 // flow begins the name of a flow of a row's image: as many steps as its count, with the μ and
 // the boundary that are said with the tables.
-func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/of=", r.Times()) }
+func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=0.05/boundary=0/of=", r.Times()) }
 
 // Parameters of the graph of patches that are said with the tables.
 const (

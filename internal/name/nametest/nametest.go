@@ -2,6 +2,7 @@
 package nametest
 
 import (
+	"math"
 	"testing"
 
 	"eccbench/internal/name"
@@ -9,17 +10,23 @@ import (
 
 // Holds holds a form to names that are this one by default, and to taking of each key what is from
 // one number to another, and nothing else.
-func Holds(t testing.TB, f name.Form, byDefault string, ranges map[string][2]int64) {
+func Holds(t testing.TB, f name.Form, byDefault string, ranges map[string][2]float64) {
 	t.Helper()
 	_, of, err := f.Parse(byDefault)
 	if spelt := f.Spell(nil, of); err != nil || spelt != byDefault || len(ranges) != len(f.Keys) {
 		t.Fatalf("%v by default, want %s and ranges of its keys, %v", spelt, byDefault, err)
 	}
-	for key, of := range ranges {
-		for v, taken := range map[int64]bool{of[0] - 1: false, of[0]: true, of[1]: true, of[1] + 1: false} {
-			spelt := f.Spell(map[string]int64{key: v}, "x")
+	for _, k := range f.Keys {
+		of := ranges[k.Key]
+		below, above := of[0]-1, of[1]+1
+		within := (of[0]+of[1])/2 + 0.25 // no whole number
+		if k.Real {
+			below, within, above = math.Nextafter(of[0], below), of[0]+(of[1]-of[0])/3, math.Nextafter(of[1], above)
+		}
+		for v, taken := range map[float64]bool{below: false, of[0]: true, within: k.Real, of[1]: true, above: false} {
+			spelt := f.Spell(map[string]float64{k.Key: v}, "x")
 			values, _, err := f.Parse(spelt)
-			if (err == nil) != taken || taken && values[key] != v {
+			if (err == nil) != taken || taken && values[k.Key] != v {
 				t.Errorf("%s: %v, %v", spelt, values, err)
 			}
 		}

@@ -107,7 +107,7 @@ func parse(s string) (count int, image string, err error) {
 
 // Spell is the name of a batch of images from one on.
 func Spell(count int, image string) string {
-	return Form().Spell(map[string]int64{"count": int64(count)}, image)
+	return Form().Spell(map[string]float64{"count": float64(count)}, image)
 }
 
 // Open makes the batch that a name describes. Each file is compared with its

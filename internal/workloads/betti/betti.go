@@ -84,12 +84,12 @@ func imageOptions() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
 
 func parse(s string) (level int64, image string, err error) {
 	values, image, err := Form().Parse(s)
-	return values["at"], image, err
+	return int64(values["at"]), image, err
 }
 
 // Spell is the name of the sublevel set of an image at a level.
 func Spell(level int64, image string) string {
-	return Form().Spell(map[string]int64{"at": level}, image)
+	return Form().Spell(map[string]float64{"at": float64(level)}, image)
 }
 
 // At is the sublevel set of an image at a level of its ladder, or at the middle one.

@@ -997,11 +997,11 @@ func costs(t *testing.T) {
 	const of = "noise/shape=8x6x4/levels=16/type=uint8/seed=3"
 	classes := map[string]bool{}
 	for name, want := range map[string]bench.Cost{
-		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
-		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/radius=3/of=" + of: {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
-		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
-		"eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=" + of:                 {Items: 24, Bytes: 192 + 8*2*24, Unit: "patch"},
-		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=" + of:         {Items: 5, Bytes: 192 + 8*(2+5)*24, Unit: "matvec"},
+		"eigenmap/k=3/tol=1e-5/sigma=0.07/floor=1e-5/corners=1/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap/k=3/tol=1e-5/sigma=0.07/floor=1e-5/corners=0/plain=1/radius=3/of=" + of: {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap/k=3/tol=1e-5/sigma=0.07/floor=1e-5/corners=0/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap-patch/k=2/tol=1e-7/alpha=30/beta=4/side=2/of=" + of:                     {Items: 24, Bytes: 192 + 8*2*24, Unit: "patch"},
+		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=" + of:                {Items: 5, Bytes: 192 + 8*(2+5)*24, Unit: "matvec"},
 	} {
 		p := open(t, name)
 		got := Inputs(p.Kind).Cost(name, p)
@@ -1069,14 +1069,14 @@ func namesAndSharing(t *testing.T) {
 
 // Names have these numbers by default, and hold no others than these.
 func namesHold(t *testing.T) {
-	nametest.Holds(t, form(Grid), "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=x", map[string][2]int64{
-		"k": {1, 1024}, "tol": {1, 12}, "sigma": {1, 1 << 20}, "floor": {0, 1 << 30}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
+	nametest.Holds(t, form(Grid), "eigenmap/k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/of=x", map[string][2]float64{
+		"k": {1, 1024}, "tol": {1e-12, 0.1}, "sigma": {1e-6, 10}, "floor": {0, 1}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
 	})
-	nametest.Holds(t, form(Patch), "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=x", map[string][2]int64{
-		"k": {1, 1024}, "tol": {1, 12}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024},
+	nametest.Holds(t, form(Patch), "eigenmap-patch/k=2/tol=1e-8/alpha=40/beta=5/side=4/of=x", map[string][2]float64{
+		"k": {1, 1024}, "tol": {1e-12, 0.1}, "alpha": {1e-3, 1 << 20}, "beta": {1e-3, 1 << 20}, "side": {1, 1024},
 	})
-	nametest.Holds(t, form(Lanczos), "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x", map[string][2]int64{
-		"steps": {2, 1 << 20}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024}, "start": {0, 1 << 40},
+	nametest.Holds(t, form(Lanczos), "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x", map[string][2]float64{
+		"steps": {2, 1 << 20}, "alpha": {1e-3, 1 << 20}, "beta": {1e-3, 1 << 20}, "side": {1, 1024}, "start": {0, 1 << 40},
 	})
 }
 

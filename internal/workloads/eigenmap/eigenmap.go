@@ -48,7 +48,7 @@ type Problem struct {
 	Alpha, Beta float64 // of the weight exp(−|x_i − x_j|²/(M·Alpha²)) · exp(−|p_i − p_j|²/(2·Beta²))
 	Side        int64   // voxels of a patch along each axis
 
-	keys  []int64 // of the name it was made from
+	keys  []float64 // of the name it was made from
 	graph func() (*Graph, error)
 	last  *certified
 }
@@ -204,18 +204,18 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 	return workload(q, bench.Question{
 		Doc: "the lowest eigenpairs of the Laplacian of an image's voxels, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
-			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
-			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
+			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 1e-8, 0.1, 0.001, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 1e-8, 0.1, 0.001, 0, 0),
+			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 1e-9, 0.3, 0.001, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 1e-7, 0.1, 0.001, 0, 0),
+			q.Spell("ball/shape=30x31/type=uint8", 3, 1e-7, 0.03, 0, 0, 0), // two components
 			// of a double value, which residuals do not count
-			q.Spell("constant/shape=32x32/type=uint8", 4, 6, 100, 1000, 0, 0),
-			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
-			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
-			q.Spell("ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),
-			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 6, 100, 1000, 0, 0),
-			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 6, 100, 1000, 0, 0, 5), q.Spell("ball/shape=13x16x12/type=uint8", 3, 7, 100, 1000, 0, 1, 2), q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 6, 100, 1000, 0, 0),
+			q.Spell("constant/shape=32x32/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 1e-6, 0.1, 0.001, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 1),
+			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
+			q.Spell("ball/shape=20x17x12/type=uint8", 2, 1e-8, 0.1, 0.001, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 1e-6, 1, 0.001, 0, 0),
+			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 1e-6, 0.1, 0.001, 0, 0, 5), q.Spell("ball/shape=13x16x12/type=uint8", 3, 1e-7, 0.1, 0.001, 0, 1, 2), q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 1e-6, 0.1, 0.001, 0, 0),
 		},
-		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 6, 100, 1000, 0, 0), q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 6, 100, 1000, 0, 0)},
+		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0), q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0)},
 	}, certifiedPolicy(), impls)
 }
 
@@ -225,12 +225,12 @@ func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Pro
 	return workload(q, bench.Question{
 		Doc: "the lowest eigenpairs of the Laplacian of an image's patches, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=8x4/type=uint8/seed=5", 2, 8, 40, 5, 4), q.Spell("ball/shape=80x64/type=uint8", 3, 8, 40, 5, 4),
-			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 9, 60, 20, 4), q.Spell("noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 8, 100, 2, 1),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 8, 40, 3, 4), q.Spell("checkerboard/shape=48x36/type=uint8", 2, 8, 200, 4, 3),
-			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 8, 40, 3, 4),
+			q.Spell("noise/shape=8x4/type=uint8/seed=5", 2, 1e-8, 40, 5, 4), q.Spell("ball/shape=80x64/type=uint8", 3, 1e-8, 40, 5, 4),
+			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 1e-9, 60, 20, 4), q.Spell("noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 1e-8, 100, 2, 1),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 1e-8, 40, 3, 4), q.Spell("checkerboard/shape=48x36/type=uint8", 2, 1e-8, 200, 4, 3),
+			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 1e-8, 40, 3, 4),
 		},
-		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 8, 40, 5, 4)},
+		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 1e-8, 40, 5, 4)},
 	}, certifiedPolicy(), impls)
 }
 
@@ -257,25 +257,20 @@ func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Pol
 	return w
 }
 
-// What keys are counted in.
-const (
-	perMille   = 1000
-	perMillion = 1000000
-)
-
 // Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller ones may have too few
 // nodes. Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector;
 // of bytes one read of the image and one writing of the vectors, those of steps too.
 func Inputs(kind string) fields.Questions[*Problem] {
 	return fields.Questions[*Problem]{
 		Form: form(kind),
-		Pose: func(in grid.Source, keys []int64) (*Problem, error) { return pose(kind, in, keys) },
-		Weigh: func(p *Problem, keys []int64, cost bench.Cost) bench.Cost {
+		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
+		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {
 			cost.Bytes += 8 * int64(p.K+p.Steps) * p.Nodes().Voxels()
 			class := ""
-			for i, k := range form(kind).Keys {
+			f := form(kind)
+			for i, k := range f.Keys {
 				if !k.Optional || keys[i] != k.Default {
-					class += fmt.Sprintf("%s=%d/", k.Key, keys[i])
+					class += k.Key + "=" + f.Value(k.Key, keys[i]) + "/"
 				}
 			}
 			cost.Class = class + cost.Class
@@ -294,7 +289,7 @@ func Inputs(kind string) fields.Questions[*Problem] {
 func (p *Problem) Image() grid.Source { return p.Source }
 
 // Keys are those of the name that the problem was made from.
-func (p *Problem) Keys() []int64 { return p.keys }
+func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
 func (p *Problem) Close() error { return grid.Close(p.Source) }
@@ -303,10 +298,10 @@ func form(kind string) name.Form {
 	if kind == Grid {
 		return name.Form{Kind: kind, Keys: []name.Key{
 			{Key: "k", Doc: "number of lowest pairs", Min: 1, Max: 1 << 10, Default: 4},
-			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 6},
-			{Key: "sigma", Doc: "scale σ of value differences (0 to 1), in thousandths",
-				Min: 1, Max: 1 << 20, Default: 100},
-			{Key: "floor", Doc: "least weight, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
+			{Key: "tol", Doc: "largest residual |Lx − λx|", Min: 1e-12, Max: 0.1, Default: 1e-6, Real: true},
+			{Key: "sigma", Doc: "scale σ of value differences (0 to 1)",
+				Min: 1e-6, Max: 10, Default: 0.1, Real: true},
+			{Key: "floor", Doc: "least weight", Min: 0, Max: 1, Default: 0.001, Real: true},
 			{Key: "corners", Doc: "neighbours: 0: voxels that share a face, 1: all that touch",
 				Min: 0, Max: 1, Default: 0},
 			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
@@ -315,14 +310,14 @@ func form(kind string) name.Form {
 		}}
 	}
 	graph := []name.Key{
-		{Key: "alpha", Doc: "scale α of grey differences (0 to 255)", Min: 1, Max: 1 << 20, Default: 40},
-		{Key: "beta", Doc: "scale β of distances, in patches", Min: 1, Max: 1 << 20, Default: 5},
+		{Key: "alpha", Doc: "scale α of grey differences (0 to 255)", Min: 1e-3, Max: 1 << 20, Default: 40, Real: true},
+		{Key: "beta", Doc: "scale β of distances, in patches", Min: 1e-3, Max: 1 << 20, Default: 5, Real: true},
 		{Key: "side", Doc: "side of a patch in voxels", Min: 1, Max: 1 << 10, Default: 4},
 	}
 	if kind == Patch {
 		return name.Form{Kind: kind, Keys: append([]name.Key{
 			{Key: "k", Doc: "number of lowest pairs", Min: 1, Max: 1 << 10, Default: 2},
-			{Key: "tol", Doc: "digits of the residual: |Lx − λx| ≤ 10^-N", Min: 1, Max: 12, Default: 8},
+			{Key: "tol", Doc: "largest residual |Lx − λx|", Min: 1e-12, Max: 0.1, Default: 1e-8, Real: true},
 		}, graph...)}
 	}
 	return name.Form{Kind: kind, Keys: append(append([]name.Key{
@@ -334,15 +329,15 @@ func form(kind string) name.Form {
 const pairsOfSteps = 2
 
 // pose makes the problem of an image that keys describe.
-func pose(kind string, s grid.Source, k []int64) (*Problem, error) {
+func pose(kind string, s grid.Source, k []float64) (*Problem, error) {
 	var p *Problem
 	switch kind {
 	case Grid:
-		p = OfVoxels(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2])/perMille, float64(k[3])/perMillion, k[4] == 1, k[5] == 1).Within(k[6])
+		p = OfVoxels(s, int(k[0]), k[1], k[2], k[3], k[4] == 1, k[5] == 1).Within(int64(k[6]))
 	case Patch:
-		p = OfPatches(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2]), float64(k[3]), k[4])
+		p = OfPatches(s, int(k[0]), k[1], k[2], k[3], int64(k[4]))
 	default:
-		p = OfSteps(s, pairsOfSteps, int(k[0]), uint64(k[4]), float64(k[1]), float64(k[2]), k[3])
+		p = OfSteps(s, pairsOfSteps, int(k[0]), uint64(k[4]), k[1], k[2], int64(k[3]))
 	}
 	p.keys = k
 	return p, p.Check()

@@ -249,7 +249,7 @@ func namesAndSharing(t *testing.T) {
 		if kind == Name && (cost.Items != 12*9*8*7 || cost.Unit != "vox·it" || cost.Bytes != 504+12*504) || kind == Steady && (cost.Items != 72 || cost.Unit != "vox") {
 			t.Errorf("%+v", cost)
 		}
-		want := map[string]string{Name: "steps=12/mu=70/boundary=third/", Steady: "tol=5/mu=2000/boundary=replicate/", NameFloat16: "storage=float16/steps=12/mu=70/boundary=third/", NameSnorm16: "storage=snorm16/steps=12/mu=70/boundary=third/"}[kind]
+		want := map[string]string{Name: "steps=12/mu=0.07/boundary=third/", Steady: "tol=1e-5/mu=2.0/boundary=replicate/", NameFloat16: "storage=float16/steps=12/mu=0.07/boundary=third/", NameSnorm16: "storage=snorm16/steps=12/mu=0.07/boundary=third/"}[kind]
 		if !strings.HasPrefix(cost.Class, want) {
 			t.Errorf("%s: the class %s, want %s", name, cost.Class, want)
 		}
@@ -270,18 +270,27 @@ func namesAndSharing(t *testing.T) {
 	}
 }
 
+// spelled is the name of three steps, or of a steady state to three digits.
+func spelled(kind, image string, others ...float64) string {
+	first := 3.0
+	if kind == Steady {
+		first = 1e-3
+	}
+	return Inputs(kind).Spell(image, append([]float64{first}, others...)...)
+}
+
 // Names have these numbers by default, and hold no others than these.
 func namesHold(t *testing.T) {
-	others := map[string][2]int64{"mu": {1, 1 << 20}, "boundary": {0, 1}}
-	with := func(key string, least, most int64) map[string][2]int64 {
+	others := map[string][2]float64{"mu": {1e-6, 10}, "boundary": {0, 1}}
+	with := func(key string, least, most float64) map[string][2]float64 {
 		ranges := maps.Clone(others)
-		ranges[key] = [2]int64{least, most}
+		ranges[key] = [2]float64{least, most}
 		return ranges
 	}
 	for _, kind := range []string{Name, NameFloat16, NameSnorm16} {
-		nametest.Holds(t, form(kind), kind+"/steps=256/mu=50/boundary=0/of=x", with("steps", 0, 1<<40))
+		nametest.Holds(t, form(kind), kind+"/steps=256/mu=0.05/boundary=0/of=x", with("steps", 0, 1<<40))
 	}
-	nametest.Holds(t, form(Steady), "gvf-steady/tol=4/mu=50/boundary=0/of=x", with("tol", 1, 12))
+	nametest.Holds(t, form(Steady), "gvf-steady/tol=1e-4/mu=0.05/boundary=0/of=x", with("tol", 1e-12, 0.1))
 }
 
 func encoding(t *testing.T) {
@@ -451,7 +460,7 @@ func lawsSeeShapes(t *testing.T) {
 		{Name, stepsLaws(), func(p *Problem) (Flow, error) { return Define(p, 1) }}, {Steady, steadyLaws(), atRest},
 		{NameFloat16, Keeping(NameFloat16).Policy.Laws, func(p *Problem) (Flow, error) { return Define(p, 1) }},
 	} {
-		p := open(t, Inputs(c.kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
+		p := open(t, spelled(c.kind, "noise/shape=5x4x3/type=uint8/seed=1"))
 		right, err := c.define(p)
 		if err != nil {
 			t.Fatal(err)
@@ -494,7 +503,7 @@ func (p *Problem) unread() *Problem {
 // No law finds right what is answered of an image that cannot be read.
 func lawsRead(t *testing.T) {
 	for kind, laws := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(NameFloat16).Policy.Laws} {
-		p := open(t, Inputs(kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
+		p := open(t, spelled(kind, "noise/shape=5x4x3/type=uint8/seed=1"))
 		p = p.unread()
 		out := p.zeros()
 		for _, list := range out.V {
@@ -531,7 +540,7 @@ func energiesFall(t *testing.T) {
 		}
 	}
 	of := func(steps int64, boundary Boundary) *Problem {
-		return open(t, Inputs(Name).Spell("noise/shape=6x5x4/type=uint8/seed=1", steps, 50, int64(boundary)))
+		return open(t, Inputs(Name).Spell("noise/shape=6x5x4/type=uint8/seed=1", float64(steps), 0.05, float64(boundary)))
 	}
 	for p, want := range map[*Problem]bool{of(1, Replicate): false, of(2, Third): false, of(2, Replicate): true, of(7, Replicate): true} {
 		half, err := Define(p.afterSteps(p.Steps/2), 1)
@@ -966,15 +975,15 @@ func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // A problem that is smaller has half of the steps, or one less, and one at least.
 func stepsAreFewer(t *testing.T) {
-	for steps, want := range map[int64][]int64{1: nil, 2: {1, 1}, 3: {1, 2}, 9: {4, 8}} {
-		var got []int64
-		for _, keys := range Inputs(Name).Fewer([]int64{steps, 5, 6}) {
+	for steps, want := range map[float64][]float64{1: nil, 2: {1, 1}, 3: {1, 2}, 9: {4, 8}} {
+		var got []float64
+		for _, keys := range Inputs(Name).Fewer([]float64{steps, 5, 6}) {
 			if got = append(got, keys[0]); keys[1] != 5 || keys[2] != 6 {
-				t.Errorf("%d steps: %v", steps, keys)
+				t.Errorf("%v steps: %v", steps, keys)
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("fewer than %d steps: %v, want %v", steps, got, want)
+			t.Errorf("fewer than %v steps: %v, want %v", steps, got, want)
 		}
 	}
 }
@@ -1101,7 +1110,7 @@ func estimates(t *testing.T) {
 	for kind, want := range map[string][]int64{
 		Name: {80 + 5*6, 10 + 24*(80+5*6), 80 + 5*6, 20, 5, 80, 5, 5, 5, 80}, Steady: {80, 20, 800, 5}, NameFloat16: {80 + 10*6, 10 + 24*(80+5*6), 80 + 5*6},
 	} {
-		p := open(t, Inputs(kind).Spell("noise/shape=32x30/type=uint8/seed=1", 3))
+		p := open(t, spelled(kind, "noise/shape=32x30/type=uint8/seed=1"))
 		var got []int64
 		for _, l := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(kind).Policy.Laws}[kind] {
 			got = append(got, int64(l.Work(p))*2/p.Shape().Voxels())
@@ -1122,7 +1131,7 @@ func estimates(t *testing.T) {
 func questionsAsk(t *testing.T) {
 	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
 		image := "noise/shape=5x4/type=uint8/seed=1"
-		name := Inputs(w.Name).Spell(image, 3, 70, 1)
+		name := spelled(w.Name, image, 0.07, 1)
 		if w.Form.Kind != w.Name || w.Reference != "" || w.Reads == nil || w.Reads(name) != image {
 			t.Errorf("%s: of the form %v", w.Name, w.Form)
 		}
@@ -1137,7 +1146,7 @@ func questionsAsk(t *testing.T) {
 		}
 	}
 	for steps, items := range []int64{20, 20, 40} {
-		name := Inputs(Name).Spell("noise/shape=5x4/type=uint8/seed=1", int64(steps))
+		name := Inputs(Name).Spell("noise/shape=5x4/type=uint8/seed=1", float64(steps))
 		if cost := Inputs(Name).Cost(name, open(t, name)); cost.Items != items {
 			t.Errorf("%d steps of 20 voxels count as %d", steps, cost.Items)
 		}

@@ -63,7 +63,7 @@ type Problem struct {
 	// Mask has a value for each voxel: nothing flows between those whose values differ, and
 	// those of 0 are no part of the image. nil for an image that is one part.
 	Mask []float32
-	keys []int64 // of the name it was made from
+	keys []float64 // of the name it was made from
 
 	strongest func() (float32, error) // the largest b, computed once
 	seams     func() []Seam           // of the mask, likewise
@@ -92,17 +92,17 @@ func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Proble
 	return workload(q, bench.Question{
 		Doc: "the gradient vector flow of an image after some explicit steps",
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 50, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 50, 0),
-			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 50, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 150, 0),
-			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 50, 1), q.Spell("noise/shape=37x1/type=uint8/seed=3", 9, 100, 0),
-			q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 180, 1), q.Spell("checkerboard/shape=130x64/type=uint8", 40, 187, 0),
-			q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 50, 0), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 100, 1),
-			q.Spell("ball/shape=40x33x19/type=uint8", 25, 50, 0), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 100, 0),
-			q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 50, 1), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 1, 0),
-			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 50, 0),
-			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 50, 0), // more than a tile, and its last ones overlap
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
+			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
+			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 0.05, 1), q.Spell("noise/shape=37x1/type=uint8/seed=3", 9, 0.1, 0),
+			q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 0.18, 1), q.Spell("checkerboard/shape=130x64/type=uint8", 40, 0.187, 0),
+			q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 0.05, 0), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 0.1, 1),
+			q.Spell("ball/shape=40x33x19/type=uint8", 25, 0.05, 0), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 0.1, 0),
+			q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 0.05, 1), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 0.001, 0),
+			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 0.05, 0),
+			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0), q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 50, 0)},
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0), q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 0.05, 0)},
 	}, stepsPolicy(), impls)
 }
 
@@ -113,15 +113,15 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 	return workload(q, bench.Question{
 		Doc: "the steady state of the gradient vector flow of an image, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 4, 50, 0), q.Spell("constant/shape=9x7x5/type=float32", 4, 50, 0),
-			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 5, 200, 0), q.Spell("noise/shape=2x31/type=uint8/seed=2", 4, 50, 1),
-			q.Spell("noise/shape=37x1/type=uint8/seed=3", 4, 100, 0), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 4, 200, 1),
-			q.Spell("ball/shape=97x60/type=uint8", 3, 100, 0), q.Spell("grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7", 4, 50, 0),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 4, 100, 1), q.Spell("ball/shape=40x33x19/type=uint8", 3, 50, 0),
-			q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 4, 100, 0), q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 4, 1000, 1),
-			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1, 0),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 1e-4, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 1e-4, 0.05, 0),
+			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1e-5, 0.2, 0), q.Spell("noise/shape=2x31/type=uint8/seed=2", 1e-4, 0.05, 1),
+			q.Spell("noise/shape=37x1/type=uint8/seed=3", 1e-4, 0.1, 0), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.2, 1),
+			q.Spell("ball/shape=97x60/type=uint8", 0.001, 0.1, 0), q.Spell("grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7", 1e-4, 0.05, 0),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.1, 1), q.Spell("ball/shape=40x33x19/type=uint8", 0.001, 0.05, 0),
+			q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 1e-4, 0.1, 0), q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 1e-4, 1, 1),
+			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 1e-4, 0.001, 0),
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 4, 50, 0), q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 5, 100, 0)},
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 1e-4, 0.05, 0), q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 1e-5, 0.1, 0)},
 	}, steadyPolicy(), impls)
 }
 
@@ -208,31 +208,30 @@ func (p *Problem) StableAnyway() bool {
 	return p.Steps == 0 || p.V0 == nil && 4*d*float64(p.Mu)+d/4 <= 2
 }
 
-// perMille is what mu is counted in.
-const perMille = 1000
-
 func form(kind string) name.Form {
 	first := name.Key{Key: "steps", Doc: "explicit steps", Min: 0, Max: 1 << 40, Default: 256}
 	if kind == Steady {
-		first = name.Key{Key: "tol", Doc: "digits of the residual: at most 10^-N of |b·V0|", Min: 1, Max: 12, Default: 4}
+		first = name.Key{Key: "tol", Doc: "residual relative to |b·V0|", Min: 1e-12, Max: 0.1, Default: 1e-4, Real: true}
 	}
 	return name.Form{Kind: kind, Keys: []name.Key{first,
-		{Key: "mu", Doc: "weight μ of the diffusion, in thousandths", Min: 1, Max: 1 << 20, Default: 50},
+		{Key: "mu", Doc: "weight μ of the diffusion", Min: 1e-6, Max: 10, Default: 0.05, Real: true},
 		{Key: "boundary", Doc: "neighbour beyond the border: 0 the border voxel (replicate), 1 the one before it (third)",
 			Min: 0, Max: 1, Default: 0},
 	}}
 }
 
-// Inputs makes problems of a kind from names KIND/steps=N/mu=N/boundary=N/of=IMAGE, those of the
-// steady state from KIND/tol=N/…. Cost counts a voxel once for each step, and of bytes one read of
+// Inputs makes problems of a kind from names KIND/steps=N/mu=X/boundary=N/of=IMAGE, those of the
+// steady state from KIND/tol=X/…. Cost counts a voxel once for each step, and of bytes one read of
 // the image and one writing of the field: steps can be taken many at a time.
 func Inputs(kind string) fields.Questions[*Problem] {
 	q := fields.Questions[*Problem]{
 		Form: form(kind),
-		Pose: func(in grid.Source, keys []int64) (*Problem, error) { return pose(kind, in, keys) },
-		Weigh: func(p *Problem, keys []int64, cost bench.Cost) bench.Cost {
+		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
+		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {
 			cost.Bytes += int64(p.Dim()) * 4 * cost.Items
-			cost.Class = fmt.Sprintf("%s=%d/mu=%d/boundary=%v/%s", form(kind).Keys[0].Key, keys[0], keys[1], p.Boundary, cost.Class)
+			f := form(kind)
+			first := f.Keys[0].Key
+			cost.Class = fmt.Sprintf("%s=%s/mu=%s/boundary=%v/%s", first, f.Value(first, keys[0]), f.Value("mu", keys[1]), p.Boundary, cost.Class)
 			if p.Storage != Float32 { // else rows of other questions would stand in one table
 				cost.Class = fmt.Sprintf("storage=%v/%s", p.Storage, cost.Class)
 			}
@@ -244,10 +243,10 @@ func Inputs(kind string) fields.Questions[*Problem] {
 		},
 	}
 	if kind != Steady {
-		q.Fewer = func(keys []int64) (list [][]int64) {
-			for _, steps := range []int64{keys[0] / 2, keys[0] - 1} {
+		q.Fewer = func(keys []float64) (list [][]float64) {
+			for _, steps := range []float64{math.Floor(keys[0] / 2), keys[0] - 1} {
 				if steps > 0 && steps < keys[0] {
-					list = append(list, []int64{steps, keys[1], keys[2]})
+					list = append(list, []float64{steps, keys[1], keys[2]})
 				}
 			}
 			return list
@@ -260,19 +259,19 @@ func Inputs(kind string) fields.Questions[*Problem] {
 func (p *Problem) Image() grid.Source { return p.Source }
 
 // Keys are those of the name that the problem was made from.
-func (p *Problem) Keys() []int64 { return p.keys }
+func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
 func (p *Problem) Close() error { return grid.Close(p.Source) }
 
 // pose makes the problem of an image that keys describe.
-func pose(kind string, s grid.Source, keys []int64) (*Problem, error) {
-	steps, tol := keys[0], 0.0
+func pose(kind string, s grid.Source, keys []float64) (*Problem, error) {
+	steps, tol := int64(keys[0]), 0.0
 	if kind == Steady {
-		steps, tol = 0, math.Pow10(-int(keys[0]))
+		steps, tol = 0, keys[0]
 	}
 	storage := storageOf(kind)
-	p := NewProblem(s, float32(float64(keys[1])/perMille), steps, tol, Boundary(keys[2]))
+	p := NewProblem(s, float32(keys[1]), steps, tol, Boundary(keys[2]))
 	p.keys, p.Storage = keys, storage
 	return p, p.Check()
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -94,14 +95,14 @@ func isCheckpoint(i, of int64) bool { return i == 1 || i == of || i%checkpoint =
 func Inputs() fields.Questions[*Pipeline] {
 	return fields.Questions[*Pipeline]{
 		Form: form(),
-		Pose: func(in grid.Source, keys []int64) (*Pipeline, error) { return &Pipeline{in, keys[0]}, nil },
-		Fewer: func(keys []int64) [][]int64 {
+		Pose: func(in grid.Source, keys []float64) (*Pipeline, error) { return &Pipeline{in, int64(keys[0])}, nil },
+		Fewer: func(keys []float64) [][]float64 {
 			if keys[0] == 1 {
 				return nil
 			}
-			return [][]int64{{(keys[0] + 1) / 2}, {keys[0] - 1}}
+			return [][]float64{{math.Ceil(keys[0] / 2)}, {keys[0] - 1}}
 		},
-		Weigh: func(p *Pipeline, _ []int64, cost bench.Cost) bench.Cost {
+		Weigh: func(p *Pipeline, _ []float64, cost bench.Cost) bench.Cost {
 			cost.Items, cost.Bytes = cost.Items*p.Iterations, cost.Bytes*p.Iterations
 			cost.Class, cost.Size = "smoothed/"+cost.Class, fmt.Sprintf("%sx%d", cost.Size, p.Iterations)
 			return cost
@@ -113,7 +114,7 @@ func Inputs() fields.Questions[*Pipeline] {
 func (p *Pipeline) Image() grid.Source { return p.Source }
 
 // Keys are those of the pipeline's name.
-func (p *Pipeline) Keys() []int64 { return []int64{p.Iterations} }
+func (p *Pipeline) Keys() []float64 { return []float64{float64(p.Iterations)} }
 
 // Close closes the image.
 func (p *Pipeline) Close() error { return grid.Close(p.Source) }

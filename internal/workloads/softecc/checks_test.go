@@ -809,7 +809,7 @@ func namesAndSharing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, grid.Float32, flat, func(int64) float64 { return 7 }), []int64{2, 20, 10, 5, 0})
+	one, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, grid.Float32, flat, func(int64) float64 { return 7 }), []float64{2, 20, 0.01, 5, 0})
 	if err != nil || !slices.Equal(one.Tau, []float64{6.75, 7.25}) || one.Lambda != 20 {
 		t.Errorf("thresholds %v around 7, λ %v, %v", one.Tau, one.Lambda, err)
 	}
@@ -838,10 +838,10 @@ func namesAndSharing(t *testing.T) {
 		}
 	}
 	names, err := Inputs().Variants(name, 2)
-	if err != nil || len(names) != 2 || !strings.HasSuffix(names[1], "seed=2") || !strings.HasPrefix(names[1], "softecc/m=3/lambda=20/alpha=10/dir=5/of=") {
+	if err != nil || len(names) != 2 || !strings.HasSuffix(names[1], "seed=2") || !strings.HasPrefix(names[1], "softecc/m=3/lambda=20/alpha=0.01/dir=5/of=") {
 		t.Error(names, err)
 	}
-	if cost := Inputs().Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=10/gen=noise/dim=3/levels=4/type=float32" {
+	if cost := Inputs().Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=0.01/gen=noise/dim=3/levels=4/type=float32" {
 		t.Errorf("%+v", cost)
 	}
 	for keys, want := range map[string]bool{"dir=1": false, "dir=4/vertices=1": true} {
@@ -875,9 +875,9 @@ func namesAndSharing(t *testing.T) {
 
 // A problem that is smaller has half of the thresholds, and one at least.
 func thresholdsAreFewer(t *testing.T) {
-	for m, want := range map[int64][][]int64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
-		if got := Inputs().Fewer([]int64{m, 5, 6}); !slices.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("fewer than %d thresholds: %v, want %v", m, got, want)
+	for m, want := range map[float64][][]float64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
+		if got := Inputs().Fewer([]float64{m, 5, 6}); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("fewer than %v thresholds: %v, want %v", m, got, want)
 		}
 	}
 }
@@ -961,13 +961,13 @@ func namesDraw(t *testing.T) {
 	of := func(alpha, dir string) *Problem {
 		return open(t, "softecc/m=5/lambda=7/alpha="+alpha+"/dir="+dir+"/of=noise/shape=4x3x5/type=uint8/seed=5")
 	}
-	a, b, c := of("100", "1"), of("100", "2"), of("300", "1")
-	if a.V == b.V || a.V != c.V || a.Alpha >= c.Alpha || of("1048576", "1").Alpha <= c.Alpha {
+	a, b, c := of("0.1", "1"), of("0.1", "2"), of("0.3", "1")
+	if a.V == b.V || a.V != c.V || a.Alpha >= c.Alpha || of("10.0", "1").Alpha <= c.Alpha {
 		t.Errorf("%v, %v and %v", a.V, b.V, c.V)
 	}
-	for at, want := range [][4]int64{{1, 1 << 16, 64}, {1, 1 << 40, 100}, {0, 1 << 20, 100}, {0, 1 << 40, 1}, {0, 1, 0, 1}} {
-		if k := form().Keys[at]; [3]int64{k.Min, k.Max, k.Default} != [3]int64(want[:3]) || k.Optional != (want[3] == 1) {
-			t.Errorf("%s is from %d to %d, else %d, want %v", k.Key, k.Min, k.Max, k.Default, want)
+	for at, want := range [][4]float64{{1, 1 << 16, 64}, {1e-3, 1 << 40, 100}, {0, 10, 0.1}, {0, 1 << 40, 1}, {0, 1, 0, 1}} {
+		if k := form().Keys[at]; [3]float64{k.Min, k.Max, k.Default} != [3]float64(want[:3]) || k.Optional != (want[3] == 1) {
+			t.Errorf("%s is from %v to %v, else %v, want %v", k.Key, k.Min, k.Max, k.Default, want)
 		}
 	}
 	for shape, half := range map[string]float64{"4x3x5": math.Sqrt(1.5*1.5 + 1 + 4), "1x1": 0.5, "5x1": 2} {
@@ -984,7 +984,7 @@ func namesDraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 0 }), []int64{2, 20, 10, 5, 0}); (err == nil) != right {
+		if _, err := pose(gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 0 }), []float64{2, 20, 0.01, 5, 0}); (err == nil) != right {
 			t.Errorf("levels %g apart: %v", step, err)
 		}
 	}

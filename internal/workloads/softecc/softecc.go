@@ -38,16 +38,16 @@ func question() bench.Question {
 		Doc:  "the Euler characteristic curve with sigmoids in place of steps, and its gradients",
 		Form: q.Form,
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 5, 100, 100, 1), q.Spell("constant/shape=9x7x5/type=float32", 1, 100, 0, 2),
-			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 16, 20, 100, 3), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 64, 1000, 0, 4),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 64, 1000, 100, 5), q.Spell("noise/shape=13x17x5/type=int16/levels=1000/seed=2", 7, 1, 5000, 6),
-			q.Spell("noise/shape=17x16x15/type=uint16/levels=300/seed=7", 9, 1000000, 50, 7), q.Spell("noise/shape=29x31/type=uint8/seed=8", 33, 100000000, 0, 8),
-			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 16, 100, 100, 9), q.Spell("distinct/shape=16x15x14/type=float32/seed=11", 16, 300, 0, 10),
-			q.Spell("noise/shape=5x3x40/levels=4/type=float32/seed=5", 300, 50, 10, 11), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 8, 100, 100, 12),
-			q.Spell("noise/shape=23x13x11/type=float32/levels=1024/seed=6", 9, 100, 100, 15, 1), q.Spell("noise/shape=41x37/type=uint8/seed=9", 64, 1000, 0, 16, 1),
-			q.Spell("checkerboard/shape=8x9x10/type=uint8", 12, 200, 30, 13), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 16, 1000, 100, 14),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 5, 100, 0.1, 1), q.Spell("constant/shape=9x7x5/type=float32", 1, 100, 0, 2),
+			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 16, 20, 0.1, 3), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 64, 1000, 0, 4),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 64, 1000, 0.1, 5), q.Spell("noise/shape=13x17x5/type=int16/levels=1000/seed=2", 7, 1, 5, 6),
+			q.Spell("noise/shape=17x16x15/type=uint16/levels=300/seed=7", 9, 1000000, 0.05, 7), q.Spell("noise/shape=29x31/type=uint8/seed=8", 33, 100000000, 0, 8),
+			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 16, 100, 0.1, 9), q.Spell("distinct/shape=16x15x14/type=float32/seed=11", 16, 300, 0, 10),
+			q.Spell("noise/shape=5x3x40/levels=4/type=float32/seed=5", 300, 50, 0.01, 11), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 8, 100, 0.1, 12),
+			q.Spell("noise/shape=23x13x11/type=float32/levels=1024/seed=6", 9, 100, 0.1, 15, 1), q.Spell("noise/shape=41x37/type=uint8/seed=9", 64, 1000, 0, 16, 1),
+			q.Spell("checkerboard/shape=8x9x10/type=uint8", 12, 200, 0.03, 13), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 16, 1000, 0.1, 14),
 		},
-		Small: []string{q.Spell("noise/shape=64x64x64/levels=1024/type=float32/seed=1", 64, 100, 100, 1), q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 100, 100, 1)},
+		Small: []string{q.Spell("noise/shape=64x64x64/levels=1024/type=float32/seed=1", 64, 100, 0.1, 1), q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 100, 0.1, 1)},
 		Reads: q.Of().Image,
 	}
 }
@@ -64,7 +64,7 @@ type Problem struct {
 	// its own (V-construction), in place of top cells.
 	Vertices bool
 
-	keys []int64 // m, lambda, alpha, dir, vertices of the name it was made from
+	keys []float64 // m, lambda, alpha, dir, vertices of the name it was made from
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
@@ -219,18 +219,19 @@ func Inputs() fields.Questions[*Problem] {
 	return fields.Questions[*Problem]{
 		Form: form(),
 		Pose: pose,
-		Fewer: func(keys []int64) [][]int64 {
+		Fewer: func(keys []float64) [][]float64 {
 			if keys[0] == 1 {
 				return nil
 			}
-			return [][]int64{append([]int64{(keys[0] + 1) / 2}, keys[1:]...)}
+			return [][]float64{append([]float64{math.Ceil(keys[0] / 2)}, keys[1:]...)}
 		},
-		Weigh: func(_ *Problem, keys []int64, cost bench.Cost) bench.Cost {
+		Weigh: func(_ *Problem, keys []float64, cost bench.Cost) bench.Cost {
 			cost.Bytes += 4 * cost.Items
 			if keys[4] == 1 {
 				cost.Class = "vertices=1/" + cost.Class
 			}
-			cost.Class = fmt.Sprintf("m=%d/lambda=%d/alpha=%d/%s", keys[0], keys[1], keys[2], cost.Class)
+			f := form()
+			cost.Class = fmt.Sprintf("m=%v/lambda=%s/alpha=%s/%s", keys[0], f.Value("lambda", keys[1]), f.Value("alpha", keys[2]), cost.Class)
 			return cost
 		},
 	}
@@ -240,7 +241,7 @@ func Inputs() fields.Questions[*Problem] {
 func (p *Problem) Image() grid.Source { return p.Source }
 
 // Keys are those of the name that the problem was made from.
-func (p *Problem) Keys() []int64 { return p.keys }
+func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
 func (p *Problem) Close() error { return grid.Close(p.Source) }
@@ -249,8 +250,8 @@ func (p *Problem) Close() error { return grid.Close(p.Source) }
 func form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{
 		{Key: "m", Doc: "thresholds, evenly spaced over the range of the levels", Min: 1, Max: 1 << 16, Default: 64},
-		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
-		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
+		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1e-3, Max: 1 << 40, Default: 100, Real: true},
+		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, relative to the range of the levels", Min: 0, Max: 10, Default: 0.1, Real: true},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
 		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells",
 			Min: 0, Max: 1, Default: 0, Optional: true},
@@ -258,7 +259,7 @@ func form() name.Form {
 }
 
 // pose makes the problem of an image that keys describe.
-func pose(s grid.Source, keys []int64) (*Problem, error) {
+func pose(s grid.Source, keys []float64) (*Problem, error) {
 	l := s.Ladder()
 	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
 	span := hi - lo
@@ -269,10 +270,10 @@ func pose(s grid.Source, keys []int64) (*Problem, error) {
 	if span > math.MaxFloat32/1e6 {
 		return nil, fmt.Errorf("levels from %g to %g: λ and the thresholds are spread over them; give --levels", lo, hi)
 	}
-	p := &Problem{Source: s, Lambda: float64(keys[1]) / span, Vertices: keys[4] == 1, keys: keys}
+	p := &Problem{Source: s, Lambda: keys[1] / span, Vertices: keys[4] == 1, keys: keys}
 	shape := s.Shape()
 	half := math.Hypot(math.Hypot(Place(0, shape.W), Place(0, shape.H)), Place(0, shape.D))
-	p.Alpha = float64(keys[2]) / 1000 * span / max(half, 0.5)
+	p.Alpha = keys[2] * span / max(half, 0.5)
 	rng := rand.New(rand.NewPCG(uint64(keys[3]), 0x736f6674656363))
 	for i := range p.V {
 		p.V[i] = 1.5 * rng.NormFloat64()
@@ -280,7 +281,7 @@ func pose(s grid.Source, keys []int64) (*Problem, error) {
 	if shape.D == 1 {
 		p.V[2] = 0 // the direction of a 2D image is one of its plane
 	}
-	m := keys[0]
+	m := int64(keys[0])
 	for j := range m {
 		p.Tau = append(p.Tau, lo+span*(float64(j)+0.5)/float64(m))
 		p.G = append(p.G, rng.NormFloat64())

@@ -1,0 +1,69 @@
+package name
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Decimal is the shortest decimal that ParseDecimal reads as the same number: 0.05, 1e-4, 1000.
+func Decimal(v float64) string {
+	if v == 0 || math.Abs(v) >= 1e-3 {
+		return strconv.FormatFloat(v+0, 'f', -1, 64) // without the sign of −0
+	}
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e-")
+	return digits + "e-" + strings.TrimLeft(exponent, "0")
+}
+
+// ParseDecimal reads a finite decimal number.
+func ParseDecimal(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(s, "xXpP_") {
+		return 0, fmt.Errorf("%s is no decimal number", Shown(s))
+	}
+	return v, nil
+}
+
+// Current is a name, or a class with the kind before it, as it is spelled now. Before parameters were decimals, a
+// whole number above 0 of some keys counted thousandths, millionths, or the digits of a tolerance: mu=50 was 0.05 and
+// tol=4 was 1e-4. These keys are spelled with a point or an exponent now, so that no name has two meanings.
+func Current(s string) string {
+	kind, _, _ := strings.Cut(s, "/")
+	n, err := Parse(s)
+	if err != nil || !strings.HasPrefix(kind, "gvf") && !strings.HasPrefix(kind, "eigenmap") && kind != "softecc" {
+		return s
+	}
+	n.Pairs = slices.Clone(n.Pairs)
+	for i, p := range n.Pairs {
+		n.Pairs[i].Value = current(kind, p.Key, p.Value)
+	}
+	return n.String()
+}
+
+// current is the value of a key as it is spelled now.
+func current(kind, key, value string) string {
+	v, err := strconv.ParseUint(value, 10, 40)
+	if err != nil || v == 0 {
+		return value
+	}
+	switch {
+	case key == "tol" && v <= 300:
+		return Decimal(math.Pow10(-int(v)))
+	case key == "mu" || key == "sigma" || key == "alpha" && kind == "softecc":
+		return pointed(float64(v) / 1e3)
+	case key == "floor":
+		return pointed(float64(v) / 1e6)
+	}
+	return value
+}
+
+// pointed is a decimal with a point or an exponent.
+func pointed(v float64) string {
+	s := Decimal(v)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
