@@ -187,7 +187,7 @@ var general = []string{"internal/grid", "internal/stats", "internal/quantity", "
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
 	"github.com/zeebo/xxh3":             {"internal/grid"},
-	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed"},
+	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},

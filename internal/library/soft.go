@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"eccbench/impls/softecc/binned"
@@ -23,15 +24,16 @@ type Soft struct {
 	Alpha        float64   `json:"alpha"`
 	Direction    []float64 `json:"direction"` // by the axes of the shape, of any length; not 0
 	// Backward asks for gradients, of images whose curves were asked for before.
-	Backward bool `json:"backward"`
+	Backward    bool `json:"backward"`
+	Derivatives bool `json:"derivatives"` // of the curve by the thresholds and by λ, which are wanted beside it
 }
 
 // SoftMemory is the caller's memory. All is of as many images as there are, one after the other.
 type SoftMemory struct {
 	Voxels  []byte // not written to
 	Changes []byte // a byte for each voxel, which the forward pass writes and the backward one reads
-	// Numbers are, forward, χ of each threshold, its derivatives by the thresholds, and those by
-	// λ; backward, the upstream gradient of each threshold, which is read.
+	// Numbers are, forward, χ of each threshold and, if they are wanted, its derivatives by the thresholds and
+	// those by λ; backward, the upstream gradient of each threshold, which is read.
 	Numbers []float64
 	// Gradient is that by the voxels, and of their type; backward.
 	Gradient []byte
@@ -72,9 +74,9 @@ func SoftCurves(ctx context.Context, r Soft, m SoftMemory) error {
 }
 
 func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, p *softecc.Problem) error {
-	n, per, perNumbers := int(p.Shape().Voxels()), int(unsafe.Sizeof(T(0))), 3*len(p.Tau)
-	if r.Backward {
-		perNumbers = len(p.Tau)
+	n, per, perNumbers := int(p.Shape().Voxels()), int(unsafe.Sizeof(T(0))), len(p.Tau)
+	if r.Derivatives && !r.Backward {
+		perNumbers *= 3
 	}
 	switch {
 	case len(m.Voxels) != r.Images*n*per:
@@ -88,21 +90,27 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	case r.Backward && len(m.Parameters) != r.Images*4:
 		return fmt.Errorf("%d gradients of parameters: want %d", len(m.Parameters), r.Images*4)
 	}
-	return eachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
+	nodes := binned.NewNodes(p)
+	layers := sync.Pool{New: func() any {
 		q := *p
-		numbers := m.Numbers[i*perNumbers:][:perNumbers]
-		l := binned.Layer[T]{Problem: &q, Image: grid.Values[T](m.Voxels[i*n*per:][:n*per]), Changes: m.Changes[i*n:][:n], Threads: threads}
+		return &binned.Layer[T]{Problem: &q, Nodes: nodes}
+	}}
+	return eachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
 		if n <= fewVoxels {
-			l.Threads = 1
+			threads = 1
 		}
+		numbers := m.Numbers[i*perNumbers:][:perNumbers]
+		l := layers.Get().(*binned.Layer[T])
+		defer layers.Put(l)
+		l.Image, l.Changes, l.Threads = grid.Values[T](m.Voxels[i*n*per:][:n*per]), m.Changes[i*n:][:n], threads
 		if !r.Backward {
-			c, err := l.Forward(ctx)
+			c, err := l.Forward(ctx, r.Derivatives)
 			k := copy(numbers, c.Chi)
 			k += copy(numbers[k:], c.ByTau)
 			copy(numbers[k:], c.ByLambda)
 			return err
 		}
-		q.G = numbers
+		l.Problem.G = numbers
 		v, alpha, err := l.Backward(ctx, grid.Values[T](m.Gradient[i*n*per:][:n*per]))
 		copy(m.Parameters[4*i:], []float64{v[0], v[1], v[2], alpha})
 		return err

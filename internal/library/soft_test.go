@@ -15,6 +15,7 @@ import (
 // asked are the soft curves of images and their gradients, as a caller asks for them.
 func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMemory, err error) {
 	m = SoftMemory{Voxels: grid.Bytes(images), Changes: make([]byte, len(images)), Numbers: make([]float64, 3*len(g))}
+	r.Derivatives = true
 	if err := SoftCurves(ctx, r, m); err != nil {
 		return m, err
 	}
@@ -55,6 +56,10 @@ func TestSoft(t *testing.T) {
 			if !slices.Equal(before, voxels) {
 				t.Fatal("the voxels were written to")
 			}
+			alone := SoftMemory{Voxels: m.Voxels, Changes: m.Changes, Numbers: make([]float64, len(g))}
+			if err := SoftCurves(t.Context(), r, alone); err != nil {
+				t.Fatal(err)
+			}
 			for i := range images {
 				n, tau := int(s.Voxels()), len(r.Thresholds)
 				f, err := grid.Trusted(s, grid.Float32, grid.Bytes(voxels[i*n:][:n]), grid.Identity(grid.Float32))
@@ -70,6 +75,9 @@ func TestSoft(t *testing.T) {
 					t.Fatal(err)
 				}
 				numbers, by := m.Numbers[3*i*tau:], m.Parameters[4*i:]
+				if !slices.Equal(alone.Numbers[i*tau:][:tau], numbers[:tau]) {
+					t.Errorf("%v %s image %d: without derivatives another curve", shape, construction, i)
+				}
 				got := softecc.Answer{Chi: numbers[:tau], DX: grid.Values[float32](m.Gradient)[i*n:][:n], DV: [3]float64(by), Alpha: by[3]}
 				for j, g := range p.G {
 					got.DTau = append(got.DTau, g*numbers[tau+j])

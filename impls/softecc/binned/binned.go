@@ -85,10 +85,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		wrong.lo += wrong.width
 		total = &wrong
 	}
-	a := total.convolved(p, len(s.cores)).answer(p)
+	a := total.convolved(p, len(s.cores), true).answer(p)
 	end()
 	end = trace.Span("table")
-	t := newTable(p, s.bins, s.reach, len(s.cores))
+	t := newTable(p, s.bins, nil, s.reach, len(s.cores))
 	end()
 	end = trace.Span("backward")
 	moment := s.backward(t, j.dx)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/softecc"
@@ -100,6 +102,9 @@ type tally struct {
 	reach  float64
 	whole  []int64
 	near   Curve // of the thresholds in order
+
+	nodes *Nodes // in place of bins and thresholds, unless nil
+	sums  []float64
 }
 
 // A Curve is χ at every threshold, and its derivatives by the threshold and by λ.
@@ -125,7 +130,10 @@ func (c Curve) answer(p *softecc.Problem) softecc.Answer {
 	return a
 }
 
-func newTally(p *softecc.Problem, b bins, reach float64) *tally {
+func newTally(p *softecc.Problem, b bins, k *Nodes, reach float64) *tally {
+	if k != nil {
+		return &tally{nodes: k, sums: make([]float64, k.n)}
+	}
 	t := &tally{bins: b, p: p, list: make([]bin, b.n), window: reach / p.Lambda, reach: reach}
 	t.order, t.tau = sorted(p.Tau)
 	t.whole, t.near = make([]int64, len(t.tau)+1), newCurve(len(t.tau))
@@ -154,10 +162,12 @@ func sorted(tau []float64) (order []int, list []float64) {
 func (t *tally) reset() {
 	clear(t.list)
 	clear(t.whole)
+	clear(t.sums)
 	t.near.clear()
 }
 
 func (t *tally) merge(o *tally) {
+	floats.Add(t.sums, o.sums)
 	for k, b := range o.list {
 		t.list[k].c += b.c
 		t.list[k].first += b.first
@@ -213,6 +223,10 @@ func near(tau []float64, y, window float64) (from, to int) {
 }
 
 func (t *tally) alone(y float64, change int8) {
+	if t.nodes != nil {
+		t.nodes.spread(t.sums, y, float64(change))
+		return
+	}
 	from, to := near(t.tau, y, t.window)
 	t.whole[to] += int64(change)
 	c := float64(change)
@@ -227,7 +241,10 @@ func (t *tally) alone(y float64, change int8) {
 
 // convolved convolves the bins with the sigmoids and their derivatives, to the second moment:
 // σ(τ−at−δ) = σ − δσ' + δ²σ″/2. Bins below a threshold by more than reach count whole.
-func (t *tally) convolved(p *softecc.Problem, threads int) Curve {
+func (t *tally) convolved(p *softecc.Problem, threads int, derivatives bool) Curve {
+	if t.nodes != nil {
+		return t.nodes.curve(t.sums, derivatives)
+	}
 	m := len(p.Tau)
 	a := newCurve(m)
 	below := make([]float64, len(t.list)+1) // whole numbers
@@ -310,11 +327,17 @@ type table struct {
 	tau    []float64
 	order  []int
 	window float64
+
+	nodes  *Nodes // in place of bins and thresholds, unless nil
+	slopes []float64
 }
 
 type entry struct{ value, first, second float32 }
 
-func newTable(p *softecc.Problem, b bins, reach float64, threads int) *table {
+func newTable(p *softecc.Problem, b bins, k *Nodes, reach float64, threads int) *table {
+	if k != nil {
+		return &table{nodes: k, slopes: k.slopes(p.G)}
+	}
 	t := &table{bins: b, list: make([]entry, b.n), p: p, window: reach / p.Lambda}
 	t.order, t.tau = sorted(p.Tau)
 	parts := 4 * threads
@@ -351,6 +374,9 @@ func (t *table) slope(y float64) float64 {
 }
 
 func (t *table) alone(y float64) (sum float64) {
+	if t.nodes != nil {
+		return t.nodes.slope(t.slopes, y)
+	}
 	from, to := near(t.tau, y, t.window)
 	for j := from; j < to; j++ {
 		_, d := softecc.Sigmoid(t.p.Lambda * (t.tau[j] - y))

@@ -40,6 +40,7 @@ func checks(t *testing.T, set string) []checktest.Check {
 		checktest.Check{Name: "strips and chunks", Of: sweepsAreCut},
 		checktest.Check{Name: "bins", Of: binsAreLaid},
 		checktest.Check{Name: "values in bins", Of: binsAreNear},
+		checktest.Check{Name: "values on nodes", Of: nodesAreNear},
 		checktest.Check{Name: "thresholds within reach", Of: reachIsFull},
 		checktest.Check{Name: "tallies", Of: talliesAddUp},
 		checktest.Check{Name: "jobs", Of: func(t *testing.T) { jobsAnswer(t, i) }},
@@ -285,7 +286,7 @@ func binsAreNear(t *testing.T) {
 				}
 			}
 		}
-		curve, slopes := newTally(p, b, reach), newTable(p, b, reach, 1+i%3)
+		curve, slopes := newTally(p, b, nil, reach), newTable(p, b, nil, reach, 1+i%3)
 		steepest := 0.0
 		for _, g := range p.G {
 			steepest += math.Abs(g) * p.Lambda
@@ -294,7 +295,7 @@ func binsAreNear(t *testing.T) {
 			change := []int8{1, -1, 3, -7}[k%4]
 			curve.reset()
 			curve.add(y, change)
-			got, c, slope := curve.convolved(p, 1+i%2), float64(change), 0.0
+			got, c, slope := curve.convolved(p, 1+i%2, true), float64(change), 0.0
 			in, within := uint(int((y-b.lo)*b.inverse+0.5)) < uint(b.n), 1e-13
 			if in { // by how far it is from the middle of its bin
 				_, off := math.Modf((y-b.lo)*b.inverse + 0.5)
@@ -317,6 +318,50 @@ func binsAreNear(t *testing.T) {
 			if v := slopes.slope(y); !nearly(v, slope, limit*steepest) {
 				t.Fatalf("problem %d, %d bins: the slope at %g is %g, want %g", i, b.n, y, v, slope)
 			}
+		}
+	}
+}
+
+// Nodes have the sigmoids of a value and their slopes within the bound of doc/proofs/softecc.md, wherever between
+// nodes it is, below all of them and above.
+func nodesAreNear(t *testing.T) {
+	const bound = 2.1e-8
+	for i, p := range layings(t, "1", "20", "500") {
+		k := NewNodes(p)
+		curve, slopes := newTally(p, bins{}, k, reach), newTable(p, bins{}, k, reach, 1)
+		steepest := 0.0
+		for _, g := range p.G {
+			steepest += math.Abs(g) * p.Lambda
+		}
+		lo, hi := slices.Min(p.Tau), slices.Max(p.Tau)
+		for n := range 200 {
+			away := 25 / p.Lambda
+			y := lo - away + (hi-lo+2*away)*float64(n)/199
+			curve.reset()
+			curve.add(y, 3)
+			got, slope := curve.convolved(p, 1, true), 0.0
+			for j, tau := range p.Tau {
+				z := tau - y
+				v, d := softecc.Sigmoid(p.Lambda * z)
+				slope += p.G[j] * p.Lambda * d
+				if !nearly(got.Chi[j], 3*v, 3*bound) || !nearly(got.ByTau[j], 3*p.Lambda*d, 3*bound*p.Lambda) || !nearly(got.ByLambda[j], 3*z*d, 3*bound*(math.Abs(z)+6/p.Lambda)) {
+					t.Fatalf("problem %d: value %g by threshold %g: %g, %g, %g, want %g, %g, %g",
+						i, y, tau, got.Chi[j], got.ByTau[j], got.ByLambda[j], 3*v, 3*p.Lambda*d, 3*z*d)
+				}
+			}
+			if v := slopes.slope(y); !nearly(v, slope, bound*steepest) {
+				t.Fatalf("problem %d: the slope at %g is %g, want %g", i, y, v, slope)
+			}
+		}
+	}
+	p := layings(t, "20")[0]
+	for _, change := range []func(q *softecc.Problem){
+		func(q *softecc.Problem) { q.Lambda = 1e300 }, func(q *softecc.Problem) { q.Tau = []float64{0, 1e300} },
+		func(q *softecc.Problem) { q.Tau, q.G = []float64{2e6 / q.Lambda}, []float64{1} },
+	} {
+		q := *p
+		if change(&q); NewNodes(&q) != nil {
+			t.Errorf("λ %g, thresholds %v have nodes", q.Lambda, q.Tau)
 		}
 	}
 }
@@ -362,7 +407,7 @@ func talliesAddUp(t *testing.T) {
 	p.Tau[2], p.Tau[5], p.Tau[7] = p.Tau[5], -3, p.Tau[5] // in no order, two of them the same
 	b := layBins(p)
 	want := newCurve(len(p.Tau))
-	parts := []*tally{newTally(p, b, reach), newTally(p, b, reach), newTally(p, b, reach)}
+	parts := []*tally{newTally(p, b, nil, reach), newTally(p, b, nil, reach), newTally(p, b, nil, reach)}
 	for n := range 40 {
 		y, changes := make([]float32, n), make([]uint8, n)
 		for x := range y {
@@ -385,7 +430,7 @@ func talliesAddUp(t *testing.T) {
 	parts[0].merge(parts[1])
 	parts[0].merge(parts[2])
 	for _, threads := range []int{1, 2, 20} {
-		got := parts[0].convolved(p, threads)
+		got := parts[0].convolved(p, threads, true)
 		for j := range p.Tau {
 			// Bins are so narrow here that hardly a remainder is left.
 			if !nearly(got.Chi[j], want.Chi[j], 1e-6) || !nearly(got.ByTau[j], want.ByTau[j], 1e-6*p.Lambda) || !nearly(got.ByLambda[j], want.ByLambda[j], 1e-6) {
@@ -394,13 +439,13 @@ func talliesAddUp(t *testing.T) {
 		}
 	}
 	parts[0].reset()
-	if c := parts[0].convolved(p, 1); slices.ContainsFunc(slices.Concat(c.Chi, c.ByTau, c.ByLambda), func(v float64) bool { return v != 0 }) {
+	if c := parts[0].convolved(p, 1, true); slices.ContainsFunc(slices.Concat(c.Chi, c.ByTau, c.ByLambda), func(v float64) bool { return v != 0 }) {
 		t.Errorf("a tally of nothing is %v", c)
 	}
 }
 
 // layered is the answer to a problem of a layer that goes forward and backward.
-func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int) (softecc.Answer, []T) {
+func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int, nodes *Nodes) (softecc.Answer, []T) {
 	t.Helper()
 	values, err := p.Values()
 	if err != nil {
@@ -410,17 +455,17 @@ func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int)
 	for i, v := range values {
 		image[i] = T(v)
 	}
-	return layeredOf(t, p, image, threads)
+	return layeredOf(t, p, image, threads, nodes)
 }
 
 // layeredOf is that of an image of other values than the problem's.
-func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T, threads int) (softecc.Answer, []T) {
+func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T, threads int, nodes *Nodes) (softecc.Answer, []T) {
 	t.Helper()
 	q := *p
 	q.Source = Blank(p.Shape())
-	l := Layer[T]{Problem: &q, Image: image, Changes: slices.Repeat([]uint8{77}, len(image)), Threads: threads}
+	l := Layer[T]{Problem: &q, Image: image, Changes: slices.Repeat([]uint8{77}, len(image)), Threads: threads, Nodes: nodes}
 	before, dx := slices.Clone(l.Image), slices.Repeat([]T{T(math.NaN())}, len(image)) // of whatever was there before
-	c, err := l.Forward(context.Background())
+	c, err := l.Forward(context.Background(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,25 +498,29 @@ func ofCallers() []string {
 // A layer's answers are those of the definition, of either type, in both constructions, and the
 // same bits each time.
 func layersAnswer(t *testing.T, names []string) {
-	for i := range 2 * len(names) {
-		p := open(t, names[i/2])
+	for i := range 4 * len(names) {
+		p := open(t, names[i/4])
 		p.Vertices = i%2 > 0
+		var nodes *Nodes
+		if i%4 > 1 {
+			nodes = NewNodes(p)
+		}
 		want := define(t, p)
-		got, dx := layered[float32](t, p, 3)
+		got, dx := layered[float32](t, p, 3, nodes)
 		if d, _ := softecc.Policy().Compare(p, want, got); d != nil {
-			t.Errorf("%s, vertices %v: %v", names[i/2], p.Vertices, d)
+			t.Errorf("%s, vertices %v, nodes %v: %v", names[i/4], p.Vertices, nodes != nil, d)
 		}
-		again, same := layered[float32](t, p, 3)
+		again, same := layered[float32](t, p, 3, nodes)
 		if !slices.Equal(got.Chi, again.Chi) || !slices.Equal(dx, same) || got.DV != again.DV {
-			t.Errorf("%s: other bits, of the same call", names[i/2])
+			t.Errorf("%s: other bits, of the same call", names[i/4])
 		}
-		if p.Alpha != 0 { // Y of float64 is another image
+		if p.Alpha != 0 || i%4 > 1 { // Y of float64 is another image
 			continue
 		}
-		wide, _ := layered[float64](t, p, 3)
+		wide, _ := layered[float64](t, p, 3, nil)
 		for _, m := range softecc.Distance(p, want, wide) {
 			if m.Value > 1e-12 && m.Name != "error of ∂X" || m.Value > 1e-7 {
-				t.Errorf("%s, vertices %v, float64: %v", names[i/2], p.Vertices, m)
+				t.Errorf("%s, vertices %v, float64: %v", names[i/4], p.Vertices, m)
 			}
 		}
 	}
@@ -495,10 +544,10 @@ func tiltedLayers(t *testing.T) {
 				x[at] = float64(v)
 				y[at] = x[at] + p.Alpha*(u[0]*softecc.Place(px, s.W)+u[1]*softecc.Place(py, s.H)+u[2]*softecc.Place(pz, s.D))
 			}
-			got, dx := layeredOf(t, p, x, 2)
+			got, dx := layeredOf(t, p, x, 2, nil)
 			flat := *p
 			flat.Alpha = 0
-			want, same := layeredOf(t, &flat, y, 1)
+			want, same := layeredOf(t, &flat, y, 1, nil)
 			var moment [3]float64
 			for at, v := range same {
 				pz, py, px := s.Coordinates(int64(at))
@@ -529,7 +578,7 @@ func extentsAre(t *testing.T) {
 			for _, v := range []float64{1, 7} {
 				l.Image[at] = v
 				for _, vertices := range []bool{false, true} {
-					p.Vertices = vertices
+					p.Vertices, l.kept = vertices, nil
 					want := [2]float64{slices.Min(l.Image), slices.Max(l.Image)}
 					if vertices {
 						want[0], want[1] = -want[1], -want[0]
@@ -557,12 +606,12 @@ func layersHaveBins(t *testing.T) {
 	image[5] = 1
 	n := int64(layBinsOver(of(9), 0, 1).n)
 	for w, want := range map[int64]int{9: 0, n - 1: 0, n: int(n), n + 1: int(n)} {
-		s, err := Layer[float32]{Problem: of(w), Image: image[:w], Threads: 1}.sweep(context.Background())
+		s, err := (&Layer[float32]{Problem: of(w), Image: image[:w], Threads: 1}).sweep(context.Background())
 		if err != nil || s.bins.n != want {
 			t.Errorf("%d voxels of float32: %d bins, want %d, %v", w, s.bins.n, want, err)
 		}
 	}
-	s, err := Layer[float64]{Problem: of(2 * least), Image: make([]float64, 2*least), Threads: 1}.sweep(context.Background())
+	s, err := (&Layer[float64]{Problem: of(2 * least), Image: make([]float64, 2*least), Threads: 1}).sweep(context.Background())
 	if err != nil || s.bins.n != 0 {
 		t.Errorf("an image of float64 has %d bins, %v", s.bins.n, err)
 	}
@@ -575,13 +624,13 @@ func layersRefuse(t *testing.T) {
 	l := Layer[float64]{Problem: p, Image: make([]float64, 60), Changes: make([]uint8, 60), Threads: 2}
 	l.Image[23], l.Image[31] = math.NaN(), math.Inf(-1)
 	var bad *grid.NotFiniteError
-	if _, err := l.Forward(context.Background()); !errors.As(err, &bad) || *bad != (grid.NotFiniteError{Count: 2, First: 23, Z: 1, Y: 0, X: 3}) {
+	if _, err := l.Forward(context.Background(), true); !errors.As(err, &bad) || *bad != (grid.NotFiniteError{Count: 2, First: 23, Z: 1, Y: 0, X: 3}) {
 		t.Errorf("%v", err)
 	}
 	l.Image[23], l.Image[31] = 0, 0
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.Forward(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := l.Forward(ctx, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := l.Backward(ctx, make([]float64, 60)); !errors.Is(err, context.Canceled) {
@@ -624,14 +673,14 @@ func cancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, dx := layeredOf(t, p, values, 1)
+	want, dx := layeredOf(t, p, values, 1, nil)
 	l := Layer[float32]{Problem: p, Image: values, Changes: make([]uint8, len(values)), Threads: 1}
 	asked := 0
 	for err := context.Canceled; err != nil; asked++ {
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(int64(asked))
 		var c Curve
-		if c, err = l.Forward(ctx); err == nil && !slices.Equal(c.Chi, want.Chi) || err != nil && !errors.Is(err, context.Canceled) {
+		if c, err = l.Forward(ctx, true); err == nil && !slices.Equal(c.Chi, want.Chi) || err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatalf("asked %d times: %v, want %v, %v", asked, c.Chi, want.Chi, err)
 		}
 	}

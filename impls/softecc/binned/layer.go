@@ -12,15 +12,18 @@ import (
 
 // A Layer is the soft curve of an image in a caller's memory: forward, before the upstream
 // gradient is known, and backward, when it is. What lies between, the change of each voxel, the
-// caller keeps.
+// caller keeps. A Layer may go on to another image of the problem, whose G may change, and reuses its memory.
 //
-// An image of float64, and one of fewer voxels than there would be bins, has no bins: each
-// sigmoid within reach of a voxel with a change is evaluated, and Y is of the image's type.
+// Small images use nodes, unless there would be too many. An image of float64, and one of fewer voxels than there
+// would be bins, has neither: each sigmoid within reach of a voxel with a change is evaluated. Y is of the image's type.
 type Layer[T float32 | float64] struct {
 	Problem *softecc.Problem // with a Blank for its image; its G counts backward
 	Image   []T              // row-major, not written to
 	Changes []uint8          // of each voxel: written forward, read backward
 	Threads int
+	Nodes   *Nodes // of the problem, which other images may share; nil for none
+
+	kept *sweep[T]
 }
 
 // A Blank is a shape without voxels, for the problem of a Layer.
@@ -33,8 +36,8 @@ func (Blank) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// Forward is the curve. An error is that of the context, or a *grid.NotFiniteError.
-func (l Layer[T]) Forward(ctx context.Context) (Curve, error) {
+// Forward is the curve, which may lack the derivatives unless they are wanted. An error is that of the context, or a *grid.NotFiniteError.
+func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error) {
 	s, err := l.sweep(ctx)
 	if err != nil {
 		return Curve{}, err
@@ -43,11 +46,13 @@ func (l Layer[T]) Forward(ctx context.Context) (Curve, error) {
 	if err := ctx.Err(); err != nil {
 		return Curve{}, err
 	}
-	c := s.total().convolved(s.p, l.Threads)
+	c := s.total().convolved(s.p, l.Threads, derivatives)
 	if s.p.Vertices {
 		for j := range c.Chi {
 			c.Chi[j]++
-			c.ByTau[j] = -c.ByTau[j]
+		}
+		for j, v := range c.ByTau {
+			c.ByTau[j] = -v
 		}
 	}
 	return c, nil
@@ -55,7 +60,7 @@ func (l Layer[T]) Forward(ctx context.Context) (Curve, error) {
 
 // Backward sets dx to ∂L/∂X, and gives ∂L/∂V and ∂L/∂α. All of them are NaN where the upstream
 // gradient is not finite, or gradients may be beyond float32.
-func (l Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha float64, err error) {
+func (l *Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha float64, err error) {
 	if !(l.Problem.Steepest() <= math.MaxFloat32) {
 		nan := math.NaN()
 		for i := range dx {
@@ -68,7 +73,7 @@ func (l Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha flo
 		return v, 0, err
 	}
 	a := softecc.Answer{}
-	s.p.Direction(&a, s.backward(newTable(s.p, s.bins, s.reach, l.Threads), dx))
+	s.p.Direction(&a, s.backward(newTable(s.p, s.bins, s.nodes, s.reach, l.Threads), dx))
 	if s.p.Vertices {
 		a.Alpha = -a.Alpha
 	}
@@ -76,32 +81,44 @@ func (l Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha flo
 }
 
 // sweep is what goes over the image.
-func (l Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
-	p := turned(l.Problem)
-	k := inGo[T]()
-	if fast, ok := any(&k).(*kernel[float32]); ok {
-		var err error
-		if *fast, err = choose(""); err != nil {
-			return nil, err
+func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
+	if l.kept == nil {
+		k := inGo[T]()
+		if fast, ok := any(&k).(*kernel[float32]); ok {
+			var err error
+			if *fast, err = choose(""); err != nil {
+				return nil, err
+			}
 		}
+		p := turned(l.Problem)
+		l.kept = newSweep(p, k, bins{lambda: p.Lambda}, l.Threads, l.rows(k))
 	}
-	b := bins{lambda: p.Lambda}
-	s := newSweep(p, k, b, l.Threads, l.rows(k))
-	s.ctx, s.changes = ctx, l.Changes
+	s := l.kept
+	s.ctx, s.changes, s.p.G = ctx, l.Changes, l.Problem.G
 	lo, hi, err := l.extent(s)
-	if err != nil {
-		return nil, err
+	if err != nil || unsafe.Sizeof(lo) != 4 {
+		return s, err
 	}
-	if unsafe.Sizeof(lo) == 4 {
-		if b = layBinsOver(p, float64(lo), float64(hi)); int64(b.n) <= p.Shape().Voxels() {
-			s.bins = b
+	voxels := s.p.Shape().Voxels()
+	if l.Nodes != nil && voxels < int64(len(s.p.Tau))*least {
+		s.nodes = l.Nodes
+		return s, nil
+	}
+	b := layBinsOver(s.p, float64(lo), float64(hi))
+	if int64(b.n) > voxels {
+		b = bins{lambda: s.p.Lambda}
+	}
+	if b != s.bins {
+		s.bins = b
+		for _, c := range s.cores {
+			c.tally = nil
 		}
 	}
 	return s, nil
 }
 
 // rows are those of Y, as it is counted.
-func (l Layer[T]) rows(k kernel[T]) rows[T] {
+func (l *Layer[T]) rows(k kernel[T]) rows[T] {
 	p, s := l.Problem, l.Problem.Shape()
 	along, row := tiltOf[T](p)
 	return func(dst []T, z, y int64) {
@@ -136,7 +153,7 @@ func tiltOf[T value](p *softecc.Problem) (along []T, row func(y, z int64) T) {
 
 // extent is the least and the greatest value of the image, turned over as it is counted, all of
 // which are finite.
-func (l Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
+func (l *Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 	const part = 1 << 14
 	n := int64(len(l.Image))
 	parts := make([]struct{ lo, hi, odd T }, (n+part-1)/part)
@@ -170,7 +187,7 @@ func (l Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 	return lo, hi, nil
 }
 
-func (l Layer[T]) notFinite() error {
+func (l *Layer[T]) notFinite() error {
 	e := &grid.NotFiniteError{Flat: l.Problem.Shape().D == 1}
 	for i, v := range l.Image {
 		if v-v == 0 {

@@ -33,7 +33,7 @@ func TestVerticesToTheLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := layered[float32](t, p, 1)
+		b, _ := layered[float32](t, p, 1, nil)
 		for k := range p.Tau {
 			for len(changes) > 0 && changes[0].Level <= int64(k) {
 				chi, changes = chi+changes[0].Change, changes[1:]

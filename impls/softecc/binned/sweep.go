@@ -87,6 +87,7 @@ type sweep[T value] struct {
 	p       *softecc.Problem // as it is counted
 	kernel  kernel[T]
 	bins    bins
+	nodes   *Nodes  // in place of bins, unless nil
 	reach   float64 // of a sigmoid, in units of 1/λ
 	y       rows[T] // of Y
 	before  rows[T] // of what changes are of in place of Y, where that fault is planted
@@ -106,6 +107,7 @@ type core[T value] struct {
 	owed   []int32    // changes that the plane before has handed up
 	handed [2][]int32 // from row to row, by the portable kernel
 	row    []T        // of Y
+	step   step[T]
 	tally  *tally
 }
 
@@ -126,7 +128,10 @@ func newSweep[T value](p *softecc.Problem, k kernel[T], b bins, threads int, y r
 
 // ready allocates what a core goes forward with.
 func (c *core[T]) ready(s *sweep[T]) {
-	if c.tally != nil {
+	if c.tally == nil {
+		c.tally = newTally(s.p, s.bins, s.nodes, s.reach)
+	}
+	if c.owed != nil {
 		return
 	}
 	c.owed = make([]int32, s.strip*s.stride)
@@ -137,7 +142,6 @@ func (c *core[T]) ready(s *sweep[T]) {
 		}
 	}
 	c.handed = [2][]int32{make([]int32, s.w), make([]int32, s.w)}
-	c.tally = newTally(s.p, s.bins, s.reach)
 }
 
 // fill brings rows y0−1 to y1 of a plane of Y to a strip.
@@ -160,15 +164,11 @@ func (s *sweep[T]) fill(into []T, z, y0, y1 int64) {
 
 // each calls work with every share of n, on the core that has it.
 func (s *sweep[T]) each(n int64, work func(c *core[T], share int64)) {
-	var wg crew.Group
-	for k, c := range s.cores {
-		wg.Go(func() {
-			for share := int64(k); share < n && s.ctx.Err() == nil; share += int64(len(s.cores)) {
-				work(c, share)
-			}
-		})
-	}
-	wg.Wait()
+	crew.Each(len(s.cores), func(k int) {
+		for share := int64(k); share < n && s.ctx.Err() == nil; share += int64(len(s.cores)) {
+			work(s.cores[k], share)
+		}
+	})
 }
 
 // forward finds the change of every voxel, and adds it to the bins.
@@ -201,11 +201,12 @@ func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 	s.fill(c.planes[0], lo-1, y0, y1)
 	for z := lo - 1; z < hi && s.ctx.Err() == nil; z++ {
 		s.fill(c.planes[1], z+1, y0, y1)
-		one := step[T]{below: c.planes[0], above: c.planes[1], owed: c.owed, handed: c.handed, rows: rows, width: s.w, stride: s.stride}
+		one := &c.step
+		*one = step[T]{below: c.planes[0], above: c.planes[1], owed: c.owed, handed: c.handed, rows: rows, width: s.w, stride: s.stride}
 		if z >= lo {
 			one.out = s.changes[(z*s.h+y0)*s.w:][:rows*s.w]
 		}
-		s.kernel.step(&one)
+		s.kernel.step(one)
 		if z >= lo {
 			for r := range rows {
 				y := c.planes[0][(r+1)*s.stride+lead:][:s.w]

@@ -376,9 +376,9 @@ def _soft_on_host(
     backward pass needs: the changes of voxels, and on a device the places of the bins."""
     images = images.contiguous()
     n, m = len(images), len(thresholds)
-    numbers = torch.empty(n, 3, m, dtype=torch.float64)
+    numbers = torch.empty(n, 3 if derivatives else 1, m, dtype=torch.float64)
     changes = torch.empty(images.shape, dtype=torch.int8)
-    _ask(False, images, thresholds, lam, alpha, direction, construction, changes, numbers)
+    _ask(False, derivatives, images, thresholds, lam, alpha, direction, construction, changes, numbers)
     by = numbers[:, 1:].transpose(0, 1).contiguous() if derivatives else numbers.new_empty(2, 0, m)
     return numbers[:, 0].to(images.dtype, copy=True, memory_format=torch.contiguous_format), by, changes
 
@@ -402,7 +402,7 @@ def _soft_backward_on_host(
     """Return the gradient by the images, and if they are wanted those of each by v, its last axis first, and α."""
     images, upstream = images.contiguous(), upstream.double().contiguous()
     gradient, by = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
-    _ask(True, images, thresholds, lam, alpha, direction, construction, kept.contiguous(), upstream, gradient, by)
+    _ask(True, False, images, thresholds, lam, alpha, direction, construction, kept.contiguous(), upstream, gradient, by)
     return gradient, by if parameters else by.new_empty(0, 4)
 
 
@@ -414,13 +414,13 @@ def _soft_backward_fake(
     return images.new_empty(images.shape), by
 
 
-def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, *memory: Tensor) -> None:
+def _ask(backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, *memory: Tensor) -> None:
     if len(images) == 0:
         return
     request = {
         "shape": list(images.shape[1:]), "type": str(images.dtype).replace("torch.", ""), "images": len(images),
         "threads": torch.get_num_threads(), "construction": construction, "thresholds": thresholds.double().tolist(),
-        "lambda": lam.item(), "alpha": alpha.item(), "backward": backward,
+        "lambda": lam.item(), "alpha": alpha.item(), "backward": backward, "derivatives": derivatives,
         "direction": direction.double().tolist() or [1.0] * (images.ndim - 1),
     }
     if not all(map(math.isfinite, [*request["thresholds"], request["lambda"], request["alpha"], *request["direction"]])):
