@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"cmp"
+
 	"eccbench/internal/bench"
 	"eccbench/internal/workloads/assess"
 )
@@ -41,10 +43,7 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 // Compare compares a pair of images, such as a patch of those of the question.
 func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Comparisons], err error) {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
-	impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, "runs")
-	if err != nil {
-		return a, err
-	}
+	impl := cmp.Or(q.Impl, "runs")
 	q.Follow.Takes(q.Shown, Need(q.By, impl, p, conditions), conditions.Memory)
 	return Answer(q.By, impl, name, p, conditions, q.limits(), "comparison")
 }

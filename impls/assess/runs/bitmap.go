@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/assess"
 )
@@ -70,15 +71,20 @@ func extend[T uint8 | uint16](boxes []box, f *grid.Field, values []T, lo, hi int
 // countRuns counts the runs of each code along the rows of both images. At 0 it counts the runs of all other codes
 // together.
 func countRuns(in *assess.Pair) []int64 {
-	n := make([]int64, len(in.Labels))
-	for _, f := range []*grid.Field{in.Pred, in.Truth} {
+	var each [2][]int64
+	crew.Each(len(each), func(i int) {
+		f := []*grid.Field{in.Pred, in.Truth}[i]
+		each[i] = make([]int64, len(in.Labels))
 		if f.Type() == grid.Uint8 {
-			addRuns(n, grid.Values[uint8](f.Data()), f.Shape().W, endOfBytes)
+			addRuns(each[i], grid.Values[uint8](f.Data()), f.Shape().W, endOfBytes)
 		} else {
-			addRuns(n, grid.Values[uint16](f.Data()), f.Shape().W, endOf)
+			addRuns(each[i], grid.Values[uint16](f.Data()), f.Shape().W, endOf)
 		}
+	})
+	for c, n := range each[1] {
+		each[0][c] += n
 	}
-	return n
+	return each[0]
 }
 
 func addRuns[T uint8 | uint16](n []int64, values []T, w int64, end func([]T) int) {

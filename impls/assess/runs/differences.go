@@ -3,12 +3,14 @@ package runs
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"eccbench/internal/workloads/assess"
 )
 
 // Differences lists the topological errors of a set of labels in a construction, the largest first of
-// each kind. Components correspond where they have voxels in common.
+// each kind. Components correspond where they have voxels in common. In T the parts of the prediction that
+// touch the rest of their component only at edges or corners are listed, too.
 func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list []assess.Difference) {
 	b := emptyBox
 	boxes := boxesOf(in, cores)
@@ -19,28 +21,35 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 		return nil
 	}
 	m := newMasks(in, set, b, cores)
-	for side, names := range [][3]string{{"extra component", "merge", "extra cavity"},
-		{"missing component", "split", "missing cavity"}} {
+	for side, names := range [][4]string{{"extra component", "extra voxel", "merge", "extra cavity"},
+		{"missing component", "missing voxel", "split", "missing cavity"}} {
 		if m.flat {
-			names[2] = names[2][:len(names[2])-len("cavity")] + "hole"
+			names[3] = strings.Replace(names[3], "cavity", "hole", 1)
 		}
 		other := 1 - side
-		parts := m.partsOf(m.set, side, other, m.parts[side][construction].parent,
-			m.parts[other][construction].parent)
-		for _, p := range parts {
-			if p.Kind = names[0]; p.Meets > 1 {
+		for _, p := range m.partsOf(m.set, side, other, m.parts[side][construction].parent,
+			m.parts[other][construction].parent) {
+			switch {
+			case p.Meets > 1:
+				p.Kind = names[2]
+			case p.Meets == 0 && p.Voxels == 1:
 				p.Kind = names[1]
+			case p.Meets == 0:
+				p.Kind = names[0]
+			default:
+				continue
 			}
-			if p.Meets != 1 {
-				list = append(list, p)
-			}
+			list = append(list, p)
 		}
 		for _, p := range m.partsOf(m.rest, side, other, m.gaps[side][construction].parent,
 			m.gaps[other][construction].parent) {
-			if p.Kind = names[2]; p.Meets == 0 {
+			if p.Kind = names[3]; p.Meets == 0 {
 				list = append(list, p)
 			}
 		}
+	}
+	if construction == assess.T {
+		list = append(list, m.contacts()...)
 	}
 	for i := range list {
 		d := &list[i]
@@ -53,6 +62,40 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	slices.SortStableFunc(list, func(a, b assess.Difference) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Voxels, a.Voxels))
 	})
+	return list
+}
+
+// contacts are the parts of the prediction that touch larger ones of their component only at edges or corners,
+// without those that the truth has, too.
+func (m *masks) contacts() (list []assess.Difference) {
+	same := map[assess.Difference]bool{}
+	for _, d := range m.loose(truth, pred) {
+		same[d] = true
+	}
+	return slices.DeleteFunc(m.loose(pred, truth), func(d assess.Difference) bool { return same[d] })
+}
+
+// loose are the components of a mask in V but for the largest of each in T.
+func (m *masks) loose(side, other int) (list []assess.Difference) {
+	faces, corners := m.parts[side][assess.V].parent, m.parts[side][assess.T].parent
+	all := m.partsOf(m.set, side, other, faces, m.parts[other][assess.V].parent)
+	var of []int32 // of each the component in T
+	for i, root := range faces[1:] {
+		if root == int32(i+1) {
+			of = append(of, corners[root])
+		}
+	}
+	largest := map[int32]int{}
+	for i, d := range all {
+		if k, ok := largest[of[i]]; !ok || d.Voxels > all[k].Voxels {
+			largest[of[i]] = i
+		}
+	}
+	for i, d := range all {
+		if d.Kind = "corner contact"; largest[of[i]] != i {
+			list = append(list, d)
+		}
+	}
 	return list
 }
 

@@ -1,7 +1,9 @@
 package runs
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -69,6 +71,37 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// TestContacts lists corner contacts and single voxels of a drawing, and no contact that both masks have.
+func TestContacts(t *testing.T) {
+	p := pairOf(t, []string{
+		"bbb...b..",
+		"bbb..b..p",
+		"...pp....",
+		"...pp..t.",
+	})
+	kinds := func(p *assess.Pair, construction int) (list []string) {
+		for _, d := range Differences(p, p.Sets[0], construction, 1) {
+			list = append(list, fmt.Sprintf("%s %d %v", d.Kind, d.Voxels, d.Least))
+		}
+		return list
+	}
+	want := []string{
+		"corner contact 4 [3 2 0]", "corner contact 1 [6 0 0]", "extra voxel 1 [8 1 0]", "merge 12 [0 0 0]",
+		"missing voxel 1 [7 3 0]",
+	}
+	if got := kinds(p, assess.T); !slices.Equal(got, want) {
+		t.Errorf("want %v, got %v", want, got)
+	}
+	want = []string{"extra component 4 [3 2 0]", "extra voxel 1 [8 1 0]", "missing voxel 1 [7 3 0]"}
+	if got := kinds(p, assess.V); !slices.Equal(got, want) {
+		t.Errorf("want %v, got %v", want, got)
+	}
+	p.Truth = p.Pred
+	if got := kinds(p, assess.T); len(got) > 0 {
+		t.Errorf("the prediction against itself has %v", got)
+	}
+}
+
 // TestDifferencesCount compares lists with the verified numbers: what the union has of one mask alone is
 // extra or missing, and nothing is listed twice.
 func TestDifferencesCount(t *testing.T) {
@@ -82,10 +115,11 @@ func TestDifferencesCount(t *testing.T) {
 				for _, d := range Differences(p, p.Sets[i], k, 1) {
 					listed[d.Kind]++
 				}
-				if n := listed["extra component"] + listed["merge"]; n > topology.Pred.B0 {
+				extra, missing := listed["extra component"]+listed["extra voxel"], listed["missing component"]+listed["missing voxel"]
+				if n := extra + listed["merge"]; n > topology.Pred.B0 {
 					t.Fatalf("%d of %d components are listed", n, topology.Pred.B0)
 				}
-				if only := topology.Union.B0 - topology.Components; listed["extra component"]+listed["missing component"] < only {
+				if only := topology.Union.B0 - topology.Components; extra+missing < only {
 					t.Fatalf("%d components of the union are of one mask alone, %v are listed", only, listed)
 				}
 			}

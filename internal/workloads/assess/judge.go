@@ -289,10 +289,17 @@ func (m *judged) judge(construction int, t *Topology) error {
 	return nil
 }
 
-// unmet counts the components of the union that a mask does not meet.
+// unmet counts the components of the union that a mask does not meet: those of the rest of the union that
+// do not touch the mask.
 func (m *judged) unmet(by int, corners bool) (n int64) {
-	left := slices.Clone(m.bits[ofUnion])
-	for i, v := range m.reach(m.bits[by], left, corners) {
+	mask := m.bits[by]
+	left, touching := slices.Clone(m.bits[ofUnion]), m.space.none()
+	for i := range left {
+		if left[i] &^= mask[i]; left[i] != 0 {
+			touching[i] = m.neighbours(mask, int64(i), corners)
+		}
+	}
+	for i, v := range m.reach(touching, left, corners) {
 		left[i] &^= v
 	}
 	m.eachComponent([2][]uint64{left, nil}, corners, func([2][]uint64, []spot) { n++ })
@@ -418,21 +425,21 @@ func (s space) reach(from, within []uint64, corners bool) []uint64 {
 
 // grow adds the voxels of a row that are connected with found ones, and reports whether there are any.
 func (s space) grow(found, within []uint64, at int64, corners bool) (grown bool) {
-	for k := range s.row - 1 { // up
-		grown = s.growWord(found, within, at+k, corners) || grown
+	for k := at; k < at+s.row-1; k++ { // up
+		grown = found[k] != within[k] && s.growWord(found, within, k, corners) || grown
 	}
-	for k := s.row - 2; k >= 0; k-- {
-		grown = s.growWord(found, within, at+k, corners) || grown
+	for k := at + s.row - 2; k >= at; k-- {
+		grown = found[k] != within[k] && s.growWord(found, within, k, corners) || grown
 	}
 	return grown
 }
 
 func (s space) growWord(found, within []uint64, i int64, corners bool) bool {
 	all := within[i]
-	if found[i] == all {
+	v := s.neighbours(found, i, corners) & all
+	if v == 0 {
 		return false
 	}
-	v := s.neighbours(found, i, corners) & all
 	v = fill(v, all)
 	if v == found[i] {
 		return false

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -108,15 +109,21 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 // distinct calls see with each value that there is.
 func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	var seen [1 << 16]bool
-	for len(values) > 0 {
-		block := values[:min(step, len(values))]
-		values = values[len(block):]
-		if allEqual(block) {
-			block = block[:1]
+	data := grid.Bytes(values)
+	const word = 8 // bytes; a word that equals the one before has no new value
+	each, before := word*len(values)/max(1, len(data)), uint64(0)
+	for i := 0; i+word <= len(data); i += word {
+		v := binary.LittleEndian.Uint64(data[i:])
+		if v == before && i > 0 {
+			continue
 		}
-		for _, v := range block {
+		before = v
+		for _, v := range values[i/word*each:][:each] {
 			seen[uint16(v)] = true
 		}
+	}
+	for _, v := range values[len(data)/word*each:] {
+		seen[uint16(v)] = true
 	}
 	for i, is := range seen {
 		if is {
