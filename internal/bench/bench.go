@@ -150,9 +150,9 @@ func Scopes() []Scope { return []Scope{Kernel, Device, E2E, File} }
 type Setting struct {
 	Scope   Scope  `json:"scope"`
 	Threads int    `json:"threads"`           // an upper limit on cores
-	Devices string `json:"devices,omitempty"` // the accelerators for a multi-device implementation: "all" or a comma list, "" for no list
-	ISA     string `json:"isa,omitempty"`     // the instruction set, if the implementation has several; "" for the best one, or for no choice
-	Hot     bool   `json:"hot,omitempty"`     // caches are not flushed between calls: device caches, and the page cache in scope file
+	Devices string `json:"devices,omitempty"` // "all" or a comma list, for a multi-device implementation
+	ISA     string `json:"isa,omitempty"`     // instruction set; "" for the best one, or for no choice
+	Hot     bool   `json:"hot,omitempty"`     // caches (of the device; of the disk in scope file) stay warm
 	// Options lists the method's own options in the order of About, without defaults:
 	// "precision=fp16/fused=4".
 	Options string `json:"options,omitempty"`

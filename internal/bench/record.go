@@ -65,7 +65,7 @@ type CellRecord struct {
 	Where    string `json:"where"` // see About
 	Input    string `json:"input"`
 	Setting
-	Process int  `json:"process"` // index of the process, among those that repeat the cell
+	Process int  `json:"process"` // index of the process that repeats the cell
 	Cost    Cost `json:"cost"`
 
 	verify.Verdict

@@ -32,7 +32,7 @@ func (t *Trace) Interval(name string, from, to time.Duration) {
 	t.noted++
 }
 
-// Noted returns the number of recorded intervals, those that Sum added included.
+// Noted returns the number of recorded intervals, including the intervals of added calls.
 func (t *Trace) Noted() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
