@@ -5,9 +5,9 @@ import "math"
 // Levels converts values of a type into levels of a ladder, a row at a time. It is safe for
 // concurrent use. The method depends on type and ladder:
 //
-// - 8 and 16-bit types: a look-up table
-// - float32 on an affine ladder: arithmetic with a check
-// - float32 on a table: a search within the bucket of the value's upper bits
+//   - 8 and 16-bit types: a look-up table
+//   - float32 on an affine ladder: arithmetic with a check
+//   - float32 on a table: a search within the bucket of the value's upper bits
 type Levels[T Element] struct {
 	ladder Ladder
 	lut    []int32 // 8 and 16-bit types: level of each bit pattern

@@ -11,10 +11,10 @@ import (
 // A Task is the work for a worker process, as JSON on its standard input. The worker stops when its
 // standard input ends. It inherits these files, from descriptor 3 on:
 //
-// - the pipe for events
-// - for each input, a file for its answer
-// - if Shared, for each input, the file to map
-// - if Witness is not empty, for each input, the file with the witness's answer
+//   - the pipe for events
+//   - for each input, a file for its answer
+//   - if Shared, for each input, the file to map
+//   - if Witness is not empty, for each input, the file with the witness's answer
 type Task struct {
 	Workload   string           `json:"workload"`
 	Impl       string           `json:"impl"`

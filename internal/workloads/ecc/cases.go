@@ -90,12 +90,9 @@ func besideLevels() []string {
 	return cases
 }
 
-// atTheEnds lists images with extreme properties:
-//
-//   - the highest and lowest values of a type on all its levels, at every border, in rows of more
-//     than one and more than two vectors of every instruction set
-//   - more levels than a core's own table has
-//   - axes longer than 4096
+// atTheEnds lists images with extreme properties: the highest and lowest values of a type on all its
+// levels, at every border, in rows of more than one and more than two vectors of every instruction
+// set. Others have more levels than a core's own table, or axes longer than 4096.
 func atTheEnds() []string {
 	var cases []string
 	for _, of := range []struct {

@@ -20,11 +20,11 @@ type (
 
 // Laws lists the relations that the VCEC of every image satisfies, cheap ones first:
 //
-// - the fingerprint with a random key
-// - the definition at sampled levels, duality, and the enumeration of all cells
-// - additivity under cutting
-// - invariance under flips, axis swaps and relabelling
-// - agreement with other ways to the curve
+//   - the fingerprint with a random key
+//   - the definition at sampled levels, duality, and the enumeration of all cells
+//   - additivity under cutting
+//   - invariance under flips, axis swaps and relabelling
+//   - agreement with other ways to the curve
 func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
 	laws := []law{
