@@ -48,7 +48,7 @@ func (OnDevice) About() bench.About {
 // Sizes of the kernels' work.
 const (
 	columns    = 128 // per warp in 3D; half of that in 2D
-	sliceLanes = 32 // voxels per lane of the sliced kernels
+	sliceLanes = 32  // voxels per lane of the sliced kernels
 	// Rows that a warp of the sliced kernels reads. It counts the cells that begin in all but the
 	// last.
 	slicedRows = 16
@@ -61,24 +61,24 @@ const (
 type kind struct {
 	name    string
 	infix   string // part of the names of the kernels and of their sources
-	values  bool // compares values; otherwise levels
-	bits    bool // a lane has 32 voxels as bits (kernels/ecc/extrema_sliced.h)
-	large   bool // only for large 3D images of integers
-	bytes   bool // counts uint8 by value, on any ladder
-	threads int64 // per block
-	voxels  int64 // per lane
-	unit    int64 // difference between the patterns of consecutive levels
-	levels  int64 // maximum number of levels
-	shares  int64 // levels per 32-bit counter
-	hands   bool // can hand the curve over to the host (kernels/handover.h)
+	values  bool   // compares values; otherwise levels
+	bits    bool   // a lane has 32 voxels as bits (kernels/ecc/extrema_sliced.h)
+	large   bool   // only for large 3D images of integers
+	bytes   bool   // counts uint8 by value, on any ladder
+	threads int64  // per block
+	voxels  int64  // per lane
+	unit    int64  // difference between the patterns of consecutive levels
+	levels  int64  // maximum number of levels
+	shares  int64  // levels per 32-bit counter
+	hands   bool   // can hand the curve over to the host (kernels/handover.h)
 }
 
 // The names of the kinds.
 const (
 	sliced = "sliced" // up to 8 bits of uint8, or 10 bits of levels
-	pairs  = "pairs" // two halves, each four times a level
-	wide   = "wide" // two halves, each a level
-	deep   = "deep" // up to 16 bits of levels; all lanes share the counters
+	pairs  = "pairs"  // two halves, each four times a level
+	wide   = "wide"   // two halves, each a level
+	deep   = "deep"   // up to 16 bits of levels; all lanes share the counters
 	ranked = "ranked" // a float32, 16 times a level
 	single = "single" // a float32, the value itself
 )

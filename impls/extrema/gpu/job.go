@@ -13,16 +13,16 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	placed
 	shape     grid.Shape // of the image that is counted
-	small     bool // use the kernels for small images, if there are any
-	handsOver bool // use kernels that hand the curve over to the host, if there are any
+	small     bool       // use the kernels for small images, if there are any
+	handsOver bool       // use kernels that hand the curve over to the host, if there are any
 }
 
 // A march is a loaded kernel with its segment length.
 type march struct {
 	*counting.Counter
 	length int32
-	parts  int64 // per image of a batch
-	hands  bool // the kernel has parameters for handing over
+	parts  int64  // per image of a batch
+	hands  bool   // the kernel has parameters for handing over
 	ready  uint64 // address of the image for which the launch is prepared
 }
 

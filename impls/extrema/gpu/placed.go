@@ -19,11 +19,11 @@ type placed struct {
 	d              device.Device
 	in             grid.Source
 	upload         bool // each Do copies the image
-	threads        int // threads that read the image for the copy
+	threads        int  // threads that read the image for the copy
 	timed          bool // by events around the launch
 	feed           *resident.Feed
 	memory         device.Buffer // the image, between two guards
-	at             uint64 // address of the image that is counted
+	at             uint64        // address of the image that is counted
 	strays         device.Buffer
 	strayed        device.Pinned // strays on the host
 	scaling        scaling
