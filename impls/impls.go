@@ -1,4 +1,5 @@
-// Package impls lists all workloads and their implementations.
+// Package impls lists all workloads and their implementations. It is the one list from which the
+// commands, the library and the tests take them; a new implementation is added here.
 package impls
 
 import (
@@ -60,17 +61,17 @@ import (
 // ECC is the name of the workload: the Euler characteristic curve of an image.
 const ECC = "ecc"
 
-// Batch is the name of that of many images.
+// Batch is the name of the workload for many images.
 const Batch = batch.Name
 
-// Ceiling is the name of the workload whose speed bounds all others.
+// Ceiling is the name of the workload whose speed bounds all others: reading.
 const Ceiling = read.Name
 
-// BatchCeiling is that of batches of images.
+// BatchCeiling is the name of the ceiling for batches of images.
 const BatchCeiling = batch.Reading
 
-// List is every implementation of the Euler characteristic curve, the reference
-// first. Those on a device take it from open.
+// List returns every implementation of the Euler characteristic curve, the reference first. Device
+// implementations get their device from open.
 func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{
 		naive.Implementation{},
@@ -87,35 +88,33 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 // ISAs names the instruction sets of the implementations that have several.
 func ISAs() []string { return extrema.ISAs() }
 
-// How many voxels times levels are answered for level by level, in seconds: by ranks
-// and by labels.
+// Limits on voxels times levels for implementations that answer level by level: by ranks and by
+// labels.
 const mostRanked, mostLabelled = 1 << 16, 1 << 24
 
-// A Set is the program's workloads with their implementations, the one list of what
-// eccbench runs.
+// A Set is the program's workloads with their implementations.
 type Set struct {
-	// Curve is the question of the Euler characteristic curve, which comes first, and CurveV the same
-	// question with voxels as vertices.
+	// Curve is the Euler characteristic curve. CurveV is the same with voxels as vertices.
 	Curve, CurveV bench.Workload[grid.Source, ecc.VCEC]
-	// Betti is that of the Betti numbers of a sublevel set, and BettiV the same with voxels as vertices.
+	// Betti is the Betti numbers of a sublevel set. BettiV is the same with voxels as vertices.
 	Betti, BettiV bench.Workload[*betti.Image, betti.Numbers]
-	// BettiCurves is that of all sublevel sets.
+	// BettiCurves is the Betti numbers of all sublevel sets.
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
-	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
+	// Flow is the gradient vector flow after some steps. Steady is the flow at rest.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
-	// Voxels and Patches are those of the lowest eigenpairs of the graph of an image's voxels
-	// and of its patches, and Lanczos that of what some steps reach.
+	// Voxels and Patches are the lowest eigenpairs of the graph of an image's voxels and of its
+	// patches. Lanczos is the same by a fixed number of steps.
 	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
-	// Homology is that of the homology groups of a simplicial complex.
+	// Homology is the homology groups of a simplicial complex.
 	Homology bench.Workload[*homology.Problem, homology.Groups]
 	Benches  []runner.Bench
 	Open     resident.Opener
-	// Eyes take fingerprints of images for implementations on a device.
+	// Eyes compute fingerprints of images on a device.
 	Eyes []ecc.Witness
 }
 
-// With is every workload, with the given implementations of the curve, and eyes for its
-// fingerprint.
+// With returns every workload, with the given implementations of the curve. eyes are devices for
+// its fingerprint.
 func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
@@ -137,7 +136,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	sum.Inputs = images
 	many := batch.Workload(batches...)
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
-	// An implementation that reads each byte once is bounded by reading.
+	// Reading bounds every implementation that reads each byte once.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
@@ -178,8 +177,8 @@ const ofVertices, vertexDoc = "-v", ", voxels as vertices (V-construction)"
 func vertices(w bench.Workload[grid.Source, ecc.VCEC], eyes []ecc.Witness) bench.Workload[grid.Source, ecc.VCEC] {
 	w = ecc.InConvention(w, ecc.Convention{Vertices: true}, eyes...)
 	w.Name += ofVertices
-	// Our implementations answer through views, which need values on levels: none is a reference for
-	// other images, and images between levels are left out.
+	// Our implementations answer through views, which need every value to be a level. So none is a
+	// reference for other images, and images with values between levels are left out.
 	w.Reference = ""
 	w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool {
 		return strings.HasPrefix(name, "between/")
@@ -218,7 +217,7 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 	return s
 }
 
-// homologies are the implementations of homology groups, the reference first.
+// homologies returns the implementations of homology groups, the reference first.
 func homologies(open resident.Opener) []bench.Implementation[*homology.Problem, homology.Groups] {
 	return []bench.Implementation[*homology.Problem, homology.Groups]{
 		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{}, reductions.Race{},
@@ -226,11 +225,12 @@ func homologies(open resident.Opener) []bench.Implementation[*homology.Problem, 
 	}
 }
 
-// FingerprintBy is the variable of the environment that names what may take fingerprints beside
-// the cores: "device", for the one that an implementation counts on.
+// FingerprintBy is an environment variable. The value "device" allows a device to compute
+// fingerprints, if an implementation also counts on it.
 const FingerprintBy = "ECCBENCH_FINGERPRINT"
 
-// All is every workload with every implementation, those on devices on what open gives.
+// All returns every workload with every implementation. Device implementations get their device
+// from open.
 func All(open resident.Opener) Set {
 	if os.Getenv(FingerprintBy) != "device" {
 		return With(List(open), open)

@@ -1,9 +1,11 @@
-// Package chunked streams the image through the device in slabs. One stream copies the slabs, each
-// once. Another adds to a slab its collar of one slice on both sides and counts it, while the next
-// slabs are copied (Wang et al. 2022, section 4.4; kernels/ecc/ecc_fullsweep.cu). Neither host nor
-// device has to hold the image: slabs are read into pinned memory ahead of the copies. An image in
-// memory is pinned in place at setup and copied from there. Levels beyond the shared memory of a
-// block go directly to the table in global memory.
+// Package chunked streams an image through a device in slabs, so that neither host nor device needs
+// memory for the whole image (Wang et al. 2022, section 4.4; kernels/ecc/ecc_fullsweep.cu). One
+// stream copies the slabs. Another extends each slab by a slice on both sides and counts it, while
+// the next slabs are copied.
+//
+// Slabs are read into pinned memory ahead of the copies; an image in memory is pinned at setup and
+// copied from there. If a block's shared memory has no room for all levels, changes go directly to
+// the table in global memory.
 package chunked
 
 import (
@@ -17,22 +19,21 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// The pipeline's size: slabs long enough that copies run at their full rate and
-// short enough that the first and the last, which overlap with nothing, do not
-// count; buffers for the slab that is counted, those beside it, and the next on
-// its way.
+// Slabs are long enough that copies reach their full rate. They are short enough that the first
+// copy and the last count, which overlap with nothing, do not matter. The buffers are for the slab
+// that is counted, its two neighbours, and the next slabs.
 const (
 	slabBytes = 32 << 20
 	buffers   = 5
 )
 
-// Implementation is the chunked implementation on the devices that Open gives.
+// Implementation is the chunked implementation for the devices of Open.
 type Implementation struct {
 	Open resident.Opener
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 
-	slab int64 // bytes in place of slabBytes, for tests
+	slab int64 // replaces slabBytes in tests
 }
 
 func (i Implementation) slabBytes() int64 {
@@ -53,11 +54,11 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// A plan says how an image is cut.
+// A plan divides an image into slabs.
 type plan struct {
 	n, h, w int64
-	size    int64 // bytes of a slice
-	slices  int64 // of a slab
+	size    int64 // per slice
+	slices  int64 // per slab
 	slabs   int64
 }
 
@@ -69,7 +70,7 @@ func newPlan(in grid.Source, bytes int64) plan {
 	return p
 }
 
-// CanDo refuses what does not fit the device slab by slab.
+// CanDo rejects an image whose slabs do not fit the device.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err

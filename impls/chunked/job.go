@@ -17,18 +17,18 @@ var _ bench.DeviceJob = (*job)(nil)
 type job struct {
 	*counting.Counter
 	plan
-	copying device.Stream // Counter.Stream counts
+	copying device.Stream // Counter.Stream is the stream that counts
 	feed    *resident.Feed
 	slots   []*slot
-	marks   []mark // of the Do that is traced
+	marks   []mark // of the current Do, if it is traced
 	traced  bool
 }
 
-// A slot holds a slab on the device, with room for a slice before and after.
+// A slot is device memory for a slab and one slice on either side.
 type slot struct {
 	slab   device.Buffer
-	copied device.Event // the slab is there
-	free   device.Event // nothing needs it any more
+	copied device.Event // after the copy of the slab
+	free   device.Event // after the last use of the slab
 }
 
 func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int) (err error) {
@@ -52,7 +52,7 @@ func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int
 	return err
 }
 
-// span is the slices of slab k.
+// span returns the slices of slab k.
 func (j *job) span(k int64) (lo, hi int64) { return k * j.slices, min((k+1)*j.slices, j.n) }
 
 func (j *job) Do(trace *bench.Trace) (err error) {
@@ -77,8 +77,8 @@ func (j *job) Do(trace *bench.Trace) (err error) {
 	return j.End()
 }
 
-// add copies a slab to its slot as soon as that is free, and counts the slab
-// before it, which needs the first slice of this one.
+// add copies a slab to its slot once the slot is free. It then counts the previous slab, which
+// needs the first slice of this one.
 func (j *job) add(p resident.Piece) error {
 	k := p.Index
 	s := j.slot(k)
@@ -107,8 +107,8 @@ func (j *job) slot(k int64) *slot { return j.slots[k%int64(len(j.slots))] }
 // leadingSlices returns the number of slices before those of slab k in its slot.
 func (j *job) leadingSlices(k int64) int64 { return min(k, 1) }
 
-// count gives slab k its collar and counts it. The slab before it is not needed
-// any more then.
+// count extends slab k by its neighbours' slices and counts it. That was the last use of the
+// previous slab.
 func (j *job) count(k int64) error {
 	s := j.slot(k)
 	lo, hi := j.span(k)

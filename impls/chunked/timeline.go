@@ -8,14 +8,13 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A mark is when the device did a part of the work.
+// A mark is a pair of events around a part of the work.
 type mark struct {
 	name     string
 	from, to device.Event
 }
 
-// marked adds work to a stream, and when the Do is traced, events before and after
-// it.
+// marked enqueues work on a stream. If the Do is traced, it enqueues events before and after it.
 func (j *job) marked(name string, s device.Stream, add func() error) (err error) {
 	if !j.traced {
 		return add()
@@ -32,7 +31,7 @@ func (j *job) marked(name string, s device.Stream, add func() error) (err error)
 
 func (m mark) close() error { return resident.CloseAll(m.from, m.to) }
 
-// timeline notes in the trace what was marked, if it was all done, and forgets it.
+// timeline adds the marks to the trace if the Do succeeded, and frees them.
 func (j *job) timeline(trace *bench.Trace, done bool) (err error) {
 	for _, m := range j.marks {
 		if done {

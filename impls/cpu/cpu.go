@@ -1,8 +1,7 @@
-// Package cpu is the streaming algorithm on all cores: one pass over the image
-// in which each voxel adds the cells that it introduces (Wang et al. 2022,
-// algorithm 1; Heiss and Wagner 2017). Voxels are in a total order, by value and
-// then by row-major position, and a voxel introduces the cells of which it is
-// the first voxel. Memory is bounded by a few slices for each core.
+// Package cpu implements the streaming algorithm on all cores: in one pass over the image, each
+// voxel adds the cells that it introduces (Wang et al. 2022, algorithm 1; Heiss and Wagner 2017).
+// Voxels are ordered by value and then by row-major position, and a voxel introduces the cells
+// whose first voxel it is. Each core needs memory for a few slices only.
 package cpu
 
 import (
@@ -12,18 +11,16 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// nsPerVoxel is what one voxel costs one core, for the estimate in a refusal:
-// twice what a server core of 2025 takes.
+// nsPerVoxel is the estimated time per voxel and core: twice that of a server core of 2025.
 const nsPerVoxel = 25
 
-// slabBytes is the size of the slabs that each core asks a streamed source for.
+// slabBytes is the size of the slabs that each core reads from a streamed source.
 const slabBytes = 32 << 20
 
-// sharedLevels is the number of levels from which the cores add to one table of
-// changes instead of each to its own.
+// sharedLevels is the number of levels above which all cores share one table of changes.
 const sharedLevels = 1 << 20
 
-// Implementation is the multicore implementation. Its zero value is ready.
+// Implementation is the multicore implementation. Its zero value is ready to use.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -41,7 +38,7 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what would need more memory or time than the conditions allow.
+// CanDo rejects an input that needs more memory or time than the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
@@ -61,17 +58,17 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	return newJob(in, newPlan(in, c.Threads), i.fault), nil
 }
 
-// A plan says how an image is shared out among the cores.
+// A plan divides an image among the cores.
 type plan struct {
 	n, h, w  int64 // slices, and rows and columns of each
 	flat     bool  // a 2D image: its slices are rows
 	threads  int
-	chunk    int64 // slices that a core takes at a time
-	slab     int64 // slices that it reads at a time; 0 when the image is in memory
+	chunk    int64 // slices that a core processes per turn
+	slab     int64 // slices that it reads together; 0 if the image is in memory
 	levels   int64
 	shared   bool // one table of changes for all cores
 	size     int64
-	resident []byte // the whole image when it is in memory
+	resident []byte // the image, if it is in memory
 }
 
 func newPlan(in grid.Source, threads int) plan {
@@ -79,8 +76,8 @@ func newPlan(in grid.Source, threads int) plan {
 	p := plan{n: n, h: h, w: w, flat: in.Shape().D == 1, levels: in.Ladder().Len(), size: in.Type().Size()}
 	p.shared = p.levels > sharedLevels
 	p.threads = int(max(1, min(int64(threads), n)))
-	// Four chunks a core even out their speeds; a chunk converts two slices
-	// more than it has, so a chunk of rows must not be too short.
+	// Four chunks per core balance their speeds. A chunk converts two extra slices, so a chunk of
+	// rows must not be too short.
 	p.chunk = (n + int64(p.threads)*4 - 1) / (int64(p.threads) * 4)
 	if p.flat {
 		p.chunk = max(p.chunk, min(64, (n+int64(p.threads)-1)/int64(p.threads)))
@@ -93,7 +90,7 @@ func newPlan(in grid.Source, threads int) plan {
 	return p
 }
 
-// memory is the number of bytes that a job of the plan allocates.
+// memory returns the number of bytes that a job of the plan allocates.
 func (p plan) memory() int64 {
 	core := 3*4*p.rows()*(p.w+2) + p.slab*p.h*p.w*p.size
 	if !p.shared {

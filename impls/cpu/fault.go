@@ -1,20 +1,20 @@
 package cpu
 
-// A Fault is a known defect that can be planted in the implementation, so that
-// tests of the harness can show that it is caught. Nothing but tests plants one.
+// A Fault is a known defect that tests plant in the implementation, to show that the harness
+// detects it. Only tests plant faults.
 type Fault string
 
-// The faults. Each is a slip that an implementation of this kind has seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
-	HaloOffByOne Fault = "halo off by one" // a chunk sees its first slice again in place of the one before
+	HaloOffByOne Fault = "halo off by one" // a chunk reads its first slice instead of the slice before it
 	TieRule      Fault = "tie rule"        // a tie with an earlier voxel counts as won
-	DroppedLevel Fault = "dropped level"   // the last level is left out of the sum
-	LostPartial  Fault = "lost partial"    // one core's table is left out of the sum
-	SwappedAxes  Fault = "swapped axes"    // height and width of a 3D image change places
+	DroppedLevel Fault = "dropped level"   // the last level is not summed
+	LostPartial  Fault = "lost partial"    // one core's table is not summed
+	SwappedAxes  Fault = "swapped axes"    // height and width of a 3D image are exchanged
 )
 
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{HaloOffByOne, TieRule, DroppedLevel, LostPartial, SwappedAxes} }
 
-// Faulty is the implementation with a fault planted.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{fault: f} }

@@ -16,21 +16,21 @@ type job struct {
 	in      grid.Source
 	convert grid.Converter
 	cores   []*core
-	total   []int64 // the changes of all cores, one for each level
+	total   []int64 // the changes of all cores, one per level
 	fault   Fault
 }
 
 // A core is the state of one goroutine.
 type core struct {
-	slices  [3][]int32 // levels of the slice before, the slice and the one after, bordered
+	slices  [3][]int32 // levels of three consecutive slices, with a border
 	slab    []byte     // slices read ahead from a streamed source
-	lo, hi  int64      // which slices slab holds
-	changes []int64    // nil when the job's total is shared
-	waste              // of a planted slowdown
+	lo, hi  int64      // the slices in slab
+	changes []int64    // nil if the job's total is shared
+	waste              // see slow.go
 }
 
-// outside is the level of the voxels around the image: above every level, so
-// that no cell is introduced there and none inside is lost.
+// outside is the level of voxels around the image. It is above every level, so that such voxels
+// introduce no cell and take none from voxels inside.
 const outside = math.MaxInt32
 
 func newJob(in grid.Source, p plan, fault Fault) *job {
@@ -54,8 +54,8 @@ func newJob(in grid.Source, p plan, fault Fault) *job {
 	return j
 }
 
-// rows is the number of rows of a bordered slice; a row of a 2D image has no
-// row before or after it within its slice.
+// rows returns the number of rows of a slice with its border. A slice of a 2D image is a single
+// row.
 func (p plan) rows() int64 {
 	if p.flat {
 		return 1
@@ -93,7 +93,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// reduce adds the tables of all cores.
+// reduce sums the tables of all cores.
 func (j *job) reduce() {
 	clear(j.total)
 	cores, levels := j.cores, j.total
@@ -145,8 +145,8 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 	return nil
 }
 
-// load fills one of the core's bordered slices with the levels of slice z. From
-// a streamed source it reads ahead as far as the chunk lo..hi and its halo go.
+// load fills one of the core's bordered slices with the levels of slice z. It reads a streamed
+// source ahead, up to the slice after the chunk lo..hi.
 func (j *job) load(c *core, into int, z, lo, hi int64, trace *bench.Trace) error {
 	dst, stride, first := c.slices[into], j.w+2, int64(1)
 	if j.flat {

@@ -2,19 +2,19 @@
 
 package cpu
 
-// waste is what again needs of a core.
+// waste is the extra state of a core for a planted slowdown.
 type waste struct {
 	wasted []int64
 	row    []int32
 }
 
-// again does a share of the rows of slice z once more, in steps spread evenly
-// over the image, and throws away what it counts: a slowdown that is planted for
-// tests of the gate. c.slices are those around z.
+// again counts a share of the rows of slice z a second time and discards the result. It is a
+// planted slowdown that tests the gate. The rows are spread evenly over the image. c.slices are the
+// slices around z.
 func (w *waste) again(j *job, c *core, z int64) {
 	slab, at := j.resident, z
 	if slab == nil {
-		return // what it would read again may have left the slab
+		return // the slab may no longer contain the slice
 	}
 	if w.wasted == nil {
 		w.wasted, w.row = make([]int64, j.levels), make([]int32, j.w)

@@ -2,5 +2,5 @@
 
 package cpu
 
-// slowdown is the percentage of the rows that are done twice.
+// slowdown is the percentage of the rows that are counted twice.
 const slowdown = 20

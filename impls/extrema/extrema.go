@@ -1,11 +1,11 @@
-// Package extrema counts only the local extrema of min-filtered rows (the
-// identity and its proof are in doc/proofs/extrema.md): for each set S of the axes
-// other than x, the image after the minimum over each voxel and its successor
-// along every axis of S changes the curve by one at each local maximum of a row
-// and by minus one at each local minimum, with the sign (−1)^(d−|S|).
+// Package extrema computes the curve from the local extrema of min-filtered rows (identity and
+// proof in doc/proofs/extrema.md). For each set S of the axes other than x, filter the image by the
+// minimum over each voxel and its successor along every axis of S. Each local maximum of a row of
+// the result changes the curve by (−1)^(d−|S|), and each local minimum by the opposite.
 //
-// The changes of a filtered row are handed down to the voxels that gave the
-// minima, so that each voxel ends with one small number, most of them 0.
+// The changes of a filtered row are passed to the voxels that contain the minima. So each voxel
+// ends with one small number, which is mostly 0. Vector code (asm) computes them, and a table adds
+// them up.
 package extrema
 
 import (
@@ -19,9 +19,9 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// nsPerVoxel is what one voxel costs one core, for the estimate in a refusal: at
-// least twice what a server core of 2025 takes, more where all cores add to one table, and
-// where levels are searched for, of which it takes 20 to 150 as they are few or millions.
+// nsPerVoxel is the estimated time per voxel and core, at least twice that of a server core of
+// 2025. It is higher if all cores add to one table, and if levels are searched for: the search
+// takes 20 ns for few levels and 150 ns for millions.
 func (l layout) nsPerVoxel(isa string) int64 {
 	ns := map[string]int64{AVX512: 1, AVX2: 2, Portable: 12}[isa]
 	if l.tables == 0 {
@@ -36,13 +36,12 @@ func (l layout) nsPerVoxel(isa string) int64 {
 	return ns
 }
 
-// Implementation is the implementation on the host's cores. Its zero value is
-// ready.
+// Implementation is the implementation on the host's cores. Its zero value is ready to use.
 type Implementation struct {
 	fault Fault
-	rows  int64 // of a strip; 0 for as many as the cache holds
-	slab  int64 // slices of a slab; 0 for as many as slabBytes
-	pairs int   // that a tally gathers; 0 for gathered, or fewer of a small image
+	rows  int64 // rows of a strip; 0 for the number that fits the cache
+	slab  int64 // slices of a slab; 0 for slabBytes
+	pairs int   // pairs that a tally gathers; 0 for gathered, or fewer for a small image
 }
 
 // About describes the method.
@@ -61,14 +60,14 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// Gapped says that voxels above the last level are as if outside.
+// Gapped marks that voxels above the last level count as outside.
 func (i Implementation) Gapped() {}
 
-// Joins says that its jobs count what an image adds to another one.
+// Joins marks that its jobs are Joiners.
 func (i Implementation) Joins() {}
 
-// CanDo refuses an instruction set that the machine does not have, and what
-// would need more memory or time than the conditions allow.
+// CanDo rejects an unavailable instruction set, and an input that needs more memory or time than
+// the conditions allow.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	isa, err := choose(c.ISA)
 	if err != nil {
@@ -86,7 +85,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return c.AllowMemory(l.memory(), "%d cores × %s, %d levels", l.threads, quantity.Bytes(l.core()), l.levels)
 }
 
-// Setup allocates what each core needs.
+// Setup allocates the memory of each core.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	isa, err := choose(c.ISA)
 	if err != nil {
@@ -102,41 +101,40 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	return newHostJob(i, in, l, kernels32(isa)), nil
 }
 
-// A layout says how an image is shared out among the cores, and how a core goes
-// through its share. A 2D image is one plane, whose rows are its slices.
+// A layout divides an image among the cores, and each core's share into strips. A 2D image is one
+// plane, whose rows are its slices.
 type layout struct {
 	n, h, w  int64 // planes, rows, columns
 	flat     bool
 	element  int64  // bytes of a value
-	resident []byte // the whole image when it is in memory
+	resident []byte // the image, if it is in memory
 	levels   int64
-	searched bool // by search among them
-	tallied  bool // they are too many for a table
-	pairs    int  // that a tally gathers
+	searched bool // levels are found by search
+	tallied  bool // too many levels for a table
+	pairs    int  // pairs that a tally gathers
 
-	size    int64 // bytes of a lane: of a level, and of a change
-	pad     int64 // the level of what is outside, above every level or equal to the last
-	stride  int64 // lanes from one row to the next
+	size    int64 // bytes of a lane, which contains a level or a change
+	pad     int64 // level of the outside: above every level, or equal to the last
+	stride  int64 // distance between rows, in lanes
 	threads int
-	chunk   int64 // slices that a core takes at a time
-	slab    int64 // slices that it reads at a time; 0 when the image is in memory
-	strip   int64 // rows that it marches through at a time
-	strips  int64 // that cores take each by itself: all of an image in memory, else one
-	tables  int   // of changes, for each core; 0 for one table of all cores
+	chunk   int64 // slices that a core processes per turn
+	slab    int64 // slices that it reads together; 0 if the image is in memory
+	strip   int64 // rows that it processes together
+	strips  int64 // strips per turn: all for an image in memory, else one
+	tables  int   // tables of changes per core; 0 for one table of all cores
 }
 
 const (
-	// slabBytes is the size of the slabs that each core asks a streamed source for.
+	// slabBytes is the size of the slabs that each core reads from a streamed source.
 	slabBytes = 32 << 20
-	// stripBytes is what a strip may take of a core's cache.
+	// stripBytes is the size of a strip, so that it stays in a core's cache.
 	stripBytes = 256 << 10
-	// lead is the number of bytes before the first voxel of a row: a vector.
+	// lead is the number of bytes before the first voxel of a row: one vector.
 	lead = 64
-	// sharedLevels is the number of levels from which the cores add to one
-	// table of changes instead of each to its own.
+	// sharedLevels is the number of levels above which all cores share one table of changes.
 	sharedLevels = 1 << 20
-	// tableBytes is what a core's tables may take where it has several, so
-	// that additions to one level need not wait for each other.
+	// tableBytes is the maximum size of several tables of a core. With several tables, successive
+	// additions to one level need not wait for each other.
 	tableBytes = 32 << 10
 )
 
@@ -146,7 +144,7 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 	l.size, l.pad = lanes(in.Type(), in.Ladder())
 	row := lead + (l.w*l.size+lead-1)/lead*lead
 	if row%4096 == 0 {
-		row += lead // or all rows of a column would compete for a few lines of the cache
+		row += lead // avoid conflicts of all rows in a few cache sets
 	}
 	l.stride = row / l.size
 
@@ -181,23 +179,22 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 	return l
 }
 
-// share sets the cores that count, and the slices that one takes at a time: of each
-// strip of an image in memory by themselves.
+// share sets the number of cores, and the number of slices per turn. For an image in memory, a turn
+// is for one strip of these slices.
 func (l *layout) share(slices int64, threads int) {
 	l.threads = int(max(1, min(int64(threads), slices*l.strips)))
 	l.chunk = slices
 	if l.threads > 1 {
-		// Four turns a core even out their speeds, and four times as many where strips
-		// give them. A chunk costs one or two slices more than it has, so it must not be
-		// too short.
+		// Four turns per core balance their speeds, or up to 16 if strips provide them. A chunk
+		// costs one or two extra slices, so it must not be too short.
 		share := (slices*l.strips + int64(l.threads) - 1) / int64(l.threads)
 		turns := min(16, 4*l.strips)
 		l.chunk = min(slices, max((share+turns-1)/turns, min(32, share)))
 	}
 }
 
-// cut sets how many of some rows make a strip, of so many planes that a core's cache
-// holds, and returns how many strips they make.
+// cut divides rows into strips that fit a core's cache for the given number of planes, and returns
+// the number of strips.
 func (i Implementation) cut(l *layout, rows, planes, rowBytes int64) (strips int64) {
 	l.strip = i.rows
 	if l.strip == 0 {
@@ -206,20 +203,20 @@ func (i Implementation) cut(l *layout, rows, planes, rowBytes int64) (strips int
 	l.strip = max(1, min(l.strip, rows))
 	l.strip = max(1, min(l.strip, flushAfter/l.w))
 	strips = (rows + l.strip - 1) / l.strip
-	l.strip = (rows + strips - 1) / strips // as many strips, but even
+	l.strip = (rows + strips - 1) / strips // equal strips
 	return strips
 }
 
-// table is the number of entries of a table: one for each level and one for what
-// is outside, with a tail that keeps tables off each other's cache lines.
+// table returns the number of entries of a table: one per level, one for the outside, and padding
+// that keeps tables on separate cache lines.
 func (l layout) table() int64 { return (l.levels+16)/16*16 + 16 }
 
-// lanes is the number of bytes in which the levels of a type on a ladder fit,
-// and the level of what is outside. Where the levels take all values of a lane,
-// that is the last level; the kernels then tell the two apart by place.
+// lanes returns the number of bytes per level for a type on a ladder, and the level of the outside.
+// If levels use all values of a lane, the outside has the last level; kernels then distinguish them
+// by position.
 func lanes(t grid.Type, ladder grid.Ladder) (size, pad int64) {
 	n := ladder.Len()
-	top := n // the highest level of any value: n stands for above all
+	top := n // the highest level of any value; n means above all levels
 	if bits := 8 * t.Size(); bits <= 16 && n == 1<<bits && ladder.Level(highest(t)) < n {
 		top = n - 1
 	}
@@ -232,7 +229,7 @@ func lanes(t grid.Type, ladder grid.Ladder) (size, pad int64) {
 	return 4, top
 }
 
-// highest is the highest value of an 8 or 16-bit type.
+// highest returns the highest value of an 8 or 16-bit type.
 func highest(t grid.Type) float32 {
 	switch t {
 	case grid.Uint8:
@@ -243,10 +240,10 @@ func highest(t grid.Type) float32 {
 	return math.MaxUint16
 }
 
-// core is the number of bytes that a core of the layout allocates.
+// core returns the number of bytes that a core allocates.
 func (l layout) core() int64 {
 	planes := (l.strip + 2) * l.stride * l.size
-	if !l.flat { // the next one, too
+	if !l.flat { // two planes
 		planes *= 2
 	}
 	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + l.w*l.size + 3*4*l.w
@@ -256,9 +253,9 @@ func (l layout) core() int64 {
 	return n + int64(l.tables)*l.table()*4 + 8*min(l.levels, int64(l.tables)*l.levels)
 }
 
-// memory is the number of bytes that a job of the layout allocates. A tally allocates
-// more as it finds levels that change: a pair for each, two while runs are made one, and a
-// step of 16 bytes; a voxel has at most one.
+// memory returns the number of bytes that a job allocates. A tally's memory grows with the levels
+// that change: a pair per level, two during a merge, and a step of 16 bytes. Each voxel changes at
+// most one level.
 func (l layout) memory() int64 {
 	if l.tallied {
 		return int64(l.threads)*l.core() + 32*l.n*l.h*l.w
@@ -266,7 +263,7 @@ func (l layout) memory() int64 {
 	return int64(l.threads)*l.core() + 8*l.levels
 }
 
-// slice is the number of voxels of a slice.
+// slice returns the number of voxels of a slice.
 func (l layout) slice() int64 {
 	if l.flat {
 		return l.w
@@ -274,8 +271,8 @@ func (l layout) slice() int64 {
 	return l.h * l.w
 }
 
-// owed is the number of rows of changes that are kept from plane to plane: those
-// of a strip, or of a whole plane where strips take turns with slabs.
+// owed returns the number of rows of changes that are passed from plane to plane: those of a strip,
+// or of a whole plane if a slab is processed strip by strip.
 func (l layout) owed() int64 {
 	switch {
 	case l.flat:
@@ -286,6 +283,6 @@ func (l layout) owed() int64 {
 	return l.strip
 }
 
-// buffer is the number of changes that a kernel can find before it adds them to
-// the tables: those of a row, or of a column of vectors as high as a strip.
+// buffer returns the number of changes that a kernel can find before it adds them to the tables:
+// those of a row, or of a column of vectors in a strip.
 func (l layout) buffer() int64 { return max(l.stride, (l.strip+2)*lead/l.size) + 2*lead }

@@ -12,8 +12,8 @@ const (
 // ISAs lists every instruction set, the fastest first.
 func ISAs() []string { return isa.All() }
 
-// available lists those of this program on this machine, the fastest first.
+// available lists the instruction sets of this program on this machine, the fastest first.
 func available() []string { return isa.Available(assembled) }
 
-// choose is the instruction set that was asked for, or the fastest for "".
+// choose returns the requested instruction set, or the fastest for "".
 func choose(asked string) (string, error) { return isa.Choose(asked, available()) }

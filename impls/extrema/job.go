@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A hostJob is the implementation bound to an image, in lanes of one width.
+// A hostJob is the implementation bound to an image, with lanes of one width.
 type hostJob[L lane, C change] struct {
 	layout
 	impl    Implementation
@@ -20,35 +20,35 @@ type hostJob[L lane, C change] struct {
 	levels  *levels[L]
 	convert rowsFunc[L]
 	cores   []*core[L, C]
-	total   []int64 // the changes of all cores, one for each level; nil with tallies
+	total   []int64 // the changes of all cores, one per level; nil with tallies
 	tallies []*tally
-	steps   ecc.VCEC       // of the tallies
-	added   bool           // to what the cores hold: it is to be put together
-	joined  bool           // without the cells of the image's first slice
-	carries bool           // to the first slice what was owed to the last one of the image before
-	open    bool           // without the step of the last slice, to which that is owed
-	carried bool           // the image before was open
-	carry   [][]C          // what is owed, of each strip, from image to image
-	aside   *hostJob[L, C] // for images that count otherwise than once; nil until there is one
+	steps   ecc.VCEC       // result of the tallies
+	added   bool           // cores have added changes that are not reduced yet
+	joined  bool           // leave out the cells of the image's first slice
+	carries bool           // the first slice receives the changes owed by the previous image
+	open    bool           // the last slice's step is left to the next image
+	carried bool           // the previous image was open
+	carry   [][]C          // changes owed to the next image, by strip
+	aside   *hostJob[L, C] // for images with a factor other than 1, or of another dimension; created on demand
 }
 
 // A core is the state of one goroutine.
 type core[L lane, C change] struct {
 	planes  [2][]L // a strip of a plane and of the next one, or of a 2D image
-	outside []L    // a row of what is outside
-	width   int64  // of the image that the planes are for
+	outside []L    // a row of outside lanes
+	width   int64  // width of the image for which the planes were made
 	owed    []C
 	slab    []byte // slices of a streamed source
-	lo, hi  int64  // which slices slab holds
+	lo, hi  int64  // the slices in slab
 	sink    sink[L, C]
-	scratch []int32 // of the conversion
-	voxels  int64   // counted since the tables were flushed
-	sums    []int64 // nil when the job's total is shared
+	scratch []int32 // for the conversion
+	voxels  int64   // number counted since the last flush
+	sums    []int64 // nil if the job's total is shared
 }
 
-// flushAfter is a number of voxels after which tables of int32 are emptied. None changes
-// by more than ±9, and as many again may have been counted by then, or a row of at most
-// twice as many.
+// flushAfter is the number of voxels after which tables of int32 are flushed. Each voxel changes a
+// level by at most ±9. As many voxels again, or a row of at most twice as many, may have been
+// counted by then.
 const flushAfter = 1 << 26
 
 func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k kernels[L, C]) *hostJob[L, C] {
@@ -84,7 +84,7 @@ func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k 
 	return j
 }
 
-// fit makes room for an image of a layout. What is outside a row stays as it is.
+// fit makes room for an image of a layout. Lanes outside the rows stay as they are.
 func (c *core[L, C]) fit(l layout) {
 	c.owed = roomFor(c.owed, l.owed()*l.stride+lead)
 	c.scratch = roomFor(c.scratch, l.w)
@@ -107,7 +107,7 @@ func (c *core[L, C]) fit(l layout) {
 	c.width = l.w
 }
 
-// roomFor is a slice with so many elements at least.
+// roomFor returns a slice of at least n elements.
 func roomFor[T any](s []T, n int64) []T {
 	if n <= int64(len(s)) {
 		return s
@@ -124,7 +124,7 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// Begin forgets what was counted.
+// Begin resets the sum.
 func (j *hostJob[L, C]) Begin() {
 	j.forget()
 	for _, c := range j.cores {
@@ -133,7 +133,7 @@ func (j *hostJob[L, C]) Begin() {
 	j.added, j.carried = true, false
 }
 
-// forget is Begin but for what each core forgets by itself.
+// forget resets the shared state; each core resets its own.
 func (j *hostJob[L, C]) forget() {
 	if j.tables == 0 {
 		clear(j.total)
@@ -143,13 +143,14 @@ func (j *hostJob[L, C]) forget() {
 	}
 }
 
-// forget forgets what was flushed, as all is where a count ends.
+// forget resets the sums of a core. The tables are already empty, because every count ends with a
+// flush.
 func (c *core[L, C]) forget() {
 	clear(c.sums)
 	c.voxels = 0
 }
 
-// Add counts an image of the job's type and ladder too, a number of times.
+// Add counts an image of the job's type and ladder, times a factor.
 func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 	if times == 1 && in.Shape().Dim() == j.in.Shape().Dim() {
 		j.bind(in)
@@ -177,12 +178,12 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 	return err
 }
 
-// fewestStrips are for each core where strips are taken on from piece to piece.
+// fewestStrips is the minimum number of strips per core for passing changes from piece to piece.
 const fewestStrips = 2
 
-// AddJoined counts what a 3D image adds to the one before, if it shares its first slice with that.
-// Where the next one shares its last slice, the changes that are handed up to it are kept, strip
-// by strip.
+// AddJoined counts the contribution of a 3D image after the previous one. If both share a slice, it
+// does not count that again. If the next image shares the last slice, the changes that are owed to
+// it are kept, by strip.
 func (j *hostJob[L, C]) AddJoined(p grid.Piece) error {
 	j.bind(p.Field)
 	j.joined, j.carries = p.Shared != nil, j.carried
@@ -200,7 +201,7 @@ func (j *hostJob[L, C]) AddJoined(p grid.Piece) error {
 	return j.count(false, nil)
 }
 
-// bind makes an image the job's.
+// bind makes an image the job's input.
 func (j *hostJob[L, C]) bind(in grid.Source) {
 	j.in, j.layout = in, j.impl.layout(in, len(j.cores))
 	for _, c := range j.cores {
@@ -208,7 +209,7 @@ func (j *hostJob[L, C]) bind(in grid.Source) {
 	}
 }
 
-// count counts the job's image, beside what was counted before unless that is forgotten.
+// count counts the job's image, and adds to the earlier counts unless forget is set.
 func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
@@ -241,7 +242,7 @@ func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	return errors.Join(errs...)
 }
 
-// reduce puts the changes of all cores together.
+// reduce sums the changes of all cores.
 func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 	j.added = false
 	if j.tables == 0 && !j.tallied {
@@ -260,8 +261,8 @@ func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 	}
 }
 
-// countStrip counts the voxels of planes lo ≤ z < hi, rows y ≤ y' < y + strip, of an
-// image in memory.
+// countStrip counts the voxels of planes lo ≤ z < hi and rows y ≤ y' < y + strip of an image in
+// memory.
 func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.Trace) error {
 	from, to := j.first(lo), hi
 	slab := j.resident[max(from, 0)*j.slice()*j.element:]
@@ -278,9 +279,9 @@ func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.
 	return j.march(c, owed, slab, y, min(y+j.strip, j.h), from, to, lo, trace)
 }
 
-// first is the first step for planes from lo on. A step is a plane and the next one;
-// the first is that of the plane before lo, which hands changes up. The step of the plane that
-// is outside before the first slice counts that slice's cells, as a 2D image.
+// first returns the first step for planes from lo on. A step processes a plane and the next one.
+// The first step is usually that of the plane before lo, which passes changes on. For lo = 0 that
+// plane is outside, and its step counts the cells of the first slice as a 2D image.
 func (j *hostJob[L, C]) first(lo int64) int64 {
 	if j.impl.fault == LostHalo && lo > 0 || j.joined && lo == 0 {
 		return lo
@@ -288,9 +289,8 @@ func (j *hostJob[L, C]) first(lo int64) int64 {
 	return lo - 1
 }
 
-// countPlanes counts the voxels of planes lo ≤ z < hi of a streamed source. The steps
-// of a slab are done strip after strip, so that what goes from plane to plane stays in
-// the cache.
+// countPlanes counts the voxels of planes lo ≤ z < hi of a streamed source. It runs all steps of a
+// slab strip by strip, so that the changes passed from plane to plane stay in the cache.
 func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Trace) error {
 	clear(c.owed)
 	steps := j.slab - 1
@@ -309,9 +309,9 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 	return nil
 }
 
-// march does steps from ≤ z < to of rows y0 ≤ y < y1, and discards those before
-// plane lo, with the rows' changes that are owed to the first plane, and then to the last. The slab
-// begins with plane max(from, 0).
+// march runs steps from ≤ z < to for rows y0 ≤ y < y1. It discards the changes of steps before lo.
+// owed are the rows' changes owed to the first plane, and on return those owed to the last. The
+// slab begins with plane max(from, 0).
 func (j *hostJob[L, C]) march(c *core[L, C], owed []C, slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) error {
 	t := tile[L, C]{owed: owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
 	if j.impl.fault == LastRow && y1 == j.h {
@@ -380,7 +380,7 @@ func (j *hostJob[L, C]) countRows(c *core[L, C], lo, hi int64, trace *bench.Trac
 	return nil
 }
 
-// counted notes that so many voxels were added to the tables.
+// counted flushes the tables if they may overflow soon.
 func (c *core[L, C]) counted(n int64) {
 	if c.voxels += n; c.voxels >= flushAfter {
 		c.sink.flush(c.sums)
@@ -388,8 +388,8 @@ func (c *core[L, C]) counted(n int64) {
 	}
 }
 
-// fill turns rows y0−1 ≤ y ≤ y1 of a plane into levels; rows are those top ≤ y <
-// bottom, and the others, or all where rows is nil, are outside the image.
+// fill converts rows y0−1 ≤ y ≤ y1 of a plane into levels. The argument rows contains those with
+// top ≤ y < bottom; the others, or all if it is nil, are outside the image.
 func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, y0, y1 int64) {
 	first := lead / j.size
 	from, to := max(y0-1, top), min(y1+1, bottom)
@@ -411,8 +411,8 @@ func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, 
 	}
 }
 
-// read gives the slices from ≤ s < to. Of a streamed source it keeps what it has
-// read of them.
+// read returns the slices from ≤ s < to. For a streamed source it reuses slices that it has already
+// read.
 func (j *hostJob[L, C]) read(c *core[L, C], from, to int64, trace *bench.Trace) ([]byte, error) {
 	size := j.slice() * j.element
 	if j.slab == 0 {
@@ -453,7 +453,7 @@ func (j *hostJob[L, C]) Out() (ecc.VCEC, error) {
 	return ecc.FromDense(j.total), nil
 }
 
-// Flags names the slow way into levels, where it is taken.
+// Flags reports a search for levels, which is slow.
 func (j *hostJob[L, C]) Flags() []string {
 	if searched(j.in) {
 		return []string{"levels=searched"}

@@ -2,59 +2,56 @@ package extrema
 
 import "sync/atomic"
 
-// A lane holds a level, and a change is as wide.
+// A lane is the type of a level. A change has the same width.
 type (
 	lane   interface{ uint8 | uint16 | uint32 }
 	change interface{ int8 | int16 | int32 }
 )
 
-// A tile is a strip of one plane, or of two planes one above the other, in
-// levels. Rows are stride lanes apart, and voxel x of a row is lane lead/size+x.
-// What is outside the image has the level of the pad; there is a row before and
-// one after the strip, a vector before each row, and pad up to a whole vector
-// and one more behind it.
+// A tile is a strip of one plane, or of two adjacent planes, in levels. Rows are stride lanes
+// apart, and voxel x of a row is lane lead/size+x. The outside of the image has the pad's level: a
+// row before and a row after the strip, a vector before each row, and after each row the rest of
+// its last vector and one more vector.
 type tile[L lane, C change] struct {
 	below, above []L // (rows+2)·stride lanes and a vector; above is nil in 2D
-	// owed are the changes of the plane below that the plane before it has
-	// handed up, (rows)·stride lanes and a vector; the kernel replaces them by
-	// those of the plane above.
+	// owed are the changes that the plane before passed on to the plane below, rows·stride lanes
+	// and a vector. The kernel replaces them by the changes for the plane above.
 	owed          []C
 	rows          int
 	width, stride int
 	first         bool   // the row before the strip is outside the image
-	outside       bool   // the plane below is
-	ahead         []byte // values that will be read soon, to be fetched meanwhile
+	outside       bool   // the plane below is outside the image
+	ahead         []byte // values to prefetch
 }
 
-// Kernels are the functions that an instruction set has for one width of lanes.
+// kernels are the functions of an instruction set for one lane width.
 type kernels[L lane, C change] struct {
-	// volume adds the changes of the plane below to the sink, and area those of
-	// the one plane of a 2D image.
+	// volume adds the changes of the plane below to the sink; area those of a 2D image.
 	volume, area func(*tile[L, C], *sink[L, C])
-	// scatter adds changes[i] to the entry values[i] of a table; successive
-	// additions go to different tables of so many entries.
+	// scatter adds changes[i] to entry values[i] of a table. Successive additions use different
+	// tables, each of the given number of entries.
 	scatter func(tables []int32, entries int, values []L, changes []C)
-	// rows gives what turns values into levels, or nil for the portable way.
+	// rows returns the conversion of values to levels, or nil to use the portable one.
 	rows func(*levels[L]) rowsFunc[L]
 }
 
-// A rowsFunc turns rows of n values that follow each other in src into levels,
-// stride lanes from row to row of dst, with scratch for n levels.
+// A rowsFunc converts rows of n values, contiguous in src, to levels. Rows of dst are stride lanes
+// apart. scratch has room for n levels.
 type rowsFunc[L lane] func(dst []L, src []byte, n, rows, stride int, scratch []int32)
 
-// A sink adds changes to tables, or to the one of all cores.
+// A sink adds changes to a core's tables, to the shared table, or to a tally.
 type sink[L lane, C change] struct {
-	values  []L // found and not yet added
+	values  []L // levels of changes that were found but not added yet
 	changes []C
-	handed  [2][]int32 // from row to row, by the portable kernels
-	discard bool       // add nothing: the voxels are another core's
+	handed  [2][]int32 // passed from row to row by the portable kernels
+	discard bool       // add nothing: the voxels belong to another core
 
 	scatter func(tables []int32, entries int, values []L, changes []C)
 	tables  []int32
 	entries int
 	shared  []int64
-	tally   *tally // in place of both, where there are too many levels
-	levels  int64  // of the ladder
+	tally   *tally // replaces both tables if there are too many levels
+	levels  int64  // number of levels of the ladder
 }
 
 // add adds the first n changes that were found.
@@ -75,7 +72,7 @@ func (s *sink[L, C]) add(n int) {
 	}
 }
 
-// flush moves what the tables hold to sums.
+// flush moves the content of the tables to sums.
 func (s *sink[L, C]) flush(sums []int64) {
 	for t := s.tables; len(t) >= s.entries && len(t) > 0; t = t[s.entries:] {
 		for k := range sums {

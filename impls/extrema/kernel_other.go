@@ -2,7 +2,7 @@
 
 package extrema
 
-// assembled says that this program has vector instructions.
+// assembled means that this program contains vector instructions.
 const assembled = false
 
 func kernels8(string) kernels[uint8, int8]    { return portable[uint8, int8]() }

@@ -7,18 +7,18 @@ import (
 	"eccbench/internal/grid"
 )
 
-// levels turns rows of values into levels of L.
+// levels converts rows of values to levels of type L.
 type levels[L lane] struct {
 	typ     grid.Type
 	ladder  grid.Ladder
 	lut     []L            // 8 and 16-bit types: level of each bit pattern
 	convert grid.Converter // float32
-	shift   *shift         // where the look-up table is this
-	watcher grid.Watcher   // of values that need not stand on levels; nil for none
+	shift   *shift         // arithmetic that replaces the look-up table, or nil
+	watcher grid.Watcher   // for values that may be on no level, or nil
 }
 
-// A shift is a look-up table that arithmetic gives: the level of the bit pattern
-// b is min(max(b^flip − lo, 0), top), without sign.
+// A shift replaces a look-up table by arithmetic: the level of the bit pattern b is min(max(b^flip
+// − lo, 0), top), unsigned.
 type shift struct{ flip, lo, top uint16 }
 
 func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
@@ -36,17 +36,16 @@ func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
 	return v
 }
 
-// searched reports whether the level of each value is searched for, among levels at uneven
-// distances.
+// searched reports whether levels are found by search, because they are not evenly spaced.
 func searched(in grid.Source) bool {
 	_, _, even := in.Ladder().Affinity()
 	return in.Type() == grid.Float32 && !even && !tallied(in.Ladder())
 }
 
-// tallied reports whether a ladder is that of every float32, whose levels no table holds.
+// tallied reports whether the ladder is that of every float32, which is too large for a table.
 func tallied(l grid.Ladder) bool { return !l.Indexed() }
 
-// shifted is the shift that gives a look-up table, or nil.
+// shifted returns the shift that equals a look-up table, or nil.
 func shifted[L lane](t grid.Type, lut []L) *shift {
 	if lut == nil {
 		return nil
@@ -73,8 +72,8 @@ func shifted[L lane](t grid.Type, lut []L) *shift {
 	return &s
 }
 
-// watched shows the watcher rows of which a function does not find every value to stand on a level,
-// and turns them by another. The first may be nil.
+// watched converts rows by the function exactly, which may be nil. If exactly finds a value that is
+// on no level, it passes the rows to the watcher and converts them by the other function.
 func (v *levels[L]) watched(exactly func(dst []L, src []byte, n, rows, stride int) bool, otherwise rowsFunc[L]) rowsFunc[L] {
 	v.watcher.Watch()
 	return func(dst []L, src []byte, n, rows, stride int, scratch []int32) {
@@ -85,7 +84,7 @@ func (v *levels[L]) watched(exactly func(dst []L, src []byte, n, rows, stride in
 	}
 }
 
-// rows is the portable way.
+// rows is the portable conversion.
 func (v *levels[L]) rows(dst []L, src []byte, n, rows, stride int, scratch []int32) {
 	size := n * int(v.typ.Size())
 	for r := range rows {
@@ -93,7 +92,7 @@ func (v *levels[L]) rows(dst []L, src []byte, n, rows, stride int, scratch []int
 	}
 }
 
-// row turns the values of src into levels, with scratch for as many.
+// row converts the values of src to levels. scratch has room for as many levels.
 func (v *levels[L]) row(dst []L, src []byte, scratch []int32) {
 	switch v.typ {
 	case grid.Uint8:

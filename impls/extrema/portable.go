@@ -2,7 +2,7 @@ package extrema
 
 import "unsafe"
 
-// portable are the kernels without vector instructions.
+// portable returns the kernels without vector instructions.
 func portable[L lane, C change]() kernels[L, C] {
 	return kernels[L, C]{volume: volume[L, C], area: area[L, C], scatter: scatter[L, C]}
 }
@@ -31,14 +31,13 @@ func scatter[L lane, C change](tables []int32, entries int, values []L, changes 
 // isAbove reports, as 1 or 0, whether a > b.
 func isAbove(a, b int64) int32 { return int32(uint64(b-a) >> 63) }
 
-// volume compares along each row the voxels v, their minima y with the next row,
-// z with the next plane and yz with both, and hands the changes of yz down to z,
-// those of y and z to v. A comparison with what is before a row is always won by
-// the row, also at the last level.
+// volume compares four sequences along each row: the voxels v, their minima y with the next row, z
+// with the next plane, and yz with both. It passes the changes of yz to z, and those of y and z to
+// v. A row wins every comparison with the outside before it, even at the last level.
 func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 	var zero L
 	first := lead / int(unsafe.Sizeof(zero))
-	toV, toZ := s.handed[0][:t.width], s.handed[1][:t.width] // handed to the next row's v and z
+	toV, toZ := s.handed[0][:t.width], s.handed[1][:t.width] // passed to v and z of the next row
 	clear(toV)
 	clear(toZ)
 	for r := range t.rows + 1 {
@@ -49,7 +48,7 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 		if counted {
 			owed = t.owed[(r-1)*t.stride+first:][:t.width]
 		}
-		keepY := int32(-1) // all bits where a minimum over y may belong to this row
+		keepY := int32(-1) // all ones if a minimum over y may belong to this row
 		if !counted && t.first {
 			keepY = 0
 		}
@@ -60,7 +59,7 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 		v, u := int64(v0[0]), int64(v1[0])
 		z, zu := min(v, int64(w0[0])), min(u, int64(w1[0]))
 		y, yz := min(v, u), min(z, zu)
-		fv, fy, fz, fyz := int32(1), int32(1), int32(1), int32(1) // falls from the voxel before
+		fv, fy, fz, fyz := int32(1), int32(1), int32(1), int32(1) // whether each falls from the previous voxel
 		n := 0
 		for x := range t.width {
 			nv, nu := int64(v0[x+1]), int64(v1[x+1])
@@ -68,7 +67,7 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 			ny, nyz := min(nv, nu), min(nz, nzu)
 			gv, gy, gz, gyz := isAbove(v, nv), isAbove(y, ny), isAbove(z, nz), isAbove(yz, nyz)
 
-			ownY := (isAbove(v, u) - 1) & keepY // v ≤ u: all bits
+			ownY := (isAbove(v, u) - 1) & keepY // v ≤ u: all ones
 			ownYZ := (isAbove(z, zu) - 1) & keepY
 			ownZ := (isAbove(v, z) - 1) & keepZ // v = z
 			dy, dyz := gy-fy, gyz-fyz
@@ -90,8 +89,8 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 	}
 }
 
-// area is volume for a 2D image: the voxels v and their minima y with the next
-// row, whose changes have the opposite sign.
+// area is volume for a 2D image: it compares the voxels v and their minima y with the next row. The
+// changes have the opposite sign.
 func area[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 	var zero L
 	first := lead / int(unsafe.Sizeof(zero))

@@ -10,19 +10,19 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A tally adds up changes of levels that are too many for a table: it gathers them, sorts
-// what a core's cache holds, and adds up those of one level. What it holds grows with the
-// levels that change, and not with the voxels.
+// A tally adds up changes for ladders with too many levels for a table. It gathers pairs of level
+// and change, sorts them in blocks that fit a core's cache, and sums equal levels. Its memory grows
+// with the number of levels that change, not with the number of voxels.
 type tally struct {
-	recent  [1 << recentBits]pair // each the last level with its hash, and its changes since
-	pairs   []pair                // gathered and not yet sorted, no more than it has room for
+	recent  [1 << recentBits]pair // the last level for each hash, with its changes so far
+	pairs   []pair                // gathered but not sorted yet; their number is limited by the capacity
 	scratch []pair
-	runs    [][]pair // sorted, each level about once
-	held    int      // pairs of the runs
-	limit   int      // from which the runs are made one
+	runs    [][]pair // sorted, with each level about once
+	held    int      // number of pairs in the runs
+	limit   int      // number of pairs from which the runs are merged
 }
 
-// A pair is a level, in the upper half, and an int32 that is added to it.
+// A pair is a level, in the upper half, and an int32 change.
 type pair uint64
 
 func newPair(level uint32, change int64) pair {
@@ -32,28 +32,28 @@ func newPair(level uint32, change int64) pair {
 func (p pair) level() uint32 { return uint32(p >> 32) }
 func (p pair) change() int64 { return int64(int32(uint32(p))) }
 
-// gathered is how many pairs are sorted at a time, and about how many of all runs are put
-// together at a time.
+// gathered is the number of pairs that are sorted together. It is also the approximate number of
+// pairs that are merged together.
 const gathered = 1 << 16
 
-// recentBits is the binary logarithm of how many levels a tally adds to where they are: an
-// image of few levels changes them all again and again.
+// recentBits is the binary logarithm of the number of recent levels. Images with few levels change
+// the same levels repeatedly.
 const recentBits = 11
 
-// newTally is a tally that gathers so many pairs.
+// newTally returns a tally that gathers the given number of pairs.
 func newTally(gathered int) *tally {
 	t := &tally{pairs: make([]pair, 0, gathered), scratch: make([]pair, gathered)}
 	t.reset()
 	return t
 }
 
-// reset forgets everything.
+// reset empties the tally.
 func (t *tally) reset() {
 	clear(t.recent[:])
 	t.pairs, t.runs, t.held, t.limit = t.pairs[:0], nil, 0, t.few()
 }
 
-// few is how many pairs it holds at least before it makes its runs one.
+// few returns the number of pairs below which runs are never merged.
 func (t *tally) few() int { return 32 * cap(t.pairs) }
 
 // add adds the changes of levels below n.
@@ -75,7 +75,7 @@ func add[L lane, C change](t *tally, values []L, changes []C, n int64) {
 	}
 }
 
-// gather keeps a pair to be sorted.
+// gather adds a pair to the pairs to sort.
 func (t *tally) gather(p pair) {
 	if uint32(p) == 0 { // no change
 		return
@@ -86,7 +86,7 @@ func (t *tally) gather(p pair) {
 	t.pairs = append(t.pairs, p)
 }
 
-// settle makes a run of what was gathered.
+// settle sorts the gathered pairs into a run. If the runs have too many pairs, it merges them.
 func (t *tally) settle() {
 	if len(t.pairs) == 0 {
 		return
@@ -102,14 +102,14 @@ func (t *tally) settle() {
 	for _, p := range parts(t.runs, cap(t.pairs)) {
 		one = append(one, combine(b.mergedPairs(t.runs, p))...)
 	}
-	t.limit = 8 * t.held // where few levels change again, making one is for little
+	t.limit = 8 * t.held // if few levels repeat, merging saves little
 	if 2*len(one) < t.held {
 		t.limit = max(t.few(), 2*len(one))
 	}
 	t.runs, t.held = [][]pair{slices.Clip(one)}, len(one)
 }
 
-// ordered sorts pairs by their levels, with scratch for as many. It may return either.
+// ordered sorts pairs by level, with scratch of the same length. It returns one of the two slices.
 func ordered(pairs, scratch []pair) []pair {
 	const bits = 11
 	scratch = scratch[:len(pairs)]
@@ -119,7 +119,7 @@ func ordered(pairs, scratch []pair) []pair {
 			start[p>>shift&(1<<bits-1)+1]++
 		}
 		if int(start[pairs[0]>>shift&(1<<bits-1)+1]) == len(pairs) {
-			continue // they have the same digit
+			continue // all pairs have the same digit
 		}
 		for d := range 1 << bits {
 			start[d+1] += start[d]
@@ -134,8 +134,8 @@ func ordered(pairs, scratch []pair) []pair {
 	return pairs
 }
 
-// combine adds up the changes of each level in place, and drops those that cancel. A level
-// whose sum is beyond an int32 keeps several pairs.
+// combine sums the changes of each level in place and drops zero sums. A level whose sum exceeds an
+// int32 keeps several pairs.
 func combine(pairs []pair) []pair {
 	n := 0
 	for i := 0; i < len(pairs); {
@@ -156,10 +156,11 @@ func combine(pairs []pair) []pair {
 	return pairs[:n]
 }
 
-// A span is the levels from first on that are below end.
+// A span is the levels first ≤ level < end.
 type span struct{ first, end uint64 }
 
-// parts are spans of about so many pairs each that hold all pairs of some runs, in order.
+// parts returns spans that cover all pairs of some runs, in order, with about the given number of
+// pairs each.
 func parts(runs [][]pair, each int) []span {
 	step := max(2, each/256)
 	var some []uint32
@@ -180,14 +181,14 @@ func parts(runs [][]pair, each int) []span {
 	return append(list, span{first, 1 << 32})
 }
 
-// pairsWithin returns the pairs of a run whose levels a span has.
+// pairsWithin returns the pairs of a run with levels in a span.
 func (s span) pairsWithin(run []pair) []pair {
 	from := sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.first })
 	run = run[from:]
 	return run[:sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.end })]
 }
 
-// buffers are what sorting the pairs of spans takes, to be used again.
+// buffers are reused memory for sorting the pairs of spans.
 type buffers struct{ all, scratch []pair }
 
 // mergedPairs merges the pairs of runs with levels in a span. They are valid until the next call.
@@ -203,7 +204,7 @@ func (b *buffers) mergedPairs(runs [][]pair, s span) []pair {
 	return ordered(b.all, b.scratch[:len(b.all)])
 }
 
-// steps are the changes of all tallies, on as many cores.
+// steps sums the changes of all tallies, on as many cores.
 func steps(tallies []*tally) ecc.VCEC {
 	var runs [][]pair
 	for _, t := range tallies {
@@ -214,7 +215,7 @@ func steps(tallies []*tally) ecc.VCEC {
 		runs = append(runs, t.runs...)
 	}
 	list := parts(runs, cap(tallies[0].pairs))
-	// Each part has room for all its pairs, and what they leave is closed up then.
+	// Each part has room for all its pairs. The gaps that remain are closed afterwards.
 	begin, room := make([]int, len(list)), 0
 	for i, s := range list {
 		begin[i] = room
@@ -242,7 +243,7 @@ func steps(tallies []*tally) ecc.VCEC {
 	return all[:n]
 }
 
-// summed puts the changes of sorted pairs into steps, and returns how many those are.
+// summed converts sorted pairs to steps, and returns the number of steps.
 func summed(steps ecc.VCEC, pairs []pair) (n int) {
 	for i := 0; i < len(pairs); {
 		step := ecc.Step{Level: int64(pairs[i].level())}

@@ -1,8 +1,7 @@
-// Package fullsweep keeps the image in the device's memory and counts it in one
-// launch: coalesced loads of whole rows, histograms in shared memory that are
-// added to the curve's once a block (Saxena et al. 2025, section 3.1;
-// kernels/ecc/ecc_fullsweep.cu). Levels beyond the shared memory of a block go to the
-// curve's table in global memory directly, change by change.
+// Package fullsweep counts an image that is resident in a device's memory with one launch (Saxena
+// et al. 2025, section 3.1; kernels/ecc/ecc_fullsweep.cu). It uses coalesced loads of whole rows,
+// and histograms in shared memory that each block adds to the curve's table once. If a block's
+// shared memory has no room for all levels, changes go directly to the table in global memory.
 package fullsweep
 
 import (
@@ -18,11 +17,10 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// Implementation is the full-sweep implementation on the devices that Open
-// gives.
+// Implementation is the full-sweep implementation for the devices of Open.
 type Implementation struct {
 	Open resident.Opener
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 }
 
@@ -37,7 +35,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what does not fit the device.
+// CanDo rejects an image that does not fit the device.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
@@ -52,8 +50,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return resident.Fits(d, grid.TotalBytes(in)+12*in.Ladder().Len(), "the resident image")
 }
 
-// Setup loads the kernel and allocates the image, and copies it there unless the
-// scope times the copy.
+// Setup loads the kernel and allocates the image. It also copies the image, unless the scope
+// includes the copy.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	d, err := i.Open(c.Device)
 	if err != nil {
@@ -92,7 +90,7 @@ type job struct {
 	in     grid.Source
 	image  device.Buffer
 	upload bool
-	feed   *resident.Feed // for each upload
+	feed   *resident.Feed // nil unless each Do copies the image
 }
 
 func (j *job) Do(trace *bench.Trace) error {

@@ -1,7 +1,7 @@
-// Package naive is the definition as an implementation: for every level, count
-// the cells of the sublevel set from scratch (Wang et al. 2022, section 2.3). It
-// takes O(m·n) time for m levels with voxels and n voxels, on one core. It is the
-// reference for inputs it can afford, and nothing in it is meant to be clever.
+// Package naive implements the definition: for every level, it counts the cells of the sublevel set
+// from scratch (Wang et al. 2022, section 2.3). For n voxels and m levels with voxels it needs
+// O(m·n) time on one core. It is the reference for inputs that it can afford, and deliberately
+// simple.
 package naive
 
 import (
@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// nsPerVoxelLevel is what one voxel of one level costs, for the estimate in a
-// refusal: 2.5 to 3 ns on server cores of 2022 to 2025, and 5.3 in 2D.
+// nsPerVoxelLevel is the estimated time per voxel and level: 2.5 to 3 ns on server cores of 2022 to
+// 2025, and 5.3 ns in 2D.
 func nsPerVoxelLevel(s grid.Shape) int64 {
 	if s.Dim() == 2 {
 		return 6
@@ -34,13 +34,13 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what would take longer than the conditions allow.
+// CanDo rejects an input that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
 	}
 	n := in.Shape().Voxels()
-	m := min(n, in.Ladder().Len()) // on the others there is no voxel
+	m := min(n, in.Ladder().Len()) // other levels have no voxel
 	ns := nsPerVoxelLevel(in.Shape())
 	estimate := quantity.Seconds(float64(n) * float64(m) * float64(ns) * 1e-9)
 	if err := c.Allow(estimate, "%d voxels × %d levels × %d ns", n, m, ns); err != nil {
@@ -53,7 +53,7 @@ func memory(in grid.Source) int64 {
 	return 4*in.Shape().Voxels() + 9*in.Ladder().Len() + grid.SliceBytes(in)
 }
 
-// Setup allocates one level for each voxel, and for each level a change and whether it occurs.
+// Setup allocates a level per voxel, and per level a change and a flag.
 func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	return &job{
 		in:      in,
@@ -71,7 +71,7 @@ type job struct {
 	slice   []byte
 	levels  []int32
 	changes []int64
-	occurs  []bool // levels that voxels are on
+	occurs  []bool // whether a level has voxels
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -94,7 +94,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	var before int64
 	for level := range j.changes {
 		if !j.occurs[level] {
-			j.changes[level] = 0 // the sublevel set is that of the level before
+			j.changes[level] = 0 // the sublevel set is that of the previous level
 			continue
 		}
 		chi := ecc.CharacteristicOfLevels(j.levels, h, w, int64(level))

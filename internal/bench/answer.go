@@ -5,38 +5,38 @@ import (
 	"fmt"
 )
 
-// A Refusal is why an implementation does not answer (CanDo).
+// A Refusal is the reason why an implementation rejects an input (CanDo).
 type Refusal struct{ error }
 
-// Refuse is a Refusal for a reason.
+// Refuse wraps a reason as a Refusal.
 func Refuse(reason error) Refusal { return Refusal{reason} }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (r Refusal) Unwrap() error { return r.error }
 
-// A Limit is why an implementation has no answer to a question that its arithmetic does not reach, such
-// as a tolerance below what float32 holds. The question is at fault, not the machine.
+// A Limit reports that the arithmetic of an implementation cannot answer a question, for example a
+// tolerance below the precision of float32. The question is at fault, not the machine.
 type Limit struct{ error }
 
-// Limitf is a new Limit.
+// Limitf formats a Limit.
 func Limitf(format string, args ...any) Limit { return Limit{fmt.Errorf(format, args...)} }
 
-// A Pieced input is asked about piece by piece: what is answered about the pieces, so many times
-// each, adds up to the answer. A piece is overwritten after f returns.
+// A Pieced input is answered piece by piece: the sum of the pieces' answers, each multiplied by its
+// count, is the answer. f must not keep a piece, because the next one overwrites it.
 type Pieced[In any] interface {
 	EachPiece(f func(piece In, times int64) error) error
 }
 
-// A Joined piece is added to a job in a way of its own, which only some have: what others say to it
-// is a Refusal.
+// A Joined piece adds itself to a job through AddTo, which only some implementations support. The
+// others return a Refusal.
 type Joined[In any] interface {
 	Image() In
 	AddTo(job any) error
 }
 
-// Answer asks an implementation about one input: all that it takes, once, and its answer
-// when the output was overwritten before. What the implementation refuses is a Refusal, as are
-// Pieced inputs by one whose jobs are no Adders.
+// Answer runs an implementation once on one input, with setup, and returns its answer. It poisons
+// the output first, so that a stale answer cannot pass. The error is a Refusal if the
+// implementation rejects the input, or if the input is Pieced and the job is no Adder.
 func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Out, err error) {
 	if p, ok := any(in).(Pieced[In]); ok {
 		return addUp(i, p, c)
@@ -56,8 +56,8 @@ func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Ou
 	return job.Out()
 }
 
-// addUp has a job that is bound to the first piece add up all of them. It is asked about the first
-// alone before, which it has to forget.
+// addUp answers a Pieced input with one job, which is set up for the first piece. It first computes
+// the answer of that piece alone and discards it: Begin must clear earlier sums.
 func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) (out Out, err error) {
 	var job Job[Out]
 	var adder Adder[In]
@@ -102,7 +102,8 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) 
 	return job.Out()
 }
 
-// Asking is an implementation that answers by a function, as one under test does that a law asks.
+// Asking makes an implementation of a function. Laws receive the implementation under test in this
+// form.
 func Asking[In, Out any](answer func(In) (Out, error)) Implementation[In, Out] {
 	return asking[In, Out]{answer}
 }

@@ -19,19 +19,17 @@ import (
 	"eccbench/internal/regular"
 )
 
-// Records is what a results file holds: the runs, and the cells in the order
-// they ended.
+// Records is the content of a results file: runs, and cells in the order in which they ended.
 type Records struct {
 	Runs  []RunRecord
 	Cells []CellRecord
-	// Cut is the length of a last line that was cut short and passed over.
+	// Cut is the length of a truncated last line, which is ignored.
 	Cut int64
 }
 
-// ReadRecords reads a results file: one JSON record a line. A last line that
-// was cut short, as a killed run leaves it, is passed over; any other line that
-// is no record of this schema is an error that names the line. The file may be compressed
-// by Zstandard.
+// ReadRecords reads a results file, plain or compressed by Zstandard: one JSON record per line. It
+// ignores a truncated last line, which a killed run leaves. Any other line that is not a record of
+// this schema is an error, with its line number.
 func ReadRecords(r io.Reader) (Records, error) {
 	plain, err := Decompress(r)
 	if err != nil {
@@ -42,22 +40,22 @@ func ReadRecords(r io.Reader) (Records, error) {
 	return recs, err
 }
 
-// zstdMagic is what a frame of Zstandard begins with (RFC 8878, section 3.1.1).
+// zstdMagic starts a Zstandard frame (RFC 8878, section 3.1.1).
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// longestLine is far above the length of a record.
+// longestLine is far above the length of any record.
 const longestLine = 64 << 20
 
-// MostBytes is far above the size of a results file.
+// MostBytes is far above the size of any results file.
 const MostBytes = 1 << 30
 
-// Decompress is the bytes of a results file, whether it is compressed or not. Closing it
-// does not close r. More than 1 GiB is an error.
+// Decompress returns the bytes of a results file, compressed or not. Closing the result does not
+// close r. More than 1 GiB is an error.
 func Decompress(r io.Reader) (io.ReadCloser, error) { return decompress(r, MostBytes) }
 
 func decompress(r io.Reader, most int64) (io.ReadCloser, error) {
 	in := bufio.NewReader(r)
-	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // an error comes again
+	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // the read below reports the error again
 		return &bounded{io.NopCloser(in), most, most}, nil
 	}
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
@@ -67,7 +65,7 @@ func decompress(r io.Reader, most int64) (io.ReadCloser, error) {
 	return &bounded{d.IOReadCloser(), most, most}, nil
 }
 
-// A bounded reader fails behind so many bytes.
+// A bounded reader fails after the given number of bytes.
 type bounded struct {
 	io.ReadCloser
 	most, left int64
@@ -81,7 +79,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readLine reads a line with its end, which the last one may lack.
+// readLine reads a line with its line end, which the last line may lack.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -94,8 +92,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// readRecords also returns the length of the whole lines, and the line that was cut
-// short.
+// readRecords also returns the length of the complete lines, and the truncated last line.
 func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -147,8 +144,7 @@ func (r *Records) add(line []byte) error {
 	return nil
 }
 
-// supersede removes cells that failed and were measured again by the same program on the same
-// machine.
+// supersede removes failed cells that the same program measured again on the same machine.
 func (r *Records) supersede() {
 	type place struct {
 		key     CellKey
@@ -176,9 +172,8 @@ func (c *CellRecord) respell() {
 	c.Cost.Class = strings.TrimPrefix(name.Current(kind+c.Cost.Class), kind)
 }
 
-// fromFlags takes the instruction set and the state of the caches of a record that was
-// written before records had fields for them from among the flags, where they stood
-// then.
+// fromFlags moves the instruction set and the cache state from the flags to their fields. Records
+// from before these fields existed keep them among the flags.
 func (c *CellRecord) fromFlags() {
 	c.Flags = slices.DeleteFunc(c.Flags, func(f string) bool {
 		switch f {
@@ -196,10 +191,11 @@ func (c *CellRecord) fromFlags() {
 	})
 }
 
-// addUp has no timeline of calls that began apart, which were recorded as one for a time:
-// parts of one name overlap, which they do in no call. Their lengths are added, as Sum does.
+// addUp drops a timeline that merges several calls. Older records contain such timelines: intervals
+// of the same name overlap, which never happens within one call. Their lengths are added to Spans
+// instead, as Sum does.
 func (c *CellRecord) addUp() {
-	ends := map[string]float64{} // of what began before, of each name
+	ends := map[string]float64{} // of the intervals so far, by name
 	apart := false
 	for _, i := range slices.SortedStableFunc(slices.Values(c.Timeline), func(a, b Interval) int { return cmp.Compare(a.From, b.From) }) {
 		apart = apart || i.From < ends[i.Name]
@@ -217,15 +213,14 @@ func (c *CellRecord) addUp() {
 	c.Timeline = nil
 }
 
-// A Log is a results file that is being appended to, and locked meanwhile: no other
-// program can write to it. Each record is one write that reaches the disk before Append
-// returns.
+// A Log is a results file that is open for appending. It is locked, so that no other program writes
+// to it. Each record is one write, which reaches the disk before Append returns.
 type Log struct {
 	f       *os.File
 	regular bool // not a device such as /dev/stdout
 }
 
-// CreateLog starts a results file, which must not exist, or writes to a device.
+// CreateLog creates a results file and fails if it exists. It also accepts a device or named pipe.
 func CreateLog(path string) (*Log, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -241,7 +236,7 @@ func CreateLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	// One that continues the file that was just made may have it.
+	// Another program may already have opened the new file with --resume and locked it.
 	if err := regular.Lock(f); err != nil && !errors.Is(err, regular.ErrNoLocks) {
 		f.Close()
 		return nil, fmt.Errorf("results %s: %w", path, err)
@@ -249,9 +244,9 @@ func CreateLog(path string) (*Log, error) {
 	return &Log{f, true}, nil
 }
 
-// ResumeLog opens a results file to continue it, and returns what it holds. A
-// torn last line is cut off. A file that does not exist is started. One that holds
-// anything else than records, or that another program writes to, is left as it is.
+// ResumeLog opens a results file to continue it, and returns its records. It cuts off a truncated
+// last line and creates a missing file. It does not change a file that contains other lines than
+// records, or that another program has locked.
 func ResumeLog(path string) (*Log, Records, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, Records{}, fmt.Errorf("results: %s is not a regular file, so it cannot be continued", path)
@@ -285,20 +280,19 @@ func resume(f *os.File) (Records, error) {
 	return recs, nil
 }
 
-// recordStart is what every record begins with.
+// recordStart begins every record.
 const recordStart = `{"schema":"` + Schema + `",`
 
-// isTorn reports whether the end of a file, after its last whole line, is nothing or the
-// beginning of a record. After whole records it may also be the zeros that a file system
-// leaves for what had not reached the disk.
+// isTorn reports whether the end of a file, after its last complete line, is empty or the beginning
+// of a record. After complete records it may also be zeros, which a file system leaves for data
+// that never reached the disk.
 func isTorn(end []byte, first bool) bool {
 	n := min(len(end), len(recordStart))
 	return string(end[:n]) == recordStart[:n] || !first && end[0] == 0
 }
 
-// Append writes a record. After an error, such as a full disk, the file ends
-// with the last record that was written whole, or with a torn line that readers
-// pass over.
+// Append writes a record. After an error, such as a full disk, the file ends with the last complete
+// record, or with a truncated line, which readers ignore.
 func (l *Log) Append(record any) error {
 	line, err := json.Marshal(record)
 	if err != nil {
@@ -318,7 +312,7 @@ func (l *Log) Append(record any) error {
 		return nil
 	}
 	err = fmt.Errorf("results: %w", err)
-	if l.regular { // take back what was written of the record
+	if l.regular { // remove the partial record
 		err = errors.Join(err, l.f.Truncate(before.Size()))
 	}
 	return err

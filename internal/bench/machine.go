@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// traits are what speeds on two machines must have in common to be divided by
-// each other: hardware, limits and kernel. The host's name and its load are not
-// among them; memory counts in whole GiB, as kernels reserve some of it.
+// traits lists the properties that two machines must share before their speeds are divided:
+// hardware, limits and kernel. The host name and the load are not among them. Memory counts in
+// whole GiB, because kernels reserve some of it.
 func (m Machine) traits() [][2]string {
 	devices := slices.Clone(m.Devices)
 	slices.Sort(devices)
@@ -22,7 +22,7 @@ func (m Machine) traits() [][2]string {
 	}
 }
 
-// Fingerprint is equal for machines whose speeds may be divided by each other.
+// Fingerprint is equal for machines whose speeds may be divided.
 func (m Machine) Fingerprint() string {
 	h := sha256.New()
 	for _, t := range m.traits() {
@@ -31,8 +31,8 @@ func (m Machine) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Differs says in what the fingerprints of two machines differ, trait by trait:
-// "cores 2 against 4". It is empty when they are equal.
+// Differs lists the traits in which two machines differ, such as "cores 2 against 4". It is empty
+// if the fingerprints are equal.
 func (m Machine) Differs(other Machine) []string {
 	var list []string
 	theirs := other.traits()
@@ -51,21 +51,21 @@ func orNone(s string) string {
 	return s
 }
 
-// A Station is a program on a machine, whatever accelerators that has. Cells of two
-// stations are never processes of one row.
+// A Station is a program on a machine, regardless of accelerators. Cells of two stations are never
+// processes of one row.
 type Station struct {
 	Machine string `json:"machine,omitempty"` // its fingerprint without accelerators
 	Program string `json:"program,omitempty"` // SHA-256 of the executable
 }
 
-// Station is where and by what the run measured.
+// Station returns the program and machine that made the run.
 func (r RunRecord) Station() Station {
 	m := r.Machine
 	m.Devices = nil
 	return Station{m.Fingerprint(), r.Binary.SHA256}
 }
 
-// Stations are those of the runs by their identifiers.
+// Stations maps the identifiers of runs to their stations.
 func (r Records) Stations() map[string]Station {
 	of := map[string]Station{}
 	for _, run := range r.Runs {
@@ -74,8 +74,8 @@ func (r Records) Stations() map[string]Station {
 	return of
 }
 
-// Machine is what the run of an identifier was measured on, with the devices
-// that its cells name, and whether the records have such a run.
+// Machine returns the machine of a run, with the devices that its cells name. It returns false if
+// there is no such run.
 func (r Records) Machine(run string) (Machine, bool) {
 	i := slices.IndexFunc(r.Runs, func(m RunRecord) bool { return m.ID == run })
 	if i < 0 {

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// A Trace collects how long the named parts of one Do took. Time belongs to the
-// runner: implementations name their parts and never read a clock. A nil Trace
-// collects nothing, and a Trace is safe for concurrent use.
+// A Trace collects the times of named parts of one Do. The runner owns the clock: implementations
+// name their parts and never read a clock. A nil Trace collects nothing. A Trace is safe for
+// concurrent use.
 type Trace struct {
 	mu       sync.Mutex
 	spans    map[string]time.Duration
 	timeline []Interval
-	noted    int // intervals, those of calls that were added too
+	noted    int // number of intervals, those of added calls included
 }
 
-// An Interval is one time that a part of a Do took, in seconds from its start. The
-// parts of one name do not overlap each other.
+// An Interval is one period of a part of a Do, in seconds from its start. Intervals of the same
+// name do not overlap.
 type Interval struct {
 	Name string  `json:"name"`
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
 }
 
-// Interval notes a part of the Do that another clock than the host's has measured,
-// such as a device's.
+// Interval records a part of the Do that a device's clock measured.
 func (t *Trace) Interval(name string, from, to time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -33,15 +32,15 @@ func (t *Trace) Interval(name string, from, to time.Duration) {
 	t.noted++
 }
 
-// Noted is how many intervals were noted, in the calls that Sum added as well.
+// Noted returns the number of recorded intervals, including the intervals of added calls.
 func (t *Trace) Noted() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.noted
 }
 
-// Sum adds the parts of a call that this one makes many of. The intervals of each begin
-// at its own start and make no timeline together, so that their lengths are added.
+// Sum adds the trace of one call to a trace of many calls. Each call has its own origin of time, so
+// the intervals form no common timeline; Sum adds their lengths.
 func (t *Trace) Sum(one *Trace) {
 	for name, d := range one.spans {
 		t.Add(name, d)
@@ -54,7 +53,7 @@ func (t *Trace) Sum(one *Trace) {
 	t.noted += one.noted
 }
 
-// Timeline is the intervals that were noted, in order.
+// Timeline returns a copy of the recorded intervals, in order.
 func (t *Trace) Timeline() []Interval {
 	if t == nil {
 		return nil
@@ -64,8 +63,8 @@ func (t *Trace) Timeline() []Interval {
 	return slices.Clone(t.timeline)
 }
 
-// Span starts a part and returns the function that ends it. The parts of one
-// name add up, over goroutines too.
+// Span starts a part and returns the function that ends it. Times of the same name add up, also
+// over goroutines.
 func (t *Trace) Span(name string) (end func()) {
 	if t == nil {
 		return func() {}
@@ -76,8 +75,7 @@ func (t *Trace) Span(name string) (end func()) {
 	}
 }
 
-// Add adds to a part what a device's own events say that it took, or takes it off
-// when it is negative.
+// Add adds a time from device events to a part. A negative time is subtracted.
 func (t *Trace) Add(name string, d time.Duration) {
 	if t == nil {
 		return
@@ -90,7 +88,7 @@ func (t *Trace) Add(name string, d time.Duration) {
 	t.spans[name] += d
 }
 
-// Spans is the time of each part in seconds, summed over goroutines.
+// Spans returns the time of each part in seconds, summed over goroutines.
 func (t *Trace) Spans() map[string]float64 {
 	if t == nil {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Axes are some axes of an image: x along a row, y from row to row, z from plane to plane.
+// Axes is a set of image axes: x along a row, y across rows, z across planes.
 type Axes struct{ X, Y, Z bool }
 
-// ParseAxes reads the letters x, y and z.
+// ParseAxes parses the letters x, y and z.
 func ParseAxes(letters []string) (a Axes, err error) {
 	for _, l := range letters {
 		switch l {
@@ -26,7 +26,7 @@ func ParseAxes(letters []string) (a Axes, err error) {
 	return a, nil
 }
 
-// String is the letters of the axes: "x,y".
+// String lists the letters of the axes: "x,y".
 func (a Axes) String() string {
 	var letters []string
 	for axis := range a.Each() {
@@ -46,12 +46,12 @@ func (a Axes) Each() iter.Seq[byte] {
 	}
 }
 
-// Without is the axes but for one.
+// Without returns the axes except one.
 func (a Axes) Without(letter byte) Axes {
 	return Axes{a.X && letter != 'x', a.Y && letter != 'y', a.Z && letter != 'z'}
 }
 
-// Of is an error where a shape does not have the axes.
+// Of returns an error if a shape lacks one of the axes.
 func (a Axes) Of(s Shape) error {
 	if a.Z && s.D == 1 {
 		return fmt.Errorf("an image of %v has no axis z", s)
@@ -59,7 +59,7 @@ func (a Axes) Of(s Shape) error {
 	return nil
 }
 
-// Slices is whether the slices of a shape are along one of the axes.
+// Slices reports whether the slice axis of a shape is in the set.
 func (a Axes) Slices(s Shape) bool {
 	if s.D == 1 {
 		return a.Y
@@ -67,7 +67,7 @@ func (a Axes) Slices(s Shape) bool {
 	return a.Z
 }
 
-// WithinSlices is the axes without that of the slices of a shape.
+// WithinSlices returns the axes without the slice axis of a shape.
 func (a Axes) WithinSlices(s Shape) Axes {
 	if s.D == 1 {
 		return a.Without('y')
@@ -75,7 +75,7 @@ func (a Axes) WithinSlices(s Shape) Axes {
 	return a.Without('z')
 }
 
-// Wrap shows a source with its first voxels along some axes once more after the last ones.
+// Wrap shows a source with its first voxels repeated after the last ones, along the given axes.
 func Wrap(s Source, a Axes) Source {
 	if a == (Axes{}) {
 		return s
@@ -111,7 +111,7 @@ func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	inner, size := w.Source.Shape(), SliceBytes(w.Source)
 	n := inner.Slices()
-	// It is read to the end of dst, and each row moved to its place before the next one is.
+	// Read into the end of dst, then move each row to its place: the rows ahead stay intact.
 	part := dst[int64(len(dst))-(hi-lo)*size:]
 	if to := min(hi, n); lo < to {
 		if err := w.Source.ReadSlab(part[:(to-lo)*size], lo, to); err != nil {
@@ -146,7 +146,7 @@ func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// First shows the first voxels of a source along an axis alone, 'x', 'y' or 'z'.
+// First shows only the first voxels of a source along an axis, 'x', 'y' or 'z'.
 func First(s Source, axis byte) Source {
 	if axis == 'z' || axis == 'y' && s.Shape().D == 1 {
 		return Crop(s, 0, 1)
@@ -173,7 +173,7 @@ func (f first) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := CheckSlab(f, dst, lo, hi); err != nil {
 		return err
 	}
-	// Of each run of voxels the first ones are taken.
+	// Copy the first "take" bytes of each run.
 	take, run := f.Type().Size(), f.Source.Shape().W*f.Type().Size()
 	if f.axis == 'y' {
 		take, run = run, run*f.Source.Shape().H

@@ -1,19 +1,19 @@
 package grid
 
-// A Batch is images of one shape, type and ladder, one after the other: the slices
-// of all of them are those of its source, whose depth they share out.
+// A Batch is a stack of images of one shape, type and ladder. The slices of its source are divided
+// evenly among the images.
 type Batch struct {
 	Source
 	Images int64
 }
 
-// Image is the shape of each image.
+// Image returns the shape of each image.
 func (b Batch) Image() Shape {
 	s := b.Shape()
 	return Shape{D: s.D / b.Images, H: s.H, W: s.W}
 }
 
-// At is image i of a batch that is whole in memory.
+// At returns image i, or false if the batch is not in memory.
 func (b Batch) At(i int64) (*Field, bool) {
 	all, ok := b.Source.(*Field)
 	if !ok {

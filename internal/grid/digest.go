@@ -10,8 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Digest is the hash of an image's shape, type, ladder and bytes, 32 hex
-// digits (XXH3, 128 bits). Golden values are keyed by it.
+// Digest returns the hash of an image's shape, type, ladder and bytes, as 32 hex digits (XXH3, 128
+// bits). It is the key of golden values.
 func Digest(s Source) (string, error) {
 	h := xxh3.New()
 	if _, err := fmt.Fprintf(h, "%v %v %s\n", s.Shape(), s.Type(), s.Ladder().Key()); err != nil {
@@ -28,17 +28,17 @@ func Digest(s Source) (string, error) {
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
 }
 
-// A Digester is a source that hashes its slices as they are read: what was counted is
-// what was hashed, and an image is not read once more for it.
+// A Digester is a source that hashes its slices as they are read. The hash then covers the very
+// bytes that were counted, and needs no second pass over the image.
 type Digester struct {
 	Source
 	taken  []atomic.Bool
 	slices []xxh3.Uint128
-	done   atomic.Int64 // slices that are hashed
+	done   atomic.Int64 // number of hashed slices
 }
 
-// NewDigester hashes a source. One that is in memory is hashed at once, on all cores, and
-// should be read by itself.
+// NewDigester wraps a source. It hashes a Field at once on all cores; read a Field directly rather
+// than through the Digester.
 func NewDigester(s Source) *Digester {
 	d := &Digester{Source: s, taken: make([]atomic.Bool, s.Shape().Slices()), slices: make([]xxh3.Uint128, s.Shape().Slices())}
 	if f, ok := s.(*Field); ok {
@@ -53,11 +53,12 @@ func NewDigester(s Source) *Digester {
 	return d
 }
 
-// AloneBytes is the most that one core reads by itself, whose cache has it then. Larger reads are made by several.
+// AloneBytes is the largest read that one core makes, so that the bytes stay in its cache. Several
+// cores share a larger read.
 const AloneBytes = 1 << 20
 
-// ReadSlab reads slices lo ≤ i < hi, and hashes those that were not read before: some at a time, while the
-// core that read them has them in its cache.
+// ReadSlab reads slices lo ≤ i < hi and hashes the slices that were not read before. It reads a few
+// at a time, so that the core still has them in its cache when it hashes them.
 func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	size, step := SliceBytes(d.Source), hi-lo
 	if !d.InBulk() {
@@ -75,10 +76,10 @@ func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Dim is that of the source.
+// Dim returns the number of axes of the source.
 func (d *Digester) Dim() int { return Dim(d.Source) }
 
-// InBulk is that of the source.
+// InBulk reports whether the source prefers many parallel requests.
 func (d *Digester) InBulk() bool { return InBulk(d.Source) }
 
 // hash hashes slices lo ≤ i < hi of a slab that begins with slice first.
@@ -92,8 +93,8 @@ func (d *Digester) hash(slab []byte, first, lo, hi int64) {
 	}
 }
 
-// Sum is the hash of the shape, the type and the hashes of all slices, 32 hex digits
-// (XXH3, 128 bits). It is an error when slices have not been read.
+// Sum returns the hash of the shape, the type and the hashes of all slices, as 32 hex digits (XXH3,
+// 128 bits). It is an error if some slices have not been read.
 func (d *Digester) Sum() (string, error) {
 	if n := d.done.Load(); n < int64(len(d.slices)) {
 		return "", fmt.Errorf("digest: %d of %d slices were read", n, len(d.slices))
@@ -108,12 +109,12 @@ func (d *Digester) Sum() (string, error) {
 // A SliceHash is the hash of a slice's bytes (XXH3, 128 bits).
 type SliceHash [16]byte
 
-// Slice is the hash of a slice, and whether that was read.
+// Slice returns the hash of a slice, or false if the slice has not been read.
 func (d *Digester) Slice(i int64) (h SliceHash, read bool) {
 	return d.slices[i].Bytes(), d.taken[i].Load()
 }
 
-// SumOf is Sum of an image whose slices have these hashes.
+// SumOf returns the Sum of an image from the hashes of its slices.
 func SumOf(shape Shape, t Type, slices []SliceHash) string {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%v %v\n", shape, t)
@@ -124,13 +125,13 @@ func SumOf(shape Shape, t Type, slices []SliceHash) string {
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo)
 }
 
-// Close closes the source where that can be closed.
+// Close closes the source if it is an io.Closer.
 func (d *Digester) Close() error { return Close(d.Source) }
 
-// Hash is the hash of bytes (XXH3, 64 bits).
+// Hash returns the hash of bytes (XXH3, 64 bits).
 func Hash(b []byte) uint64 { return xxh3.Hash(b) }
 
-// Sum64 adds the 64-bit words of b, the last one filled up with zeros.
+// Sum64 adds the 64-bit words of b; zeros fill the last word.
 func Sum64(b []byte) uint64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 uint64
 	for len(b) >= 64 {

@@ -1,9 +1,8 @@
-// Package grid holds the things every other package speaks of: the shape of an
-// image, its element type, the ladder of levels it is reported on, the image
-// itself (a Field, or any Source of slices) and the digest that names its bytes.
+// Package grid defines the image types that all other packages share: shape, element type, the
+// ladder of levels, the image itself (a Field in memory, or any Source of slices), and the digest
+// of its bytes. It is on the lowest floor: datasets makes sources, implementations read them.
 //
-// Images are row-major with the slowest axis first: depth × height × width.
-// Depth 1 is a 2D image. A slice is the unit in which an image is streamed: a
-// plane of a 3D image, a row of a 2D one. Every count and index is an int64.
-// Elements are stored in the host's byte order, which must be little-endian.
+// Images are row-major, with the slowest axis first: depth × height × width. An image of depth 1 is
+// 2D. Images are streamed by slices: planes of a 3D image, rows of a 2D image. Counts and indices
+// are int64. Elements are stored in the host's byte order, which must be little-endian.
 package grid

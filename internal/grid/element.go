@@ -9,7 +9,7 @@ import (
 // A Type is the type of an image's elements.
 type Type uint8
 
-// The element types, in the order they are listed to people.
+// The element types, in the order of listings.
 const (
 	Uint8 Type = iota + 1
 	Int16
@@ -20,7 +20,7 @@ const (
 // Types lists every element type.
 func Types() []Type { return []Type{Uint8, Int16, Uint16, Float32} }
 
-// ParseType is the inverse of String.
+// ParseType parses a type's name.
 func ParseType(s string) (Type, error) {
 	var names []string
 	for _, t := range Types() {
@@ -32,7 +32,7 @@ func ParseType(s string) (Type, error) {
 	return 0, fmt.Errorf("element type %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// String is the type's name in input strings: "uint8", "int16", "uint16", "float32".
+// String returns the type's name: "uint8", "int16", "uint16", "float32".
 func (t Type) String() string {
 	switch t {
 	case Uint8:
@@ -47,7 +47,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("Type(%d)", uint8(t))
 }
 
-// Size is the number of bytes of one element.
+// Size returns the number of bytes of one element.
 func (t Type) Size() int64 {
 	switch t {
 	case Uint8:
@@ -60,17 +60,17 @@ func (t Type) Size() int64 {
 	panic("grid: size of unknown element type")
 }
 
-// An Element is a Go type that a Type names.
+// An Element is a Go type that corresponds to a Type.
 type Element interface {
 	uint8 | int16 | uint16 | float32
 }
 
-// Stored are the element types, and others that files hold.
+// Stored lists the element types and the other types in files.
 type Stored interface {
 	Element | int32 | uint32 | int64 | uint64 | float64
 }
 
-// TypeOf is the Type that names T.
+// TypeOf returns the Type of T.
 func TypeOf[T Element]() Type {
 	var zero T
 	switch any(zero).(type) {
@@ -107,7 +107,7 @@ func Bytes[T Stored](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// NewBuffer makes a zeroed buffer of n bytes, aligned for every element type.
+// NewBuffer allocates a zeroed buffer of n bytes, aligned for every element type.
 func NewBuffer(n int64) []byte {
 	if n == 0 {
 		return []byte{}
@@ -118,7 +118,7 @@ func NewBuffer(n int64) []byte {
 	return b
 }
 
-// NewValues makes so many zeros, as NewBuffer does.
+// NewValues allocates n zeros, aligned as NewBuffer does.
 func NewValues[T Stored](n int64) []T {
 	var zero T
 	return Values[T](NewBuffer(n * int64(unsafe.Sizeof(zero))))

@@ -15,18 +15,17 @@ type Field struct {
 	ladder  Ladder
 	data    []byte
 	period  int64           // see Period
-	labels  *Labels         // of what the values stand for; nil for themselves
-	until   context.Context // see Until; nil for no end
+	labels  *Labels         // original values of a ranked image; nil if the values are the original ones
+	until   context.Context // see Until; nil for no deadline
 	watcher Watcher         // nil for none
 	missing string          // see Missing
 	volume  bool            // see Volume
 }
 
-// NewField makes a Field of bytes that it takes over: row-major, host byte
-// order, Voxels·Size long. float32 values are checked and normalised in place:
-// NaN and ±Inf are refused with their count and first index, −0 becomes +0. A
-// value above the ladder's last level is refused too, because no reported
-// sublevel set would hold it.
+// NewField makes a Field of row-major bytes in host byte order. It keeps data, whose length must be
+// Voxels·Size. It checks float32 values and normalises them in place: −0 becomes +0, and NaN or
+// ±Inf are an error with their count and first index. A value above the ladder's last level is also
+// an error, because no sublevel set would contain it.
 func NewField(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) {
 	f, err := Trusted(shape, typ, data, ladder)
 	if err != nil {
@@ -43,8 +42,8 @@ func NewField(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error)
 	return f, nil
 }
 
-// Trusted makes a Field of bytes that NewField has accepted before, in this
-// process or the one that shares them, without looking at them again.
+// Trusted makes a Field without checking the values. Use it for bytes that NewField has accepted
+// before, in this process or in the one that shares them.
 func Trusted(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) {
 	if err := shape.Check(); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func Trusted(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) 
 	return &Field{shape: shape, typ: typ, ladder: ladder, data: data}, nil
 }
 
-// Load makes a Field of a whole source, which must fit in memory.
+// Load reads a whole source into a Field.
 func Load(s Source) (*Field, error) {
 	if f, ok := s.(*Field); ok {
 		return f, nil
@@ -78,14 +77,14 @@ func Load(s Source) (*Field, error) {
 	return f, nil
 }
 
-// Volume is the field as a volume, of one slice where its shape is that of an image of 2 axes.
+// Volume returns the field as a 3D image, even if it has a single slice.
 func (f *Field) Volume() *Field {
 	volume := *f
 	volume.volume = true
 	return &volume
 }
 
-// Dim is the number of the field's axes, as Dim has it.
+// Dim returns the number of axes (see the function Dim).
 func (f *Field) Dim() int {
 	if f.volume {
 		return 3
@@ -93,29 +92,29 @@ func (f *Field) Dim() int {
 	return f.shape.Dim()
 }
 
-// Lacking is the field of a file that lacks something, as Missing has it.
+// Lacking returns the field with a note about missing data (see Missing).
 func (f *Field) Lacking(missing string) *Field {
 	lacking := *f
 	lacking.missing = missing
 	return &lacking
 }
 
-// Missing is what the field's file lacks.
+// Missing describes the data that the field's file lacks.
 func (f *Field) Missing() string { return f.missing }
 
-// Shape is the field's extent.
+// Shape returns the field's extent.
 func (f *Field) Shape() Shape { return f.shape }
 
-// Type is the field's element type.
+// Type returns the field's element type.
 func (f *Field) Type() Type { return f.typ }
 
-// Ladder is the list of levels that answers about the field are reported on.
+// Ladder returns the levels that index answers about the field.
 func (f *Field) Ladder() Ladder { return f.ladder }
 
-// Data is the field's bytes, row-major. The caller must not modify them.
+// Data returns the field's bytes, row-major. The caller must not modify them.
 func (f *Field) Data() []byte { return f.data }
 
-// InMemory is true: a slab is neither made nor read.
+// InMemory is always true for a Field.
 func (f *Field) InMemory() bool { return true }
 
 // ReadSlab copies slices lo ≤ i < hi to dst.
@@ -131,19 +130,18 @@ func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Normalise turns every −0 into +0 and refuses NaN and ±Inf with their count
-// and the first index, given that values starts at row-major index base of an
-// image of the given shape.
+// Normalise replaces every −0 by +0. NaN and ±Inf are an error with their count and first index.
+// The values start at row-major index base of an image of the given shape.
 func Normalise(values []float32, base int64, shape Shape) error {
 	return normalise(values, base, shape, false, true)
 }
 
-// Finite is Normalise of values that are not to be written to: −0 stays.
+// Finite checks values as Normalise does, without writing to them: −0 stays.
 func Finite(values []float32, base int64, shape Shape) error {
 	return normalise(values, base, shape, false, false)
 }
 
-// NormaliseGaps is Normalise of values of which NaN are no part of the image.
+// NormaliseGaps normalises values in which NaN marks voxels outside the image.
 func NormaliseGaps(values []float32, base int64, shape Shape) error {
 	return normalise(values, base, shape, true, true)
 }
@@ -178,23 +176,24 @@ func normalise(values []float32, base int64, shape Shape, gaps, write bool) erro
 	return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x, Flat: shape.D == 1}
 }
 
-// plainGroup is how many values plain looks at together.
+// plainGroup is the number of values that plain tests together.
 const plainGroup = 16
 
-// Of two values in a word, the sign of each and what there is of each beside.
+// Bit masks for two float32 values in a 64-bit word.
 const (
 	signOfEach      = 1<<63 | 1<<31
 	magnitudeOfEach = 1<<63 - 1 - 1<<31
 )
 
-// special has the sign of each of two values that are not finite, or −0: what is added carries into the sign where a value has
-// the greatest exponent, and does not where it is 0.
+// special sets the sign bit of each of two values that is −0, infinite or NaN. The addition carries
+// into the sign bit if the exponent is all ones. The second term detects −0.
 func special(two uint64) uint64 {
 	m := two & magnitudeOfEach
 	return m + (1<<55 | 1<<23) | two&^(m+magnitudeOfEach)
 }
 
-// plain is how many of the first values, in groups, are finite and not −0, which nearly all values of images are.
+// plain returns the length of the prefix, in whole groups, whose values are all finite and not −0.
+// In most images that is everything.
 func plain(values []float32) int {
 	n := 0
 	for ; n+plainGroup <= len(values); n += plainGroup {
@@ -211,11 +210,11 @@ func plain(values []float32) int {
 	return n
 }
 
-// A NotFiniteError says how many values of an image are NaN or infinite, and
-// where the first one stands: its row-major index and its coordinates.
+// A NotFiniteError reports the number of NaN and infinite values in an image, with the row-major
+// index and the coordinates of the first one.
 type NotFiniteError struct {
 	Count, First, Z, Y, X int64
-	Flat                  bool // of an image of 2 axes
+	Flat                  bool // a 2D image
 }
 
 func (e *NotFiniteError) Error() string {
@@ -261,7 +260,7 @@ func countAbove[T Element](values []T, top float32) (count, first int64) {
 	return count, first
 }
 
-// Floats are the image's values, row-major, which float32 holds exactly whatever their type.
+// Floats returns the image's values as float32, row-major. The conversion is exact for every type.
 func (f *Field) Floats() []float32 {
 	switch f.Type() {
 	case Uint8:

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// hugeBytes is the size of a huge page, and what memory has to have for them.
+// hugeBytes is the size and alignment of a huge page.
 const hugeBytes = 2 << 20
 
-// huge asks for huge pages under memory that nobody has written to: a fault for each 2 MiB in place of one
-// for each 4 KiB, and fewer misses of the TLB. Where the system refuses, pages are small.
+// huge requests huge pages for fresh memory: one page fault for 2 MiB instead of 4 KiB, and fewer
+// TLB misses. If the system refuses, pages stay small.
 func huge(b []byte) {
 	from := -uintptr(unsafe.Pointer(&b[0])) % hugeBytes
 	if n := uintptr(len(b)); n >= from+hugeBytes {

@@ -7,17 +7,18 @@ import (
 	"strconv"
 )
 
-// Labels are the values that the float32 values of an image stand for, where it was of a type
-// whose values float32 does not hold: its distinct values in ascending order, of which the
-// image has the ranks (Ranked). Nothing is rounded, and no two values become one. With nil
-// Labels values stand for themselves.
+// Labels are the original values of an image whose type does not fit into float32, such as int64.
+// The image then contains the ranks of its distinct values (see Ranked), and Labels lists these
+// values in ascending order. Nothing is rounded, and no two values become one. Nil Labels mean that
+// the float32 values are the original ones.
 type Labels struct {
 	typ    string
 	number int
 	at     func(rank int) any // int64, uint64 or float64
 }
 
-// NewLabels are distinct ascending values of a type, as NumPy calls it. It keeps the slice.
+// NewLabels makes Labels of distinct ascending values and the NumPy name of their type. It keeps
+// the slice.
 func NewLabels[T int32 | uint32 | int64 | uint64 | float64](typ string, values []T) (*Labels, error) {
 	if len(values) > mostRanks {
 		return nil, fmt.Errorf("%d distinct values of %s; want at most %d", len(values), typ, mostRanks)
@@ -34,28 +35,28 @@ func NewLabels[T int32 | uint32 | int64 | uint64 | float64](typ string, values [
 	}}, nil
 }
 
-// firstRank is the bit pattern that stands for rank 0, the least float32 that no processor
-// takes for 0.
+// firstRank is the bit pattern for rank 0: the smallest normal float32, as some processors treat
+// smaller ones as 0.
 const firstRank = 0x00800000
 
-// mostRanks is how many float32 follow it.
+// mostRanks is the number of larger finite float32.
 const mostRanks = largest - firstRank
 
-// Ranked is the value that stands for a rank.
+// Ranked returns the float32 that encodes a rank.
 func Ranked(rank int) float32 { return math.Float32frombits(firstRank + uint32(rank)) }
 
 func (l *Labels) label(v float32) any { return l.at(int(math.Float32bits(v) - firstRank)) }
 
-// Len is how many labels there are, of ranks from 0 on.
+// Len returns the number of labels.
 func (l *Labels) Len() int { return l.number }
 
-// Type is the type of the labels.
+// Type returns the type of the labels.
 func (l *Labels) Type() string { return l.typ }
 
-// String says what they are, for people.
+// String describes the labels for users.
 func (l *Labels) String() string { return fmt.Sprintf("%d distinct values of %s", l.number, l.typ) }
 
-// Append writes what a value stands for, in the fewest digits that read back as the same.
+// Append appends the original value as text, with the fewest digits that read back exactly.
 func (l *Labels) Append(b []byte, v float32) []byte {
 	if l == nil {
 		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
@@ -70,11 +71,11 @@ func (l *Labels) Append(b []byte, v float32) []byte {
 	}
 }
 
-// LabelBytes is how many bytes AppendBytes writes.
+// LabelBytes is the number of bytes that AppendBytes writes for labels.
 const LabelBytes = 8
 
-// AppendBytes writes what a value stands for in LabelBytes, little-endian: an int64, a uint64
-// or a float64. With nil it writes a float32.
+// AppendBytes appends the original value in little-endian bytes: LabelBytes of an int64, a uint64
+// or a float64, or a float32 for nil Labels.
 func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	if l == nil {
 		return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -89,7 +90,7 @@ func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	}
 }
 
-// Kind is how NumPy calls those bytes.
+// Kind returns the NumPy type string of these bytes.
 func (l *Labels) Kind() string {
 	if l == nil {
 		return "<f4"
@@ -103,7 +104,7 @@ func (l *Labels) Kind() string {
 	return "<f8"
 }
 
-// Float64 is about what a value stands for.
+// Float64 returns the original value, rounded to float64.
 func (l *Labels) Float64(v float32) float64 {
 	if l == nil {
 		return float64(v)
@@ -118,17 +119,17 @@ func (l *Labels) Float64(v float32) float64 {
 	}
 }
 
-// Labelled is the field, whose values stand for others.
+// Labelled returns the field with labels for its values.
 func (f *Field) Labelled(l *Labels) *Field {
 	g := *f
 	g.labels = l
 	return &g
 }
 
-// Labels are what the values of the field stand for, or nil where they are what they are.
+// Labels returns the labels of the field's values, or nil.
 func (f *Field) Labels() *Labels { return f.labels }
 
-// LabelsOf are those of a source that has some, or nil.
+// LabelsOf returns the labels of a source, or nil.
 func LabelsOf(s Source) *Labels {
 	if l, ok := s.(interface{ Labels() *Labels }); ok {
 		return l.Labels()

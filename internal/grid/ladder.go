@@ -10,12 +10,11 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Ladder is the ascending list of levels that an answer about an image is
-// reported on. A value stands on the lowest level that is not below it, so the
-// voxels with value ≤ Value(k) are those whose level is ≤ k. The zero Ladder has
-// no levels.
+// A Ladder is the ascending list of levels that indexes an answer about an image. The level of a
+// value is the lowest level at or above it. So the voxels with value ≤ Value(k) are the voxels of
+// level ≤ k. The zero Ladder has no levels.
 //
-// Every level is a float32, which holds all four element types exactly.
+// Every level is a float32, which represents all four element types exactly.
 type Ladder struct {
 	kind     ladderKind
 	lo, step float64
@@ -32,13 +31,13 @@ const (
 	every
 )
 
-// MaxLevels is the largest number of levels of a ladder, but for that of every float32:
-// level indices fit an int32 with room for one value that is above every level.
+// MaxLevels is the largest number of levels, except for the ladder of every float32. Level indices
+// fit an int32, and one index remains for values above every level.
 const MaxLevels = math.MaxInt32 - 1
 
-// Identity is the ladder of all values of a type, of float32 the finite ones. The levels
-// of float32 are more than MaxLevels: what counts them keeps no table of levels, and takes
-// EveryLevel for a Converter.
+// Identity returns the ladder of all values of a type; for float32, of all finite ones. The float32
+// ladder has more levels than MaxLevels. Implementations that accept it keep no table of levels,
+// and call EveryLevel instead of using a Converter.
 func Identity(t Type) Ladder {
 	switch t {
 	case Uint8:
@@ -53,15 +52,15 @@ func Identity(t Type) Ladder {
 	panic("grid: identity ladder of " + t.String())
 }
 
-// largest is the bit pattern of the largest float32, and the level of 0 on the ladder of
-// every float32.
+// largest is the bit pattern of the largest finite float32. It is also the level of 0 on the ladder
+// of every float32.
 const largest = 0x7f7fffff
 
-// EveryLevel is the level of a finite value on the ladder of every float32. Both zeros are
+// EveryLevel returns the level of a finite value on the ladder of every float32. Both zeros have
 // one level.
 func EveryLevel(v float32) uint32 {
 	b := math.Float32bits(v)
-	sign := uint32(int32(b) >> 31)        // all bits of a negative value
+	sign := uint32(int32(b) >> 31)        // all ones for a negative value
 	return (b ^ sign>>1) - sign + largest // −m is ^m + 1
 }
 
@@ -73,11 +72,12 @@ func everyValue(k int64) float32 {
 	return math.Float32frombits(uint32(k - largest))
 }
 
-// Indexed reports whether an int32 counts the levels, as it does but for every float32.
+// Indexed reports whether level indices fit an int32. Only the ladder of every float32 does not
+// fit.
 func (l Ladder) Indexed() bool { return l.n <= MaxLevels }
 
-// CheckIndexed is an error for a ladder that is not Indexed. What keeps a table of levels
-// refuses it so.
+// CheckIndexed returns an error if the ladder is not Indexed. Code that keeps a table of levels
+// calls it first.
 func (l Ladder) CheckIndexed() error {
 	if !l.Indexed() {
 		return fmt.Errorf("ladder %v: tables of levels have at most %d; take evenly spaced levels, or those of the distinct values", l, MaxLevels)
@@ -85,9 +85,8 @@ func (l Ladder) CheckIndexed() error {
 	return nil
 }
 
-// Affine is the ladder lo, lo+step, …, lo+(n−1)·step, each level rounded once to
-// float64 per operation and then to float32. It is an error when two levels
-// round to the same float32.
+// Affine returns the ladder lo, lo+step, …, lo+(n−1)·step. Each operation is rounded to float64,
+// and each level then to float32. It is an error if two levels round to the same float32.
 func Affine(lo, step float64, n int64) (Ladder, error) {
 	l := Ladder{kind: affine, lo: lo, step: step, n: n}
 	if n < 1 || n > MaxLevels {
@@ -107,8 +106,8 @@ func Affine(lo, step float64, n int64) (Ladder, error) {
 	return l, nil
 }
 
-// Table is the ladder of the given values, which must be finite and strictly
-// ascending. It keeps the slice.
+// Table returns the ladder of the given values, which must be finite and strictly ascending. It
+// keeps the slice.
 func Table(values []float32) (Ladder, error) {
 	if len(values) == 0 || len(values) > MaxLevels {
 		return Ladder{}, fmt.Errorf("ladder of %d levels: want 1 to %d", len(values), MaxLevels)
@@ -124,10 +123,10 @@ func Table(values []float32) (Ladder, error) {
 	return Ladder{kind: table, n: int64(len(values)), table: values}, nil
 }
 
-// Len is the number of levels.
+// Len returns the number of levels.
 func (l Ladder) Len() int64 { return l.n }
 
-// Value is the level k, 0 ≤ k < Len.
+// Value returns level k, 0 ≤ k < Len.
 func (l Ladder) Value(k int64) float32 {
 	switch l.kind {
 	case table:
@@ -138,12 +137,11 @@ func (l Ladder) Value(k int64) float32 {
 	return affineValue(l.lo, l.step, float64(k))
 }
 
-// affineValue is the level k of an affine ladder. The conversion keeps the compiler from
-// fusing the two operations into one with a single rounding, which would differ between
-// machines.
+// affineValue returns level k of an affine ladder. The conversion prevents a fused multiply-add,
+// which rounds once instead of twice and would differ between machines.
 func affineValue(lo, step, k float64) float32 { return float32(lo + float64(k*step)) }
 
-// Level is the lowest level that is not below v, or Len when v is above all.
+// Level returns the index of the lowest level at or above v, or Len if v is above all levels.
 func (l Ladder) Level(v float32) int64 {
 	switch l.kind {
 	case table:
@@ -171,21 +169,20 @@ func (l Ladder) Level(v float32) int64 {
 	return 0
 }
 
-// Affinity is the first level and the step of a ladder whose levels are evenly
-// spaced, and whether it is one.
+// Affinity returns the first level and the step, if the levels are evenly spaced.
 func (l Ladder) Affinity() (lo, step float64, ok bool) {
 	return l.lo, l.step, l.kind == identity || l.kind == affine
 }
 
-// Consecutive is the first level of a ladder whose levels are whole numbers, each one more than the one before, of which float32
-// has all that 16 bits have, and whether it is one.
+// Consecutive returns the first level, if the levels are consecutive integers that start within
+// ±2²⁴ (float32 represents all integers of 16 bits).
 func (l Ladder) Consecutive() (first int64, ok bool) {
 	lo, step, ok := l.Affinity()
 	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
 }
 
-// InFloat32 reports whether the levels are evenly spaced and arithmetic in float32 gives each
-// of them: float32(k)·float32(step) + float32(lo), each operation rounded. It looks at all.
+// InFloat32 reports whether the levels are evenly spaced and float32 arithmetic reproduces each of
+// them as float32(k)·float32(step) + float32(lo), each operation rounded. It tests every level.
 func (l Ladder) InFloat32() bool {
 	lo, step, ok := l.Affinity()
 	if !ok {
@@ -199,14 +196,13 @@ func (l Ladder) InFloat32() bool {
 	return true
 }
 
-// Listed are the levels of a table, nil of the other ladders. They are not to be written to.
+// Listed returns the levels of a table, or nil for other ladders. The caller must not modify them.
 func (l Ladder) Listed() []float32 { return l.table }
 
-// TableBytes is the number of bytes that the levels of a table take, 0 for the
-// other ladders.
+// TableBytes returns the size of a table's levels in bytes, 0 for other ladders.
 func (l Ladder) TableBytes() int64 { return 4 * int64(len(l.table)) }
 
-// GobEncode writes the ladder for another process.
+// GobEncode encodes the ladder for another process.
 func (l Ladder) GobEncode() ([]byte, error) {
 	var b bytes.Buffer
 	for _, v := range []any{l.kind, l.lo, l.step, l.n, int64(len(l.table)), l.table} {
@@ -217,7 +213,7 @@ func (l Ladder) GobEncode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// GobDecode is the inverse of GobEncode.
+// GobDecode decodes a ladder from GobEncode.
 func (l *Ladder) GobDecode(data []byte) error {
 	r := bytes.NewReader(data)
 	var levels int64
@@ -236,7 +232,7 @@ func (l *Ladder) GobDecode(data []byte) error {
 	return binary.Read(r, binary.LittleEndian, l.table)
 }
 
-// Key names the ladder: two ladders with the same key have the same levels.
+// Key identifies the ladder: ladders with equal keys have equal levels.
 func (l Ladder) Key() string {
 	if l.kind == table {
 		return fmt.Sprintf("table:%d:%016x", l.n, xxh3.Hash(Bytes(l.table)))
@@ -244,8 +240,8 @@ func (l Ladder) Key() string {
 	return l.String()
 }
 
-// ParseLadder is the inverse of Key for the ladders of a type that can be told in words: not
-// for tables.
+// ParseLadder parses a Key for images of a type. Tables cannot be parsed, because their key is a
+// hash.
 func ParseLadder(key string, t Type) (Ladder, error) {
 	if l := Identity(t); l.Key() == key {
 		return l, nil
@@ -262,7 +258,7 @@ func ParseLadder(key string, t Type) (Ladder, error) {
 	return l, err
 }
 
-// String says what the ladder is, for people.
+// String describes the ladder for users.
 func (l Ladder) String() string {
 	switch l.kind {
 	case identity:

@@ -2,25 +2,27 @@ package grid
 
 import "math"
 
-// Levels turns the values of a type into their levels on a ladder, a row at a
-// time: a table look-up for 8 and 16-bit types, arithmetic with a check for
-// float32 on an affine ladder, and a search narrowed by the value's upper bits
-// for float32 on a table. It is safe for concurrent use.
+// Levels converts values of a type into levels of a ladder, a row at a time. It is safe for
+// concurrent use. The method depends on type and ladder:
+//
+//   - 8 and 16-bit types: a look-up table
+//   - float32 on an affine ladder: arithmetic with a check
+//   - float32 on a table: a search within the bucket of the value's upper bits
 type Levels[T Element] struct {
 	ladder Ladder
 	lut    []int32 // 8 and 16-bit types: level of each bit pattern
 	of     buckets // float32 on a table
 }
 
-// buckets are intervals of the ordered bit patterns of float32, all as long as each
-// other, from the first level's to the last one's.
+// buckets divide the ordered bit patterns of float32, from the first level to the last, into
+// intervals of equal length.
 type buckets struct {
-	first uint32  // pattern
-	shift uint    // binary logarithm of their length
-	start []int32 // for each and the one after the last, the number of levels below it
+	first uint32  // pattern of the first level
+	shift uint    // binary logarithm of the interval length
+	start []int32 // number of levels below each bucket, and below the end of the last
 }
 
-// NewLevels prepares the look-up for a ladder.
+// NewLevels prepares the conversion to a ladder.
 func NewLevels[T Element](l Ladder) *Levels[T] {
 	v := &Levels[T]{ladder: l}
 	if t := TypeOf[T](); t != Float32 {
@@ -31,7 +33,7 @@ func NewLevels[T Element](l Ladder) *Levels[T] {
 	return v
 }
 
-// OfPatterns is the level of each bit pattern of an 8 or 16-bit type.
+// OfPatterns returns the level of each bit pattern of an 8 or 16-bit type.
 func (l Ladder) OfPatterns(t Type) []int32 {
 	least, n := 0, 1<<(8*t.Size())
 	if t == Int16 {
@@ -45,7 +47,7 @@ func (l Ladder) OfPatterns(t Type) []int32 {
 		return levels
 	}
 	k := l.Level(float32(least))
-	for i := range n { // in ascending order of values: the level is mostly this or the next one
+	for i := range n { // ascending values: the next level is mostly this one or the next
 		value := float32(least + i)
 		if k < l.n && l.Value(k) < value {
 			if k++; k < l.n && l.Value(k) < value {
@@ -57,8 +59,8 @@ func (l Ladder) OfPatterns(t Type) []int32 {
 	return levels
 }
 
-// Convert writes the level of each value of src to dst, which is at least as
-// long. A value above the last level becomes Len.
+// Convert writes the level of each value of src to dst, which must be at least as long. The level
+// of a value above the last level is Len.
 func (v *Levels[T]) Convert(dst []int32, src []T) {
 	dst = dst[:len(src)]
 	switch s := any(src).(type) {
@@ -91,9 +93,9 @@ func (v *Levels[T]) compute(dst []int32, src []float32) {
 	inverse, last := 1/l.step, float64(l.n-1)
 	for i, x := range src {
 		k := float64((float64(x)-l.lo)*inverse) + 0.5
-		// The guess is right for a value that stands exactly on a level, which
-		// is nearly all of them, or else the next one is; the comparisons below
-		// also refuse a guess that an infinite inverse made NaN.
+		// The guess is right for a value that is equal to a level (nearly all values are);
+		// otherwise the next level is mostly right. The comparisons also reject a guess that is
+		// NaN, which an infinite inverse can produce.
 		if k >= 0 && k <= last+0.5 {
 			g := int32(k)
 			value := affineValue(l.lo, l.step, float64(g))
@@ -128,10 +130,10 @@ func (v *Levels[T]) search(dst []int32, src []float32) {
 		}
 		lo, hi := start[b], start[b+1]
 		k := lo
-		if t[lo] < x { // without a branch; the first level beyond an empty bucket is not
+		if t[lo] < x { // an empty bucket has one candidate only
 			k = lo + 1
 		}
-		for lo+1 < hi && k < hi { // more than one level in the bucket
+		for lo+1 < hi && k < hi { // several levels in the bucket
 			if mid := int32(uint32(k+hi) >> 1); t[mid] < x {
 				k = mid + 1
 			} else {
@@ -142,12 +144,11 @@ func (v *Levels[T]) search(dst []int32, src []float32) {
 	}
 }
 
-// How many buckets are made where the levels lie evenly: for few levels 256 KiB of them,
-// sixteen for each of more, as long as a core's caches hold them, and one or two for each
-// of many.
+// Target numbers of buckets for evenly spaced levels. Few levels get 65,536 (256 KiB). More levels
+// get 16 buckets each, up to the size of a core's cache, and many levels get one or two each.
 const fewBuckets, manyBuckets = 1 << 16, 1 << 20
 
-// newBuckets divides the patterns from the first of a table's levels to the last.
+// newBuckets divides the patterns from a table's first level to its last.
 func newBuckets(levels []float32) buckets {
 	b := buckets{first: ordered(levels[0])}
 	span := ordered(levels[len(levels)-1]) - b.first
@@ -165,7 +166,7 @@ func newBuckets(levels []float32) buckets {
 	return b
 }
 
-// ordered maps a float32 to a uint32 in the same order; −0 comes with +0.
+// ordered maps a float32 to a uint32 in the same order. −0 equals +0.
 func ordered(x float32) uint32 {
 	b := math.Float32bits(x + 0)
 	if b>>31 != 0 {

@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// absent is the value of voxels that are no part of a masked image: above every level.
+// absent marks voxels outside a masked image. It is above every level.
 var absent = float32(math.Inf(1))
 
-// Mask shows a source as float32 with its voxels where a mask of the same shape is 0 above the
-// last level, as no part of the image.
+// Mask shows a source as float32. Voxels where the mask is 0 become +Inf, above the last level, and
+// so are in no sublevel set. The mask must have the same shape.
 func Mask(s, mask Source) (Source, error) {
 	if s.Shape() != mask.Shape() {
 		return nil, fmt.Errorf("the mask is %v and the image %v; want a mask of the same shape", mask.Shape(), s.Shape())
 	}
 	l := s.Ladder()
-	if lo, step, ok := l.Affinity(); ok { // not as all values of the type
+	if lo, step, ok := l.Affinity(); ok { // the identity ladder of the original type does not apply to float32
 		var err error
 		if l, err = Affine(lo, step, l.Len()); err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ type masked struct {
 	ladder Ladder
 }
 
-// Unmasked is the image that Mask shows a part of, of its own type; any other source itself.
+// Unmasked returns the source that Mask wrapped, or any other source as it is.
 func Unmasked(s Source) Source {
 	if m, ok := s.(masked); ok {
 		return m.Source
@@ -42,13 +42,13 @@ func Unmasked(s Source) Source {
 func (m masked) Type() Type     { return Float32 }
 func (m masked) Ladder() Ladder { return m.ladder }
 
-// Labels are those of the image.
+// Labels returns the labels of the image.
 func (m masked) Labels() *Labels { return LabelsOf(m.Source) }
 
-// Dim is that of the image.
+// Dim returns the number of axes of the image.
 func (m masked) Dim() int { return Dim(m.Source) }
 
-// Missing is what the image's file lacks, or else the mask's.
+// Missing describes missing data of the image's file, or else of the mask's.
 func (m masked) Missing() string {
 	if lacks := Missing(m.mask); lacks != "" && Missing(m.Source) == "" {
 		return "mask: " + lacks
@@ -56,7 +56,7 @@ func (m masked) Missing() string {
 	return Missing(m.Source)
 }
 
-// Unchanged is that of both sources.
+// Unchanged checks the files of both sources.
 func (m masked) Unchanged() error { return cmp.Or(Unchanged(m.Source), Unchanged(m.mask)) }
 
 // Close closes both sources.
@@ -90,11 +90,11 @@ func (m masked) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Present shows a float32 source with the voxels that are no part of it on the first level;
-// Gaps shows those alone, and no others.
+// Present shows a masked source with the masked-out voxels on the first level, so that all voxels
+// belong to the image.
 func Present(s Source) Source { return swapped{s, s.Ladder().Value(0), false} }
 
-// Gaps is what Present adds to a source.
+// Gaps shows only the masked-out voxels, on the first level: the complement that Present adds.
 func Gaps(s Source) Source { return swapped{s, s.Ladder().Value(0), true} }
 
 type swapped struct {

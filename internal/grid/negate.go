@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Negate shows a source with its values in reverse order, and its levels as many places
-// from the last as they were from the first: uint8 as 255 − value, int16 as −1 − value,
-// float32 as −value. Values are to stand on levels of the ladder.
+// Negate shows a source with its values in reverse order, which turns superlevel sets into sublevel
+// sets. A value v becomes 255 − v for uint8, 65535 − v for uint16, −1 − v for int16 and −v for
+// float32. The levels are reversed in the same way. Every value must be a level of the ladder.
 func Negate(s Source) (Source, error) {
 	l := s.Ladder()
 	if l.kind == identity || l.kind == every {
@@ -28,7 +28,7 @@ func Negate(s Source) (Source, error) {
 
 const mostNegated = 1 << 24
 
-// ones are what turns every bit.
+// ones inverts bits by XOR.
 var ones = func() (b [1 << 12]byte) {
 	for i := range b {
 		b[i] = 0xff
@@ -63,11 +63,11 @@ func (n negated) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Pad shows a source with one voxel more at both ends of each axis, on the first level. Where the
-// source's type has no such value, reading it is an ErrNoValue.
+// Pad shows a source with one voxel added at both ends of each axis, with the value of the first
+// level. Reading fails with ErrNoValue if the source's type cannot represent that value.
 func Pad(s Source) Source { return padded{s} }
 
-// ErrNoValue is of a level that no value of an image's type is on.
+// ErrNoValue reports a level that no value of the image's type equals.
 var ErrNoValue = errors.New("no value of the type")
 
 type padded struct{ Source }
@@ -88,7 +88,7 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	if !p.Type().has(value) {
 		return fmt.Errorf("the first level, %v, which is put around the image, is %w %v", value, ErrNoValue, p.Type())
 	}
-	// What is within: rows of slices, of a 2D image one each.
+	// The inner image consists of rows; a slice of a 2D image is a single row.
 	inner := p.Source.Shape()
 	row, rows := inner.W*p.Type().Size(), inner.H
 	above := row + 2*p.Type().Size()
@@ -100,7 +100,7 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 		fillValue(p.Type(), dst, value)
 		return nil
 	}
-	// It is read to the end of dst, and each row moved to its place before the next one is.
+	// Read into the end of dst, then move each row to its place: the rows ahead stay intact.
 	part := dst[int64(len(dst))-(to-from)*SliceBytes(p.Source):]
 	if err := p.Source.ReadSlab(part, from-1, to-1); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// has reports whether a value is one of the type's: whatever others are converted to is another value.
+// has reports whether the type can represent a value. The conversion of any other value changes it.
 func (t Type) has(v float32) bool {
 	switch t {
 	case Uint8:
@@ -133,7 +133,7 @@ func (t Type) has(v float32) bool {
 	return true
 }
 
-// fillValue writes one value everywhere.
+// fillValue fills dst with one value.
 func fillValue(t Type, dst []byte, v float32) {
 	switch t {
 	case Uint8:

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A Number is a value that a person asks for, such as a threshold. It is compared exactly with the
-// values of every type, also with 64-bit integers that float64 rounds. It may be infinite, not NaN.
+// A Number is a value from a user, such as a threshold. It compares exactly with values of every
+// type, also with 64-bit integers that float64 would round. It may be infinite, but not NaN.
 type Number struct {
 	float float64
-	exact *big.Rat // nil where float is exact
+	exact *big.Rat // nil if float is exact
 }
 
-// wholeFloat is the least float64 beyond which float64 does not hold all integers.
+// wholeFloat is the limit below which float64 represents every integer.
 const wholeFloat = 1 << 53
 
-// ParseNumber reads a decimal.
+// ParseNumber parses a decimal.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
 	f, err := strconv.ParseFloat(text, 64)
@@ -41,7 +41,7 @@ func ParseNumber(text string) (Number, error) {
 	return n, nil
 }
 
-// Numbers are those of float64.
+// Numbers converts float64 values.
 func Numbers(values ...float64) []Number {
 	list := make([]Number, len(values))
 	for i, v := range values {
@@ -50,7 +50,7 @@ func Numbers(values ...float64) []Number {
 	return list
 }
 
-// rat is the number, which is finite.
+// rat returns the number as a fraction; it must be finite.
 func (n Number) rat() *big.Rat {
 	if n.exact != nil {
 		return n.exact
@@ -58,10 +58,10 @@ func (n Number) rat() *big.Rat {
 	return new(big.Rat).SetFloat64(n.float)
 }
 
-// Float64 is the number, rounded.
+// Float64 returns the number, rounded.
 func (n Number) Float64() float64 { return n.float }
 
-// Compare is -1, 0 or 1 where n is below, at or above m.
+// Compare returns -1, 0 or 1 if n is below, equal to or above m.
 func (n Number) Compare(m Number) int {
 	if c := cmp.Compare(n.float, m.float); c != 0 || n.exact == nil && m.exact == nil {
 		return c
@@ -69,7 +69,7 @@ func (n Number) Compare(m Number) int {
 	return n.rat().Cmp(m.rat())
 }
 
-// String is the number in the fewest digits that read back as the same.
+// String formats the number with the fewest digits that read back exactly.
 func (n Number) String() string {
 	text := strconv.FormatFloat(n.float, 'g', -1, 64)
 	if n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<64 {
@@ -85,7 +85,7 @@ func (n Number) String() string {
 	return n.exact.FloatString(digits)
 }
 
-// MarshalJSON writes a finite number.
+// MarshalJSON writes a number, which must be finite.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if math.IsInf(n.float, 0) || math.IsNaN(n.float) {
 		return nil, fmt.Errorf("JSON has no number %v", n.float)
@@ -93,14 +93,14 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalJSON is the inverse of MarshalJSON.
+// UnmarshalJSON parses a number.
 func (n *Number) UnmarshalJSON(text []byte) (err error) {
 	*n, err = ParseNumber(string(text))
 	return err
 }
 
-// Compare is -1, 0 or 1 where what a value stands for is below, at or above a number. A decimal
-// that float64 rounds, such as 0.1, is rounded in a comparison with a float.
+// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. A
+// decimal such as 0.1 is rounded to float64 before the comparison.
 func (l *Labels) Compare(v float32, n Number) int {
 	x := float64(v)
 	if l != nil {
@@ -119,7 +119,7 @@ func (l *Labels) Compare(v float32, n Number) int {
 	return Number{float: x}.Compare(n)
 }
 
-// compareWhole is -1, 0 or 1 where a whole number is below, at or above n.
+// compareWhole returns -1, 0 or 1 if an integer is below, equal to or above n.
 func (n Number) compareWhole(x *big.Int) int {
 	if math.IsInf(n.float, 0) {
 		return cmp.Compare(0, n.float)

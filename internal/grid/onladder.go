@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// OnLadder shows a float32 source on a ladder that it is said to be on: reading what is not
-// finite, or above the last level, or of a table what is none of its values, is an error.
+// OnLadder shows a float32 source on a given ladder, and checks its values during reads. A value
+// that is not finite, is above the last level, or is missing from a table is an error.
 func OnLadder(s Source, l Ladder) Source {
 	o := onLadder{Source: s, ladder: l, top: l.Value(l.Len() - 1)}
 	if l.kind == table {
@@ -16,7 +16,7 @@ func OnLadder(s Source, l Ladder) Source {
 	return o
 }
 
-// ErrAbove is of a value that is on no level, and ErrNotListed of one that a table does not have.
+// ErrAbove reports a value above every level, and ErrNotListed a value that a table lacks.
 var (
 	ErrAbove     = errors.New("above the last level")
 	ErrNotListed = errors.New("none of the table's")
@@ -26,7 +26,7 @@ type onLadder struct {
 	Source
 	ladder Ladder
 	top    float32
-	levels *Levels[float32] // of a table
+	levels *Levels[float32] // for a table only
 }
 
 func (o onLadder) Ladder() Ladder { return o.ladder }
@@ -52,7 +52,7 @@ func (o onLadder) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// listed is an error where one of some values, from an index on, is not in the table.
+// listed returns an error if a value is not in the table. The values start at index first.
 func (o onLadder) listed(values []float32, first int64) error {
 	var levels [1 << 10]int32
 	for at := 0; at < len(values); at += len(levels) {
@@ -67,8 +67,8 @@ func (o onLadder) listed(values []float32, first int64) error {
 	return nil
 }
 
-// Range is the least and the greatest value of a span of a source, which has slices. Values that
-// are not finite are a *NotFiniteError with how many there are.
+// Range returns the least and greatest value in a span, which must not be empty. Values that are
+// not finite give a *NotFiniteError with their count.
 func Range(s Source, of Span) (least, greatest float32, err error) {
 	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
 	var bad *NotFiniteError
@@ -102,7 +102,7 @@ func Range(s Source, of Span) (least, greatest float32, err error) {
 	return least, greatest, err
 }
 
-// rangeOf is the least and the greatest of some values.
+// rangeOf returns the least and the greatest value.
 func rangeOf[T Element](values []T) (least, greatest float32) {
 	a, b := values[0], values[0]
 	for _, v := range values {

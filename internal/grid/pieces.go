@@ -2,30 +2,31 @@ package grid
 
 import "cmp"
 
-// pieceBytes is about the size of a piece: what its first slice costs once more is little
-// beside it.
+// pieceBytes is the approximate size of a piece. It is large compared with the slice that two
+// pieces share, so that counting shared slices again costs little.
 const pieceBytes = 64 << 20
 
-// fewestSlices are in a piece where slices are large.
+// fewestSlices is the minimum number of slices in a piece, for images with large slices.
 const fewestSlices = 8
 
-// EachPiece reads a span of a source once, in order, and calls f with images that it is the
-// sum of: slabs of its slices, of which each begins with the last slice of the one before,
-// once, and each slice that two have, of a 3D image a 2D one, times −1. What f sums up must be
-// additive as the Euler characteristic is, which of A ∪ B is that of A and of B without that
-// of A ∩ B. The next slabs are read meanwhile; a piece is overwritten after f returns. Beside
-// the shared one a piece has so many slices, at least two where the span does, or with 0 as
-// many as are worth it.
+// EachPiece reads a span of a source once, in order, and calls f for overlapping slabs and for the
+// slices that they share. Each slab begins with the last slice of the previous one. A slab counts
+// once, and a shared slice counts −1 times, as an image of one dimension less. So the sum over the
+// calls of an additive quantity, such as the Euler characteristic, is its value for the span: χ(A ∪
+// B) = χ(A) + χ(B) − χ(A ∩ B).
 //
-// The sum of the spans that an image is cut into is that of the image: a span that does not
-// begin with the first slice shares the slice before it with the previous piece.
+// The next slab is read while f runs, and a piece is overwritten after f returns. A piece has
+// pieceSlices slices in addition to the shared one, but at least two if the span has two; 0 selects
+// a suitable number.
 //
-// Of an image that is closed to a ring the last slice and the first are a piece too, and each
-// of the two is shared. It is of the span that ends with the last slice, which reads the first
-// one for it.
+// If an image is divided into spans, the sum over the spans is the value for the image. A span that
+// does not start at slice 0 shares the preceding slice with the previous span.
+//
+// If closed, the slice axis is periodic: the last and the first slice form one more piece, and both
+// are shared. This piece belongs to the span that ends with the last slice.
 func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *Field, times int64) error) error {
 	return EachJoined(s, of, pieceSlices, closed, func(p Piece) error {
-		// The slab comes first, so that who is bound to the first piece is bound to one like most.
+		// The slab is first, so that f sets up its job for a slab of typical size.
 		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
 			return err
 		}
@@ -33,21 +34,22 @@ func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *
 	})
 }
 
-// A Piece is an image that counts so many times.
+// A Piece is an image with a factor.
 type Piece struct {
 	*Field
 	Times  int64
-	Shared *Field // its first slice, where that counts −Times because another piece has it; else nil
-	More   bool   // the piece after it begins with its last slice, which is Shared there
+	Shared *Field // the first slice if the previous piece contains it too (its factor is −Times); else nil
+	More   bool   // whether the next piece begins with the last slice of this one
 	rest   *func() error
 }
 
-// Leave is for callers that return before a piece is done: before the piece is overwritten, and before
-// EachJoined returns, it waits for that, on any goroutine, while the next piece is handed out. It is called
-// once for a piece at most.
+// Leave postpones the rest of the work on a piece. The caller may return and receive the next piece
+// while rest runs on another goroutine. EachJoined waits for rest before it overwrites the piece
+// and before it returns. Call Leave at most once per piece.
 func (p Piece) Leave(rest func() error) { *p.rest = rest }
 
-// EachJoined is EachPiece for callers that count the contribution of a piece after the previous one.
+// EachJoined calls f once per piece, with the shared slice in the same Piece. It is EachPiece for
+// callers that process both together.
 func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece) error) error {
 	if of.Len() == 0 {
 		return nil
@@ -79,7 +81,7 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	if closed {
 		seam = NewBuffer(2 * size)
 	}
-	shares := of.Lo > 0 // the first slab, and each after it
+	shares := of.Lo > 0 // whether the first slab shares a slice; all later ones do
 	err := eachSlab(s, of, max(2, pieceSlices), 1, func(slab []byte, lo, hi int64) (func() error, error) {
 		if closed && lo == 0 {
 			copy(seam[size:], slab)
@@ -94,7 +96,7 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	if err != nil || !closed {
 		return err
 	}
-	if of.Lo > 1 { // nobody has read it
+	if of.Lo > 1 { // the span has not read the first slice
 		if err := s.ReadSlab(seam[size:], 0, 1); err != nil {
 			return err
 		}
@@ -102,12 +104,12 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	return cmp.Or(callAndWait(seam, true, 1), callAndWait(seam[size:], false, -1))
 }
 
-// cachedBytes is what a piece has for each core: all of a piece is still in a cache that the cores
-// share when it is looked at once more.
+// cachedBytes is the size of a piece per core. A piece then stays in the shared cache between two
+// passes over it.
 const cachedBytes = 8 << 20
 
-// CachedSlices is how many slices a piece of EachJoined has at best, beside the shared one, for
-// so many cores that take it out of a cache more than once.
+// CachedSlices returns the best number of slices per piece of EachJoined, without the shared one.
+// It is for code that reads each piece more than once, on the given number of cores.
 func CachedSlices(s Source, threads int) int64 {
 	if InBulk(s) {
 		return piecesOf(s)
@@ -115,14 +117,13 @@ func CachedSlices(s Source, threads int) int64 {
 	return min(piecesOf(s), max(fewestSlices, int64(threads)*cachedBytes/SliceBytes(s)))
 }
 
-// piecesOf is how many slices of a source make a piece, beside the shared one.
+// piecesOf returns the default number of slices per piece, without the shared one.
 func piecesOf(s Source) int64 { return max(fewestSlices, pieceBytes/SliceBytes(s)) }
 
-// PieceSlices is how many slices the largest piece of a span of a source has, the shared one
-// too.
+// PieceSlices returns the number of slices of the largest piece of a span, with the shared one.
 func PieceSlices(s Source, of Span) int64 { return min(of.Len(), piecesOf(s)) + 1 }
 
-// PieceBytes is how much memory EachPiece takes of a span of a source.
+// PieceBytes returns the memory that EachPiece allocates for a span.
 func PieceBytes(s Source, of Span) int64 {
 	step := PieceSlices(s, of) - 1
 	return min(1+(of.Len()-1)/max(1, step), slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)

@@ -1,7 +1,7 @@
 package grid
 
-// Repeat shows a source with its first slices again and again: slice i is slice i mod
-// period of the original.
+// Repeat shows a source that repeats its first slices: slice i is slice i mod period of the
+// original.
 func Repeat(s Source, period int64) Source {
 	if period >= s.Shape().Slices() {
 		return s
@@ -21,7 +21,7 @@ func (r repeat) ReadSlab(dst []byte, lo, hi int64) error {
 	size := SliceBytes(r)
 	for at := lo; at < hi; {
 		part := dst[(at-lo)*size:]
-		if at >= lo+r.period { // it has been read
+		if at >= lo+r.period { // this period is already in dst
 			copy(part, dst[:(at-lo)*size][(at-lo-r.period)*size:])
 			at += r.period
 			continue
@@ -36,11 +36,11 @@ func (r repeat) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Close closes the original where that can be closed.
+// Close closes the original if it is an io.Closer.
 func (r repeat) Close() error { return Close(r.Source) }
 
-// Period is after how many slices a source of Repeat shows the same again, or a Field that
-// was made of one; 0 for all others.
+// Period returns the number of slices after which a source of Repeat, or a Field made of one,
+// repeats. It returns 0 for any other source.
 func Period(s Source) int64 {
 	switch s := s.(type) {
 	case repeat:
@@ -51,14 +51,14 @@ func Period(s Source) int64 {
 	return 0
 }
 
-// Repeating is the field, of which the caller knows that slice i is slice i mod period.
+// Repeating marks the field as periodic. The caller guarantees that slice i is slice i mod period.
 func (f *Field) Repeating(period int64) *Field {
 	g := *f
 	g.period = period
 	return &g
 }
 
-// Unrepeated is a source of which nobody sees that it repeats itself.
+// Unrepeated hides the period of a source.
 func Unrepeated(s Source) Source {
 	if f, ok := s.(*Field); ok {
 		return f.Repeating(0)
@@ -69,10 +69,10 @@ func Unrepeated(s Source) Source {
 	return s
 }
 
-// OverPeriods is what of says of a source, without looking at all of one that repeats
-// itself. What of says must be a sum of what the first slice says, the last one, and each
-// two that are beside each other, or each of them; add adds a number of times, which may be
-// negative, what it says to a sum, which is the zero T before.
+// OverPeriods computes a quantity of a source without reading every repetition. The quantity, which
+// the argument of computes, must be a sum over slices and pairs of adjacent slices, plus terms of
+// the first and last slice. add adds a value to the sum, which starts at the zero T, the given
+// number of times (possibly negative).
 func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, said T, times int64)) (T, error) {
 	var sum T
 	for _, p := range parts(s) {
@@ -85,7 +85,7 @@ func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, s
 	return sum, nil
 }
 
-// LookedAt is the number of voxels of a source that OverPeriods looks at.
+// LookedAt returns the number of voxels that OverPeriods reads.
 func LookedAt(s Source) int64 {
 	slices := int64(0)
 	for _, p := range parts(s) {
@@ -94,13 +94,14 @@ func LookedAt(s Source) int64 {
 	return slices * s.Shape().SliceVoxels()
 }
 
-// A part is slices lo ≤ i < hi of a source, which count so many times.
+// A part is slices lo ≤ i < hi of a source with a factor.
 type part struct{ lo, hi, times int64 }
 
-// parts are what a source is the sum of: the source itself, or with a period p and
-// n = r + q·p slices, a slab of r slices and q times the difference of two slabs of which
-// one is a period longer. A slab of r slices is that of p + 2 without those beyond it. No
-// part is one plane of several, which would be an image of another dimension.
+// parts decomposes a source into slabs with factors. Without a period, the source is the only part.
+// With period p and n = r + q·p slices there is a slab of r slices, and q times the difference of
+// two slabs whose lengths differ by p. The slab of r slices may be replaced by the slab of p + 2
+// slices minus the rest. A part never is a single plane of a 3D image, because that would be a 2D
+// image.
 func parts(s Source) []part {
 	n, p := s.Shape().Slices(), Period(s)
 	if p == 0 {

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// A Shape is the extent of an image in voxels: depth, height, width, slowest
-// axis first. D == 1 is a 2D image.
+// A Shape is the extent of an image in voxels: depth, height, width, slowest axis first. D is 1 for
+// a 2D image.
 type Shape struct{ D, H, W int64 }
 
-// ParseShape reads "WxH" or "WxHxD", the order that people write sizes in; D is
-// 1 when it is not given.
+// ParseShape parses "WxH" or "WxHxD". D defaults to 1.
 func ParseShape(s string) (Shape, error) {
 	parts := strings.Split(s, "x")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -30,8 +29,8 @@ func ParseShape(s string) (Shape, error) {
 	return shape, shape.Check()
 }
 
-// Check reports whether every axis is at least 1 and the byte count of the
-// image fits an int64 for every element type.
+// Check returns an error unless every axis is at least 1 and the image's size in bytes fits an
+// int64 for every element type.
 func (s Shape) Check() error {
 	if s.D < 1 || s.H < 1 || s.W < 1 {
 		return fmt.Errorf("shape %v: every axis must be at least 1", s)
@@ -51,7 +50,7 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%dx%dx%d", s.W, s.H, s.D)
 }
 
-// WithAxes is String of an image of so many axes: "WxHx1" of a volume of one slice.
+// WithAxes formats the shape of an image with n axes: "WxHx1" for a volume of one slice.
 func (s Shape) WithAxes(n int) string {
 	if n > s.Dim() {
 		return s.String() + "x1"
@@ -70,7 +69,7 @@ func (s Shape) Dim() int {
 // Voxels is the number of voxels, D·H·W.
 func (s Shape) Voxels() int64 { return s.D * s.H * s.W }
 
-// Slices is the number of slices: planes of a 3D image, rows of a 2D one.
+// Slices returns the number of slices: planes of a 3D image, rows of a 2D one.
 func (s Shape) Slices() int64 {
 	if s.D == 1 {
 		return s.H
@@ -81,7 +80,7 @@ func (s Shape) Slices() int64 {
 // SliceVoxels is the number of voxels in one slice.
 func (s Shape) SliceVoxels() int64 { return s.Voxels() / s.Slices() }
 
-// WithSlices is the shape with n slices in place of its own.
+// WithSlices returns the shape with n slices.
 func (s Shape) WithSlices(n int64) Shape {
 	if s.D == 1 {
 		return Shape{D: 1, H: n, W: s.W}
@@ -89,11 +88,11 @@ func (s Shape) WithSlices(n int64) Shape {
 	return Shape{D: n, H: s.H, W: s.W}
 }
 
-// Coordinates are the depth, row and column of the voxel at a row-major index.
+// Coordinates returns the depth, row and column of the voxel at a row-major index.
 func (s Shape) Coordinates(index int64) (z, y, x int64) {
 	plane := s.H * s.W
 	return index / plane, index % plane / s.W, index % s.W
 }
 
-// CeilDiv is how many pieces of n hold a: a/n, rounded up.
+// CeilDiv returns a/n, rounded up.
 func CeilDiv(a, n int64) int64 { return (a + n - 1) / n }

@@ -7,21 +7,19 @@ import (
 	"sync"
 )
 
-// A Source is what an implementation is given: an image's shape, type and
-// ladder, and any slab of its slices on request. A *Field is the Source that
-// holds the whole image in memory.
+// A Source is an image that is read by slabs of slices. It is the input of an implementation. A
+// *Field is a Source that is completely in memory.
 type Source interface {
 	Shape() Shape
 	Type() Type
 	Ladder() Ladder
-	// ReadSlab fills dst with slices lo ≤ i < hi. dst is exactly as long as
-	// they are and aligned for the type. The same slab is the same bytes every
-	// time, alone or as part of a larger one, and calls may run concurrently.
+	// ReadSlab fills dst with slices lo ≤ i < hi. dst must have exactly their length and be aligned
+	// for the type. The same slice has the same bytes in every call. Calls may run concurrently.
 	ReadSlab(dst []byte, lo, hi int64) error
 }
 
-// Dim is the number of axes of an image: 2 or 3. A volume of one slice has 3, and the shape of an
-// image of 2.
+// Dim returns the number of axes of an image, 2 or 3. A volume of one slice has 3 axes, although
+// its shape is that of a 2D image.
 func Dim(s Source) int {
 	if d, ok := s.(interface{ Dim() int }); ok {
 		return d.Dim()
@@ -29,11 +27,11 @@ func Dim(s Source) int {
 	return s.Shape().Dim()
 }
 
-// Extent is the shape of an image with all its axes: "WxHx1" of a volume of one slice.
+// Extent formats the shape of an image with all its axes: "WxHx1" for a volume of one slice.
 func Extent(s Source) string { return s.Shape().WithAxes(Dim(s)) }
 
-// Close closes a source that holds something open, such as a file. Others need not be
-// closed. A source is only read from, so nothing is lost where that fails.
+// Close closes a source if it is an io.Closer, such as a file. Sources are only read, so callers
+// may ignore the error.
 func Close(s Source) error {
 	if c, ok := s.(io.Closer); ok {
 		return c.Close()
@@ -41,8 +39,8 @@ func Close(s Source) error {
 	return nil
 }
 
-// Missing is what a file lacks of its image and what these voxels were set to, such as "1 of 8
-// chunks missing: fill value 0", as far as it was read; "" for nothing.
+// Missing describes the data that a file lacks and the value that replaces it, such as "1 of 8
+// chunks missing: fill value 0". It covers the part that was read, and is "" for complete data.
 func Missing(s Source) string {
 	if m, ok := s.(interface{ Missing() string }); ok {
 		return m.Missing()
@@ -50,8 +48,8 @@ func Missing(s Source) string {
 	return ""
 }
 
-// Unchanged is an error if a file that the source was read from is not what it was. Each read is
-// checked by itself; this is for an answer that is made of several files.
+// Unchanged returns an error if a file of the source has changed since it was opened. Each read
+// checks its own file; call Unchanged for an answer that combines several files.
 func Unchanged(s Source) error {
 	if u, ok := s.(interface{ Unchanged() error }); ok {
 		return u.Unchanged()
@@ -65,8 +63,7 @@ func SliceBytes(s Source) int64 { return s.Shape().SliceVoxels() * s.Type().Size
 // TotalBytes is the number of bytes of the whole image.
 func TotalBytes(s Source) int64 { return s.Shape().Voxels() * s.Type().Size() }
 
-// CheckSlab reports whether a ReadSlab call's arguments fit the source; every
-// Source calls it first.
+// CheckSlab checks the arguments of a ReadSlab call. Every Source calls it first.
 func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 	if lo < 0 || hi < lo || hi > s.Shape().Slices() {
 		return fmt.Errorf("slab %d..%d of an image of %d slices", lo, hi, s.Shape().Slices())
@@ -77,18 +74,17 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Slabs of EachSlab: of about slabBytes, and so many of them read ahead that they
-// take aheadBytes together, but at least two: what fills the requests that a disk takes at a
-// time, and no more, as memory that nobody has written to costs more than what is used again.
-// Each is read in parts of about partBytes at the same time.
+// Sizes for EachSlab. Slabs have about slabBytes. At least two slabs, aheadBytes together, are
+// buffered: that keeps a disk busy, and more would cost fresh memory instead of reusing buffers.
+// Each slab is read in parallel parts of about partBytes.
 const (
 	slabBytes  = 16 << 20
 	aheadBytes = 32 << 20
 	partBytes  = 4 << 20
 )
 
-// EachSlab reads the source in order, in slabs of about 16 MiB, and calls f with
-// each; the next ones are read meanwhile. A slab is overwritten after f returns.
+// EachSlab reads the source in order, in slabs of about 16 MiB, and calls f for each. The next
+// slabs are read while f runs. A slab is overwritten after f returns.
 func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	if whole, ok := s.(*Field); ok {
 		return f(whole.data, 0, s.Shape().Slices())
@@ -96,9 +92,9 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, atOnce(f))
 }
 
-// EachSharing reads the source in order, in slabs of so many slices, of which each begins with the
-// last slice of the one before, too. The next ones are read meanwhile; a slab is overwritten after f
-// returns.
+// EachSharing reads the source in order, in slabs of step slices. Each slab also begins with the
+// last slice of the previous one. The next slabs are read while f runs; a slab is overwritten after
+// f returns.
 func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) error {
 	whole, ok := s.(*Field)
 	if !ok {
@@ -114,7 +110,7 @@ func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) 
 	return nil
 }
 
-// SharingBytes is how much memory EachSharing takes.
+// SharingBytes returns the memory that EachSharing allocates.
 func SharingBytes(s Source, step int64) int64 {
 	step = min(step, s.Shape().Slices())
 	return min(1+(s.Shape().Slices()-1)/step, slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)
@@ -123,24 +119,23 @@ func SharingBytes(s Source, step int64) int64 {
 // A Span is slices Lo ≤ i < Hi of a source.
 type Span struct{ Lo, Hi int64 }
 
-// Whole is all slices of a source.
+// Whole returns the span of all slices of a source.
 func Whole(s Source) Span { return Span{0, s.Shape().Slices()} }
 
-// Len is how many slices a span has.
+// Len returns the number of slices of a span.
 func (s Span) Len() int64 { return s.Hi - s.Lo }
 
-// A visit looks at a slab. What it leaves is waited for, once, before the slab is overwritten, while the next
-// one is visited.
+// A visit processes a slab. It may return a rest of the work, which runs once while the next slab
+// is visited and ends before the slab is overwritten.
 type visit func(slab []byte, lo, hi int64) (rest func() error, err error)
 
-// atOnce is a visit that leaves nothing.
+// atOnce makes a visit without a rest.
 func atOnce(f func(slab []byte, lo, hi int64) error) visit {
 	return func(slab []byte, lo, hi int64) (func() error, error) { return nothing, f(slab, lo, hi) }
 }
 
-// eachSlab is EachSlab of the slices of a span, in slabs of so many, each of which begins
-// with so many slices of those before it, which the first one reads. What visits leave is done, and nothing
-// is read any more, when eachSlab returns.
+// eachSlab reads a span in slabs of step slices, each preceded by shared slices of the slab before.
+// All reads and all rests have ended when eachSlab returns.
 func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	n, size := of.Len(), SliceBytes(s)
 	step = min(n, max(1, shared, step))
@@ -148,7 +143,7 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	span := func(k int64) (lo, hi int64) { return of.Lo + k*step, of.Lo + min((k+1)*step, n) }
 	ahead := min(slabs, slabsAhead(step*size))
 	buffers := make([][]byte, ahead)
-	free, read := make([]chan error, ahead), make([]chan error, ahead) // for the next slab of a buffer
+	free, read := make([]chan error, ahead), make([]chan error, ahead) // for the next slab of each buffer
 	var running sync.WaitGroup
 	start := func(k int64, rest func() error) {
 		lo, hi := span(k)
@@ -169,7 +164,7 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 		buffers[k], free[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1), make(chan error, 1)
 		start(k, nothing)
 	}
-	<-free[0] // the slab before it is none
+	<-free[0] // no earlier slab uses this buffer
 	defer func() {
 		running.Wait()
 		for _, b := range buffers {
@@ -178,7 +173,7 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	}()
 	for k := range slabs {
 		lo, hi := span(k)
-		before := min(lo, shared) // slices of the slab before
+		before := min(lo, shared) // number of shared slices
 		slab := buffers[k%ahead][(shared-before)*size : (shared+hi-lo)*size]
 		if err := <-read[k%ahead]; err != nil {
 			return err
@@ -201,13 +196,13 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	return err
 }
 
-// nothing is what a visit leaves that is over when it returns.
+// nothing is the rest of a visit without one.
 func nothing() error { return nil }
 
-// slabsAhead is how many slabs of a size are held at a time.
+// slabsAhead returns the number of slab buffers for a slab size.
 func slabsAhead(size int64) int64 { return max(2, aheadBytes/size) }
 
-// readParts is ReadSlab in parts at the same time.
+// readParts reads a slab in parallel parts.
 func readParts(s Source, dst []byte, lo, hi int64) error {
 	parts := min(hi-lo, max(1, int64(len(dst))/partBytes))
 	errs := make([]error, parts)

@@ -1,7 +1,7 @@
 package grid
 
-// Step is the number of slices of a source that are read together, from multiples of it on, even if
-// a caller needs only one; 1 if each is read separately.
+// Step returns the number of slices that a source always reads together, aligned to a multiple of
+// it (such as a row of chunks). It is 1 if each slice is read separately.
 func Step(s Source) int64 {
 	if m, ok := s.(masked); ok {
 		return Step(m.Source)
@@ -12,7 +12,7 @@ func Step(s Source) int64 {
 	return 1
 }
 
-// Held is how many bytes a source keeps of what it reads together.
+// Held returns the number of bytes that a source caches of such reads.
 func Held(s Source) int64 {
 	switch s := s.(type) {
 	case masked:
@@ -23,8 +23,7 @@ func Held(s Source) int64 {
 	return 0
 }
 
-// InBulk reports whether a source is read best by many requests at a time, as one that is far away
-// is.
+// InBulk reports whether a source is read best by many parallel requests, such as a remote one.
 func InBulk(s Source) bool {
 	b, ok := s.(interface{ InBulk() bool })
 	return ok && b.InBulk()

@@ -2,9 +2,8 @@ package grid
 
 import "context"
 
-// Until returns a source that ends with a context: later reads return the
-// context's error. A Field stays one, in the same memory; readers of its Data call Ended
-// now and then.
+// Until returns a source that is bound to a context: once the context ends, reads return its error.
+// A Field stays a Field in the same memory; code that reads its Data calls Ended from time to time.
 func Until(ctx context.Context, s Source) Source {
 	switch s := s.(type) {
 	case *Field:
@@ -17,8 +16,8 @@ func Until(ctx context.Context, s Source) Source {
 	return until{s, ctx}
 }
 
-// Ended is the error of the context that a source in memory is shown Until, nil before its
-// end, or of its watcher. That of a source which is read comes with ReadSlab.
+// Ended returns the error of a Field's context (see Until) or of its Watcher, or nil. Other sources
+// return such errors from ReadSlab.
 func Ended(s Source) error {
 	f, ok := s.(*Field)
 	if ok && f.until != nil {
@@ -44,5 +43,5 @@ func (u until) ReadSlab(dst []byte, lo, hi int64) error {
 	return u.Source.ReadSlab(dst, lo, hi)
 }
 
-// Dim is that of the source.
+// Dim returns the number of axes of the source.
 func (u until) Dim() int { return Dim(u.Source) }

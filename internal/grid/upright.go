@@ -2,9 +2,10 @@ package grid
 
 import "sync"
 
-// Upright shows a volume of one slice with its axes in another order, if it is periodic along z: z
-// is the last of them, as it is of no image of 2 axes. Neither a curve nor Betti numbers depend on
-// the order of axes. It returns the given axes in that order. Other images are left as they are.
+// Upright permutes the axes of a volume of one slice that is periodic along z. Its shape is that of
+// a 2D image, which has no axis z; afterwards z is the fastest axis and rows are slices. Upright
+// returns the periodic axes in the new order. Curves and Betti numbers do not depend on the order
+// of axes. Other images stay as they are.
 func Upright(s Source, a Axes) (Source, Axes) {
 	shape := s.Shape()
 	if !a.Z || shape.D > 1 || Dim(s) < 3 {
@@ -15,7 +16,7 @@ func Upright(s Source, a Axes) (Source, Axes) {
 		shape, a = Shape{D: shape.H, H: shape.W, W: 1}, Axes{X: a.Z, Y: a.X, Z: a.Y}
 	case shape.W > 1:
 		shape, a = Shape{D: shape.W, H: 1, W: 1}, Axes{X: a.Z, Y: a.Y, Z: a.X}
-	default: // one voxel, of which rings along two axes are as good as along three
+	default: // one voxel: a torus of two periodic axes is equivalent to one of three
 		return s, Axes{X: true, Y: a.X || a.Y}
 	}
 	if f, ok := s.(*Field); ok {
@@ -30,11 +31,11 @@ func Upright(s Source, a Axes) (Source, Axes) {
 	return u, a
 }
 
-// upright has the rows of an image for slices, or the voxels of its only row.
+// upright has the rows of an image as slices, or the voxels of its only row.
 type upright struct {
 	Source
 	shape Shape
-	row   func() (*Field, error) // nil for several rows
+	row   func() (*Field, error) // nil if there are several rows
 }
 
 func (u upright) Shape() Shape { return u.shape }
@@ -53,13 +54,13 @@ func (u upright) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// Labels are those of the image.
+// Labels returns the labels of the image.
 func (u upright) Labels() *Labels { return LabelsOf(u.Source) }
 
-// InBulk is that of the image.
+// InBulk reports whether the image prefers many parallel requests.
 func (u upright) InBulk() bool { return InBulk(u.Source) }
 
-// Step is that of the image, whose slices are its rows.
+// Step returns the step of the image, whose slices are its rows.
 func (u upright) Step() int64 {
 	if u.row != nil {
 		return 1
@@ -67,10 +68,10 @@ func (u upright) Step() int64 {
 	return Step(u.Source)
 }
 
-// Missing is what the image's file lacks.
+// Missing describes the data that the image's file lacks.
 func (u upright) Missing() string { return Missing(u.Source) }
 
-// Unchanged is that of the image.
+// Unchanged checks the image's file.
 func (u upright) Unchanged() error { return Unchanged(u.Source) }
 
 // Close closes the image.

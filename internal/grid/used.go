@@ -7,8 +7,8 @@ import (
 	"weak"
 )
 
-// used are buffers for the next image of a process, which need not be zeroed, until they are
-// collected.
+// used is a pool of buffers for the next image of a process. They are not zeroed, and the garbage
+// collector may free them.
 var used struct {
 	sync.Mutex
 	list []usedBuffer
@@ -19,7 +19,7 @@ type usedBuffer struct {
 	n     int64
 }
 
-// takeBuffer is a buffer of n bytes that may hold anything, aligned as NewBuffer's.
+// takeBuffer returns a buffer of n bytes with arbitrary content, aligned as by NewBuffer.
 func takeBuffer(n int64) []byte {
 	used.Lock()
 	defer used.Unlock()
@@ -35,7 +35,7 @@ func takeBuffer(n int64) []byte {
 	return NewBuffer(n)
 }
 
-// leaveBuffer is for a buffer that nobody looks at any more.
+// leaveBuffer returns a buffer to the pool.
 func leaveBuffer(b []byte) {
 	if cap(b) == 0 {
 		return

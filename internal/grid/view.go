@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Flip along an axis, a Transpose, a Crop, a Roll and a Relabel are Sources
-// that show another image differently. None copies more than a slab.
+// Flip, Transpose, Crop and Relabel show a source differently. None of them copies more than a
+// slab.
 
 // Flip shows a source with its slices in reverse order (axis 's'), the rows of
 // each plane in reverse order (axis 'y', 3D only), or each row reversed ('x').
@@ -40,7 +40,7 @@ func (f flip) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// reverse turns the order of the size-byte items in b around.
+// reverse reverses the order of the size-byte items in b.
 func reverse(b []byte, size int64) {
 	switch {
 	case len(b) == 0:
@@ -63,8 +63,8 @@ func reverse(b []byte, size int64) {
 	}
 }
 
-// Transpose shows a source with its two fastest axes swapped. A 3D source is
-// swapped plane by plane; a 2D one is read whole for each slab.
+// Transpose shows a source with its two fastest axes swapped. A 3D source is read plane by plane; a
+// 2D source is read whole for each slab.
 func Transpose(s Source) Source { return transpose{s} }
 
 type transpose struct{ Source }
@@ -108,8 +108,8 @@ func swapRows(dst, plane []byte, from Shape, size, lo, hi int64) {
 	}
 }
 
-// Crop shows slices lo ≤ i < hi of a source, of a Field in the same memory. One plane of a
-// 3D image is a 2D image, whose slices are rows.
+// Crop shows slices lo ≤ i < hi of a source; a Field keeps its memory. A single plane of a 3D image
+// becomes a 2D image, whose slices are rows.
 func Crop(s Source, lo, hi int64) Source {
 	if f, ok := s.(*Field); ok {
 		size := SliceBytes(f)
@@ -155,8 +155,8 @@ func (c crop) ReadSlab(dst []byte, lo, hi int64) error {
 	return c.Source.ReadSlab(dst, c.lo+lo, c.lo+hi)
 }
 
-// Relabel shows a source as float32 with each level moved to a new value in the
-// same order, on a table ladder of values drawn with the seed.
+// Relabel shows a source as float32 with random new values for the levels, in the same order. The
+// new ladder is a table of values drawn from the seed.
 func Relabel(s Source, seed uint64) (Source, error) {
 	n := s.Ladder().Len()
 	if n > 1<<22 {

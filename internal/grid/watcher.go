@@ -1,24 +1,24 @@
 package grid
 
-// A Watcher looks at values of a field in memory that may be beyond its ladder's ends. Several
-// goroutines call it at a time.
+// A Watcher checks values of a Field that may be outside its ladder. Several goroutines call it
+// concurrently.
 type Watcher interface {
-	// Watch is called by who will show every value that it does not know to stand on a level.
+	// Watch announces that the caller will pass to Look every value that may be on no level.
 	Watch()
-	// Look is shown values, some of which may stand on no level, more than once perhaps.
+	// Look receives values that may be on no level. It may receive a value repeatedly.
 	Look(values []byte)
-	// Err is the error of what was seen, which Ended gives from then on.
+	// Err returns the error for the values so far. Ended returns it too.
 	Err() error
 }
 
-// Watched returns a field with a watcher, which readers of its Data may show values.
+// Watched returns the field with a watcher. Code that reads its Data may pass values to it.
 func (f *Field) Watched(w Watcher) *Field {
 	g := *f
 	g.watcher = w
 	return &g
 }
 
-// WatcherOf is the watcher of a field, nil for none.
+// WatcherOf returns the watcher of a field, or nil.
 func WatcherOf(s Source) Watcher {
 	if f, ok := s.(*Field); ok {
 		return f.watcher

@@ -15,38 +15,38 @@ import (
 	"eccbench/internal/verify"
 )
 
-// given is what the calls answered to one input. All answers are judged: by their
-// digests where right answers are always the same, else by how far they are from a
-// yardstick. The first is kept, and the worst of those that differ from it.
+// given collects the answers of all calls to one input. Every answer is judged: by its digest if
+// the policy is exact, else by its distance from a yardstick. It keeps the first answer, and the
+// worst of the answers that differ from it.
 type given[Out any] struct {
 	name  string // of the input
 	calls int
 	first *kept
-	// differing is how many calls gave other bytes than the first, and worst the one of
-	// them that was farthest from the yardstick, or the first of them.
+	// differing counts the calls with other bytes than the first. worst is the one of them farthest
+	// from the yardstick, or the first of them if the policy is exact.
 	differing int
 	worst     *kept
-	share     float64 // of the limits that the worst takes
-	// The yardstick is what answers that may differ within limits are held to as they
-	// come: the closed form, a witness's answer, or "" for the first answer.
+	share     float64 // largest share of a limit that the worst answer reaches
+	// The yardstick is the reference for answers that may differ within limits. by names it: the
+	// closed form or a witness. If by is "", the yardstick is the first answer.
 	by        string
 	yardstick Out
 	measures  []verify.Measure // the worst of all calls
-	beyond    int              // calls whose answer is farther from the yardstick than the limits allow
-	same      int              // 1 where the first call's is, and so that of each call which answers the same
-	diff      *verify.Diff     // of the worst of those
+	beyond    int              // number of answers beyond the limits
+	same      int              // 1 if the first answer is beyond the limits: then equal answers are too
+	diff      *verify.Diff     // of the worst answer beyond the limits
 }
 
-// A kept answer lies in a file in memory as it was encoded: an implementation may hand
-// out its own buffer, which the next call overwrites.
+// A kept answer is encoded in a file in memory, because an implementation may return its own
+// buffer, which the next call overwrites.
 type kept struct {
 	digest string
-	call   int // which of those about its input gave it, from 1 on
+	call   int // 1-based number of the call among the calls for this input
 	file   *os.File
 	mapped []byte
 }
 
-// keep encodes an answer to a file, or to one that it makes.
+// keep encodes an answer to a file, which it creates if to is nil.
 func (b *bound[In, Out]) keep(out Out, call int, to *os.File) (k *kept, err error) {
 	if to == nil {
 		if to, err = newFile("an answer"); err != nil {
@@ -66,7 +66,7 @@ func rewind(f *os.File) error {
 	return err
 }
 
-// digest is the digest of an answer as it is encoded, which is written to w too.
+// digest returns the digest of the encoded answer, and also writes the encoding to w.
 func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
 	h := &hasher{length: pieceBytes, piece: sha256.New()}
 	to := io.Writer(h)
@@ -79,19 +79,19 @@ func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
 	return hex.EncodeToString(h.sum()[:16]), nil
 }
 
-// pieceBytes is how much of an answer is hashed by itself.
+// pieceBytes is the size of the blocks that are hashed separately.
 const pieceBytes = 32 << 20
 
-// A hasher is SHA-256 of what is written where that is no more than a piece, else of the digests
-// of its pieces, which all cores hash at the same time.
+// A hasher computes SHA-256 for data of at most one piece. For longer data it hashes the digests of
+// the pieces, which all cores compute in parallel.
 type hasher struct {
-	length int       // of a piece
-	piece  hash.Hash // that which is not whole yet
-	has    int       // bytes of it
-	sums   []byte    // of those before it
+	length int       // of a piece, in bytes
+	piece  hash.Hash // the current, incomplete piece
+	has    int       // bytes in it
+	sums   []byte    // digests of the complete pieces
 }
 
-// Write hashes what is whole by itself, and the rest in order.
+// Write hashes complete pieces in parallel, and the rest in order.
 func (h *hasher) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -101,7 +101,7 @@ func (h *hasher) Write(b []byte) (int, error) {
 			h.has = 0
 		}
 		if h.has == 0 && len(b) > h.length {
-			whole := (len(b) - 1) / h.length // the last is ended when more comes
+			whole := (len(b) - 1) / h.length // the last piece stays open, as it may be the end
 			at := len(h.sums)
 			h.sums = append(h.sums, make([]byte, whole*sha256.Size)...)
 			free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -118,14 +118,14 @@ func (h *hasher) Write(b []byte) (int, error) {
 			b = b[whole*h.length:]
 		}
 		part := b[:min(len(b), h.length-h.has)]
-		h.piece.Write(part) // which fails never
+		h.piece.Write(part) // never fails
 		h.has += len(part)
 		b = b[len(part):]
 	}
 	return n, nil
 }
 
-// sum is the digest of all that was written.
+// sum returns the digest.
 func (h *hasher) sum() []byte {
 	if len(h.sums) == 0 {
 		return h.piece.Sum(nil)
@@ -134,7 +134,7 @@ func (h *hasher) sum() []byte {
 	return sum[:]
 }
 
-// decode is a kept answer. It is valid until close.
+// decode returns a kept answer. It is valid until close.
 func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
 	if k.mapped == nil {
 		if k.mapped, err = mapFile(k.file); err != nil {
@@ -144,8 +144,7 @@ func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
 	return b.w.Decode(k.mapped)
 }
 
-// close lets go of a kept answer that is no longer used. Its file is closed with the
-// task's, or here where it is not one of those.
+// close releases a kept answer. It closes the file only if own is set: the task owns the others.
 func (k *kept) close(own bool) {
 	if k == nil {
 		return
@@ -204,9 +203,9 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 	return err
 }
 
-// weigh notes how far an answer is from the yardstick, and returns the largest share of
-// a limit. Two answers that are both within the limits may be farther than that from
-// each other, so that the first answer as a yardstick contradicts none.
+// weigh compares an answer with the yardstick and returns the largest share of a limit. If the
+// yardstick is only the first answer, it records no contradiction: two right answers may be on
+// opposite sides of the truth.
 func (g *given[Out]) weigh(d *verify.Diff, list []verify.Measure) (share float64) {
 	for _, m := range list {
 		share = max(share, m.Share())
@@ -226,11 +225,10 @@ func (g *given[Out]) weigh(d *verify.Diff, list []verify.Measure) (share float64
 	return share
 }
 
-// exact reports whether right answers are always the same.
+// exact reports whether right answers are always equal.
 func (r *trial[In, Out]) exact() bool { return r.b.w.Policy.Exact() }
 
-// answerFile is the file in which the parent looks for the answer to an input, nil for
-// none.
+// answerFile returns the file in which the parent expects the answer to an input, or nil.
 func (r *trial[In, Out]) answerFile(i int) *os.File {
 	if i < len(r.files.answers) {
 		return r.files.answers[i]
@@ -238,8 +236,8 @@ func (r *trial[In, Out]) answerFile(i int) *os.File {
 	return nil
 }
 
-// repeats is the evidence of all calls together: against an implementation that gave an
-// input different answers where there is one, or one beyond the limits.
+// repeats returns the evidence of all calls for an input together. It contradicts an implementation
+// whose answers differ, or are beyond the limits. It returns false if there is no such evidence.
 func (r *trial[In, Out]) repeats(i int) (verify.Evidence, bool, error) {
 	g := r.given[i]
 	e := verify.Evidence{Input: g.name}
@@ -254,7 +252,7 @@ func (r *trial[In, Out]) repeats(i int) (verify.Evidence, bool, error) {
 			return e, false, err
 		}
 		d := r.b.w.Policy.Agree(r.inputs[i], first, other)
-		if d == nil { // other bytes are another answer
+		if d == nil { // the bytes differ although the policy sees no difference
 			d = &verify.Diff{Where: "the answer as it is written", Want: g.first.digest, Got: g.worst.digest}
 		}
 		d.Want += " (the first time)"

@@ -10,27 +10,26 @@ import (
 	"eccbench/internal/bench"
 )
 
-// A Bench is a workload with its types hidden, so that different questions can
-// share one run.
+// A Bench is a workload without its type parameters, so that one run can mix workloads.
 type Bench interface {
-	// Name is the workload's name.
+	// Name returns the workload's name.
 	Name() string
-	// Question is what people are told of it.
+	// Question describes the workload to users.
 	Question() bench.Question
-	// Abouts describes its implementations in order.
+	// Abouts describes the implementations in order.
 	Abouts() []bench.About
-	// Reference names the implementation that answers by the definition.
+	// Reference names the implementation that follows the definition.
 	Reference() string
-	// Describe says what an input weighs and how many bytes it takes to share.
+	// Describe returns the cost of an input and the bytes that sharing it needs.
 	Describe(input string) (bench.Cost, int64, error)
-	// Files are what an input is read from; none where it is made.
+	// Files lists the files of an input, or none for a generated input.
 	Files(input string) []string
-	// CanDo is why an implementation refuses an input, nil when it does not.
+	// CanDo returns the reason why an implementation rejects an input, or nil.
 	CanDo(impl, input string, c bench.Conditions) error
-	// Refusals are CanDo of several implementations under the conditions of each, for which the
-	// input is opened once.
+	// Refusals returns CanDo for several implementations, each with its conditions. It opens the
+	// input once.
 	Refusals(input string, impls []string, cs []bench.Conditions) []error
-	// Laws are the names of those that have something to say of one adversarial input at least.
+	// Laws names the laws that apply to at least one adversarial input.
 	Laws() []string
 
 	exact() bool
@@ -45,7 +44,7 @@ type Bench interface {
 // Bind hides the types of a workload.
 func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[In, Out]{w} }
 
-// Find is the bench with a name.
+// Find returns the bench with a name.
 func Find(benches []Bench, name string) (Bench, error) {
 	for _, b := range benches {
 		if b.Name() == name {
@@ -78,7 +77,7 @@ func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
 	return b.w.Inputs.Cost(input, in), b.w.Inputs.Size(in), nil
 }
 
-// open opens an input, or where its size is enough and known a sketch of it.
+// open opens an input. If only its size matters, a sketch is enough where there is one.
 func (b *bound[In, Out]) open(input string, size bool) (in In, end func(), err error) {
 	if s, ok := b.w.Inputs.(bench.Sketched[In]); ok && size {
 		if in, ok := s.Sketch(input); ok {
@@ -164,7 +163,7 @@ func (b *bound[In, Out]) share(input string, f *os.File) (e extent, err error) {
 			return e, err
 		}
 	}
-	return e, f.Truncate(end) // Size may have been a little more
+	return e, f.Truncate(end) // Size is an upper bound
 }
 
 func (b *bound[In, Out]) find(impl string) (bench.Implementation[In, Out], error) {
@@ -176,9 +175,9 @@ func (b *bound[In, Out]) find(impl string) (bench.Implementation[In, Out], error
 	return nil, fmt.Errorf("workload %s has no implementation %q", b.w.Name, impl)
 }
 
-// closeInput closes an input that holds something open, such as a file.
+// closeInput closes an input if it can be closed, such as a file.
 func closeInput(in any) {
 	if c, ok := in.(interface{ Close() error }); ok {
-		c.Close() // only read from: nothing can be lost
+		c.Close() // read only: nothing can be lost
 	}
 }

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// cgroups returns the folders of this process's control groups that have a controller, from its
-// own group up to the mount's root; "" means version 2, whatever its controllers. A container may
-// not see its own group: that folder is missing, and the root is its group. root is "/" but in
-// tests.
+// cgroups returns the directories of this process's control groups that have a controller, from its
+// own group up to the mount's root; "" selects version 2 with any controllers. In a container the
+// directory of the own group may be missing, and the root replaces it. root is "/" except in tests.
 func cgroups(root, controller string) []string {
 	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	mount := filepath.Join(root, "sys/fs/cgroup") // of version 2
@@ -22,7 +21,7 @@ func cgroups(root, controller string) []string {
 	for line := range strings.Lines(string(text)) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // number:controllers:group
 		if len(f) == 3 && slices.Contains(strings.Split(f[1], ","), controller) {
-			mount, group = filepath.Join(mount, controller), f[2] // version 1, and nothing else has the controller
+			mount, group = filepath.Join(mount, controller), f[2] // version 1: no other hierarchy has the controller
 			break
 		}
 		if len(f) == 3 && f[1] == "" {
@@ -36,8 +35,8 @@ func cgroups(root, controller string) []string {
 	return append(dirs, mount)
 }
 
-// cgroupMemory returns the least memory limit of this process's groups, 0 for none, and the
-// bytes that can still be used within all of them: at least 1, as 0 means unknown.
+// cgroupMemory returns the smallest memory limit of this process's groups (0 for none), and the
+// bytes that remain within all of them. The rest is at least 1, because 0 means unknown.
 func cgroupMemory(root string) (limit, free int64) {
 	free = math.MaxInt64
 	for _, dir := range cgroups(root, "memory") {
@@ -54,16 +53,16 @@ func cgroupMemory(root string) (limit, free int64) {
 	return limit, free
 }
 
-// LimitHeap has the garbage collector keep this program within the memory limit of its groups, of
-// which Go knows nothing. GOMEMLIMIT is another limit.
+// LimitHeap makes the garbage collector respect the memory limit of the control groups, which Go
+// ignores. GOMEMLIMIT takes precedence.
 func LimitHeap() {
 	if limit, free := cgroupMemory("/"); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(free - free/8)
 	}
 }
 
-// pageCache returns the bytes of files that a group holds in memory, which the kernel drops
-// when the group needs memory.
+// pageCache returns the bytes of cached files in a group. The kernel drops them when the group
+// needs memory.
 func pageCache(stat string) (bytes int64) {
 	own := map[string]int64{}
 	for line := range strings.Lines(first(stat)) {
@@ -71,7 +70,7 @@ func pageCache(stat string) (bytes int64) {
 		own[name], _ = strconv.ParseInt(value, 10, 64)
 	}
 	for _, name := range []string{"inactive_file", "active_file"} {
-		all, isV1 := own["total_"+name] // with the groups below
+		all, isV1 := own["total_"+name] // includes the groups below
 		if !isV1 {
 			all = own[name]
 		}
@@ -80,8 +79,8 @@ func pageCache(stat string) (bytes int64) {
 	return bytes
 }
 
-// cgroupCPU returns the text of the least CPU quota of this process's groups, or that of the
-// mount's root. It reads version 2 alone.
+// cgroupCPU returns the text of the smallest CPU quota of this process's groups, or of the mount's
+// root. It supports version 2 only.
 func cgroupCPU(root string) string {
 	dirs := cgroups(root, "")
 	text, least := first(dirs[len(dirs)-1]+"/cpu.max"), math.Inf(1)

@@ -13,10 +13,10 @@ import (
 	"eccbench/internal/verify"
 )
 
-// check verifies every answer that the calls gave. Each input is checked until an independent
-// witness has confirmed it, the first input last. The record is then complete: told hands it over,
-// where a number is the point. What is left of the budget is for the laws that follow, on the first input. Nothing is
-// timed here: the witnesses have all cores, however few the implementation had.
+// check verifies the answers of all calls, untimed and on all cores. First it looks for an
+// independent witness for each input, the first input last. Then the record is complete, and told
+// sends it to the parent if the run is timed. The rest of the budget is for further laws on the
+// first input.
 func (r *trial[In, Out]) check(told teller) error {
 	start := r.clock.currentTime()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
@@ -59,8 +59,8 @@ func (r *trial[In, Out]) check(told teller) error {
 	return r.judge(append(evidence, later...))
 }
 
-// confirm collects the evidence about all inputs, and returns the checks of the answers to the first
-// input, whose laws are not all tried yet.
+// confirm collects the evidence about all inputs. It also returns the checks of the first input,
+// whose remaining laws may still run.
 func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest []*verify.Checking[In, Out], err error) {
 	evidence := make([][]verify.Evidence, len(r.given))
 	for k := range r.given {
@@ -72,7 +72,7 @@ func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest [
 		if said {
 			evidence[i] = append(evidence[i], e)
 		}
-		// Of answers that may differ, the worst too.
+		// If answers may differ, check the worst one too.
 		for _, answer := range []*kept{r.given[i].first, r.given[i].worst} {
 			if answer == nil || answer == r.given[i].worst && r.exact() {
 				continue
@@ -111,7 +111,7 @@ func (r *trial[In, Out]) undecoded(i int, err error) error {
 	return fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
 }
 
-// askOthers gets the answers of others to each input, once.
+// askOthers computes the answers of other implementations, once.
 func (r *trial[In, Out]) askOthers() (err error) {
 	if r.others == nil {
 		r.others, err = r.witnesses(r.witness)
@@ -119,8 +119,8 @@ func (r *trial[In, Out]) askOthers() (err error) {
 	return err
 }
 
-// yardsticks finds what answers that may differ within limits are held to as they
-// come. Where right answers are always the same their digests say all.
+// yardsticks sets the reference answers for a policy that allows a distance. An exact policy needs
+// none, because it compares digests.
 func (r *trial[In, Out]) yardsticks() error {
 	if r.exact() {
 		return nil
@@ -145,8 +145,8 @@ func (r *trial[In, Out]) yardsticks() error {
 	return nil
 }
 
-// witnesses are the other answers to each input: of an implementation that answered
-// before, or of the reference, which answers as many at once as there are cores.
+// witnesses returns the other answers to each input: those of an earlier implementation, or else
+// those of the reference, computed on all cores in parallel.
 func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error) {
 	all := make([][]verify.Witness[Out], len(r.inputs))
 	if len(before) > 0 {
@@ -169,9 +169,9 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 	return all, errors.Join(errs...)
 }
 
-// examine begins the check of the answer to one input, after which so many are to come. It
-// has an equal share of what is left where that is enough for an independent witness, however long
-// a better one would take, which may be longer than it says; else all that is left.
+// examine begins the check of the answer to one input, with more inputs still to come. Its budget
+// is an equal share of the rest, if that is enough for the cheapest independent witness. Otherwise
+// it is the whole rest. The estimate of a better witness does not count, because it may be too low.
 func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *verify.Checking[In, Out] {
 	perCall := r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs))
 	left := r.t.Budget - r.clock.since(start)
@@ -189,7 +189,7 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *ver
 	})
 }
 
-// free returns the function of the memory in bytes that is left of the worker's limit, nil for no limit.
+// free returns a function for the memory that is left of the worker's limit, or nil for no limit.
 func (r *trial[In, Out]) free() func() int64 {
 	limit := r.t.Conditions.Memory
 	if limit <= 0 {
@@ -198,14 +198,14 @@ func (r *trial[In, Out]) free() func() int64 {
 	return func() int64 { return limit - r.ownMemory() }
 }
 
-// ownMemory is the memory in bytes of this process, without what it shares.
+// ownMemory returns the bytes of this process, without shared memory.
 func (r *trial[In, Out]) ownMemory() int64 {
 	return ownMemory(os.Getpid(), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
 }
 
-// spare is what may be spent on witnesses beside an independent one: where a number is the
-// point they take no more than half of what it took to measure, with those before them; 0
-// where all of the budget is for them.
+// spare returns the time for laws after an independent witness. In a timed run it is half of the
+// measuring time, minus the time that the check already took. Otherwise it is 0, which means the
+// whole budget.
 func (r *trial[In, Out]) spare(start time.Time) time.Duration {
 	if r.t.Sampling == nil {
 		return 0
@@ -213,9 +213,9 @@ func (r *trial[In, Out]) spare(start time.Time) time.Duration {
 	return max(1, start.Sub(r.began)/2-r.clock.since(start))
 }
 
-// reference answers an input by the workload's reference, when that is another
-// implementation and it is affordable within a third of an input's share of the
-// budget.
+// reference answers an input by the workload's reference. It returns nothing if the reference is
+// the implementation under test, or if it is estimated to exceed a third of the input's share of
+// the budget.
 func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 	if r.b.w.Reference == "" || r.b.w.Reference == r.t.Impl {
 		return nil, nil

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock tells the time. Nil is the clock of the machine; tests have others, so that a
-// busy machine changes nothing that they look at.
+// A Clock returns the time. Nil is the machine's clock. Tests use others, so that their results do
+// not depend on the load of the machine.
 type Clock func() time.Time
 
 func (c Clock) currentTime() time.Time {
@@ -18,10 +18,10 @@ func (c Clock) currentTime() time.Time {
 
 func (c Clock) since(t time.Time) time.Duration { return c.currentTime().Sub(t) }
 
-// look is how often a limit is looked at.
+// look is the interval between checks of a limit.
 const look = 50 * time.Millisecond
 
-// limit ends a context when so much time has passed by the clock.
+// limit returns a context that ends after d by the clock.
 func (c Clock) limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if c == nil {
 		return context.WithTimeout(ctx, d)

@@ -12,11 +12,11 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Forecast is how long each cell of a plan takes, about, with the making of the inputs
-// that it is the first one of. What is refused takes none.
+// A Forecast estimates the time of each cell of a plan. The first cell of an input includes making
+// the input. A rejected cell takes no time.
 type Forecast map[Cell]time.Duration
 
-// Total is how long the whole plan takes.
+// Total returns the estimated time of the whole plan.
 func (f Forecast) Total() (d time.Duration) {
 	for _, t := range f {
 		d += t
@@ -24,31 +24,30 @@ func (f Forecast) Total() (d time.Duration) {
 	return d
 }
 
-// A pilot is how long a small input of a kind took, in seconds: to answer, for each of its
-// items, and to make, for each byte that is shared; or that it was refused.
+// A pilot is the measurement of a small input: the seconds per item to answer it, and the seconds
+// per shared byte to make it; or the fact that the implementation rejected it.
 type pilot struct {
 	answer, making float64
 	refused        bool
 }
 
 const (
-	// pilotItems and pilotTime bound the input of a pilot.
+	// pilotItems and pilotTime limit the input of a pilot.
 	pilotItems = 1 << 24
 	pilotTime  = 110 * time.Millisecond
-	// pilotLimit is when one is given up, but for the grace that every worker has.
+	// pilotLimit is the time limit of a pilot, without the grace period of every worker.
 	pilotLimit = time.Second
-	// starting is how long a worker takes to begin and to end, startingDevice one that
-	// opens a device.
+	// starting is the time to start and stop a worker; startingDevice includes opening a device.
 	starting       = 250 * time.Millisecond
 	startingDevice = time.Second
 )
 
-// Forecast has each implementation answer a small input of each kind that the plan has,
-// and says how long the plan will take. On a device, which takes a second to begin with,
-// the first one does, for all that compute there.
+// Forecast estimates the time of a plan. It measures each implementation on a small input of each
+// kind. For devices, which need a second to start, one implementation represents all others of the
+// same kind.
 func (p Plan) Forecast(ctx context.Context) (Forecast, error) {
 	all, pilots := Forecast{}, map[[3]string]pilot{}
-	// The last are the largest as a rule, of which a pilot says most.
+	// The last inputs are usually the largest, and pilots from a similar size are most accurate.
 	for _, input := range slices.Backward(p.Inputs) {
 		groups, err := p.groups(input)
 		if err != nil {
@@ -74,20 +73,20 @@ func (p Plan) Forecast(ctx context.Context) (Forecast, error) {
 	return all, nil
 }
 
-// A foreseen group is one whose cells were looked at in order.
+// A foreseen group is a group whose cells are being estimated in order.
 type foreseen struct {
 	*group
 	pilots    map[[3]string]pilot
-	made      bool // its inputs are, by then
-	confirmed bool // an answer is, which the others are held to
+	made      bool // its inputs are counted already
+	confirmed bool // its first answer is counted already; later answers are compared with it
 }
 
-// forecast is about how long a cell takes. The first one of an input has to wait until
-// that is made, and the first answer to it is looked at more closely than the others.
+// forecast estimates the time of a cell. The first cell of an input includes making it, and the
+// first answer takes longer to check than the others.
 func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) {
 	n := time.Duration(len(g.variants))
 	onDevice := c.about.Where != "cpu"
-	// What reads the inputs of another workload is not asked about them by their names.
+	// A ceiling cannot be asked by name about inputs of another workload.
 	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input, g.conditions(c)) != nil {
 		return 0, nil
 	}
@@ -119,12 +118,12 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 		case answer >= longCall:
 			measure = max(n, (s.MaxTime+answer-1)/answer) * answer
 		case answer > 0:
-			// Sampling ends at its bounds, or before, when it has seen enough.
+			// Sampling ends at its limits, or earlier when the interval is narrow enough.
 			measure = max(s.WarmUp, n*answer) + max(n*answer, min(s.MaxTime, time.Duration(s.MaxSamples)*answer)/2)
 		}
 	}
 	if c.bench != g.maker {
-		return d + measure, nil // what it answers is quickly checked
+		return d + measure, nil // a ceiling's answer is quick to check
 	}
 	var check time.Duration
 	independent, _ := c.bench.laws(g.input, answer, 0)
@@ -140,8 +139,8 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 	return d + measure + min(check+more, g.Budget), nil
 }
 
-// byReference is about how long the reference takes to answer the inputs of a cell, as many
-// at once as there are cores, where it is asked.
+// byReference estimates the time of the reference for the inputs of a cell, in parallel on all
+// cores. It is 0 if the reference is not run.
 func (g *group) byReference(c cell) time.Duration {
 	reference, n := c.bench.Reference(), len(g.variants)
 	if reference == "" || reference == c.about.Name {
@@ -155,8 +154,8 @@ func (g *group) byReference(c cell) time.Duration {
 	return estimate * time.Duration((n+cores-1)/cores)
 }
 
-// estimate is what an implementation says that an answer takes it, rather more than less,
-// if it says so.
+// estimate returns an implementation's own estimate for an answer, if it makes one. Such estimates
+// tend to be high.
 func (b *bound[In, Out]) estimate(impl, input string, c bench.Conditions) (time.Duration, bool) {
 	c.Time = 1
 	var long bench.TooLong
@@ -166,29 +165,28 @@ func (b *bound[In, Out]) estimate(impl, input string, c bench.Conditions) (time.
 	return 0, false
 }
 
-// A candidate is an input that a pilot may have.
+// A candidate is a possible input for a pilot.
 type candidate struct {
 	name string
 	cost bench.Cost
 	size int64
 }
 
-// pilot has a worker answer a small input of the same kind as the group's: the largest one that
-// its own estimate says is quick to answer, and then larger ones while the answers say so, since
-// estimates are rather too long, and small inputs are answered slowly for their size. Where
-// there is none that is small, or the worker gives no answer, it is the implementation's own
-// estimate, or nothing.
+// pilot measures a worker on a small input of the same kind as the group's. It starts with the
+// largest input whose estimate is below pilotTime. Then it tries larger ones while the measured
+// time allows it, since estimates tend to be high and small inputs are slow for their size. Without
+// a small input, or without an answer, it returns the implementation's own estimate, or zero.
 func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	conditions := g.conditions(c)
 	at := candidate{g.input, g.cost, 0}
-	var larger []candidate // than the one that is tried, the next one last
+	var larger []candidate // larger than the current one, the smallest last
 	for {
 		if at.cost, at.size, err = g.maker.Describe(at.name); err != nil {
 			return p, err
 		}
 		var estimate time.Duration
 		known := false
-		if c.about.Where == "cpu" && c.bench == g.maker { // or it would open its device here
+		if c.about.Where == "cpu" && c.bench == g.maker { // otherwise the estimate would open the device in this process
 			estimate, known = c.bench.estimate(c.about.Name, at.name, conditions)
 		}
 		p.answer = estimate.Seconds() / float64(max(1, at.cost.Items))
@@ -225,8 +223,8 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	}
 }
 
-// laws is what the policy's cheapest independent law takes on an answer about an input, and
-// what those take together that fit in what is spare, about.
+// laws estimates two times for an answer: that of the policy's cheapest independent law, and the
+// total of the laws that fit into the spare time.
 func (b *bound[In, Out]) laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration) {
 	in, err := b.w.Inputs.Open(input)
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 	"eccbench/internal/regular"
 )
 
-// NewRunRecord describes the run that starts now: its machine, the program and
-// its arguments.
+// NewRunRecord describes the run that starts now: machine, program and arguments.
 func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
 	id := make([]byte, 8)
 	rand.Read(id)
@@ -54,7 +53,7 @@ var ProgramHash = sync.OnceValues(func() (string, error) {
 	if err == nil {
 		path, err = running(path)
 	}
-	if code, _ := library(); code != "" { // running has its error
+	if code, _ := library(); code != "" { // running reports the error
 		path = code
 	}
 	sum := ""
@@ -67,8 +66,7 @@ var ProgramHash = sync.OnceValues(func() (string, error) {
 	return sum, nil
 })
 
-// noteBuild records how a program was built: for which level of its architecture, and
-// from which commit.
+// noteBuild records the architecture level and the commit of a build.
 func noteBuild(b *bench.Binary, info *debug.BuildInfo) {
 	setting := map[string]string{}
 	for _, s := range info.Settings {
@@ -85,8 +83,8 @@ func noteBuild(b *bench.Binary, info *debug.BuildInfo) {
 	}
 }
 
-// checkoutCommit is the revision of the checkout that the program was started
-// in, when that is the program's own source, as with go run, which stamps none.
+// checkoutCommit returns the revision of the current directory, if that is the program's own
+// source. go run needs this, because it does not stamp a revision.
 func checkoutCommit(module string) string {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil || !bytes.HasPrefix(mod, []byte("module "+module+"\n")) {
@@ -121,8 +119,8 @@ func DescribeMachine() bench.Machine {
 	}
 }
 
-// limited is the bytes of a cgroup's limit; 0 for "max", and for what those of version 1 say
-// where there is none.
+// limited returns a cgroup's limit in bytes. It returns 0 for "max", and for the huge value that
+// means no limit in version 1.
 func limited(text string) int64 {
 	limit, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || limit >= 1<<60 {
@@ -131,14 +129,15 @@ func limited(text string) int64 {
 	return limit
 }
 
-// AvailableMemory is how many bytes can be used without swapping: what the
-// kernel says, within the limits of its cgroups; 0 when unknown.
+// AvailableMemory returns the bytes that can be used without swapping, within the limits of the
+// cgroups, or 0 if unknown.
 func AvailableMemory() int64 {
 	_, free := cgroupMemory("/")
 	return min(free, kilobytes(procField("/proc/meminfo", "MemAvailable")))
 }
 
-// TotalMemory is how many bytes this machine has, or the cgroup may have; 0 when unknown.
+// TotalMemory returns the bytes of memory of the machine, or of the cgroup if that has less; 0 if
+// unknown.
 func TotalMemory() int64 {
 	m := DescribeMachine()
 	if m.CgroupBytes > 0 {
@@ -147,7 +146,7 @@ func TotalMemory() int64 {
 	return m.Memory
 }
 
-// first is the trimmed content of the first of the files that can be read.
+// first returns the trimmed content of the first readable file.
 func first(paths ...string) string {
 	for _, p := range paths {
 		if b, err := os.ReadFile(p); err == nil {
@@ -164,7 +163,7 @@ func orNA(s string) string {
 	return s
 }
 
-// procField is the first value of a "name : value" file.
+// procField returns the first value with a name in a file of "name : value" lines.
 func procField(path, name string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A trial is one task in progress in its worker.
+// A trial is the state of one task in its worker.
 type trial[In, Out any] struct {
 	b       *bound[In, Out]
 	clock   Clock
-	began   time.Time // when the task did
+	began   time.Time // start of the task
 	impl    bench.Implementation[In, Out]
 	t       Task
 	inputs  []In
 	files   files
 	jobs    []bench.Job[Out]
-	given   []*given[Out]           // for each input
-	witness []Out                   // what someone answered before, for each input
-	others  [][]verify.Witness[Out] // answers that others gave to each input; nil before they are asked
+	given   []*given[Out]           // one per input
+	witness []Out                   // answers of an earlier implementation, one per input
+	others  [][]verify.Witness[Out] // answers of other implementations by input; nil until computed
 	perCall time.Duration           // the median call
-	// answerMemory is the bytes that this process took for one job and its answer.
+	// answerMemory is the number of bytes that this process allocated for one job and its answer.
 	answerMemory int64
-	walls        []float64     // seconds by the host's clock of each sample that is a device's
+	walls        []float64     // seconds by the host's clock, if samples are times of device events
 	wall         time.Duration // of the last call
-	current      int           // the input of the last call
+	current      int           // index of the input of the last call
 	record       bench.CellRecord
 }
 
@@ -40,8 +40,8 @@ func skipped(reason string) bench.CellRecord {
 	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Skipped, Reason: reason}}
 }
 
-// setup binds the implementation to each input. The task began when it was first asked
-// about one, which is when it opens its device.
+// setup binds the implementation to each input. Startup counts from the beginning of the task, when
+// CanDo opens the device.
 func (r *trial[In, Out]) setup() error {
 	start := r.clock.currentTime()
 	for i, in := range r.inputs {
@@ -68,7 +68,7 @@ func (r *trial[In, Out]) setup() error {
 	return nil
 }
 
-// begin has nothing answered yet.
+// begin discards all answers.
 func (r *trial[In, Out]) begin() {
 	r.given = nil
 	for _, name := range r.t.Inputs {
@@ -76,11 +76,11 @@ func (r *trial[In, Out]) begin() {
 	}
 }
 
-// errRefused is why a cell cannot run, found out while setting up or by the first call.
+// errRefused reports that a cell cannot run, discovered during setup or the first call.
 type errRefused struct{ error }
 
-// exhausted reports whether a device has less than was asked for, of memory or of
-// what a kernel needs, after which it can still be used.
+// exhausted reports whether a device lacks memory or kernel resources. The device remains usable
+// after such an error.
 func exhausted(err error) bool { return device.IsOutOfMemory(err) || device.IsLaunchTooLarge(err) }
 
 func (r *trial[In, Out]) close() {
@@ -89,7 +89,7 @@ func (r *trial[In, Out]) close() {
 		g.worst.close(true)
 	}
 	for _, j := range r.jobs {
-		j.Close() // the process ends: there is nobody to tell
+		j.Close() // the process ends: nobody could handle an error
 	}
 }
 
@@ -116,8 +116,8 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	return took, nil
 }
 
-// source is the flag of where the inputs come from in the scope of files: they are
-// streamed, unless the first is in memory anyway.
+// source returns the flag for the origin of the inputs in scope file: "streamed", unless the first
+// input is in memory.
 func (r *trial[In, Out]) source() string {
 	if h, ok := any(r.inputs[0]).(bench.Holder); ok && h.InMemory() {
 		return "in memory"
@@ -125,8 +125,7 @@ func (r *trial[In, Out]) source() string {
 	return "streamed"
 }
 
-// cool puts an input that Do reads out of the host's caches, unless the task asks
-// for them hot.
+// cool evicts an input from the host's caches, in scope file and unless the setting is hot.
 func (r *trial[In, Out]) cool(i int) error {
 	in, ok := any(r.inputs[i]).(bench.Cooler)
 	if !ok || r.t.Conditions.Hot || r.t.Conditions.Scope != bench.File {
@@ -149,8 +148,8 @@ func (r *trial[In, Out]) flag(f string) {
 	}
 }
 
-// timed times one Do: by the wall clock, or in the kernel scope by the device's
-// events. A device's caches are emptied first, unless the task asks for them hot.
+// timed times one Do, by the wall clock or, in scope kernel, by device events. It first flushes the
+// device's caches, unless the setting is hot.
 func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Duration, error) {
 	on, onDevice := job.(bench.DeviceJob)
 	if onDevice && !r.t.Conditions.Hot {
@@ -175,37 +174,37 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	return elapsed, err
 }
 
-// longCall is the time from which a first call is a sample: what warming up
-// would change is then small beside it, and so is what tracing costs, unless it notes
-// so many intervals of a device that they may take this share of it.
+// longCall is the duration from which a first call counts as a sample: the effect of a missing
+// warm-up is then small. So is the cost of tracing, unless the trace has many device intervals.
+// tracingShare is the largest accepted cost, and tracingEach the assumed cost of one interval.
 const (
 	longCall     = time.Second
 	tracingShare = 0.01
-	tracingEach  = 100 * time.Microsecond // four calls of the driver make an interval: 85 µs with an H200
+	tracingEach  = 100 * time.Microsecond // an interval needs four driver calls: 85 µs with an H200
 )
 
-// distorted reports whether a traced call may have been much longer for being traced.
+// distorted reports whether tracing may have made a call much longer.
 func distorted(took time.Duration, trace *bench.Trace) bool {
 	return float64(trace.Noted())*float64(tracingEach) > tracingShare*float64(took)
 }
 
-// warmLaunches is how many calls warm a device up, at least.
+// warmLaunches is the minimum number of calls to warm up a device.
 const warmLaunches = 5
 
-// aroundCalls is how much longer than the calls are to take all of a warm-up takes at
-// most, with what is done between them: the answers to a batch take a thousand times as
-// long to fetch and to hash as to find.
+// aroundCalls limits the warm-up in wall time, as a multiple of its time in calls. The work between
+// calls can dominate: to fetch and hash the answers of a batch takes a thousand times as long as to
+// compute them.
 const aroundCalls = 5
 
-// How much longer than a device's events the host's clock may take for a call without a
-// flag: a share of it, and seconds to launch and to wait. Work that no event is around
-// would show there.
+// The host's time of a call may exceed the time of the device's events by a share, plus seconds for
+// the launch and the wait. A larger difference gets a flag: it would reveal work outside the
+// events.
 const (
 	beyondEvents = 0.05
 	aroundEvents = 200e-6
 )
 
-// measure times the jobs in turn until the sampling says stop.
+// measure times the jobs in turn until the sampling rule stops it.
 func (r *trial[In, Out]) measure(ctx context.Context) error {
 	trace := &bench.Trace{}
 	first, err := r.call(0, trace)
@@ -222,7 +221,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if left := r.t.Conditions.Time; left > 0 && first > left && len(r.jobs) > 1 {
-		// Its estimate was too low: nothing is wrong with it but that it is late.
+		// The implementation is right but late: its estimate was too low.
 		return errRefused{fmt.Errorf("took %s for an answer, %s was left for each of %d", quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
 	}
 	s := *r.t.Sampling
@@ -250,8 +249,8 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	if err := r.look(); err != nil {
 		return err
 	}
-	// What is done between the calls, fetching and hashing the answers above all, may
-	// take longer than they do: an input's share of the time limit is for both.
+	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
+	// time limit of an input covers both.
 	begun := r.clock.currentTime()
 	for !s.enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
@@ -292,8 +291,8 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	return nil
 }
 
-// sample adds the last call to the samples. By a device's events, the host's clock
-// is kept beside them.
+// sample adds the last call to the samples. In scope kernel it also keeps the time by the host's
+// clock.
 func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64 {
 	if r.t.Conditions.Scope == bench.Kernel {
 		r.walls = append(r.walls, r.wall.Seconds())
@@ -301,10 +300,9 @@ func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64
 	return append(samples, took.Seconds())
 }
 
-// count notes what one call allocates on the heap and how many kernels it
-// launches: the least of a few calls that are not samples, because the runtime
-// allocates for itself now and then. Calls that make or read their image may take
-// longer than the samples, and allocate for that.
+// count measures the heap allocation and the number of kernel launches of one call. It takes the
+// minimum of a few untimed calls, because the runtime allocates now and then. measure skips it for
+// long calls, and in scope file, where a call also allocates for its image.
 func (r *trial[In, Out]) count() error {
 	const calls = 5
 	job := r.jobs[0]
@@ -315,7 +313,7 @@ func (r *trial[In, Out]) count() error {
 		if launches {
 			launched = launcher.Launches()
 		}
-		job.Poison() // as before each call
+		job.Poison() // as before each timed call
 		runtime.ReadMemStats(&before)
 		if err := job.Do(nil); err != nil {
 			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
@@ -333,7 +331,7 @@ func (r *trial[In, Out]) count() error {
 	return nil
 }
 
-// roundTrips is how many are timed before the samples, and after them.
+// roundTrips is the number of round trips that are timed before the samples, and again after them.
 const roundTrips = 200
 
 // look records the flags, sensors and round-trip time of the first job and its device.
@@ -361,8 +359,8 @@ func (r *trial[In, Out]) look() error {
 	return nil
 }
 
-// enough reports whether to stop: each interval costs a sort, so the question
-// is asked at ever larger steps.
+// enough reports whether sampling may stop. The interval needs a sort, so it is computed only for
+// every fifth sample.
 func (s Sampling) enough(samples []float64, total float64, inputs int) bool {
 	n := len(samples)
 	switch {

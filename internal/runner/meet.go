@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/peers"
 )
 
-// Meet describes peers, as many at a time as there are cores, and ends the processes that they leave.
+// Meet describes peers in parallel, and ends the processes that they leave behind.
 func Meet(list []*peers.Peer) {
 	adopt()
 	mark := markKey + "=" + rand.Text()

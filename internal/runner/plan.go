@@ -11,43 +11,43 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A Plan says what to run and under which limits.
+// A Plan lists what to run, and the limits.
 type Plan struct {
 	// Command starts a worker: the program and its arguments.
 	Command []string
 	Benches []Bench
-	// Workload is the question and Impls who answers it, in this order except
-	// that the reference comes first.
+	// Workload is the question. Impls lists the implementations in order, except that the reference
+	// runs first.
 	Workload string
 	Impls    []string
 	Inputs   []string
-	// Ceiling names the workload whose implementations are the ceilings of the
-	// others, each of those in the same place and scope; "" for none.
+	// Ceiling names the workload whose implementations are the ceilings: each applies to the cells
+	// on the same kind of device and in the same scope. "" means none.
 	Ceiling string
-	Scope   bench.Scope // "" for e2e where the inputs fit in memory, else file
+	Scope   bench.Scope // "" selects e2e if the inputs fit in memory, else file
 	Threads int
-	Device  string // which accelerator, "" for the first
-	Devices string // which accelerators for what runs on several, "" for none
-	ISA     string // which instruction set, of implementations that have several; "" for the fastest
-	Hot     bool   // leave the caches of a device as they are between calls
-	// Options are the values of methods' own options by key; each is a row of its own, of the
+	Device  string // the accelerator; "" means the first
+	Devices string // the accelerators for multi-device implementations; "" means none
+	ISA     string // the instruction set, for implementations that have several; "" means the fastest
+	Hot     bool   // do not flush a device's caches between calls
+	// Options are the values of the methods' own options by key. Each value is a row, for
 	// implementations that have the option.
 	Options   map[string][]string
-	Processes int           // how often each cell is run, each time by a new process
-	Rotate    int           // inputs that rotate through a timed cell
+	Processes int           // number of processes that repeat each cell
+	Rotate    int           // number of inputs that take turns in a timed cell
 	Time      time.Duration // for each phase of a cell
 	Memory    int64         // for the inputs shared in memory, and again for each worker's own
 	Budget    time.Duration // for the verification of a cell
-	Grow      bool          // cells of large inputs have more of both: see allow
-	Sampling  *Sampling     // nil: verify only
-	// Done returns the record that a cell has already, if any.
+	Grow      bool          // extend Time and Budget for large inputs (see allow)
+	Sampling  *Sampling     // nil means verify only
+	// Done returns an existing record of a cell, if any.
 	Done func(bench.CellKey) (bench.CellRecord, bool)
-	// Reproduce is the command that shows a failure on an input again.
+	// Reproduce returns the command that reproduces a failure on an input.
 	Reproduce func(impl, input string) string
 
-	Clock Clock // of the limits; what workers time, they time by their own
+	Clock Clock // for limits; workers measure with their own clock
 
-	shrunk map[string]bool // implementations whose failure has been shrunk
+	shrunk map[string]bool // implementations whose failing input was already reduced
 }
 
 // A cell is one cell of a plan: one implementation on one input in one process.
@@ -59,8 +59,8 @@ type cell struct {
 	process int
 }
 
-// cells lists the cells of one input: the ceiling, the reference, then the
-// others in order.
+// cells lists the cells of one input: first the ceiling, then the reference, then the others in
+// order.
 func (p Plan) cells(input string) ([]cell, error) {
 	var cells []cell
 	add := func(b Bench, impl, input string) error {
@@ -95,7 +95,7 @@ func (p Plan) cells(input string) ([]cell, error) {
 			return nil, err
 		}
 		for _, a := range b.Abouts() {
-			// A disk is read on the host, even for devices.
+			// The host reads the disk, also for devices.
 			if !slices.Contains(places, a.Where) && p.Scope != bench.File {
 				continue
 			}
@@ -119,8 +119,8 @@ func (p Plan) cells(input string) ([]cell, error) {
 	return cells, nil
 }
 
-// groups are the cells of an input, in order, by what they read: the ceilings may be of
-// another input, whose reading moves the same bytes.
+// groups splits the cells of an input by the input that they read. Ceilings may read another input
+// of the same number of bytes.
 func (p Plan) groups(input string) ([][]cell, error) {
 	cells, err := p.cells(input)
 	if err != nil {
@@ -137,10 +137,10 @@ func (p Plan) groups(input string) ([][]cell, error) {
 	return groups, nil
 }
 
-// An asked bench is the one of a plan.
+// asked is the bench of a plan's workload.
 type asked struct{ Bench }
 
-// reads is the input whose reading moves the bytes of a named one.
+// reads returns the input that the ceilings read in place of a named input.
 func (a asked) reads(input string) string {
 	if reads := a.Question().Reads; reads != nil {
 		return reads(input)
@@ -148,8 +148,8 @@ func (a asked) reads(input string) string {
 	return input
 }
 
-// choices are the Options of the rows of an implementation: every combination of the
-// values that were asked for of options that it has.
+// choices returns the Options of each row of an implementation: every combination of the requested
+// values, for the options that it has.
 func (p Plan) choices(a bench.About) ([]string, error) {
 	chosen := []map[string]string{{}}
 	for _, o := range a.Options {
@@ -176,11 +176,11 @@ func (p Plan) choices(a bench.About) ([]string, error) {
 	return list, nil
 }
 
-// usual is the number of items up to which cells have the time and budget of the plan.
+// usual is the number of items up to which the plan's time and budget apply.
 const usual = 1 << 30
 
-// allow is the time and the budget of the cells of an input: where they grow, as many
-// times those of the plan as the root of how much larger than usual the input is.
+// allow returns the time limit and the budget for the cells of an input. With Grow, they grow with
+// the square root of the number of items above usual.
 func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
 	times := 1.0
 	if p.Grow {
@@ -190,7 +190,7 @@ func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
 	return grown(p.Time), grown(p.Budget)
 }
 
-// places is where the plan's implementations compute.
+// places lists the kinds of devices of the plan's implementations ("cpu", "gpu", …).
 func (p Plan) places() ([]string, error) {
 	b, err := Find(p.Benches, p.Workload)
 	if err != nil {
@@ -205,7 +205,7 @@ func (p Plan) places() ([]string, error) {
 	return places, nil
 }
 
-// A Cell is what a plan runs: one implementation on one input in one process.
+// A Cell is an entry of a plan: one implementation on one input in one process.
 type Cell struct {
 	Workload, Impl, Where, Input, Options string
 	Process                               int
@@ -215,7 +215,7 @@ func (c cell) public() Cell {
 	return Cell{c.bench.Name(), c.about.Name, c.about.Where, c.input, c.options, c.process}
 }
 
-// Cells lists what the plan runs, in order.
+// Cells lists the cells of the plan, in order.
 func (p Plan) Cells() ([]Cell, error) {
 	var list []Cell
 	for _, input := range p.Inputs {
@@ -230,8 +230,8 @@ func (p Plan) Cells() ([]Cell, error) {
 	return list, nil
 }
 
-// scopeOf is the scope an input is run in: what was asked for, or e2e where its
-// variants fit in memory together, with the reason when they do not.
+// scopeOf returns the scope for an input: the requested one, or e2e if its variants fit in memory
+// together, else file. It returns an error if a requested scope needs more memory than the limit.
 func (p Plan) scopeOf(size int64, variants int) (bench.Scope, error) {
 	need := size * int64(variants)
 	fits := p.Memory <= 0 || need <= p.Memory

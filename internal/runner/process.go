@@ -22,7 +22,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A process is one worker being run.
+// A process is one run of a worker.
 type process struct {
 	task  Task
 	files files
@@ -30,10 +30,9 @@ type process struct {
 	clock Clock
 }
 
-// run starts a worker in its own process group, follows its events, and
-// returns its record. It always returns a record: a worker that dies, hangs or
-// uses more memory than it may is CRASHED or TIMEOUT. The error is only for what
-// is wrong on this side, and for a context that ended.
+// run starts a worker in its own process group, follows its events and returns its record. A worker
+// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. run
+// returns an error only for faults of the parent, and for a context that ended.
 func (p process) run(ctx context.Context, command []string) (bench.CellRecord, error) {
 	fail := func(err error) (bench.CellRecord, error) {
 		return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
@@ -71,13 +70,13 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	ended := make(chan error, 1)
 	go func() {
 		awaitEnd(w.pid)
-		w.kill("") // what it left in its group
+		w.kill("") // kill the rest of its process group
 		err := cmd.Wait()
-		// What it left elsewhere may hold the pipe open.
+		// A process that left the group may still hold the pipe open.
 		events.SetReadDeadline(time.Now().Add(lingering))
 		ended <- err
 	}()
-	// A worker that dies before it has read the task is reported by how it died.
+	// Ignore the error: a worker that dies before it reads the task is reported below.
 	json.NewEncoder(stdin).Encode(p.task)
 	result, malformed := w.follow(events)
 	if malformed != nil {
@@ -85,7 +84,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	stdin.Close()
 	died := <-ended
-	if errors.Is(died, exec.ErrWaitDelay) { // it ended well, and left something that holds its standard error open
+	if errors.Is(died, exec.ErrWaitDelay) { // it succeeded, but a process that it started holds its standard error open
 		died = nil
 	}
 	stop()
@@ -114,8 +113,8 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	return record, nil
 }
 
-// lawFailure returns the record of a worker that ended during a law that no verdict needs: only the
-// evidence of that law is lost.
+// lawFailure returns the record of a worker that died during an optional law. Only the evidence of
+// that law is lost.
 func (w *watch) lawFailure(why string) bench.CellRecord {
 	record := *w.safe
 	record.Evidence = slices.Concat(record.Evidence, w.later)
@@ -123,25 +122,23 @@ func (w *watch) lawFailure(why string) bench.CellRecord {
 	return record
 }
 
-// markKey is the variable in the environment of a worker by which what it started is
-// known.
+// markKey is an environment variable. Its value identifies the processes that a worker started.
 const markKey = "ECCBENCH_WORKER"
 
-// lingering is how long a worker that has ended is listened to, for what it said last:
-// what it started may hold its pipes open for ever.
+// lingering is the time to wait for the last output of an ended worker. A process that it started
+// may hold its pipes open forever.
 const lingering = time.Second
 
-// death says how a worker ended, with the last thing it said.
+// death describes how a worker ended, with its last message.
 func death(died, malformed error, stderr string) string {
 	why := "the worker ended without a result"
 	if died != nil {
 		why = "the worker ended with " + died.Error()
 	}
-	if malformed != nil { // after which it was ended
+	if malformed != nil { // the parent then killed it
 		why = "the worker wrote a malformed event: " + malformed.Error()
 	}
-	// The first line that names the failure says more than the last of a
-	// goroutine dump.
+	// The first line that names the failure is more useful than the end of a goroutine dump.
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	said := lines[0]
 	for _, l := range lines {
@@ -156,29 +153,29 @@ func death(died, malformed error, stderr string) string {
 	return why
 }
 
-// A watch enforces the limits of a worker and remembers why it was killed.
+// A watch enforces the limits of a worker and records why it was killed.
 type watch struct {
 	pid     int
-	input   string // the first
+	input   string // the first input
 	limit   time.Duration
 	clock   Clock
 	memory  int64
-	files   []*os.File // shared with the worker, which are not of its own memory
-	extents []extent   // of the inputs among them
+	files   []*os.File // files shared with the worker, which do not count as its own memory
+	extents []extent   // of the shared inputs
 
 	mu       sync.Mutex
 	phase    string
 	since    time.Time
-	waiting  string // the verb that a peer has not answered
+	waiting  string // the request that a peer has not answered yet
 	timedOut string
 	killed   string
-	used     int64             // the most memory of its own, as far as it was looked at
-	safe     *bench.CellRecord // what it handed over before the laws that no verdict needs
-	law      string            // the one of these that it tries
-	later    []verify.Evidence // of those before it
+	used     int64             // peak of the worker's own memory, by sampling
+	safe     *bench.CellRecord // the record before the optional laws
+	law      string            // the optional law in progress
+	later    []verify.Evidence // evidence of the optional laws before it
 }
 
-// start watches until the returned function is called.
+// start watches the worker until the returned function is called.
 func (w *watch) start(ctx context.Context) (stop func()) {
 	w.phase, w.since = "starting", w.clock.currentTime()
 	done := make(chan struct{})
@@ -224,14 +221,14 @@ func (w *watch) look() {
 	}
 }
 
-// kill ends the worker and all it started.
+// kill ends the worker's process group.
 func (w *watch) kill(why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if why != "" && w.killed == "" {
 		w.killed = why
 	}
-	unix.Kill(-w.pid, unix.SIGKILL) // it may be gone already
+	unix.Kill(-w.pid, unix.SIGKILL) // it may have ended already
 }
 
 // follow reads events until the worker closes the pipe.
@@ -267,7 +264,7 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 	}
 }
 
-// A tail keeps the first half and the last half of what is written to it.
+// A tail keeps the first and the last part of the bytes written to it, half the limit each.
 type tail struct {
 	limit      int
 	head, last []byte

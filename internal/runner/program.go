@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// itself is the file of the program that runs, by a name that always means it: what lies
-// under its own name may have been replaced meanwhile.
+// itself is a path of the running program that stays valid when the file at its original path is
+// replaced.
 const itself = "/proc/self/exe"
 
-// started is the file of this program as it was when it started.
+// started describes the program's file at the start.
 var started = func() os.FileInfo {
 	path, err := os.Executable()
 	if err != nil {
@@ -25,10 +25,10 @@ var started = func() os.FileInfo {
 	return info
 }()
 
-// running is the path by which a program is started. This program's is that of what runs;
-// on a system that has no name for it, a file that was replaced is an error.
+// running returns the path from which to start a program. For this program it is the path of the
+// running file. On systems without such a path, it is an error if the file was replaced.
 func running(program string) (string, error) {
-	self, err := os.Executable() // as it was at the start
+	self, err := os.Executable() // the path at the start
 	if err != nil || program != self {
 		return program, nil
 	}
@@ -41,8 +41,8 @@ func running(program string) (string, error) {
 	return program, unchanged(program, started)
 }
 
-// library is the file of this code where that is a library, which the program only calls, and
-// otherwise "". One that was replaced is an error. Only Linux tells.
+// library returns the file of the shared library that contains this code, or "" if the code is in
+// the program itself. It is an error if the file was replaced. It works on Linux only.
 func library() (string, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	program, err2 := os.Readlink(itself)
@@ -60,7 +60,7 @@ func library() (string, error) {
 	return path, nil
 }
 
-// mapped is the file that the memory at an address is of, by what /proc/self/maps says; "" for none.
+// mapped returns the file that is mapped at an address according to /proc/self/maps, or "".
 func mapped(maps string, at uint64) string {
 	for line := range strings.Lines(maps) {
 		f := strings.Fields(line) // from-to rights offset device inode path
@@ -77,7 +77,7 @@ func mapped(maps string, at uint64) string {
 	return ""
 }
 
-// unchanged is an error where a file is no longer what it was.
+// unchanged returns an error if a file has changed.
 func unchanged(path string, was os.FileInfo) error {
 	is, err := os.Stat(path)
 	if err != nil {

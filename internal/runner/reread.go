@@ -11,16 +11,17 @@ import (
 	"eccbench/internal/verify"
 )
 
-// mostReread is the size of the inputs whose place another one takes. Of larger ones an
-// answer from memory is faster than the ceiling.
+// mostReread is the largest size of an input for reread. For larger inputs, an answer from memory
+// would exceed the ceiling anyway.
 const mostReread = 4 << 20
 
-// reread binds the implementation to a copy of the first input, has it answer, puts
-// another input of the same kind in the place of the copy, and has it answer again: it
-// must be about what is there now. Between the two its answer is overwritten, of which nothing may
-// be left, as an answer that is there already may be taken for that of a call which makes none. It says nothing where the clock does not run over the
-// reading of the input, nor where inputs are large or not views of the bytes they are
-// made of.
+// reread detects an implementation that reuses an earlier answer or input. It binds the
+// implementation to a copy of the first input and gets its answer. Then it poisons the answer,
+// which must leave nothing of it. Finally it overwrites the copy with another input of the same
+// kind: the next answer must be about the new bytes.
+//
+// It returns no evidence unless the scope is e2e, the input is small and repeats nothing, and the
+// input reads the shared bytes directly.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
 	left := r.t.Budget - r.clock.since(start)
 	if !r.t.Shared || r.t.extent(0).Size > 0 || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
@@ -53,14 +54,14 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	}
 	job, err := r.impl.Setup(in, r.t.Conditions)
 	if exhausted(err) {
-		return nil, nil // beside the other jobs
+		return nil, nil // there is no memory for one more job
 	}
 	if err != nil {
 		return nil, fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
 	}
 	defer job.Close()
 	answer := func(name string) (Out, error) {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Conditions.Threads)) // as when it is timed
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Conditions.Threads)) // as in the timed calls
 		job.Poison()
 		err := job.Do(nil)
 		if err == nil {
@@ -86,8 +87,8 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 			Diff: &verify.Diff{Where: "the answer as it is written", Want: given, Got: digest + " (to a copy of the input)"},
 		}}, nil
 	}
-	if job.Poison(); r.impl.About().Where == "cpu" { // a device's buffers may say nothing that can be read
-		if left, err := job.Out(); err == nil { // it may be nothing that an answer can be made of
+	if job.Poison(); r.impl.About().Where == "cpu" { // poisoned buffers of a device may be unreadable
+		if left, err := job.Out(); err == nil { // poisoned buffers may be no valid answer
 			now, err := r.b.digest(left, nil)
 			if err != nil {
 				return nil, r.undecoded(0, err)
@@ -119,8 +120,8 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	return all, nil
 }
 
-// another is the name and the bytes of an input of the same kind as the first, which done
-// lets go of, if any: nil where there is none.
+// another returns the name and the bytes of another input of the same kind, or nil bytes. The
+// caller calls done to release them, unless it is nil.
 func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
 	if len(r.files.inputs) > 1 {
 		mapped, err = mapFile(r.files.inputs[1])
@@ -134,14 +135,14 @@ func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err
 	if err != nil {
 		return "", nil, nil, err
 	}
-	done = func() { unmap(mapped); f.Close() } // nameless and in memory: nothing is lost
+	done = func() { unmap(mapped); f.Close() } // the file has no name and is in memory: nothing is lost
 	if _, err = r.b.share(names[1], f); err == nil {
 		mapped, err = mapFile(f)
 	}
 	return names[1], mapped, done, err
 }
 
-// isView reports whether an input that was made of bytes has changed with them.
+// isView reports whether an input changes with the bytes that it was attached to.
 func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 	f, err := newFile("what an input is now")
 	if err != nil {
@@ -156,7 +157,7 @@ func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 	return bytes.Equal(seen, now), err
 }
 
-// A region is memory that an input can be put in, and pinned.
+// A region is memory for an input, writable so that a device can pin it.
 type region struct {
 	file   *os.File
 	mapped []byte
@@ -177,5 +178,5 @@ func blank(size int64) (m region, err error) {
 
 func (m region) close() {
 	unmap(m.mapped)
-	m.file.Close() // nameless and in memory: nothing is lost
+	m.file.Close() // the file has no name and is in memory: nothing is lost
 }

@@ -17,16 +17,15 @@ import (
 
 // An Observer follows a run. Its methods are called from one goroutine.
 type Observer interface {
-	// Begin says that a cell is about to run, or that its input is being made
-	// when impl is "".
+	// Begin announces a cell that is about to run. If impl is "", it announces that the input is
+	// being made.
 	Begin(impl, input string)
-	// End hands over a finished cell. An error ends the run.
+	// End receives the record of a finished cell. An error ends the run.
 	End(bench.CellRecord) error
 }
 
-// Run runs the cells of a plan that are not done, input by input. It returns
-// the context's error when it was interrupted; the cells that ended before have
-// been handed over by then.
+// Run runs the unfinished cells of a plan, input by input. If it is interrupted, it returns the
+// context's error; the observer has received all cells that finished before.
 func Run(ctx context.Context, p Plan, o Observer) error {
 	p.shrunk = map[string]bool{}
 	for _, input := range p.Inputs {
@@ -44,8 +43,7 @@ func Run(ctx context.Context, p Plan, o Observer) error {
 	return nil
 }
 
-// rates are what the ceilings of one input were found to reach, by where they compute
-// and what their clock runs over.
+// rates are the measured speeds of the ceilings for one input, by device kind and scope.
 type rates map[ceilingKey]rate
 
 type ceilingKey struct {
@@ -53,15 +51,16 @@ type ceilingKey struct {
 	scope bench.Scope
 }
 
-// A rate is of bytes: a ceiling holds for whatever moves as many in the same place.
+// A rate is in bytes, so that a ceiling applies to all cells that move the same bytes in the same
+// place.
 type rate struct {
-	bytes float64 // read in a second, the median
-	// The least seconds that the calls give for a byte: the lower end of the interval of
-	// their median, and the quickest call.
+	bytes float64 // median bytes per second
+	// Lower bounds of the seconds per byte: the low end of the interval of the median, and the
+	// fastest call.
 	median, call float64
 }
 
-// A group is the cells of one input with what they share.
+// A group is the cells of one input, with their shared data.
 type group struct {
 	Plan
 	input    string
@@ -69,19 +68,19 @@ type group struct {
 	cost     bench.Cost
 	size     int64 // bytes of each variant in memory
 	variants []string
-	shared   []*os.File // one for each variant, none when they are streamed
-	extents  []extent   // of these
-	maker    Bench      // which makes them
-	hashes   []uint64   // of the shared inputs, once a worker may write to them
+	shared   []*os.File // one per variant; none if the inputs are streamed
+	extents  []extent   // of the shared files
+	maker    Bench      // the workload that makes the inputs
+	hashes   []uint64   // of the shared inputs, from before the first worker that may write to them
 	rates    rates      // of the ceilings
 	witness  string
-	answers  []*os.File // the witness's, one for each variant
-	refused  error      // why no cell of the group can run
-	files    []stamp    // what the variants are read from, as they were when the group began
+	answers  []*os.File // of the witness, one per variant
+	refused  error      // the reason why no cell of the group can run
+	files    []stamp    // the variants' files at the start of the group
 }
 
-// newGroup looks at the input of cells, which the last of them names: those before may be
-// ceilings, which read what another workload's inputs are made of.
+// newGroup describes the input of a list of cells. The last cell belongs to the workload that makes
+// the input; earlier cells may be ceilings.
 func (p Plan) newGroup(cells []cell) (*group, error) {
 	b, input := cells[len(cells)-1].bench, cells[0].input
 	cost, size, err := b.Describe(input)
@@ -101,7 +100,7 @@ func (p Plan) newGroup(cells []cell) (*group, error) {
 	return g, nil
 }
 
-// group runs cells of one input.
+// group runs the cells of one input.
 func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) error {
 	b, input := cells[len(cells)-1].bench, cells[0].input
 	g, err := p.newGroup(cells)
@@ -118,7 +117,7 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	for _, name := range g.variants {
 		paths = append(paths, b.Files(name)...)
 	}
-	slices.Sort(paths) // the variants of one file are all of it
+	slices.Sort(paths) // variants of one file list the same path
 	g.files = stampsOf(slices.Compact(paths))
 	if g.scope != bench.File && g.refused == nil {
 		o.Begin("", input)
@@ -128,7 +127,7 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 		if path := changed(g.files); path != "" {
 			g.refused = fmt.Errorf("input changed while it was read: %s", path)
 		}
-		g.files = nil // they are not read again
+		g.files = nil // the workers do not read them again
 	}
 	for _, c := range todo {
 		o.Begin(c.about.Name, input)
@@ -143,8 +142,8 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	return nil
 }
 
-// done reports whether a cell has a record already, and takes the ceiling from
-// that of a ceiling cell.
+// done reports whether a cell already has a record. It also takes the rate from the record of a
+// ceiling.
 func (g *group) done(c cell) bool {
 	if g.Done == nil {
 		return false
@@ -156,7 +155,7 @@ func (g *group) done(c cell) bool {
 	return ok
 }
 
-// noteCeiling records the rate of a ceiling in items per second, and its fastest possible rate.
+// noteCeiling records the rate of a ceiling, in items per second, and its fastest possible rate.
 func (g *group) noteCeiling(r bench.CellRecord, items float64) {
 	bytes := float64(r.Cost.Bytes)
 	at := ceilingKey{r.Where, r.Scope}
@@ -174,8 +173,8 @@ func (g *group) noteCeiling(r bench.CellRecord, items float64) {
 	}
 }
 
-// ceiling is the most items per second that a place can read of a cost; 0 when it is
-// not known.
+// ceiling returns the largest rate in items per second for a cost on a device kind, or 0 if
+// unknown.
 func (g *group) ceiling(where string, c bench.Cost) float64 {
 	if c.Bytes == 0 {
 		return 0
@@ -187,23 +186,23 @@ func (g *group) key(c cell) bench.CellKey {
 	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Setting: g.setting(c), Process: c.process}
 }
 
-// setting is what a cell runs under.
+// setting returns the setting of a cell.
 func (g *group) setting(c cell) bench.Setting {
 	return bench.Setting{Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Options: c.options}
 }
 
-// conditions are what the implementation of a cell is told.
+// conditions returns the conditions for the implementation of a cell.
 func (g *group) conditions(c cell) bench.Conditions {
 	return bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device}
 }
 
-// hot reports whether caches that would be emptied between the calls of an
-// implementation are not.
+// hot reports whether the caches of an implementation stay warm. On the CPU this applies to scope
+// file only.
 func (g *group) hot(a bench.About) bool {
 	return g.Hot && (a.Where != "cpu" || g.scope == bench.File)
 }
 
-// share makes the inputs of the group once, for all its workers.
+// share makes the inputs of the group, once for all workers.
 func (g *group) share(ctx context.Context) error {
 	g.extents = nil
 	for _, name := range g.variants {
@@ -224,7 +223,7 @@ func (g *group) share(ctx context.Context) error {
 	return nil
 }
 
-// run runs one cell and finishes its record.
+// run runs one cell and completes its record.
 func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	record, answers, err := g.work(ctx, c)
 	if err != nil {
@@ -232,7 +231,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		return record, err
 	}
 	if path := changed(g.files); path != "" {
-		// The answers are to one image or the other, or to neither.
+		// The answers may belong to either version of the image, or to neither.
 		g.refused = fmt.Errorf("input changed while it was measured: %s", path)
 		record = bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: g.refused.Error()}, PeakRSS: record.PeakRSS}
 		g.files = nil
@@ -256,8 +255,8 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		closeAll(answers)
 	} else {
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
-		// An answer that was accepted within limits is no yardstick for the next: only that
-		// of the reference is, by definition.
+		// An answer that was accepted within limits is no witness for the next implementation. Only
+		// the reference's is, because it follows the definition.
 		trusted := c.about.Foreign == nil && (c.bench.exact() || c.about.Name == c.bench.Reference())
 		if record.Status == verify.Verified && trusted && g.answers == nil {
 			g.witness, g.answers = c.about.Name, answers
@@ -272,24 +271,22 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	return record, nil
 }
 
-// fewInputs is how many inputs must rotate at least for a row without a flag.
+// fewInputs is the minimum number of inputs in rotation for a row without a flag.
 const fewInputs = 3
 
-// How many times as fast as the ceiling a cell may seem: in memory, where the median
-// of both counts, and on a disk, which others use too and which is not as fast every
-// time, as the ceiling's fastest call.
+// A cell is implausible if it is this many times faster than the ceiling. In memory both medians
+// count. On a disk, whose speed varies and which others use too, the ceiling's fastest call counts.
 const (
 	implausible       = 1.05
 	implausibleOnDisk = 1.5
 )
 
-// latency is what opening a file and waiting for its first bytes may take longer one
-// time than the other, in seconds. It says nothing of a rate.
+// latency is the allowed variation, in seconds, of opening a file and waiting for its first bytes.
+// It is independent of the rate.
 const latency = 0.01
 
-// implausible reports how many times as fast as the same bytes can be read a cell is,
-// and whether that cannot be: not even at the slow end of its interval and the fast
-// end of the ceiling's.
+// implausible returns the speed of a cell relative to its ceiling, and whether that is impossible.
+// It compares the slow end of the cell's interval with the fast end of the ceiling's.
 func (g *group) implausible(r *bench.CellRecord) (times float64, yes bool) {
 	ceiling := g.rates[ceilingKey{r.Where, r.Scope}]
 	if ceiling.median == 0 || r.Workload == g.Ceiling {
@@ -302,8 +299,7 @@ func (g *group) implausible(r *bench.CellRecord) (times float64, yes bool) {
 	return ceiling.median / r.Seconds.Median, ceiling.median > r.Seconds.Hi*implausible
 }
 
-// finish weighs the number of a verified cell, and notes what a reader should
-// know beside it.
+// finish checks the timing of a verified cell, and adds the flags that belong next to its figure.
 func (g *group) finish(r *bench.CellRecord, timed bool) {
 	if !timed {
 		return
@@ -332,14 +328,14 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	}
 }
 
-// The share of a call that a round trip to a peer takes: from the least on it is a flag, and from the
-// most on the number is not the peer's.
+// A round trip to a peer, as a share of a call: from leastFloor on it is a flag, from mostFloor on
+// the figure is not the peer's.
 const leastFloor, mostFloor = 0.01, 0.2
 
-// grace is how much longer than its limit a worker may take before it is killed.
+// grace is the extra time of a worker beyond its limit before it is killed.
 const grace = 10 * time.Second
 
-// work runs the worker of one cell, and returns the files with its answers too.
+// work runs the worker of one cell. It also returns the files with the worker's answers.
 func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File, error) {
 	if g.refused != nil {
 		return skipped(g.refused.Error()), nil, nil
@@ -384,8 +380,8 @@ func (p Plan) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// isa is the instruction set that an implementation takes: what was asked for, or
-// its fastest; "" where it has no choice.
+// isa returns the instruction set for an implementation: the requested one or its fastest, or "" if
+// it has no choice.
 func (p Plan) isa(a bench.About) string {
 	switch {
 	case len(a.ISAs) == 0:
@@ -398,11 +394,11 @@ func (p Plan) isa(a bench.About) string {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		f.Close() // nameless and in memory: nothing is lost
+		f.Close() // the files have no name and are in memory: nothing is lost
 	}
 }
 
-// Interrupted reports whether a run ended because its context did.
+// Interrupted reports whether an error is that of an ended context.
 func Interrupted(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

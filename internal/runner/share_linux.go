@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is how large the pages are that one entry of a page table of a higher level
-// stands for. Where they are of another size, they are not had.
+// hugePage is the usual size of a huge page: the range of one entry of a second-level page table.
+// Systems with another size get small pages.
 const hugePage = 2 << 20
 
-// memfdCreate is the system's call, but in tests.
+// memfdCreate is the system call; tests replace it.
 var memfdCreate = unix.MemfdCreate
 
-// newFile makes a file that has no name, so that nothing is left when the
-// process dies. On Linux it lives in memory, unless a sandbox denies that.
+// newFile makes a file without a name, so that the system frees it when the process dies. On Linux
+// it is in memory, unless a sandbox forbids that.
 func newFile(label string) (*os.File, error) {
 	fd, err := memfdCreate("eccbench "+label, unix.MFD_CLOEXEC)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EACCES) {
@@ -32,9 +32,9 @@ func newFile(label string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), label), nil
 }
 
-// enlarge makes a new file in memory so long, of huge pages where the kernel gives them,
-// as it does to large allocations of a process: what a reader pays for an address then
-// does not grow with the file, and it need not wait for every small page once.
+// enlarge extends a new file in memory, with huge pages if the kernel provides them. Huge pages
+// make shared inputs as fast to access as the large allocations of a process: fewer TLB misses and
+// fewer page faults.
 func enlarge(f *os.File, size int64) error {
 	if err := f.Truncate(size); err != nil {
 		return err
@@ -59,9 +59,9 @@ func enlarge(f *os.File, size int64) error {
 					return
 				}
 				for i := lo; i < hi; i += hugePage {
-					mapped[i] = 0 // a huge page takes the place of pages that are there
+					mapped[i] = 0 // touch a page: MADV_COLLAPSE only replaces existing pages
 				}
-				// By Linux 6.1 and later, where memory is not too scattered.
+				// Linux 6.1 and later do this if memory is not too fragmented.
 				if unix.Madvise(mapped[lo:hi], unix.MADV_COLLAPSE) != nil {
 					return
 				}
@@ -72,9 +72,9 @@ func enlarge(f *os.File, size int64) error {
 	return nil
 }
 
-// place is an address at which the huge pages of a mapped file can be mapped as such: a
-// multiple of their size. It is free, but for what is mapped by others in the meantime;
-// the kernel chooses another one then.
+// place returns a free address that is a multiple of the huge page size, so that the huge pages of
+// a file can be mapped as such. If another thread maps memory there first, the kernel chooses
+// another address.
 func place(size int64) unsafe.Pointer {
 	if size < hugePage {
 		return nil
@@ -84,12 +84,12 @@ func place(size int64) unsafe.Pointer {
 	if err != nil {
 		return nil
 	}
-	unix.MunmapPtr(free, n) // cannot fail: it was mapped so
+	unix.MunmapPtr(free, n) // cannot fail: it was just mapped
 	return unsafe.Add(free, -uintptr(free)%hugePage)
 }
 
-// populate has the pages of a mapped file at hand, so that the first call does not wait
-// for each of them. Where the kernel cannot (before Linux 5.14) it does.
+// populate reads in the pages of a mapped file, so that the first call does not wait for page
+// faults. Before Linux 5.14 it has no effect.
 func populate(mapped []byte) {
 	if len(mapped) > 0 {
 		unix.Madvise(mapped, unix.MADV_POPULATE_READ)

@@ -7,15 +7,14 @@ import (
 	"unsafe"
 )
 
-// newFile makes a file that has no name, so that nothing is left when the
-// process dies.
+// newFile makes a file without a name, so that the system frees it when the process dies.
 func newFile(string) (*os.File, error) { return namelessFile() }
 
-// enlarge makes a new file so long.
+// enlarge extends a new file.
 func enlarge(f *os.File, size int64) error { return f.Truncate(size) }
 
-// place leaves it to the kernel where to map a file.
+// place lets the kernel choose the address.
 func place(int64) unsafe.Pointer { return nil }
 
-// populate leaves it to the kernel when pages are at hand.
+// populate does nothing.
 func populate([]byte) {}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namelessFile makes a file in $TMPDIR that has no name.
+// namelessFile makes a file in $TMPDIR and removes its name.
 func namelessFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "eccbench-*")
 	if err != nil {
@@ -23,18 +23,18 @@ func namelessFile() (*os.File, error) {
 	return f, nil
 }
 
-// mapFile maps a whole file to read from.
+// mapFile maps a whole file for reading.
 func mapFile(f *os.File) ([]byte, error) { return mapExtent(f, extent{}, false) }
 
-// mapExtent maps a file as an extent says, read only unless a device has to pin it, which
-// drivers do with writable memory alone.
+// mapExtent maps a file with an extent. It maps it read-only unless a device has to pin it, because
+// drivers pin writable memory only.
 func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() == 0 {
-		return []byte{}, nil // what is empty cannot be mapped
+		return []byte{}, nil // an empty file cannot be mapped
 	}
 	protection := unix.PROT_READ
 	if toPin {
@@ -46,8 +46,8 @@ func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
 	return mapBytes(f, info.Size(), protection)
 }
 
-// mapRepeated maps a file of so many bytes, and behind it those from a place on again and
-// again: the same memory at many addresses.
+// mapRepeated maps a file of the given length, followed by repetitions of its bytes from e.From on.
+// The repetitions share the same memory.
 func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, error) {
 	room, err := unix.MmapPtr(-1, 0, place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -76,5 +76,5 @@ func unmap(mapped []byte) {
 	if len(mapped) == 0 {
 		return
 	}
-	unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped))) // nothing of the file is lost with it
+	unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped))) // the file keeps its content
 }

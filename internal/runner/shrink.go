@@ -9,15 +9,15 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Limits of the search for a smaller input that fails too.
+// Limits of the search for a smaller failing input.
 const (
 	shrinkTries = 200
 	shrinkTime  = 10 * time.Second
 )
 
-// shrink looks for a smaller input on which the implementation is still wrong,
-// starting from the one that the record's evidence names. It does so for the
-// first failure of an implementation only: the others are rarely of another kind.
+// shrink searches for a smaller input on which the implementation is still wrong, starting from the
+// failing input of the record. It does so only for the first failure of an implementation, because
+// later failures usually have the same cause.
 func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) string {
 	failing := g.input
 	if i := slices.IndexFunc(record.Evidence, func(e verify.Evidence) bool { return e.Diff != nil }); i >= 0 {
@@ -60,7 +60,7 @@ func (g *group) fails(ctx context.Context, c cell, input string) bool {
 	return err == nil && record.Status == verify.Wrong
 }
 
-// runAlone runs one cell of a group without inputs, and returns the time to make them.
+// runAlone runs one cell of a group without inputs. It also returns the time to make them.
 func (g *group) runAlone(ctx context.Context, c cell) (record bench.CellRecord, making time.Duration, err error) {
 	defer func() { closeAll(g.shared) }()
 	g.scope, g.refused = g.scopeOf(g.size, len(g.variants))

@@ -8,18 +8,18 @@ import (
 	"eccbench/internal/regular"
 )
 
-// A stamp tells a file from what it is when it has been changed or replaced.
+// A stamp identifies the content of a file, to detect a change.
 type stamp struct {
 	path string
-	info os.FileInfo // nil where there is none
+	info os.FileInfo // nil if the file does not exist
 	sum  [sha256.Size]byte
 }
 
-// small is how many bytes of files are read to tell whether they have changed: two writes
-// may be within one tick of a file system's clock.
+// small limits the bytes that are hashed to detect a change. Hashes are needed because two writes
+// can have the same modification time.
 const small = 1 << 20
 
-// stampsOf are those of files as they are now.
+// stampsOf returns the current stamps of files.
 func stampsOf(paths []string) []stamp {
 	var list []stamp
 	var read int64
@@ -29,7 +29,7 @@ func stampsOf(paths []string) []stamp {
 			s.info = info
 			if info.Mode().IsRegular() && read+info.Size() <= small {
 				read += info.Size()
-				data, _ := regular.ReadFile(path, small) // what cannot be read is found out by the worker
+				data, _ := regular.ReadFile(path, small) // the worker reports an unreadable file
 				s.sum = sha256.Sum256(data)
 			}
 		}
@@ -38,7 +38,7 @@ func stampsOf(paths []string) []stamp {
 	return list
 }
 
-// changed names the first file that is not what it was, "" for none.
+// changed names the first file that has changed, or "".
 func changed(was []stamp) string {
 	var paths []string
 	for _, s := range was {

@@ -13,23 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt makes this process the parent of what a worker leaves behind, so that it can be
-// found whatever session it has put itself in.
+// adopt makes this process the parent of all orphans of a worker, so that it can find them even in
+// another session.
 var adopt = sync.OnceFunc(func() {
-	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // by an older kernel they are left
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // older kernels lack this: orphans survive there
 })
 
-// awaitEnd returns when a child has ended. Its number is its own until it is waited for.
+// awaitEnd returns when a child has ended. The process number stays reserved until Wait.
 func awaitEnd(pid int) {
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 }
 
-// reapGroup waits for the members of a process group that has been killed, which have become this
-// process's children: not for long, as one may be in the middle of something that no signal ends.
+// reapGroup waits for the members of a killed process group, which this process has adopted. It
+// waits at most about a second, because an uninterruptible process may take longer.
 func reapGroup(group int) {
 	for range 1000 {
-		unix.Wait4(-group, nil, unix.WNOHANG, nil) // one becomes a child when its own parent has ended
+		unix.Wait4(-group, nil, unix.WNOHANG, nil) // a member becomes a child when its own parent ends
 		if errors.Is(unix.Kill(-group, 0), unix.ESRCH) {
 			return
 		}
@@ -37,21 +37,20 @@ func reapGroup(group int) {
 	}
 }
 
-// endStrays ends the processes with a mark in their environment that have become this
-// one's children, and then theirs.
+// endStrays kills adopted children with a mark in their environment, then their children in turn.
 func endStrays(mark string) {
 	const rounds = 100
 	for range rounds {
 		found, unsure := false, false
 		for _, pid := range children(os.Getpid()) {
 			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-			unsure = unsure || err == nil && len(environ) == 0 // it is being replaced by another program, or has ended
+			unsure = unsure || err == nil && len(environ) == 0 // empty while the process executes a new program or has ended
 			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+mark+"\x00")) {
 				continue
 			}
 			found = true
 			unix.Kill(pid, unix.SIGKILL)
-			for range rounds { // it may be in the middle of something that no signal ends
+			for range rounds { // it may be uninterruptible
 				if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == pid || errors.Is(err, unix.ECHILD) {
 					break
 				}
@@ -67,7 +66,7 @@ func endStrays(mark string) {
 	}
 }
 
-// children are the processes whose parent a process is.
+// children returns the child processes of a process.
 func children(of int) (pids []int) {
 	dir := fmt.Sprintf("/proc/%d/task/", of)
 	tasks, _ := os.ReadDir(dir)

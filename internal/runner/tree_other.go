@@ -2,10 +2,10 @@
 
 package runner
 
-// adopt does nothing: what a worker leaves behind in a session of its own goes on.
+// adopt does nothing: orphans of a worker in another session survive.
 func adopt() {}
 
-// awaitEnd returns at once: the end of a child cannot be seen without waiting for it.
+// awaitEnd returns at once: here the end of a child cannot be observed without reaping it.
 func awaitEnd(int) {}
 
 // reapGroup does nothing.

@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMemory is the memory that a process and those that it started hold for themselves, in files in
-// memory too, without those that are shared with it, of which some are mapped again and again; 0 when
-// it cannot be read. What a process shares with those that it started counts once.
+// ownMemory returns the bytes of a process and its descendants, including their own files in
+// memory, but without files shared with this process. Memory shared between the process and its
+// descendants counts once. The result is 0 if it cannot be read. Extents correct for inputs that
+// are mapped repeatedly.
 func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 	known := map[uint64]bool{}
 	var ours int64
@@ -27,8 +28,8 @@ func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 	var total int64
 	for list := []int{pid}; len(list) > 0; list = list[1:] {
 		status := fmt.Sprintf("/proc/%d/status", list[0])
-		// What is mapped but no longer open is seen by its pages alone, and what is not mapped
-		// by its file alone.
+		// Pages show files that are mapped but closed; sizes show files that are open but not
+		// mapped.
 		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(list[0], known)
 		total += kilobytes(procField(status, "RssAnon")) + max(0, mapped, files)
 		ours += files
@@ -37,11 +38,11 @@ func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 	return total
 }
 
-// blockSize is the unit of the blocks that a file takes.
+// blockSize is the unit of Stat_t.Blocks.
 const blockSize = 512
 
-// inFiles is the bytes of the nameless files in memory that a process has open, but for
-// the known ones. They are known then.
+// inFiles returns the bytes of the nameless files in memory that a process has open, without the
+// known ones. It marks them as known.
 func inFiles(pid int, known map[uint64]bool) (bytes int64) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	open, _ := os.ReadDir(dir)

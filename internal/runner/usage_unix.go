@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewestFiles is how many files the runtime and a short command have open.
+// fewestFiles is the number of files that the Go runtime and a short command open.
 const fewestFiles = 16
 
-// CheckLimits is why a program cannot begin: where hardly a file may be opened the runtime
-// itself gives up, with a dump.
+// CheckLimits returns an error if the limit of open files is too low. Without this check the
+// runtime would crash with a stack dump.
 func CheckLimits() error {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Cur < fewestFiles {
@@ -24,7 +24,7 @@ func CheckLimits() error {
 	return nil
 }
 
-// peakRSS is the largest resident set that a finished process had, in bytes.
+// peakRSS returns the largest resident set of a finished process, in bytes.
 func peakRSS(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -21,15 +21,16 @@ import (
 // eventsFD is the file descriptor of a worker's event pipe.
 const eventsFD = 3
 
-// files are the open files that came with a task.
+// files are the open files that belong to a task.
 type files struct{ answers, inputs, witness []*os.File }
 
-// ErrNoTask says that a worker was not started by a run.
+// ErrNoTask reports that the command was not started by a run.
 var ErrNoTask = errors.New("worker: no task on standard input: this command is started by eccbench itself")
 
-// Work is a worker process: it reads a task from stdin, does it, and writes
-// events to the inherited pipe; what it times, it times by the clock. It exits the process when stdin ends before the
-// task is done, because its parent is then gone. The benches are those with a peer, where the task has one.
+// Work is the main function of a worker process. It reads a task from stdin, runs it, and writes
+// events to the inherited pipe. It exits the process if stdin ends before the task is done, because
+// the parent has then died. benches returns the workloads, with the task's peer if it has one.
+// Samples are measured with clock.
 func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
@@ -57,11 +58,11 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 		return err
 	}
 	for fd := range len(t.Inputs)*3 + 1 {
-		syscall.CloseOnExec(eventsFD + fd) // they are for this process, not for what it starts
+		syscall.CloseOnExec(eventsFD + fd) // the worker's own child processes must not inherit them
 	}
 	pipe := os.NewFile(eventsFD, "events")
-	// Once the pipe is closed the parent closes our input, which must not end
-	// the process before its error is printed.
+	// When the pipe is closed, the parent closes our input. That must not end the process before it
+	// prints its error.
 	defer func() { cancel(); pipe.Close() }()
 	events := json.NewEncoder(pipe)
 	fd := uintptr(eventsFD)
@@ -85,16 +86,17 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 	if out.lost != nil {
 		return fmt.Errorf("worker: writing events: %w", out.lost)
 	}
-	cancel() // the parent closes our input as soon as it has the result
+	cancel() // the parent closes our input after the result
 	out.tell(event{Result: &record})
 	return out.lost
 }
 
-// A telling writes events from several goroutines: another one reports that a peer has not answered.
+// A telling writes events of several goroutines: a peer's timeout is reported from another
+// goroutine.
 type telling struct {
 	mu     sync.Mutex
 	events *json.Encoder
-	lost   error // the first failure
+	lost   error // the first error
 }
 
 func (t *telling) tell(e event) {
@@ -105,7 +107,7 @@ func (t *telling) tell(e event) {
 	}
 }
 
-// attach makes the task's inputs: of the shared bytes, or of their names.
+// attach makes the task's inputs, from the shared bytes or from their names.
 func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()
@@ -140,8 +142,7 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 	return inputs, detach, nil
 }
 
-// readWitnesses decodes the answers that someone else gave to each input. The process
-// ends before their files do.
+// readWitnesses decodes the witness answers. Their files stay open until the process ends.
 func (b *bound[In, Out]) readWitnesses(t Task, from []*os.File) ([]Out, error) {
 	var outs []Out
 	for i, f := range from {
@@ -154,12 +155,12 @@ func (b *bound[In, Out]) readWitnesses(t Task, from []*os.File) ([]Out, error) {
 	return outs, nil
 }
 
-// lost reports whether an error took a device away, which is no refusal; that
-// there is none to begin with is one.
+// lost reports whether an error made a device unusable. A missing device is not lost: it is a
+// reason to reject.
 func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
 
-// work does a task: set up one job for each input, time them in turn or call
-// each once, and check every answer that a call gave.
+// work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
+// every answer.
 func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files, tell teller) (bench.CellRecord, error) {
 	tell.phase(phaseSetup)
 	impl, err := b.find(t.Impl)
@@ -191,7 +192,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	return r.record, nil
 }
 
-// run takes a trial through its phases.
+// run runs the phases of a trial.
 func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
 	used := r.ownMemory()
 	if err := r.setup(); err != nil {
@@ -209,8 +210,8 @@ func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
 	return r.check(tell)
 }
 
-// unanswered returns the record of a trial that was skipped, or whose peer gave no answer. Other errors
-// end the worker.
+// unanswered returns the record of a trial that was skipped, or whose peer gave no answer. Other
+// errors end the worker.
 func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 	var refused errRefused
 	var peer *peers.Error

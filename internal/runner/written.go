@@ -14,11 +14,11 @@ import (
 	"eccbench/internal/verify"
 )
 
-// writable reports whether the workers of an implementation map their inputs so that they
-// can write to them, because a device has to pin them.
+// writable reports whether workers map their inputs as writable memory. A device needs that to pin
+// them.
 func writable(a bench.About) bool { return a.Where != "cpu" }
 
-// hash notes what the shared inputs are before the first worker that may write to them.
+// hash records the content of the shared inputs before the first worker that may write to them.
 func (g *group) hash(c cell) error {
 	if !writable(c.about) || g.hashes != nil {
 		return nil
@@ -33,8 +33,8 @@ func (g *group) hash(c cell) error {
 	return nil
 }
 
-// restore finds out whether a worker wrote to an input that others share with it. Then its
-// cell is WRONG, whatever became of it, and the inputs are made anew for the next cells.
+// restore detects a worker that wrote to a shared input. Its cell becomes WRONG, regardless of its
+// result, and the inputs are made again for the next cells.
 func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error {
 	if !writable(c.about) {
 		return nil
@@ -68,7 +68,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error 
 	return nil
 }
 
-// hashFile is a hash of what is in a file, by all cores.
+// hashFile hashes the content of a file on all cores.
 func hashFile(f *os.File) (uint64, error) {
 	mapped, err := mapFile(f)
 	if err != nil {
@@ -98,7 +98,7 @@ func hashFile(f *os.File) (uint64, error) {
 	return grid.Hash(all), nil
 }
 
-// firstByte is the first byte in which two files differ.
+// firstByte returns the first difference between two files.
 func firstByte(want, got *os.File) (*verify.Diff, error) {
 	was, err := mapFile(want)
 	if err != nil {

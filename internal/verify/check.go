@@ -9,40 +9,40 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A Question is one answer to be checked, with what may be spent on it.
+// A Question is one answer to check, with the budget for the check.
 type Question[In, Out any] struct {
 	Name    string         // the input's name
 	In      In             // the input
 	Out     Out            // the answer to check
-	Others  []Witness[Out] // answers that others gave to the same input
+	Others  []Witness[Out] // answers of other implementations to the same input
 	Ask     Ask[In, Out]   // answers derived questions
-	PerCall time.Duration  // what one answer about In takes
-	Budget  time.Duration  // what the laws may take together
-	// Spare is what of the budget the laws may take that are tried although an independent
-	// witness has confirmed the answer, those before them included; 0 for all of it.
+	PerCall time.Duration  // the time of one answer about In
+	Budget  time.Duration  // the time for all laws together
+	// Spare is the part of the budget for laws that run after an independent witness has confirmed
+	// the answer. Laws that ran before count against it. 0 means the whole budget.
 	Spare time.Duration
-	// Thorough tries every law that fits the budget. Without it the laws stop
-	// at the first independent witness.
+	// Thorough tries every law that fits the budget. Otherwise the check stops at the first
+	// independent witness.
 	Thorough bool
-	// Now is the clock that the budget is of, nil for the machine's.
+	// Now is the clock that measures the budget; nil means the machine's clock.
 	Now func() time.Time
-	// AnswerMemory is the memory in bytes that one answer about In takes, and Free returns what a
-	// law may take; nil for no limit.
+	// AnswerMemory is the number of bytes that one answer about In takes. Free returns the bytes
+	// that a law may allocate; nil means no limit.
 	AnswerMemory int64
 	Free         func() int64
 }
 
-// A Witness is an answer that something else gave to the same input.
+// A Witness is an answer of another implementation to the same input.
 type Witness[Out any] struct {
-	By  string // the implementation that gave it
+	By  string // the implementation
 	Out Out
-	// Checked says that the answer was put to the laws before.
+	// Checked means that the laws were already tried on this answer.
 	Checked bool
 }
 
-// Check tries the witnesses of the policy on one answer: the closed form, the answers of others,
-// then the laws in order while they fit the budget. It stops at the first contradiction, and
-// without Thorough at the first independent confirmation.
+// Check tries the witnesses of the policy on one answer: the closed form, the answers of other
+// implementations, then the laws in order while they fit the budget. It stops at the first
+// contradiction. Unless Thorough is set, it also stops at the first independent confirmation.
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 	c := p.Begin(q)
 	all := c.Confirm()
@@ -58,13 +58,13 @@ type Checking[In, Out any] struct {
 	q Question[In, Out]
 
 	next        int    // the law to try next
-	agreed      string // an implementation with the same answer, whose answer passed the laws
+	agreed      string // an implementation with the same answer, which already passed the laws
 	left, spare time.Duration
 	confirmed   bool // by an independent witness
 	stopped     bool // by a contradiction
 }
 
-// Begin begins a check.
+// Begin starts a check.
 func (p Policy[In, Out]) Begin(q Question[In, Out]) *Checking[In, Out] {
 	if q.Spare == 0 {
 		q.Spare = q.Budget
@@ -101,11 +101,11 @@ func (c *Checking[In, Out]) Confirm() (all []Evidence) {
 	return all
 }
 
-// Spend lowers the time that the laws may still take.
+// Spend lowers the time that is left for the laws.
 func (c *Checking[In, Out]) Spend(most time.Duration) { c.left = min(c.left, most) }
 
-// Rest tries the laws that Confirm left, which need not be tried for a verdict. It calls
-// trying, unless that is nil, with the name of each before it is tried, and with the evidence so far.
+// Rest tries the laws that Confirm left; the verdict does not depend on them. Before each law it
+// calls trying, unless that is nil, with the law's name and the evidence so far.
 func (c *Checking[In, Out]) Rest(trying func(law string, before []Evidence)) (all []Evidence) {
 	for !c.stopped && c.next < len(c.p.Laws) {
 		all = append(all, c.try(func(law string) {
@@ -117,8 +117,9 @@ func (c *Checking[In, Out]) Rest(trying func(law string, before []Evidence)) (al
 	return all
 }
 
-// try tries the next law and returns its evidence: none where the law does not apply. A law that
-// looks at the answer alone is not tried on an answer that passed it as another's.
+// try tries the next law and returns its evidence, or none if the law does not apply. It skips a
+// law that examines only the answer if the same answer already passed it for another
+// implementation.
 func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	law := c.p.Laws[c.next]
 	c.next++
@@ -146,7 +147,7 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	}
 	start := c.q.Now()
 	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
-	// The time that a law took counts where it is longer than the estimate.
+	// A law that exceeds its estimate is charged its real time.
 	took := max(cost, c.q.Now().Sub(start))
 	c.left, c.spare = c.left-took, c.spare-took
 	if errors.Is(err, ErrNotApplicable) {
@@ -161,14 +162,14 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	return []Evidence{c.evidence(law, d, m)}
 }
 
-// evidence is the statement of a witness that was tried.
+// evidence records the result of a witness.
 func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
 	c.confirmed = c.confirmed || w.Independent && d == nil
 	c.stopped = d != nil
 	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note, Drawn: w.Drawn}
 }
 
-// cost is what a law takes, about.
+// cost estimates the time of a law.
 func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
 	cost := time.Duration(l.Calls * float64(perCall))
 	if l.Work != nil {
@@ -177,7 +178,7 @@ func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
 	return cost
 }
 
-// memory is an upper bound of the bytes that a law takes with the answers that it asks for.
+// memory returns an upper bound of the bytes that a law allocates, its derived answers included.
 func (l Law[In, Out]) memory(in In, answer int64) int64 {
 	need := int64(math.Ceil(l.Calls)) * answer
 	if l.Memory != nil {
@@ -186,9 +187,9 @@ func (l Law[In, Out]) memory(in In, answer int64) int64 {
 	return need
 }
 
-// Costs are what the cheapest independent law takes on an answer about an input, about, and
-// what those laws take together that fit so much time, in their order; 0 where there are
-// none.
+// Costs estimates two times for an answer about an input: that of the cheapest independent law, and
+// the total of the laws that fit, in order, into the spare time. Either is 0 if there is no such
+// law.
 func (p Policy[In, Out]) Costs(in In, perCall, spare time.Duration) (independent, fitting time.Duration) {
 	for _, l := range p.Laws {
 		cost := l.cost(in, perCall)

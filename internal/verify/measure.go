@@ -8,26 +8,26 @@ import (
 	"strconv"
 )
 
-// A Measure is how far an answer is from what it is held to, in one respect: its
-// largest error, a residual, an angle.
+// A Measure is the distance of an answer from its target in one respect: a largest error, a
+// residual, an angle.
 type Measure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	Limit float64 `json:"limit"`          // the most that a right answer may have
-	Unit  string  `json:"unit,omitempty"` // "" for none
-	At    string  `json:"at,omitempty"`   // where the value was found
-	// Aside says that the measure is for records: tables and lines go without it.
+	Limit float64 `json:"limit"`          // the largest value of a right answer
+	Unit  string  `json:"unit,omitempty"` // "" means none
+	At    string  `json:"at,omitempty"`   // the place of the value
+	// Aside means that only records contain the measure: tables and lines omit it.
 	Aside bool `json:"aside,omitempty"`
 }
 
-// Within reports whether the value keeps the limit. NaN does not.
+// Within reports whether the value keeps the limit. NaN does not keep it.
 func (m Measure) Within() bool { return m.Value <= m.Limit }
 
-// Below reports whether a value is beyond the measure's, as one that is no number is: such a one
-// stays, and is below none.
+// Below reports whether a value exceeds the measure's value, or is NaN. A measure that is NaN is
+// below no value, so that the first NaN is kept.
 func (m Measure) Below(value float64) bool { return !math.IsNaN(m.Value) && !(value <= m.Value) }
 
-// Share is the value as a share of its limit, +Inf where it cannot be said.
+// Share returns the value divided by its limit, or +Inf if that is undefined.
 func (m Measure) Share() float64 {
 	share := m.Value / m.Limit
 	switch {
@@ -39,7 +39,7 @@ func (m Measure) Share() float64 {
 	return share
 }
 
-// String is the measure with its limit: "largest error 1.2e-07 of at most 1e-06".
+// String formats the measure with its limit: "largest error 1.2e-07 of at most 1e-06".
 func (m Measure) String() string {
 	return fmt.Sprintf("%s %s of at most %s", m.Name, m.number(m.Value), m.number(m.Limit))
 }
@@ -52,8 +52,8 @@ func (m Measure) number(v float64) string {
 	return s
 }
 
-// MarshalJSON writes a value or limit that is no number as the largest there is: JSON
-// has none, and neither is within any limit.
+// MarshalJSON writes NaN and infinities as ±MaxFloat64, because JSON has neither. MaxFloat64 still
+// exceeds every limit.
 func (m Measure) MarshalJSON() ([]byte, error) {
 	type plain Measure // without this method
 	finite := func(v float64) float64 {
@@ -69,8 +69,8 @@ func (m Measure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(m))
 }
 
-// Worst is of each name the measure that is the largest share of its limit, in the
-// order in which the names first came.
+// Worst returns, for each name, the measure with the largest share of its limit. The names keep the
+// order of their first appearance.
 func Worst(lists ...[]Measure) []Measure {
 	var worst []Measure
 	for _, list := range lists {
@@ -86,8 +86,7 @@ func Worst(lists ...[]Measure) []Measure {
 	return worst
 }
 
-// firstViolation returns the first measure that does not keep its limit, as a disagreement; nil when
-// all do.
+// firstViolation returns the first measure that exceeds its limit as a Diff, or nil.
 func firstViolation(list []Measure) *Diff {
 	for _, m := range list {
 		if m.Within() {

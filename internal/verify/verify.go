@@ -1,6 +1,7 @@
-// Package verify decides whether an answer is right. A Policy holds the witnesses of a question:
-// closed forms, agreement with another implementation, and laws that need no reference. A Verdict
-// carries their results.
+// Package verify decides whether an answer is right. A Policy lists the witnesses of a question:
+// closed forms, agreement with another implementation, and laws that need no reference. Check tries
+// them on an answer, and Judge turns their evidence into a Verdict. It knows no workload: those
+// define the policies.
 package verify
 
 import (
@@ -10,14 +11,14 @@ import (
 	"time"
 )
 
-// A Status is what became of one cell of a run.
+// A Status is the outcome of one cell of a run.
 type Status string
 
-// The statuses. Only Verified earns a plain number.
+// The statuses. Only Verified is printed as a plain number.
 const (
 	Verified    Status = "VERIFIED"    // an independent witness confirmed the timed answers
 	Wrong       Status = "WRONG"       // a witness contradicts an answer
-	Unverified  Status = "UNVERIFIED"  // no affordable witness
+	Unverified  Status = "UNVERIFIED"  // no affordable independent witness
 	Mistrusted  Status = "MISTRUSTED"  // confirmed, but the data would let a wrong program pass
 	Implausible Status = "IMPLAUSIBLE" // faster than the measured ceiling
 	Noisy       Status = "NOISY"       // confirmed, but the interval is too wide to quote
@@ -26,8 +27,8 @@ const (
 	Timeout     Status = "TIMEOUT"     // the worker was stopped at the time limit
 )
 
-// WidestQuoted is the half-width of the interval of a median, as a share of it, from
-// which a number is NOISY.
+// WidestQuoted is the largest half-width of a median's interval, relative to the median. A wider
+// interval makes the cell NOISY.
 const WidestQuoted = 0.10
 
 // Statuses lists every status.
@@ -35,56 +36,51 @@ func Statuses() []Status {
 	return []Status{Verified, Wrong, Unverified, Mistrusted, Implausible, Noisy, Skipped, Crashed, Timeout}
 }
 
-// A Diff is the first disagreement between the answer that was expected and the
-// one that was given.
+// A Diff is the first disagreement between the expected and the given answer.
 type Diff struct {
 	Where   string `json:"where"`             // the place, such as "level 17 (value 17)"
-	Want    string `json:"want"`              // what the witness says
-	Got     string `json:"got"`               // what the implementation answered
-	Context string `json:"context,omitempty"` // the input around the place
+	Want    string `json:"want"`              // the value by the witness
+	Got     string `json:"got"`               // the value of the implementation
+	Context string `json:"context,omitempty"` // the input near the place
 }
 
-// String is the diff on one line, without its context.
+// String formats the diff on one line, without its context.
 func (d *Diff) String() string {
 	return fmt.Sprintf("%s: want %s, got %s", d.Where, d.Want, d.Got)
 }
 
-// Ask answers a question about an input derived from the one under test, by the
-// implementation under test.
+// Ask runs the implementation under test on an input derived from the original one.
 type Ask[In, Out any] func(In) (Out, error)
 
-// A Law is a relation that every right answer keeps.
+// A Law is a property that every right answer has.
 type Law[In, Out any] struct {
 	Name string
-	// Note is what the evidence says of the law when it was tried, such as the seed
-	// of what it draws.
+	// Note is added to the evidence of the law, such as the seed of its random numbers.
 	Note string
-	// Drawn says that the note has a number that is drawn anew each time, which is no part of a result.
+	// Drawn means that the note contains a random number, which is not part of a result.
 	Drawn bool
-	// Independent says that the law ties the answer to its input by means of
-	// its own, so that it may stand as the witness of an answer. A law that a
-	// constant would keep is not.
+	// Independent means that the law derives the answer from its input by another method, so that
+	// it can serve as a witness. A law that a constant answer satisfies is not independent.
 	Independent bool
-	// Applies means that the law applies to at least one adversarial input, for every implementation:
-	// a law that applies to none is broken.
+	// Applies means that the law applies to at least one adversarial input, for every
+	// implementation. If it then applies to none, the law is broken.
 	Applies bool
-	// Calls is how many answers the law asks for, in units of one answer about
-	// the input itself; Work estimates what the law computes on its own.
+	// Calls is the number of answers that the law requests, in units of one answer about the input
+	// itself. Work estimates the law's own time.
 	Calls float64
 	Work  func(In) time.Duration
-	// Memory is an upper bound of the bytes that the law takes on its own, without the answers
-	// that it asks for; nil where it takes some slabs and tables, SlabMemory at most.
+	// Memory returns an upper bound of the law's own bytes, without the answers that it requests.
+	// It is nil if SlabMemory is enough.
 	Memory func(In) int64
-	// Check returns the first violation, nil when the law holds, and an error
-	// when it could not be tried: ErrNotApplicable when the input has no such
-	// relation.
+	// Check returns the first violation, or nil if the law holds. Its error is ErrNotApplicable if
+	// the law does not apply to the input; another error means that it could not be tried.
 	Check func(in In, out Out, ask Ask[In, Out]) (*Diff, error)
-	// Measure takes the place of Check where the law holds within limits: it is
-	// violated by the first measure beyond its own.
+	// Measure replaces Check for a law that holds within limits. The first measure above its limit
+	// is the violation.
 	Measure func(in In, out Out, ask Ask[In, Out]) ([]Measure, error)
 }
 
-// Bounded states the memory of the laws that state none.
+// Bounded sets the memory bound of the laws that have none.
 func Bounded[In, Out any](laws []Law[In, Out], memory func(In) int64) []Law[In, Out] {
 	for i := range laws {
 		if laws[i].Memory == nil {
@@ -94,10 +90,10 @@ func Bounded[In, Out any](laws []Law[In, Out], memory func(In) int64) []Law[In, 
 	return laws
 }
 
-// SlabMemory bounds the memory in bytes of a law that states none.
+// SlabMemory bounds the memory of a law without its own bound, in bytes.
 const SlabMemory = 128 << 20
 
-// Try is where an answer is not what the law says, nil for nowhere, and what was measured.
+// Try checks the law on an answer. It returns the first violation, or nil, and the measures.
 func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, error) {
 	if l.Measure == nil {
 		d, err := l.Check(in, out, ask)
@@ -107,10 +103,10 @@ func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, e
 	return firstViolation(list), list, err
 }
 
-// ErrNotApplicable says that a law has nothing to say about an input.
+// ErrNotApplicable reports that a law does not apply to an input.
 var ErrNotApplicable = errors.New("law does not apply")
 
-// An UndecidedError is why a law neither confirms nor contradicts an answer.
+// An UndecidedError is the reason why a law neither confirms nor contradicts an answer.
 type UndecidedError struct{ why string }
 
 // Undecided makes an UndecidedError.
@@ -119,17 +115,17 @@ func Undecided(format string, args ...any) error { return UndecidedError{fmt.Spr
 // Error returns the reason.
 func (e UndecidedError) Error() string { return e.why }
 
-// A Policy says when an answer is right.
+// A Policy defines when an answer is right.
 type Policy[In, Out any] struct {
-	// Agree returns the first disagreement between two answers, nil when they
-	// are the same. Answers that agree are written as the same bytes.
+	// Agree returns the first disagreement between two answers, or nil if they are equal. Answers
+	// that agree encode to the same bytes.
 	Agree func(in In, want, got Out) *Diff
-	// Distance takes the place of Agree where answers may differ within limits: how far
-	// the second is from the first, which is right or nearer to it. They disagree by the
-	// first measure beyond its limit. An answer that was accepted so is no yardstick for
-	// the next, and two answers of other bytes may both be right.
+	// Distance replaces Agree if right answers may differ within limits. It measures the distance
+	// of got from want, which is right or more accurate. The first measure above its limit is the
+	// disagreement. An answer accepted this way is no reference for the next one, and two answers
+	// with different bytes may both be right.
 	Distance func(in In, want, got Out) []Measure
-	// Known gives the answer that follows from the input's name alone.
+	// Known returns the answer that follows from the input's name alone (a closed form).
 	Known func(name string, in In) (Out, bool)
 	// Laws are tried in order.
 	Laws []Law[In, Out]
@@ -137,12 +133,11 @@ type Policy[In, Out any] struct {
 	Weak func(in In, out Out) string
 }
 
-// Exact reports whether two right answers are always the same, so that their digests
-// tell whether they agree.
+// Exact reports whether right answers are always equal, so that comparing digests is enough.
 func (p Policy[In, Out]) Exact() bool { return p.Distance == nil }
 
-// Compare holds an answer to another one: the first disagreement, nil for none, and
-// what was measured.
+// Compare compares an answer with a reference. It returns the first disagreement, or nil, and the
+// measures.
 func (p Policy[In, Out]) Compare(in In, want, got Out) (*Diff, []Measure) {
 	if p.Exact() {
 		return p.Agree(in, want, got), nil
@@ -151,33 +146,32 @@ func (p Policy[In, Out]) Compare(in In, want, got Out) (*Diff, []Measure) {
 	return firstViolation(list), list
 }
 
-// Evidence is one witness's statement about one input.
+// Evidence is the result of one witness on one input.
 type Evidence struct {
 	Input   string `json:"input"`
 	Witness string `json:"witness"` // "closed form", "agrees with naive", or a law's name
 	Passed  bool   `json:"passed"`
-	// Independent witnesses tie the answer to the input by means of their own.
+	// Independent means that the witness derives the answer from the input by another method.
 	Independent bool  `json:"independent"`
 	Diff        *Diff `json:"diff,omitempty"`
-	// Measures are what was measured, where the witness allows a distance.
+	// Measures lists the measured distances, if the witness allows a distance.
 	Measures []Measure `json:"measures,omitempty"`
 	Drawn    bool      `json:"-"`              // Law.Drawn
-	Note     string    `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil; else the law's own
+	Note     string    `json:"note,omitempty"` // the reason if the witness was not tried; else the law's own
 }
 
-// A Verdict is a status with what it rests on.
+// A Verdict is a status with its evidence.
 type Verdict struct {
 	Status    Status     `json:"status"`
 	Reason    string     `json:"reason,omitempty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
-	Reproduce string     `json:"reproduce,omitempty"` // the command that shows a failure again
-	// Measures are the worst of the evidence's, by name.
+	Reproduce string     `json:"reproduce,omitempty"` // the command that reproduces a failure
+	// Measures lists the worst measure of each name in the evidence.
 	Measures []Measure `json:"measures,omitempty"`
 }
 
-// Judge weighs the evidence about the inputs of one cell: WRONG when a witness
-// contradicts, VERIFIED when every input has an independent witness that
-// confirms, else UNVERIFIED.
+// Judge weighs the evidence about the inputs of one cell. The verdict is WRONG if a witness
+// contradicts, VERIFIED if an independent witness confirms every input, else UNVERIFIED.
 func Judge(inputs []string, evidence []Evidence) Verdict {
 	v := Verdict{Evidence: evidence}
 	confirmed := map[string]bool{}
@@ -212,7 +206,7 @@ func Judge(inputs []string, evidence []Evidence) Verdict {
 	return v
 }
 
-// String is the statement on one line.
+// String formats the evidence on one line.
 func (e Evidence) String() string {
 	witness := e.Witness
 	if e.Note != "" {

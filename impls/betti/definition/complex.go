@@ -7,18 +7,19 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A chain is cells with their coefficients.
+// A chain is a sum of cells with coefficients.
 type chain []ranks.Term
 
-// A complex is cells by dimension, each with its boundary over the integers.
+// A complex is a cell complex: the number of cells by dimension, and their boundaries over the
+// integers.
 type complex struct {
 	count    [4]int64
 	boundary [4][]chain
 }
 
-// newComplex is the complex of the voxels inside with all their faces.
+// newComplex returns the complex of the voxels inside, with all their faces.
 func newComplex(depth, height, width int64, inside func(z, y, x int64) bool) *complex {
-	// Twice the coordinates: odd ones are within a voxel, even ones between two.
+	// Doubled coordinates: odd ones are within a voxel, even ones between two.
 	d, h, w := 2*depth+1, 2*height+1, 2*width+1
 	there := make([]bool, d*h*w)
 	for z := range depth {
@@ -40,8 +41,7 @@ func newComplex(depth, height, width int64, inside func(z, y, x int64) bool) *co
 	return complexOf(there, h, w)
 }
 
-// complexOf is the complex of the cells that are there, at twice their coordinates in planes
-// of h × w.
+// complexOf returns the complex of the present cells, at doubled coordinates in planes of h × w.
 func complexOf(there []bool, h, w int64) *complex {
 	c := &complex{}
 	id := make([]uint32, len(there))
@@ -57,7 +57,7 @@ func complexOf(there []bool, h, w int64) *complex {
 			continue
 		}
 		var b chain
-		sign := int64(1) // of the face behind along the next axis that the cell spans
+		sign := int64(1) // sign of the far face along the next axis that the cell spans
 		for _, axis := range [3]struct{ place, step int64 }{{at % w, 1}, {at / w % h, w}, {at / w / h, w * h}} {
 			if axis.place%2 == 1 {
 				b = append(b, ranks.Term{Row: id[at+axis.step], Times: sign}, ranks.Term{Row: id[at-axis.step], Times: -sign})
@@ -70,7 +70,7 @@ func complexOf(there []bool, h, w int64) *complex {
 	return c
 }
 
-// numbers are those over every field, which are the same.
+// numbers returns the Betti numbers, which must be equal over all fields.
 func (c *complex) numbers() (n betti.Numbers, err error) {
 	for i, p := range fields() {
 		over, err := c.betti(p)
@@ -85,9 +85,9 @@ func (c *complex) numbers() (n betti.Numbers, err error) {
 	return n, nil
 }
 
-// betti are the numbers over the field of p elements.
+// betti returns the Betti numbers over the field of p elements.
 func (c *complex) betti(p int64) (betti.Numbers, error) {
-	var rank [5]int64 // of the boundaries of each dimension
+	var rank [5]int64 // of the boundary matrix of each dimension
 	for dim := 1; dim <= 3; dim++ {
 		rank[dim] = c.rank(dim, p)
 	}
@@ -101,7 +101,7 @@ func (c *complex) betti(p int64) (betti.Numbers, error) {
 	return betti.Numbers{B0: b[0], B1: b[1], B2: b[2]}, nil
 }
 
-// rank is that of a boundary matrix.
+// rank returns the rank of a boundary matrix.
 func (c *complex) rank(dim int, p int64) int64 {
 	rank, _ := ranks.Of(c.count[dim-1], int64(len(c.boundary[dim])), p, func(i int64, list []ranks.Term) []ranks.Term {
 		return append(list, c.boundary[dim][i]...)

@@ -1,5 +1,5 @@
-// Package definition counts Betti numbers as they are defined: by the ranks of the boundary
-// matrices of the complex of cells, over two fields.
+// Package definition computes Betti numbers by their definition: from the ranks of the boundary
+// matrices of the cell complex, over two fields. It is the reference for small images.
 package definition
 
 import (
@@ -11,19 +11,19 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// voxelNS is what a voxel costs, for the estimate in a refusal, and voxelBytes what it takes.
+// voxelNS and voxelBytes are the estimated time and memory per voxel.
 const (
 	voxelNS    = 100_000
 	voxelBytes = 4000
 )
 
-// most is how many voxels it takes: elimination fills matrices.
+// most is the largest number of voxels, because elimination fills matrices.
 const most = 1 << 15
 
-// fields are the orders of the fields. Where a set has torsion of order 2 the ranks differ.
+// fields returns the orders of the fields. Torsion of order 2 would make the ranks differ.
 func fields() [2]int64 { return [2]int64{2, 1<<31 - 1} }
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -36,7 +36,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes too many cells.
+// CanDo rejects an image with too many cells.
 func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	n := in.Shape().Voxels()
 	if n > most {
@@ -48,7 +48,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
 }
 
-// Setup allocates nothing: matrices are made anew each time.
+// Setup allocates nothing, because Do builds the matrices each time.
 func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
 	return &job{in: in, out: betti.Poisoned}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/betti/duality.h): the bits of a tile
-// are joined in shared memory, and then those of neighbouring tiles at their faces.
+// OnDevice runs the method on an NVIDIA device (kernels/betti/duality.h). It joins the bits of a
+// tile in shared memory, and then those of neighbouring tiles at their faces.
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
@@ -22,42 +22,42 @@ func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Num
 	}
 }
 
-// Shape of the kernels' work (kernels/betti/duality.h).
+// Sizes of the kernels' work (kernels/betti/duality.h).
 const (
-	tileWords     = 1024 // of 64 voxels of a row
-	packRows      = 32   // of a warp
+	tileWords     = 1024 // words of 64 voxels of a row
+	packRows      = 32   // rows per warp
 	packBlock     = 256  // threads
 	setBlock      = 256
 	aroundBlock   = 512
 	seamBlock     = 128
 	cutBlock      = 256
 	seamBytes     = 4 + 8*2000
-	queueBytes    = 256 // of a warp
+	queueBytes    = 256 // bytes per warp
 	bundleNodes   = 32
-	shadow        = 4 // bytes of a node
+	shadow        = 4 // bytes per node
 	mostAxis      = math.MaxInt32 / 8
-	flatPlanes    = 2 // of a tile of a flat image
+	flatPlanes    = 2 // planes of a tile of a flat image
 	deepPlanes    = 32
 	flatFaceNodes = 2*32 + 2*256
 	deepFaceNodes = 2*32*16 + 2*32*16 + 2*256
 	aroundNodes   = 2*32*32 + 2*32*32 + 2*1024
 )
 
-// tiling is how an image is cut into tiles.
+// tiling divides an image into tiles.
 type tiling struct {
 	d, h, w    int64
 	tz, ty, tx int64
-	planes     int64 // of a tile
-	hollow     bool  // whether there can be cavities
-	rows       bool  // whether slices of the image are rows of its one plane
+	planes     int64 // planes per tile
+	hollow     bool  // whether cavities are possible
+	rows       bool  // whether slices of the image are rows of its only plane
 
-	first, last bool // whether the image goes on before the first slice of a part, and after its last one
+	first, last bool // whether the image continues before the first slice, and after the last slice, of a part
 }
 
 func tile(s grid.Shape) tiling {
 	t := tiling{planes: deepPlanes}
 	t.d, t.h, t.w = ecc.Stack(s)
-	if t.h == 1 { // planes of one row are the rows of one plane
+	if t.h == 1 { // planes of one row become the rows of one plane
 		t.d, t.h, t.rows = 1, t.d, true
 	}
 	if t.d <= flatPlanes {
@@ -67,7 +67,7 @@ func tile(s grid.Shape) tiling {
 	return t.cut()
 }
 
-// cut has as many tiles as there are planes and rows.
+// cut sets the number of tiles along each axis.
 func (t tiling) cut() tiling {
 	t.tz, t.ty, t.tx = grid.CeilDiv(t.d, t.planes), grid.CeilDiv(t.h, tileWords/t.planes), words(t.w)
 	return t
@@ -75,7 +75,7 @@ func (t tiling) cut() tiling {
 
 func (t tiling) tiles() int64 { return t.tz * t.ty * t.tx }
 
-// faceNodes is how many nodes there are at the faces of a tile.
+// faceNodes returns the number of nodes at the faces of a tile.
 func (t tiling) faceNodes() int64 {
 	switch {
 	case t.hollow:
@@ -89,7 +89,7 @@ func (t tiling) faceNodes() int64 {
 func (t tiling) bitBytes() int64  { return 8 * tileWords * t.tiles() }
 func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()) }
 
-// plan refuses what is beyond the kernels' integers.
+// plan rejects an image that exceeds the kernels' integers.
 func plan(in *betti.Image) (counting.Plan, error) {
 	return tile(in.Shape()).plan(in)
 }
@@ -102,7 +102,7 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 	if places := t.places(true); places > math.MaxInt32 {
 		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count %d; take duality-gpu or duality", s, places, math.MaxInt32)
 	}
-	most := math.MaxUint32 - 1 - t.places(true) // runs are told from nodes by what is beyond
+	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
 		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, most)
 	}
@@ -120,7 +120,7 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 	return p, nil
 }
 
-// shared is how many slices other parts of the image have, too.
+// shared returns the number of slices that the part shares with other parts.
 func (t tiling) shared() (n int64) {
 	for _, has := range []bool{t.first, t.last} {
 		if has {
@@ -130,8 +130,8 @@ func (t tiling) shared() (n int64) {
 	return n
 }
 
-// places is how many runs there may be in all slices that others have: of two rows together of the
-// set, and of a row of what is around it, or of a flat image.
+// places returns the maximum number of runs in all shared slices. Runs of the set have places for
+// two rows together; runs of the background, and of a flat image, have places for each row.
 func (t tiling) places(around bool) int64 {
 	rows := t.h
 	switch {
@@ -161,7 +161,7 @@ func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
 	if t.last {
 		ends |= 2
 	}
-	// cut is the kernels that say what runs of shared slices are joined.
+	// cut returns the kernels that label the joined runs of shared slices.
 	cut := func(kernel string, around bool, more ...any) []counting.Launch {
 		places := t.places(around)
 		if places == 0 {

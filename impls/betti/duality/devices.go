@@ -15,18 +15,17 @@ import (
 	"eccbench/internal/workloads/betti/counting"
 )
 
-// OnDevices does what duality-gpu does on several devices of one host, of a part of the image
-// each. Neighbouring parts share a slice. Each device says which runs of it are of one component
-// there, or of the outside (kernels/betti/cut.h), and the host's cores join the components of
-// all parts at those runs; χ of the slice is taken off once. A two-dimensional image is cut along
-// its rows.
+// OnDevices runs duality-gpu on several devices of one host, each with a part of the image.
+// Neighbouring parts share a slice. Each device reports the component of each run in it, or the
+// outside (kernels/betti/cut.h). The host's cores join the components of all parts at these runs,
+// and subtract χ of the shared slices once. A 2D image is divided along its rows.
 type OnDevices struct {
 	Open resident.Opener
 
 	fault Fault
 }
 
-// Slips of who joins parts.
+// Faults of the join.
 const (
 	LostCut  Fault = "the parts of devices are not joined"
 	FarRun   Fault = "a part is joined at the runs of its other slice"
@@ -39,7 +38,7 @@ func (o OnDevices) About() bench.About {
 		Name: "duality-gpus", Where: "gpus",
 		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores join the components of all",
 		Source: "doc/proofs/betti.md",
-		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // where the clock runs over the join, too
+		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
 	}
 	if o.fault != "" {
 		a.Method += "; planted fault: " + string(o.fault)
@@ -53,18 +52,20 @@ type portion struct {
 	tiles  tiling
 }
 
-// portions cuts an image for at most so many devices. A part but the last ends with a tile: there the
-// kernels have nodes of all its runs. So a slice is shared in every so many, less one.
+// portions divides an image among at most the given number of devices. Each part except the last
+// ends with a whole tile, because the kernels have nodes for all runs there. Neighbouring parts
+// share a slice.
 func portions(s grid.Shape, devices int) (list []portion) {
 	whole := tile(s)
 	n, each := s.Slices(), whole.planes
 	if whole.rows {
 		each = tileWords / whole.planes
 	}
-	// The k-th tile begins with slice k·each − its number of cuts before, which is what parts are worth.
+	// Tile k begins at slice k·each minus the number of earlier cuts, because each cut shares a
+	// slice.
 	tiles := grid.CeilDiv(n, each)
 	parts := max(1, min(int64(devices), tiles))
-	if !whole.rows && whole.planes == flatPlanes { // of two planes
+	if !whole.rows && whole.planes == flatPlanes { // two planes at most
 		parts = 1
 	}
 	lo := int64(0)
@@ -97,7 +98,7 @@ func (p portion) view(in *betti.Image) *betti.Image {
 	return &betti.Image{Source: grid.Crop(in.Source, p.lo, p.hi), Threshold: in.Threshold}
 }
 
-// counts are those of one part.
+// counts are the results of one part.
 type counts struct{ components, cavities, characteristic int64 }
 
 // counter returns the method that counts a part on a device.
@@ -119,7 +120,7 @@ func (p portion) wrap(d device.Device, err error) error {
 	return fmt.Errorf("slices %d to %d on device %d: %w", p.lo, p.hi-1, d.Info().Index, err)
 }
 
-// CanDo refuses what one of the devices refuses of its part.
+// CanDo rejects an image if one of the devices rejects its part.
 func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 	devices, err := o.Open.Several(c.Devices)
 	if err != nil {
@@ -133,7 +134,7 @@ func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 	return nil
 }
 
-// Setup puts the parts on their devices, all at the same time, unless the scope times that.
+// Setup copies the parts to their devices in parallel, unless the scope includes the copies.
 func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	devices, err := o.Open.Several(c.Devices)
 	if err != nil {
@@ -170,8 +171,8 @@ func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.N
 	return j, nil
 }
 
-// A bound is what is joined of the set, or of what is around it: the outside, 0, and for each place
-// of a run in a shared slice one node, of all parts, those of a part after the ones before.
+// A bound is the state of a join, for the set or for the background. Its nodes are the outside, 0,
+// and one for each place of a run in a shared slice, part after part.
 type bound struct {
 	around  bool
 	from    []uint32
@@ -190,7 +191,7 @@ type devicesJob struct {
 
 var _ bench.DeviceJob = (*devicesJob)(nil)
 
-// Do counts all parts at the same time, and joins them.
+// Do counts all parts in parallel and joins them.
 func (j *devicesJob) Do(trace *bench.Trace) error {
 	counted := trace.Span("count")
 	if err := resident.Each(len(j.parts), func(k int) error { return j.parts[k].Do(nil) }); err != nil {
@@ -223,8 +224,8 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// runs are those of one shared slice of a part, its first or its last one: at each place 0 for the
-// outside, the place, and one more, of a run that stands for its component, or noRun.
+// runs returns the runs of a shared slice of a part, its first or its last. Each place contains 0
+// for the outside, 1 + the place of the run that represents the component, or noRun.
 func (j *devicesJob) runs(k int, around, last bool) []uint32 {
 	which := 0
 	if around {
@@ -239,14 +240,14 @@ func (j *devicesJob) runs(k int, around, last bool) []uint32 {
 	}
 }
 
-// noRun is in place of a run where none begins.
+// noRun marks a place where no run begins.
 const noRun = ^uint32(0)
 
-// errSlice says that two devices have packed a slice differently.
+// errSlice reports that two devices have packed a shared slice differently.
 var errSlice = errors.New("two devices see different runs in the slice that they share")
 
-// join unites the components of neighbouring parts at the runs of the slice that they share, and
-// gives how many unions succeeded.
+// join unites the components of neighbouring parts at the runs of their shared slice. It returns
+// the number of successful unions.
 func (j *devicesJob) join(b bound) (int64, error) {
 	if j.fault == LostCut {
 		return 0, nil
@@ -273,7 +274,7 @@ func (j *devicesJob) join(b bound) (int64, error) {
 	return joined.Load(), nil
 }
 
-// share has all cores do a part of n things each.
+// share divides n items among all cores.
 func (j *devicesJob) share(n int, f func(lo, hi int)) {
 	var g crew.Group
 	for core := range j.cores {
@@ -282,11 +283,11 @@ func (j *devicesJob) share(n int, f func(lo, hi int)) {
 	g.Wait()
 }
 
-// unite unites at some runs of the slice that part k shares with the next, and reports whether
-// both have the same ones.
+// unite unites components at some runs of the slice that part k shares with the next one. It also
+// reports whether both parts have the same runs.
 func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, same bool) {
 	same = true
-	var lastA, lastB uint32 // of the last union, which most runs repeat
+	var lastA, lastB uint32 // the last union, which the next runs mostly repeat
 	for i, p := range before {
 		q := after[i]
 		if p == noRun || q == noRun {
@@ -312,7 +313,7 @@ func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, 
 	return joined, same
 }
 
-// Elapsed is what the device took that took longest, without the join.
+// Elapsed returns the time of the slowest device, without the join.
 func (j *devicesJob) Elapsed() (most time.Duration, err error) {
 	for _, p := range j.parts {
 		took, err := p.Elapsed()
@@ -324,7 +325,7 @@ func (j *devicesJob) Elapsed() (most time.Duration, err error) {
 	return most, nil
 }
 
-// Cool empties the caches of all devices.
+// Cool flushes the caches of all devices.
 func (j *devicesJob) Cool() error {
 	return resident.Each(len(j.parts), func(k int) error { return j.parts[k].Cool() })
 }

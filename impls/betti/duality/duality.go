@@ -1,16 +1,18 @@
-// Package duality counts the Betti numbers of a binary image without labels: components are nodes
-// minus the links that join two, in any order of the links.
+// Package duality computes the Betti numbers of a binary image without labels. The number of
+// components is the number of nodes minus the number of links that join two components, in any
+// order of the links.
 //
 // The image is packed to one bit per voxel, a window of planes at a time. Most voxels of most
 // images belong to one component of the set or to the outside. So a trunk of connected voxels is
-// grown along rows of words; it is connected however far it grows. The remaining voxels are counted
-// one by one if they have no remaining neighbour, and otherwise by runs. Runs and the trunk are
-// nodes, and each set of bits shared by two neighbouring rows is a link. Only nodes of the last
-// plane continue to the next window. By Alexander duality the cavities are the components of the
-// background without the outside (Delfinado and Edelsbrunner 1995), and tunnels follow from the
-// Euler characteristic, counted by runs on the same bits. All are sums over rows, so cores process
-// parts of the planes, which are joined in the end. The sums do not depend on the order of the
-// cores.
+// grown along rows of words; it stays connected however far it grows. Remaining voxels without
+// remaining neighbours are counted one by one, and the others by runs. Runs and the trunk are
+// nodes. Each run of bits that two neighbouring rows share is a link. Only nodes of the last plane
+// continue to the next window.
+//
+// By Alexander duality the cavities are the components of the background without the outside
+// (Delfinado and Edelsbrunner 1995). Tunnels follow from the Euler characteristic, counted by runs
+// on the same bits. Cores process parts of the planes, which are joined at the end. All results are
+// sums, so they do not depend on the order of the cores.
 package duality
 
 import (
@@ -21,13 +23,13 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// voxelNS is what a voxel costs a core, for the estimate in a refusal.
+// voxelNS is the estimated time per voxel and core.
 const voxelNS = 5
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct {
 	fault  Fault
-	planes int64 // of a window; 0 for what suits
+	planes int64 // planes of a window; 0 selects a suitable number
 }
 
 // About describes the method.
@@ -44,7 +46,7 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects an image that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	n := in.Shape().Voxels()
 	cores := max(1, c.Threads)
@@ -54,13 +56,13 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	return c.AllowMemory(memory(in, cores), "a few planes of bits and of runs for each of %d cores", cores)
 }
 
-// memory is what a job takes at most: windows, planes that are kept, and nodes of half of their voxels of
-// each kind, and slabs.
+// memory returns an upper bound of a job's memory: windows, kept planes, slabs, and nodes for half
+// of the voxels of each kind.
 func memory(in *betti.Image, cores int) int64 {
 	d, h, w := ecc.Stack(in.Shape())
 	l := layoutOf(h, w)
 	planes := min(windowPlanes(l), d)
-	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 4 * 4 // three numbers of a node, with room to grow
+	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 4 * 4 // three numbers per node, with room to grow
 	need := (planes+3)*l.plane*words + l.plane*kept + (planes+2)*h*(w+1)/2*node
 	if _, whole := in.Source.(*grid.Field); !whole {
 		need += max(slabBytes, grid.SliceBytes(in.Source))
@@ -68,10 +70,10 @@ func memory(in *betti.Image, cores int) int64 {
 	return int64(cores) * need
 }
 
-// words is how many words the bits of a row take.
+// words returns the number of words for the bits of a row.
 func words(w int64) int64 { return (w + 63) / 64 }
 
-// Setup makes parts of the image, of one core each.
+// Setup divides the image into parts, one per core.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	d, h, w := ecc.Stack(in.Shape())
 	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, out: betti.Poisoned}

@@ -5,25 +5,26 @@ import (
 	"slices"
 )
 
-// A forest is the components of a kind that a part has, as far as others may join them: of the part's
-// first plane, and of the last one that was counted. The others are counted and forgotten.
+// A forest contains those components of a part, of one kind, that others may still join: components
+// of the part's first plane, and of the last plane that was counted. Other components are only
+// counted.
 type forest struct {
-	keeps      [2]bool // whether something comes before the first plane of the part, and after its last
-	parent     []int32 // of each node, one of a lesser number or itself
-	begins     int32   // the first node of the plane that was sifted last
-	kept       int32   // nodes that stay, from the first one on
-	from       int32   // where its nodes begin among those of all parts
-	trunk      int32   // the node of the trunk
-	components int64   // nodes less unions
+	keeps      [2]bool // whether planes before the first plane, or after the last plane, of the part may join it
+	parent     []int32 // of each node: a node with a lower number, or itself
+	begins     int32   // the first node of the plane that sift processed last
+	kept       int32   // number of nodes that are kept, from the first on
+	from       int32   // index of its first node among the nodes of all parts
+	trunk      int32   // node of the trunk
+	components int64   // nodes minus unions
 	first      kept
 	last       kept
-	names, to  []int32 // room for who renames nodes
+	names, to  []int32 // scratch memory for renaming nodes
 }
 
-// Nodes that are always there: what is outside, and the trunk of the first window.
+// Nodes that always exist: the outside, and the trunk of the first window.
 const outside, firstTrunk, always = 0, 1, 2
 
-// A kept plane is what is left of it, the trunk, and the nodes of both.
+// A kept plane is the remaining voxels of a plane and its trunk, with their nodes.
 type kept struct {
 	left, main []uint64
 	base       []int32
@@ -38,7 +39,7 @@ func newForest(l layout, keeps [2]bool) *forest {
 	return &forest{keeps: keeps, first: of(), last: of()}
 }
 
-// begin forgets all.
+// begin resets the forest.
 func (f *forest) begin(kind int) {
 	f.parent = append(f.parent[:0], outside, firstTrunk)
 	f.kept, f.trunk, f.components = always, firstTrunk, int64(kind) // the outside is a component
@@ -49,7 +50,7 @@ func (f *forest) begin(kind int) {
 	}
 }
 
-// to puts a plane before those of a window.
+// to copies the plane in front of the planes of a window.
 func (k *kept) to(w *window) {
 	copy(w.left[w.plane:], k.left)
 	copy(w.main[w.plane:], k.main)
@@ -57,7 +58,7 @@ func (k *kept) to(w *window) {
 	copy(w.some[w.rows*w.marks:], k.some)
 }
 
-// takePlane keeps the remaining nodes of a plane of a window.
+// takePlane keeps a plane of a window.
 func (k *kept) takePlane(w *window, z int64, trunk int32) {
 	at := (z + 1) * w.plane
 	copy(k.left, w.left[at:])
@@ -67,7 +68,8 @@ func (k *kept) takePlane(w *window, z int64, trunk int32) {
 	k.trunk = trunk
 }
 
-// neighbours returns the voxels that touch some voxels of a window; in the set corners count too.
+// neighbours returns a word's voxels that are adjacent to a voxel of of. For the set, edges count,
+// and corners if requested.
 func (w *window) neighbours(of []uint64, p int64, kind int, corners bool) uint64 {
 	v := of[p]
 	if kind == ofRest {
@@ -94,8 +96,9 @@ func (w *window) neighbours(of []uint64, p int64, kind int, corners bool) uint64
 	return beside | above | wide<<1 | wide>>1 | before>>63 | after<<63
 }
 
-// sift counts the voxels of a plane of which no neighbour is left: each is a component, or of the trunk if it
-// touches that. Runs of the others are nodes. Where planes that are not in the window may touch it, all are.
+// sift counts the voxels of a plane that have no remaining neighbour. Each of them is a component,
+// or belongs to the trunk if it touches that. Runs of the other voxels become nodes. If keep is
+// set, all voxels become nodes, because planes outside the window may touch them.
 func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
 	sift := fastest.aloneCorners
 	switch {
@@ -119,14 +122,14 @@ func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
 	}
 }
 
-// A mark is a bit of each of so many words of a row.
+// A mark is one bit for each word of a row; a byte has the marks of 8 words.
 const markWords = 8
 
-// marksAt is where the marks of a row begin.
+// marksAt returns the index of the first marks of a row.
 func (w *window) marksAt(z, y int64) int64 { return ((z+1)*w.rows + y + 1) * w.marks }
 
-// eachLeft calls f with the place of each word of a plane that has some left, and with how far its mark is
-// from the first bit of all marks.
+// eachLeft calls f for each word of a plane with remaining voxels: its index, and the index of its
+// bit in the marks.
 func (w *window) eachLeft(z int64, f func(p, mark int64)) {
 	at, marks := w.rowStart(z, 0), w.marksAt(z, 0)
 	for range w.rows - 2 {
@@ -140,11 +143,13 @@ func (w *window) eachLeft(z int64, f func(p, mark int64)) {
 	}
 }
 
-// aloneAtFaces takes voxels that have no neighbour left from what is left of a plane, unless all is kept, counts those
-// that do not touch the trunk, and marks the words that have some left, and those that touch the trunk.
+// aloneAtFaces removes voxels without remaining neighbours from the remaining voxels of a plane,
+// unless keep is set. It returns how many of them do not touch the trunk. It also marks the words
+// that still have remaining voxels, and the words whose voxels touch the trunk.
 func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofRest, true) }
 
-// aloneAtCorners does it where voxels touch at edges and corners, too; aloneAtEdges does not count corners of the trunk.
+// aloneAtCorners does this for voxels that also touch at edges and corners. aloneAtEdges ignores
+// corners of the trunk.
 func aloneAtCorners(w *window, z int64, keep bool) int64 {
 	return w.countIsolated(z, keep, ofSet, true)
 }
@@ -181,8 +186,8 @@ func (w *window) countIsolated(z int64, keep bool, kind int, corners bool) (n in
 	return n
 }
 
-// link joins what is left of a plane with what it touches of the trunk, and, unless it is the
-// one before the window, with what is left in the rows before.
+// link joins the remaining voxels of a plane with the trunk. It also joins them with the remaining
+// voxels of earlier rows, except for the plane before the window.
 func (f *forest) link(j *job, w *window, z int64, kind int) {
 	of := strip{w.left, w.base}
 	corners, lost := j.fault != Eighteen, z == 1 && j.fault == LostWindow
@@ -218,14 +223,14 @@ func touch(parent []int32, of strip, p int64, some uint64, with int32) (joined i
 	return joined
 }
 
-// forget keeps the nodes that others may join, and gives them the first numbers: of the last
-// plane // in their order after those that stay and the trunk.
+// forget keeps only the nodes that others may join, and renumbers them: first the kept ones, then
+// the trunk, then the nodes of the last plane in order.
 func (f *forest) forget() {
-	begin, end := f.begins, int32(len(f.parent)) // of the nodes of the last plane
+	begin, end := f.begins, int32(len(f.parent)) // range of the nodes of the last plane
 	if int64(cap(f.names)) < int64(end) {
 		f.names = make([]int32, end+end/2)
 	}
-	names := f.names[:end] // of each root its new number, and 1 more
+	names := f.names[:end] // the new number of each root, plus 1
 	clear(names)
 	find := func(i int32) int32 {
 		for f.parent[i] != i {
@@ -258,7 +263,7 @@ func (f *forest) forget() {
 	}
 }
 
-// numberNodes adds the nodes of a part to those of all parts.
+// numberNodes copies the nodes of a part into the list for all parts.
 func (f *forest) numberNodes(all []int32) {
 	for i, p := range f.parent {
 		all[f.from+int32(i)] = f.from + p
@@ -271,7 +276,7 @@ func (f *forest) numberNodes(all []int32) {
 	}
 }
 
-// meet joins the components of a plane with those of the next one, of another part.
+// meet joins the components of a part's last plane with those of the next part's first plane.
 func (j *job) meet(parent []int32, a, b *kept, kind int) (joined int64) {
 	near := func(of []uint64, p int64) uint64 {
 		if kind == ofRest {

@@ -11,39 +11,39 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A job is planes of rows of an image. A 2D image has planes of one row.
+// A job is an image as planes of rows. A 2D image has planes of one row.
 type job struct {
 	in      *betti.Image
 	fault   Fault
 	d, h, w int64
 	layout
-	last   uint64  // the voxels of a row's last word
-	hollow bool    // whether there can be cavities
-	slab   bool    // whether it is asked what its first plane and its last one are of
-	ends   [2]bool // whether the image begins with the first plane and ends with the last
+	last   uint64  // mask of the voxels in a row's last word
+	hollow bool    // whether cavities are possible
+	slab   bool    // whether Slab needs the components of its first and last plane
+	ends   [2]bool // whether the image begins with the first plane, and ends with the last
 
 	parts      []*part
 	components [kinds]int64
 	out        betti.Numbers
 }
 
-// A layout is where words are, those of rows with one of nothing after each, those of planes with
-// a row of nothing at both ends.
+// A layout is the arrangement of words in memory. An empty word follows each row, and an empty row
+// precedes and follows each plane.
 type layout struct {
 	words, stride, plane int64
-	rows, marks          int64 // rows of a plane, and bytes that mark words of one
+	rows, marks          int64 // rows of a plane, and bytes of marks per row
 }
 
-// row is where a row of a plane begins: there is a word of nothing before all.
+// row returns the index of a row of a plane. An empty word precedes everything.
 func (l layout) row(y int64) int64 { return 1 + (y+1)*l.stride }
 
-// A part is planes lo ≤ z < hi, which one core takes.
+// A part is planes lo ≤ z < hi, which one core processes.
 type part struct {
 	lo, hi      int64
 	window      window
 	forests     [kinds]*forest
 	chi         int64
-	first, last []uint64 // the bits of the first plane and of the last one
+	first, last []uint64 // bits of the first and of the last plane
 	slab        []byte
 	err         error
 }
@@ -51,11 +51,11 @@ type part struct {
 // The two kinds of components.
 const (
 	ofSet  = iota
-	ofRest // around the set, with the outside
+	ofRest // the background, with the outside
 	kinds
 )
 
-// each calls f for all parts at the same time.
+// each calls f for all parts in parallel.
 func (j *job) each(f func(p *part)) {
 	crew.Each(len(j.parts), func(i int) { f(j.parts[i]) })
 }
@@ -85,7 +85,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// kinds is of how many kinds components are counted.
+// kinds returns the number of kinds whose components are counted.
 func (j *job) kinds() int {
 	if j.hollow {
 		return kinds
@@ -93,7 +93,7 @@ func (j *job) kinds() int {
 	return ofRest
 }
 
-// take counts what is within a part, window by window.
+// take counts within a part, window by window.
 func (j *job) take(p *part) error {
 	w := &p.window
 	p.chi, w.far = 0, false
@@ -108,7 +108,7 @@ func (j *job) take(p *part) error {
 		}
 		for z := range hi - lo {
 			if lo+z == p.lo {
-				continue // that of the planes where parts meet is added there; before the image's first one it is 0
+				continue // Do adds the χ between parts; before the image's first plane it is 0
 			}
 			p.chi += fastest.characteristic(j.layout, w.set[z*j.plane:], w.set[(z+1)*j.plane:], j.h)
 		}
@@ -128,8 +128,9 @@ func (j *job) take(p *part) error {
 	return nil
 }
 
-// join joins the components of a kind of all parts, and is how many there are. Neighbours are joined at the same
-// time, and those of neighbours, whose nodes nobody else has.
+// join joins the components of a kind over all parts, and returns their number. Neighbouring parts
+// are joined pairwise in parallel, then pairs of pairs, and so on, so that no two cores share
+// nodes.
 func (j *job) join(kind int) (components int64) {
 	n := 0
 	for _, p := range j.parts {
@@ -157,10 +158,10 @@ func (j *job) join(kind int) (components int64) {
 	return components
 }
 
-// seam joins the components of a kind of parts from one on up to another with those from that on.
+// seam joins the components of parts before … i−1 with those of the parts from i on.
 func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
 	f := j.parts[i].forests[kind]
-	if kind == ofRest { // what is outside of both is one
+	if kind == ofRest { // both have the same outside
 		joined = unite(parent, j.parts[before].forests[kind].from+outside, f.from+outside)
 	}
 	if j.fault == LostSeam && kind == ofSet {
@@ -173,8 +174,8 @@ func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
 	return joined + met
 }
 
-// unite makes one component of those of two nodes, where there are two: Rem's algorithm
-// (Dijkstra 1976), which takes whatever it passes along with it.
+// unite unites the components of two nodes and returns 1, or returns 0 if they are the same. It
+// uses Rem's algorithm (Dijkstra 1976), which also shortens the paths that it follows.
 func unite(parent []int32, a, b int32) int64 {
 	for {
 		p, q := parent[a], parent[b]
@@ -191,16 +192,15 @@ func unite(parent []int32, a, b int32) int64 {
 	}
 }
 
-// characteristic is the Euler characteristic of the cells that begin in the plane between
-// two planes, or between that and the next one. Of the cells that begin at a row
-// of vertices and are alike but for whether they span x, the shorter ones are more by one for
-// each run.
+// characteristic returns the Euler characteristic of the cells that begin in the plane of vertices
+// between two planes of voxels. Consider the cells at a row of vertices that differ only in whether
+// they span x: the cells without x outnumber the others by one per run.
 func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
 	for y := range rows + 1 {
 		lesser, at := l.row(y-1), l.row(y)
 		a, b, c, d := before[lesser:][:l.words], before[at:][:l.words], plane[lesser:][:l.words], plane[at:][:l.words]
 		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-		var all, lower, upper, last uint64 // the last bits of the words before
+		var all, lower, upper, last uint64 // the last bits of the previous words
 		n := 0
 		for i := range a {
 			v1, v2, v3 := d[i], b[i]|d[i], c[i]|d[i]
@@ -216,7 +216,7 @@ func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
 
 func (j *job) Poison() {
 	j.out = betti.Poisoned
-	j.each(func(p *part) { // whose memory each core touches first
+	j.each(func(p *part) { // each core touches its own memory first
 		for _, list := range [][]uint64{p.window.left, p.window.main, p.first, p.last} {
 			for i := range list {
 				list[i] = 0x5a5a5a5a5a5a5a5a
@@ -229,10 +229,10 @@ func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
 
 func (j *job) Close() error { return nil }
 
-// slabBytes is about how much of a source that is not in memory is read at a time.
+// slabBytes is the approximate size of a read from a source that is not in memory.
 const slabBytes = 1 << 20
 
-// pack sets the bits of planes of a window, after its first one.
+// pack sets the bits of the planes of a window after its first plane.
 func (j *job) pack(p *part, lo, hi int64) error {
 	size := j.h * j.w * j.in.Type().Size()
 	if f, ok := j.in.Source.(*grid.Field); ok {
@@ -278,19 +278,19 @@ func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64, p
 	}
 }
 
-// setup makes parts of so many planes.
+// setup divides the planes into parts, with windows of the given number of planes.
 func (j *job) setup(d, h, w int64, threads int, planes int64) {
 	j.d, j.h, j.w = d, h, w
 	j.layout = layoutOf(h, w)
 	j.last = math.MaxUint64 >> uint(64*j.words-w)
-	j.hollow = min(h, w) > 2 && (j.slab || d > 2) // else every voxel is at a side of the box
+	j.hollow = min(h, w) > 2 && (j.slab || d > 2) // otherwise every voxel is at a side of the box
 	if planes == 0 {
 		planes = windowPlanes(j.layout)
 	}
 	n := min(int64(max(1, threads)), (d+1)/2)
 	planes = min(planes, (d+n-1)/n)
 	set, other := j.windowWords(planes)
-	all := grid.NewValues[uint64](n * (set + 2*other)) // in one piece, for large pages
+	all := grid.NewValues[uint64](n * (set + 2*other)) // one allocation, for huge pages
 	for i := range n {
 		p := &part{lo: d * i / n, hi: d * (i + 1) / n, first: make([]uint64, j.plane+2), last: make([]uint64, j.plane+2)}
 		p.window, all = newWindow(j.layout, planes, all)

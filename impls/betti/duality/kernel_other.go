@@ -2,7 +2,7 @@
 
 package duality
 
-// assembled says that this program has vector instructions.
+// assembled means that this program contains vector instructions.
 const assembled = false
 
 func kernelOf(string) kernel { return portable() }

@@ -2,24 +2,24 @@ package duality
 
 import "math/bits"
 
-// A strip is rows of bits, and of each word the number of the first node that begins in it.
+// A strip is rows of bits, with the number of the first node that begins in each word.
 type strip struct {
 	left []uint64
 	base []int32
 }
 
-// upTo is the bits of a word up to one.
+// upTo returns a mask of the bits up to and including one.
 func upTo(bit int) uint64 { return 2<<uint(bit) - 1 }
 
-// node is the number of the run that a bit of a word is of.
+// node returns the number of the run that contains a bit of a word.
 func (s strip) node(p int64, bit int) int32 {
 	return s.base[p] + int32(bits.OnesCount64(s.starts(p)&upTo(bit))) - 1
 }
 
-// starts is where runs of a word begin.
+// starts returns the first bit of each run of a word.
 func (s strip) starts(p int64) uint64 { return s.left[p] &^ (s.left[p]<<1 | s.left[p-1]>>63) }
 
-// linkFaces links runs of two rows in a word: one link is enough for each run of bits that both have.
+// linkFaces links the runs of two rows in a word. One link is enough for each run of common bits.
 func linkFaces(parent []int32, a strip, p int64, b strip, q int64) (joined int64) {
 	both := a.left[p] & b.left[q]
 	if both == 0 {
@@ -28,16 +28,17 @@ func linkFaces(parent []int32, a strip, p int64, b strip, q int64) (joined int64
 	starts, others := a.starts(p), b.starts(q)
 	node, other := a.base[p]-1, b.base[q]-1
 	for links := both &^ (both<<1 | a.left[p-1]&b.left[q-1]>>63); links != 0; links &= links - 1 {
-		first := links ^ (links - 1) // up to the first of them
+		first := links ^ (links - 1) // the bits up to the first link
 		joined += unite(parent, node+int32(bits.OnesCount64(starts&first)), other+int32(bits.OnesCount64(others&first)))
 	}
 	return joined
 }
 
-// linkCorners links runs of two rows that have bits at most one apart, in a word of the first row: where the
-// first such bit is the start of a run of that, or is before the start of one of the other.
+// linkCorners links the runs of two rows whose bits are at most one apart, in a word of the first
+// row. It makes a link where the first such bit starts a run of the first row, or precedes a start
+// in the other row.
 func linkCorners(parent []int32, a strip, p int64, b strip, q int64, corners bool) (joined int64) {
-	if !corners { // bits above each other alone
+	if !corners { // directly adjacent bits only
 		return linkFaces(parent, a, p, b, q)
 	}
 	v, before, other, after := a.left[p], b.left[q-1], b.left[q], b.left[q+1]

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// packValues sets a bit for each value of rows of w that is not above t; rows of bits are so many words apart.
+// packValues sets a bit for each value ≤ t. Rows have w values; rows of bits are stride words
+// apart.
 func packValues[T int16 | uint16 | float32](to []uint64, values []T, w, stride, rows int64, t float32) {
 	limit, some := limitOf[T](t)
 	for y := range rows {
@@ -33,8 +34,7 @@ func packValues[T int16 | uint16 | float32](to []uint64, values []T, w, stride, 
 	}
 }
 
-// leq returns 1 for a value that is not above a limit, else 0, without a branch, because
-// outcomes are noise.
+// leq returns 1 for v ≤ limit, else 0. It is branch-free, because the outcomes are unpredictable.
 func leq[T int16 | uint16 | float32](v, limit T) (in uint64) {
 	if v <= limit {
 		in = 1
@@ -42,7 +42,7 @@ func leq[T int16 | uint16 | float32](v, limit T) (in uint64) {
 	return in
 }
 
-// limitOf is the greatest value of a type that is not above t, and whether there is one.
+// limitOf returns the greatest value of a type that is ≤ t, or false if there is none.
 func limitOf[T int16 | uint16 | float32](t float32) (limit T, some bool) {
 	least, most := float64(math.MinInt16), float64(math.MaxInt16)
 	switch any(limit).(type) {
@@ -54,7 +54,7 @@ func limitOf[T int16 | uint16 | float32](t float32) (limit T, some bool) {
 	return T(min(math.Floor(max(float64(t), least)), most)), float64(t) >= least
 }
 
-// packBytes is packValues of uint8.
+// packBytes is packValues for uint8.
 func (k kernel) packBytes(to []uint64, values []byte, w, stride, rows int64, t float32) {
 	if t < 0 {
 		for y := range rows {
@@ -65,20 +65,20 @@ func (k kernel) packBytes(to []uint64, values []byte, w, stride, rows int64, t f
 	k.pack(to, values, w, stride, rows, uint8(min(t, math.MaxUint8)))
 }
 
-// packPortably sets a bit for each of rows of w bytes that is not above a limit, eight at a time.
+// packPortably sets a bit for each byte ≤ most, eight bytes at a time.
 func packPortably(to []uint64, from []byte, w, stride, rows int64, most uint8) {
 	const (
 		ones  = 0x0101010101010101
 		tops  = ones << 7
-		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
+		order = 0x0102040810204080 // moves the lowest bit of each byte to the highest byte, in order
 	)
 	limit := uint64(most)
 	low := (limit&0x7f)*ones | tops
-	var high uint64 // bytes below 128 are within a limit that is not
+	var high uint64 // if limit ≥ 128, bytes below 128 are within it
 	if limit > 0x7f {
 		high = tops
 	}
-	// The highest bit of each byte says whether its others are within the limit's.
+	// The highest bit of each byte means that its other bits are at most the limit's.
 	pack := func(v uint64) uint64 {
 		within := low - v&^tops
 		within = within&(^v|high) | ^v&high
@@ -99,7 +99,7 @@ func packPortably(to []uint64, from []byte, w, stride, rows int64, most uint8) {
 	}
 }
 
-// packTail does it for a word that is not whole.
+// packTail packs the last, incomplete word of a row.
 func packTail(to []uint64, row []byte, limit uint8) {
 	var word uint64
 	for i, v := range row {

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// Slab tells of the components of a piece in memory. Where voxels are vertices the set is what
-// is around its complement, in a layer that belongs to that.
+// Slab returns the components of a piece in memory. In construction V the set is the background of
+// its complement, which is extended by an outside layer.
 func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	d, h, w := p.Stack()
 	j := &job{in: p.Image, fault: i.fault, slab: true, ends: p.Ends}
@@ -39,8 +39,8 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	return s, nil
 }
 
-// complementOf returns the complement of a piece, with a voxel more at both ends of each axis: of that of
-// the slices where the image ends.
+// complementOf returns the complement of a piece, with one voxel added at both ends of each axis.
+// Along the slices it adds them only where the image ends.
 func complementOf(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 	d, h, w = p.Stack()
 	f, before, beside := p.Image.Source.(*grid.Field), int64(0), int64(1) // pieces are in memory
@@ -54,7 +54,7 @@ func complementOf(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 			before += int64(1 - i)
 		}
 	}
-	data := grid.NewBuffer(shape.Voxels()) // 0 is inside
+	data := grid.NewBuffer(shape.Voxels()) // 0 means inside
 	for z := range d {
 		for y := range h {
 			to := data[((z+before)*shape.H+y+beside)*shape.W+1:][:w]
@@ -74,25 +74,24 @@ func complementOf(p betti.Piece) (in *betti.Image, d, h, w int64, err error) {
 	return &betti.Image{Source: f}, shape.D, shape.H, shape.W, err
 }
 
-// inverted writes 1 for the values that are not above a threshold.
+// inverted writes 1 for values ≤ t.
 func inverted[T grid.Element](to []byte, values []T, t float32) {
 	for i, v := range values {
 		to[i] = byte(leq(float32(v), t))
 	}
 }
 
-// componentsOf are those of a kind, which join those that a slice that is
-// shared has by itself. What is around the set of a piece, or the set where voxels are vertices and
-// what is around them the set, is the rest of the set that is asked for: its components at
-// sides of a slice are outside.
+// componentsOf returns the components of a kind, and how they connect to the components of the
+// shared slices alone. In construction V the two kinds are exchanged. For the background (the
+// rest), components at the sides of a slice belong to the outside.
 func (j *job) componentsOf(kind int, p betti.Piece) (c betti.Components) {
 	isRest := (kind == ofRest) != p.Vertices
-	if kind == ofRest && !j.hollow { // all of it is outside
+	if kind == ofRest && !j.hollow { // everything is outside
 		return betti.Components{First: none(p.Ends[0]), Last: none(p.Ends[1])}
 	}
 	c.Inner = j.components[kind]
 	parent := j.parts[0].forests[kind].parent
-	// A root's parent becomes the complement of its number.
+	// The parent of a named root becomes the complement of its number.
 	name := func(node, number int32) (int32, bool) {
 		for parent[node] >= 0 {
 			if parent[node] == node {
@@ -108,7 +107,7 @@ func (j *job) componentsOf(kind int, p betti.Piece) (c betti.Components) {
 	switch firsts := &first.forests[kind].first; {
 	case kind == ofRest:
 		name(outside, 0)
-	case isRest: // the layer
+	case isRest: // the outside layer
 		name(firsts.nodeAt(j.row(0), 0), 0)
 		name(firsts.nodeAt(j.row(0), j.w-1), 0)
 	}
@@ -133,7 +132,7 @@ func (j *job) componentsOf(kind int, p betti.Piece) (c betti.Components) {
 	return c
 }
 
-// nodeAt is the node of a voxel of a row.
+// nodeAt returns the node of a voxel.
 func (k *kept) nodeAt(row, x int64) int32 {
 	p := row + x/64
 	if k.main[p]>>(x%64)&1 != 0 {
@@ -142,7 +141,7 @@ func (k *kept) nodeAt(row, x int64) int32 {
 	return strip{k.left, k.base}.node(p, int(x%64))
 }
 
-// none is the list of a slice without components, nil where the image ends.
+// none returns the empty list for a slice without components, or nil at the end of the image.
 func none(ends bool) []int32 {
 	if ends {
 		return nil
@@ -156,17 +155,16 @@ type spot struct{ y, x int64 }
 // A stretch is voxels lo ≤ x < hi of a row.
 type stretch struct{ y, lo, hi int64 }
 
-// spots lists the first voxel of each component of a plane alone, in order: of the set, whose
-// voxels are neighbours at corners too, or of the background. Those of the rest at a side are
-// left out.
+// spots lists the first voxel of each component of a single plane, in order. Voxels of the set also
+// connect at corners. For the rest, components at a side are left out.
 func (j *job) spots(set []uint64, kind int, isRest bool) (list []spot) {
-	reach := int64(1) // how far stretches of two rows may be apart
+	reach := int64(1) // maximum gap between connected stretches of two rows
 	if kind == ofRest {
 		reach = 0
 	}
-	stretches := []stretch{{y: math.MinInt64}} // the first is what is outside
+	stretches := []stretch{{y: math.MinInt64}} // the first entry is the outside
 	parent := []int32{0}
-	row := len(stretches) // the first stretch of a row
+	row := len(stretches) // index of the first stretch of the row
 	for y := range j.h {
 		above := row
 		row = len(stretches)
@@ -194,8 +192,8 @@ func (j *job) spots(set []uint64, kind int, isRest bool) (list []spot) {
 	return list
 }
 
-// nextStretch is the first stretch of voxels of a row from x on, all of the set or all of the
-// background; it begins at the row's end where there is none.
+// nextStretch returns the next stretch of a row from x on, of the set or of the background. If
+// there is none, it begins at the row's end.
 func (j *job) nextStretch(row []uint64, x int64, kind int) (lo, hi int64) {
 	invert := uint64(0)
 	if kind == ofRest {
@@ -205,8 +203,8 @@ func (j *job) nextStretch(row []uint64, x int64, kind int) (lo, hi int64) {
 	return lo, j.nextBit(row, lo, ^invert)
 }
 
-// nextBit is where the first bit of a row is from x on, each bit inverted or not, or the row's
-// end.
+// nextBit returns the position of the first set bit of a row from x on, after the inversion, or the
+// row's end.
 func (j *job) nextBit(row []uint64, x int64, invert uint64) int64 {
 	for x < j.w {
 		if v := (row[x/64] ^ invert) >> uint(x%64); v != 0 {

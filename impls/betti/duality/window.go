@@ -5,29 +5,30 @@ import (
 	"math/bits"
 )
 
-// A window is planes of bits that a core has at hand, after the last plane of the window before:
-// of the set, of what is left of a kind, and of its trunk. There is a plane of nothing at both ends
-// of what is left and of the trunk, and none before those of the set.
+// A window is some planes of bits that a core processes, preceded by the last plane of the previous
+// window. It contains the set, the remaining voxels of a kind, and its trunk. An empty plane
+// precedes and follows the remaining voxels and the trunk.
 type window struct {
 	layout
 	room            int64
-	far             bool // whether the trunk of the set grows down rows to the begins of runs, too
+	far             bool // whether the trunk of the set also grows to the starts of runs
 	set, left, main []uint64
-	base            []int32 // the first node of each word of what is left
-	some, touching  []byte  // of each row a bit of each word: whether some is left, and touches the trunk
+	base            []int32 // first node of each word of remaining voxels
+	some, touching  []byte  // marks of the words with remaining voxels, and with voxels that touch the trunk
 }
 
-// Windows are of about so many words, so that they stay in a core's cache.
+// windowWords is the approximate number of words of a window, so that it stays in a core's cache.
 const windowWords, leastPlanes, mostPlanes = 1 << 15, 8, 64
 
 func windowPlanes(l layout) int64 { return max(leastPlanes, min(windowWords/l.plane, mostPlanes)) }
 
-// windowWords is how many words a window of so many planes has, of the set and of each other kind.
+// windowWords returns the number of words of a window of the given number of planes: for the set,
+// and for the remaining voxels or the trunk.
 func (l layout) windowWords(room int64) (set, other int64) {
 	return (room+2)*l.plane + 2, (room+3)*l.plane + 2
 }
 
-// newWindow takes the words of a window from others, which are left.
+// newWindow takes the memory of a window from words, and returns the rest of them.
 func newWindow(l layout, room int64, words []uint64) (w window, rest []uint64) {
 	set, n := l.windowWords(room)
 	marks := (room + 2) * l.rows * l.marks
@@ -37,11 +38,12 @@ func newWindow(l layout, room int64, words []uint64) (w window, rest []uint64) {
 	}, words[set+2*n:]
 }
 
-// rowStart returns where row y of plane z of what is left begins; the plane before the window is 0.
+// rowStart returns the index of row y of plane z of the remaining voxels. Plane 0 is the one before
+// the window.
 func (w *window) rowStart(z, y int64) int64 { return (z+1)*w.plane + w.row(y) }
 
-// count counts the components of a kind in planes lo ≤ z < hi of a part, and joins them with those
-// of the planes before.
+// count counts the components of a kind in planes lo ≤ z < hi of a part, and joins them with the
+// plane before.
 func (j *job) count(p *part, kind int, lo, hi int64) {
 	w, f, n := &p.window, p.forests[kind], hi-lo
 	isFirst, isLast := lo == p.lo, hi == p.hi
@@ -79,9 +81,9 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	f.forget()
 }
 
-// trunk grows the trunk of a window of n planes, which is connected however far it grows, and takes it
-// from what is left. What is around the set begins with the sides of the image, which touch the outside;
-// the set goes on from the plane before, or begins anywhere.
+// trunk grows the trunk of a window of n planes and removes it from the remaining voxels. It starts
+// from a connected set, so it stays connected. The background starts at the sides of the image,
+// which touch the outside. The set continues from the plane before, or starts at any voxel.
 func (j *job) trunk(w *window, f *forest, kind int, lo, n int64, isFirst bool) {
 	switch {
 	case kind == ofRest:
@@ -118,7 +120,7 @@ func ones(words []uint64) (n int) {
 	return n
 }
 
-// sides puts the voxels at the sides of the image in the trunk.
+// sides adds the voxels at the sides of the image to the trunk.
 func (j *job) sides(w *window, lo, n int64) {
 	for z := range n {
 		for y := range j.h {
@@ -142,8 +144,8 @@ func (j *job) sides(w *window, lo, n int64) {
 	}
 }
 
-// seed begins a trunk of the set anew: in the part's first window from one of several places, if those before
-// lead to little.
+// seed starts a new trunk of the set. In a part's first window it tries several start voxels until
+// one gives a large trunk.
 func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
 	all, size := ones(left), len(left)
@@ -166,7 +168,7 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 			j.spreadOn(w, n, ofSet)
 		}
 		if some := ones(main); some < all/16 && !w.far {
-			w.far = true // of what winds back and forth
+			w.far = true // for shapes that wind back and forth
 			j.spreadOn(w, n, ofSet)
 			w.far = ones(main) > 4*some
 		}
@@ -182,7 +184,7 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 	}
 }
 
-// spread grows the trunk, row by row from the first one of all planes to the last, and back.
+// spread grows the trunk row by row, from the first row of all planes to the last, and back.
 func (j *job) spread(w *window, n int64, kind int) {
 	grow := fastest.corners
 	switch {
@@ -205,7 +207,7 @@ func (j *job) spread(w *window, n int64, kind int) {
 	}
 }
 
-// spreadOn does it again, as long as the trunk grows by more than a part in 32.
+// spreadOn repeats spread while the trunk grows by more than 1/32.
 func (j *job) spreadOn(w *window, n int64, kind int) {
 	main := w.main[2*w.plane:][:n*w.plane]
 	for before, some := 0, ones(main); some > before+before/32; {
@@ -214,7 +216,8 @@ func (j *job) spreadOn(w *window, n int64, kind int) {
 	}
 }
 
-// way is where row y begins in the first of n planes, and 1, or, up, in the last one, and −1.
+// way returns the start of row y in the first of n planes and a step of 1, or for up, in the last
+// plane and −1.
 func (w *window) way(y, n int64, up bool) (at, sign int64) {
 	if up {
 		return w.rowStart(n, y), -1
@@ -222,9 +225,9 @@ func (w *window) way(y, n int64, up bool) (at, sign int64) {
 	return w.rowStart(1, y), 1
 }
 
-// growFaces grows the trunk in row y of n planes from neighbours at faces: from the row and the plane before,
-// or, up, after it. In a row it goes up to the ends of runs, down by few bits, since a run that is not grown whole is
-// found later.
+// growFaces grows the trunk in row y of n planes from face neighbours: from the row and plane
+// before or, for up, after it. Within a row it grows to the ends of runs, but only a few bits
+// towards their starts. Runs that it leaves incomplete are found later.
 func growFaces(w *window, y, n int64, up bool) {
 	at, sign := w.way(y, n, up)
 	for range n {
@@ -234,7 +237,7 @@ func growFaces(w *window, y, n int64, up bool) {
 		for i := range main {
 			runs := left[i]
 			v := (main[i] | beside[i] | next[i] | carry) & runs
-			v |= runs &^ (runs + v) // a carry goes up to the end of a run
+			v |= runs &^ (runs + v) // the carry runs to the end of a run
 			carry = v >> 63
 			v |= v >> 1 & runs
 			v |= v >> 1 & runs
@@ -248,7 +251,7 @@ func growFaces(w *window, y, n int64, up bool) {
 	}
 }
 
-// growDown grows the trunk in row y of n planes down to the begins of runs.
+// growDown grows the trunk in row y of n planes to the starts of runs.
 func growDown(w *window, y, n int64) {
 	for z := int64(1); z <= n; z++ {
 		at := w.rowStart(z, y)
@@ -258,14 +261,14 @@ func growDown(w *window, y, n int64) {
 			v, reach := main[i]|carry<<63&left[i], left[i]
 			for by := uint(1); by < 64; by *= 2 {
 				v |= v >> by & reach
-				reach &= reach >> by // from which so many more of a run go up
+				reach &= reach >> by // bits whose next "by" bits belong to the same run
 			}
 			main[i], carry = v, v&1
 		}
 	}
 }
 
-// growCorners grows it from neighbours at edges and corners, too; growEdges leaves corners out.
+// growCorners also grows from neighbours at edges and corners; growEdges omits corners.
 func growCorners(w *window, y, n int64, up bool) { growAround(w, y, n, up, math.MaxUint64) }
 func growEdges(w *window, y, n int64, up bool)   { growAround(w, y, n, up, 0) }
 

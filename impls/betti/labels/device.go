@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/betti/betti_labels.cu).
+// OnDevice runs the method on an NVIDIA device (kernels/betti/betti_labels.cu).
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "labels-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
@@ -20,7 +20,7 @@ func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Num
 	}
 }
 
-// plan refuses what has more voxels than labels have numbers.
+// plan rejects an image with more voxels than there are labels.
 func plan(in *betti.Image) (counting.Plan, error) {
 	s := in.Shape()
 	n := s.Voxels()

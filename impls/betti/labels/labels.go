@@ -1,5 +1,5 @@
-// Package labels counts Betti numbers with common tools: it labels the components of the set and of
-// its complement voxel by voxel, and counts the Euler characteristic separately.
+// Package labels computes Betti numbers with textbook methods: it labels the components of the set
+// and of its complement voxel by voxel, and counts the Euler characteristic separately.
 package labels
 
 import (
@@ -9,14 +9,13 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// voxelNS is what a voxel costs, for the estimate in a refusal, and voxelBytes what it
-// takes: a label and whether it is inside.
+// voxelNS and voxelBytes are the estimated time and memory per voxel: a label and an inside flag.
 const (
 	voxelNS    = 150
 	voxelBytes = 9
 )
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -29,7 +28,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects an image that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	n := in.Shape().Voxels()
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d ns", n, voxelNS); err != nil {
@@ -38,7 +37,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
 }
 
-// Setup allocates a label and a byte for each voxel.
+// Setup allocates a label and a byte per voxel.
 func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
 	n := in.Shape().Voxels()
 	return &job{in: in, outside: grid.NewBuffer(n), labels: make([]int64, n+1), out: betti.Poisoned}, nil
@@ -47,7 +46,7 @@ func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[bett
 type job struct {
 	in      *betti.Image
 	outside []byte  // 0 inside, 1 outside
-	labels  []int64 // of each voxel, another one of its component; the last is of what is outside the box
+	labels  []int64 // of each voxel: another voxel of its component; the last label is for the outside of the box
 	out     betti.Numbers
 }
 
@@ -68,7 +67,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// find is the root of a label; the way there is halved.
+// find returns the root of a label and halves the path to it.
 func (j *job) find(i int64) int64 {
 	for j.labels[i] != i {
 		j.labels[i] = j.labels[j.labels[i]]
@@ -77,7 +76,7 @@ func (j *job) find(i int64) int64 {
 	return i
 }
 
-// join makes one component of two, and returns how many that leaves less.
+// join unites two components, and returns by how much their number drops (0 or 1).
 func (j *job) join(a, b int64) int64 {
 	a, b = j.find(a), j.find(b)
 	if a == b {
@@ -87,8 +86,8 @@ func (j *job) join(a, b int64) int64 {
 	return 1
 }
 
-// components are those of the voxels inside, which are joined with the 13 neighbours before
-// them.
+// components returns the number of components of the set. It joins each voxel with its 13 earlier
+// neighbours.
 func (j *job) components() (n int64) {
 	s := j.in.Shape()
 	for at := range s.Voxels() {
@@ -116,8 +115,8 @@ func (j *job) components() (n int64) {
 	return n
 }
 
-// cavities are the components of the voxels outside the set but the one outside the box,
-// with which those at its sides are joined.
+// cavities returns the number of components of the background, without the outside. Voxels at the
+// sides of the box are joined with the outside.
 func (j *job) cavities() (n int64) {
 	s := j.in.Shape()
 	beyond := s.Voxels()
@@ -141,8 +140,8 @@ func (j *job) cavities() (n int64) {
 	return n
 }
 
-// characteristic adds up what each vertex has of the cells around it, in eighths: all of
-// itself, half of each edge, a quarter of each square and an eighth of each cube.
+// characteristic sums each vertex's share of the cells around it, in eighths: all of itself, half
+// of each edge, a quarter of each square and an eighth of each cube.
 func (j *job) characteristic() int64 {
 	s := j.in.Shape()
 	share := shares()
@@ -156,7 +155,7 @@ func (j *job) characteristic() int64 {
 	for z := range s.D + 1 {
 		for y := range s.H + 1 {
 			around := [4][]byte{row(z-1, y-1), row(z-1, y), row(z, y-1), row(z, y)}
-			pattern := 0 // bit 2k+1 is of the voxel after the vertex in row k, bit 2k of that before
+			pattern := 0 // bit 2k+1 is the voxel after the vertex in row k, bit 2k the voxel before it
 			for x := range s.W + 1 {
 				pattern = pattern >> 1 & 0x55
 				for k, r := range around {
@@ -171,15 +170,15 @@ func (j *job) characteristic() int64 {
 	return eighths / 8
 }
 
-// shares are the eighths for each set of voxels around a vertex. Bits 0, 1 and 2 of a
-// voxel's number say whether it is on the greater side along x, y and z.
+// shares returns the sum in eighths for each set of voxels around a vertex. Bits 0, 1 and 2 of a
+// voxel's number mean the greater side along x, y and z.
 func shares() (list [256]int8) {
 	for pattern := 1; pattern < 256; pattern++ {
 		sum := 8
-		// A cell that leaves the vertex spans some axes, towards one side each.
+		// A cell at the vertex spans some axes, each towards one side.
 		for spans := 1; spans < 8; spans++ {
 			for side := range 8 {
-				there := false // which none is on a side beyond its axes
+				there := false // false for sides along axes that the cell does not span
 				for voxel := range 8 {
 					there = there || voxel&spans == side && pattern>>voxel&1 == 1
 				}

@@ -2,19 +2,21 @@ package rings
 
 import "slices"
 
-// A joined kind of voxels has so many components, and ways round with a basis of their turns round the axes.
+// A joined value is the result for one kind of voxels: its number of components, and a basis of the
+// turns of its closed paths around the axes.
 type joined struct {
 	components int64
 	turns      [][3]int64
 }
 
-// A forest is a union-find structure whose nodes know how often the way to their parent goes round each axis.
+// A forest is a union-find structure. Each node stores the number of turns around each axis on the
+// path to its parent.
 type forest struct {
 	parent []int32
 	turns  [][3]int32
 }
 
-// find returns the root of a node and the turns from there. The way is halved.
+// find returns the root of a node and the turns on the path to it. It halves the path.
 func (f *forest) find(i int32) (root int32, turns [3]int32) {
 	for f.parent[i] != i {
 		p := f.parent[i]
@@ -32,8 +34,9 @@ func plus(a, b [3]int32) [3]int32 { return [3]int32{a[0] + b[0], a[1] + b[1], a[
 
 func minus(a, b [3]int32) [3]int32 { return [3]int32{a[0] - b[0], a[1] - b[1], a[2] - b[2]} }
 
-// join joins the voxels of a kind with their neighbours. What is outside of the image belongs to the rest: it is one
-// node, or where all axes but one are periodic two, before the first voxels of that axis and after the last ones.
+// join joins the voxels of a kind with their neighbours. The outside of the image belongs to the
+// background. It is one node, or two if only one axis is not periodic: before its first and after
+// its last voxels.
 func (l *lattice) join(kind byte, corners bool) (j joined) {
 	n := int64(len(l.kinds))
 	f := forest{make([]int32, n+2), make([][3]int32, n+2)}
@@ -44,7 +47,7 @@ func (l *lattice) join(kind byte, corners bool) (j joined) {
 	if kind == outside && open > 0 {
 		j.components = min(2, 3-int64(min(open, 2)))
 		for _, a := range l.axes() {
-			if l.ring[a] { // outside a way goes round each
+			if l.ring[a] { // in the outside, a path goes round each periodic axis
 				turn := [3]int64{}
 				turn[a] = 1
 				j.add(turn)
@@ -87,7 +90,7 @@ func (l *lattice) join(kind byte, corners bool) (j joined) {
 	return j
 }
 
-// add puts turns into the basis unless it has them: by elimination without fractions.
+// add adds turns to the basis if they are independent of it, by fraction-free elimination.
 func (j *joined) add(v [3]int64) {
 	for _, b := range j.turns {
 		pivot := slices.IndexFunc(b[:], func(x int64) bool { return x != 0 })
@@ -105,7 +108,7 @@ func (j *joined) add(v [3]int64) {
 	}
 }
 
-// reduced is a vector without the factor that its numbers share.
+// reduced divides a vector by the greatest common divisor of its entries.
 func reduced(v [3]int64) [3]int64 {
 	shared := int64(0)
 	for _, x := range v {

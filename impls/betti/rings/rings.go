@@ -14,13 +14,13 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// voxelNS is about what a voxel costs, and voxelBytes what it takes.
+// voxelNS and voxelBytes are the estimated time and memory per voxel.
 const (
 	voxelNS    = 800
 	voxelBytes = 17
 )
 
-// Implementation counts in a convention.
+// Implementation is the method for a convention with periodic axes.
 type Implementation struct{ In ecc.Convention }
 
 // About describes the method.
@@ -33,7 +33,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses more voxels than numbers of 32 bits tell apart.
+// CanDo rejects images with more voxels than 32-bit node numbers allow.
 func (i Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := i.In.Periodic.Of(in.Shape()); err != nil {
 		return err
@@ -65,13 +65,13 @@ func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
 
 func (j *job) Close() error { return nil }
 
-// Do counts. Of a set X in a space M of n axes, p of them periodic, whose complement has c components, in which the
-// ways round have rank r,
+// Do counts components and applies duality. Let X be a set in a space M of n axes, p of them
+// periodic. Let its complement have c components, whose closed paths have turns of rank r. Then
 //
 //	b[n−1] = (p − r) + (c − 1), and b[n] = 0,
 //
-// by duality, as H[n−k](M, M∖X) is dual to H[k](X); what is outside belongs to the complement. A set that is all of M
-// has b[n−1] = n and b[n] = 1.
+// because H[n−k](M, M∖X) is dual to H[k](X). The outside belongs to the complement. If X is all of
+// M, then b[n−1] = n and b[n] = 1.
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("read")
 	l, err := latticeOf(j.in, j.c)
@@ -96,7 +96,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// What a voxel of a lattice is.
+// The kinds of voxels.
 const inside, outside = 0, 1
 
 // A lattice is the voxels of an image along z, y and x.
@@ -114,7 +114,7 @@ func latticeOf(in *betti.Image, c ecc.Convention) (l lattice, err error) {
 	return l, betti.SetOf(in, c).ReadSlab(l.kinds, 0, s.Slices())
 }
 
-// rings is how many axes are periodic.
+// rings returns the number of periodic axes.
 func (l *lattice) rings() (n int) {
 	for _, is := range l.ring {
 		if is {
@@ -124,10 +124,11 @@ func (l *lattice) rings() (n int) {
 	return n
 }
 
-// axes are those that the image has.
+// axes lists the axes of the image.
 func (l *lattice) axes() []int { return []int{0, 1, 2}[3-l.dim:] }
 
-// step is the voxel that lies a step from another, how often the step goes round each axis, and whether there is one.
+// step returns the voxel one step away and the turns of the step around each axis, or false if
+// there is none.
 func (l *lattice) step(from, by [3]int64) (to int64, turns [3]int32, is bool) {
 	for a := range from {
 		at := from[a] + by[a]
@@ -156,7 +157,8 @@ func (l *lattice) each(f func(i int64, at [3]int64)) {
 	}
 }
 
-// ahead are the steps to half of the neighbours of a voxel: to the other half it is the neighbour.
+// ahead lists the steps to half of the neighbours of a voxel. The other half have it as their
+// neighbour.
 func (l *lattice) ahead(corners bool) (steps [][3]int64) {
 	for k := int64(14); k < 27; k++ {
 		by := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
@@ -168,8 +170,8 @@ func (l *lattice) ahead(corners bool) (steps [][3]int64) {
 	return steps
 }
 
-// characteristic counts the cells of the set, each once: of voxels that are top cells those that one of them has as a
-// face, of vertices those whose vertices are all in the set.
+// characteristic counts each cell of the set once. In construction T these are the faces of its
+// voxels; in construction V the cells whose vertices are all in the set.
 func (l *lattice) characteristic(vertices bool) (chi int64) {
 	var sides [3]int64
 	for spans := range 8 {
@@ -179,7 +181,7 @@ func (l *lattice) characteristic(vertices bool) (chi int64) {
 			if sides[a] = l.sides[a]; spanned {
 				sign = -sign
 			}
-			if !l.ring[a] && spanned == vertices { // a vertex ends every edge, and a face every voxel
+			if !l.ring[a] && spanned == vertices { // along an open axis: vertices have one edge less, voxels one face more
 				sides[a] += map[bool]int64{true: -1, false: 1}[vertices]
 			}
 		}
@@ -193,14 +195,14 @@ func (l *lattice) characteristic(vertices bool) (chi int64) {
 	return chi
 }
 
-// hasCell reports whether the set has the cell that begins at a place and spans some axes.
+// hasCell reports whether the set contains the cell that begins at a place and spans some axes.
 func (l *lattice) hasCell(at [3]int64, spans int, vertices bool) bool {
 	for corner := range 8 {
 		var by [3]int64
 		skip := false
 		for a := range by {
 			if by[a] = int64(corner >> a & 1); by[a] == 1 && spans>>a&1 == 1 != vertices {
-				skip = true // the cell has one voxel along the axis
+				skip = true // the cell has only one voxel along the axis
 			}
 			if !vertices {
 				by[a] = -by[a]
@@ -217,7 +219,7 @@ func (l *lattice) hasCell(at [3]int64, spans int, vertices bool) bool {
 	return vertices
 }
 
-// stepFrom is step from a place that may be beyond the last voxel.
+// stepFrom is step for a place that may be beyond the last voxel.
 func (l *lattice) stepFrom(from, by [3]int64) (int64, [3]int32, bool) {
 	for a := range from {
 		from[a], by[a] = from[a]+by[a], 0

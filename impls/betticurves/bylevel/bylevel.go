@@ -1,4 +1,5 @@
-// Package bylevel counts Betti curves with a program for binary images: one level after the other.
+// Package bylevel computes Betti curves with an implementation for binary images, one level after
+// the other.
 package bylevel
 
 import (
@@ -11,16 +12,16 @@ import (
 	"eccbench/internal/workloads/betti/unions"
 )
 
-// most is how many levels are asked for.
+// most is the maximum number of levels.
 const most = 1 << 16
 
-// voxelBytes is what a voxel takes while levels are listed.
+// voxelBytes is the memory per voxel while the levels are listed.
 const voxelBytes = 4
 
-// Implementation asks another one about binary images.
+// Implementation applies an implementation for binary images to every level.
 type Implementation struct {
 	Of bench.Implementation[*betti.Image, betti.Numbers]
-	// Most is how many voxels times levels it takes, 0 for any number.
+	// Most is the maximum of voxels times levels; 0 means no limit.
 	Most int64
 }
 
@@ -31,8 +32,8 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what may have more levels than are asked for, and what the other one refuses
-// of one of them in its share of the time.
+// CanDo rejects an image with too many levels. It also rejects it if the other implementation
+// cannot answer one level in its share of the time.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	n := min(in.Ladder().Len(), in.Shape().Voxels())
 	if n > most {
@@ -53,7 +54,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return nil
 }
 
-// Setup prepares the other one for an image whose threshold is set for each level.
+// Setup sets up the other implementation for an image; Do sets its threshold for each level.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[betti.Curves], error) {
 	image := &betti.Image{Source: in}
 	of, err := i.Of.Setup(image, c)

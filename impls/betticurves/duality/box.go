@@ -5,73 +5,74 @@ import (
 	"slices"
 )
 
-// A box is a part of an image: its voxels in rows of whole words and planes of whole groups of
-// words, and what one core knows of them. It is used again for others.
+// A box is a part of an image that one core processes: its voxels, in rows of whole words and
+// planes of whole groups of words, and the results for them. It is reused for other boxes.
 type box[K key] struct {
 	j       *job[K]
 	d, h, w int64
 	sides   [6]side // least z, greatest z, and so on for y and x
-	words   int     // of a row
-	plane   int     // words of a plane
+	words   int     // per row
+	plane   int     // words per plane
 
-	keys    []K // of voxels, from lead on
+	keys    []K // of the voxels, from lead on
 	lead    int
-	bits    []uint64 // of two planes by turns: of the 13 neighbours in places before a voxel, those that are not above it
+	bits    []uint64 // for two planes in turn: which of the 13 earlier neighbours of each voxel are not above it
 	sight   sight
-	layers  []uint64 // of a plane: the voxels at each of the six sides
+	layers  []uint64 // of a plane: masks of the voxels at each of the six sides
 	group   *group
-	towards []uint8 // where each voxel descends to, in the set and around it
+	towards []uint8 // the descent direction of each voxel, for the set and for the background
 
 	set, around graph[K]
 }
 
-// A side of a box is one of the image's, or shares its layer with another box.
+// A side of a box is a side of the image (outer), or a layer that the box shares with another one.
 type side struct{ outer, shared bool }
 
-// A graph is what a box knows of the components of its sets, or of what is around them: the
-// keys of the latter are turned round, so that both begin with the least.
+// A graph describes the components of a box, of its sublevel sets or of their background. For the
+// background the keys are complemented, so that both start with the least key.
 type graph[K key] struct {
 	around  bool
-	towards []uint8     // of the box
-	offsets [256]uint32 // how many voxels further that is, around 2³², 0 where a voxel stays
+	towards []uint8     // towards of the box
+	offsets [256]uint32 // distance in voxels for each direction, modulo 2³²; 0 for a voxel without a descent
 	minima  []uint64
-	first   []int32 // the number of the first minimum of each word
-	count   int32   // of minima, and the outside around the set
-	known   []int32 // of one of each eight voxels, one more than the number of the minimum that it descends to, or 0
+	first   []int32 // number of the first minimum of each word
+	count   int32   // number of minima, and of the outside for the background
+	known   []int32 // for one of every eight voxels: 1 + the number of the minimum that it descends to, or 0
 
-	saddles []uint32   // voxels, and a place of a component of their links that is not the first one
-	places  [32]uint32 // how many voxels further places are
+	saddles []uint32   // a saddle voxel with a place of a further component of its link
+	places  [32]uint32 // distance of each place in voxels
 	layers  []layered
-	slots   [6]int32 // minima of shared layers
+	slots   [6]int32 // number of minima of each shared layer
 
-	circle        bool // whether a voxel descends in a circle
+	circle        bool // whether a descent is circular, which is an error
 	events, spare []event
-	runs          [256][]event // of some keys each
-	up            forest       // of minima
-	nodes         []int32      // of minima that are roots
-	part          part         // what is left of the box
-	tally         *tally       // of the core
+	runs          [256][]event // events in runs of neighbouring keys
+	up            forest       // of the minima
+	nodes         []int32      // nodes of the minima that are roots
+	part          part         // result of the box
+	tally         *tally       // belongs to the core
 }
 
-// A layered is a minimum of a shared layer, and which one of them.
+// A layered is a minimum of a shared layer, with its slot among those of the layer.
 type layered struct {
 	voxel uint32
 	slot  int32
 }
 
-// planeWords is how many words planes of h rows of so many words take.
+// planeWords returns the number of words of a plane of h rows.
 func planeWords(h, words int64) int64 {
 	return (h*words + groupWords - 1) / groupWords * groupWords
 }
 
-// bitsOf is how many words the bits of a place take in a plane, with room for neighbours at
-// either end.
+// bitsOf returns the number of words per place in a plane, and the padding before them for
+// neighbours.
 func bitsOf(plane, words int) (apart, before int) {
 	before = (words + 2*groupWords) / groupWords * groupWords
 	return plane + 2*before, before
 }
 
-// cut makes a box of its sides. Its memory is enough for all of the layout.
+// cut prepares a box after its sides are set. Its memory is large enough for every box of the
+// layout.
 func (b *box[K]) cut() {
 	b.words = int(words(b.w))
 	b.plane = int(planeWords(b.h, int64(b.words)))
@@ -129,18 +130,18 @@ func (b *box[K]) cut() {
 	}
 }
 
-// offset is how many voxels further a place around a voxel is.
+// offset returns the distance in voxels of a place around a voxel.
 func (b *box[K]) offset(place int) int {
 	return 64*((place/9-1)*b.plane+(place/3%3-1)*b.words) + place%3 - 1
 }
 
-// compare finds which neighbours before a voxel are not above it, of all voxels of a plane.
+// compare finds, for all voxels of a plane, the earlier neighbours that are not above them.
 func (b *box[K]) compare(z int64) {
 	apart, before := bitsOf(b.plane, b.words)
 	b.j.kernel.compare(b.bits[int(z&1)*middle*apart+before:], b.keys, b.lead+int(z)*64*b.plane, apart, b.words, b.plane, b.plane)
 }
 
-// scan finds minima, saddles, and where other voxels descend to.
+// scan finds minima and saddles, and where other voxels descend to.
 func (b *box[K]) scan() {
 	apart, before := bitsOf(b.plane, b.words)
 	s, g := &b.sight, b.group
@@ -180,7 +181,7 @@ func (b *box[K]) scan() {
 	}
 }
 
-// plant finds what a fault would in the set.
+// plant modifies the set as the planted fault requires.
 func (b *box[K]) plant(to *[groupVoxels]uint8) {
 	g := b.group
 	switch b.j.fault {
@@ -193,7 +194,7 @@ func (b *box[K]) plant(to *[groupVoxels]uint8) {
 		}
 		b.j.kernel.set(g, to)
 		g.link = all
-	case SameAsAbove: // where voxels descend to stays, so that ways end
+	case SameAsAbove: // keep the descents, so that paths end
 		for k := range middle {
 			within := b.sight.insideBox(26 - k)
 			for lane, v := range g.link[k] {
@@ -204,7 +205,7 @@ func (b *box[K]) plant(to *[groupVoxels]uint8) {
 	}
 }
 
-// found notes what was found of a group, in the set or around it.
+// found records the results for a group, for the set or for the background.
 func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 	copy(g.minima[word:], f.minima[:])
 	keys, table := b.keys[b.lead+word*64:][:groupVoxels], g.tally.table
@@ -238,8 +239,8 @@ func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 	b.shared(g, f, word, z)
 }
 
-// shared notes the minima of the layers that the box shares, in the order in which the other
-// box finds the same: voxels that none of their neighbours within the layer precedes.
+// shared records the minima of the box's shared layers: voxels that no neighbour within the layer
+// precedes. The order is the same in the other box.
 func (b *box[K]) shared(g *graph[K], f *found, word int, z int64) {
 	for n, s := range b.sides {
 		if !s.shared || n < 2 && z != int64(n)*(b.d-1) || b.j.fault == LostLayer && n/2 == 1 {

@@ -2,12 +2,12 @@ package duality
 
 import "encoding/binary"
 
-// A key is the level of a voxel in the narrowest type that has all of them, and one above for
-// a voxel that is in no set.
+// A key is the level of a voxel in the narrowest type for all levels. Voxels in no set have the key
+// after the last level.
 type key interface{ uint8 | uint16 | uint32 }
 
-// compare finds which neighbours at places before a voxel are not above it, of so many words of
-// voxels, rows and planes of as many words.
+// compare finds, for some words of voxels, the earlier neighbours that are not above them. row and
+// plane are the sizes of rows and planes in words.
 func compare[K key](to []uint64, keys []K, at, apart, row, plane, words int) {
 	own := keys[at:][:64*words]
 	for place := range middle {
@@ -16,7 +16,7 @@ func compare[K key](to []uint64, keys []K, at, apart, row, plane, words int) {
 	}
 }
 
-// notAbove sets the bits of the voxels whose neighbours are not above them, 64 voxels a word.
+// notAbove sets the bits of the voxels whose neighbours are not above them, 64 voxels per word.
 func notAbove[K key](to []uint64, own, other []K) {
 	if bytes, ok := any(own).([]uint8); ok {
 		notAboveBytes(to, bytes, any(other).([]uint8))
@@ -34,8 +34,7 @@ func notAbove[K key](to []uint64, own, other []K) {
 	}
 }
 
-// leq returns 1 for a value that is not above a limit, else 0, without a branch, because
-// outcomes are noise.
+// leq returns 1 for v ≤ limit, else 0. It is branch-free, because the outcomes are unpredictable.
 func leq[K key](v, limit K) (in uint64) {
 	if v <= limit {
 		in = 1
@@ -43,19 +42,19 @@ func leq[K key](v, limit K) (in uint64) {
 	return in
 }
 
-// notAboveBytes is notAbove, eight at a time.
+// notAboveBytes is notAbove for bytes, eight at a time.
 func notAboveBytes(to []uint64, own, other []uint8) {
 	const (
 		ones  = 0x0101010101010101
 		tops  = ones << 7
-		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
+		order = 0x0102040810204080 // moves the lowest bit of each byte to the highest byte, in order
 	)
 	for i := range to {
 		a, b := (*[64]uint8)(other[64*i:]), (*[64]uint8)(own[64*i:])
 		var word uint64
 		for k := 0; k < 64; k += 8 {
 			v, limit := binary.LittleEndian.Uint64(a[k:]), binary.LittleEndian.Uint64(b[k:])
-			// The highest bit of each byte says whether its others are within the limit's.
+			// The highest bit of each byte means that its other bits are at most the limit's.
 			low := (limit | tops) - v&^tops
 			in := limit&^v | ^(limit^v)&low
 			word |= in & tops >> 7 * order >> 56 << uint(k)

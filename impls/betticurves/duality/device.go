@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/betti/curves.h): of an image whole, with
-// edges in any order, which forests of minima sort as they come.
+// OnDevice runs the method on an NVIDIA device (kernels/betti/curves.h). The image is one box, and
+// edges come in any order, because the forest of minima accepts them unsorted.
 func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curves] {
 	return counting.Method[grid.Source, betti.Curves]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: read, Poisoned: betti.PoisonedCurves,
@@ -23,26 +23,26 @@ func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curv
 	}
 }
 
-// Shape of the kernels' work (kernels/betti/curves.h).
+// Sizes of the kernels' work (kernels/betti/curves.h).
 const (
 	wordVoxels    = 32
-	places        = 13 // of neighbours before a voxel
-	mostMinima    = 16 // of a word
+	places        = 13 // number of earlier neighbours
+	mostMinima    = 16 // per word
 	deviceBlock   = 256
 	joinBlock     = 128
 	mostBlocks    = 1 << 12
-	joinBlocks    = 1 << 11 // of which each warp takes words in its turn
-	turns         = 2       // numbers of them
-	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
-	joinBytes     = 32 * 64 // of a warp
-	stepBytes     = 8 * 55  // of ways down, and to places
+	joinBlocks    = 1 << 11 // warps of these blocks take words in turn
+	turns         = 2       // counters of such turns
+	mostOfBlock   = 1 << 27 // voxels whose changes a 32-bit counter can count
+	joinBytes     = 32 * 64 // per warp
+	stepBytes     = 8 * 55  // bytes of descents and of distances to places
 	mostOnDevice  = 1<<16 - 1
-	sideBySide    = 32 // words, of lists
-	wordLists     = 4  // of words of bits, beside those of places
+	sideBySide    = 32 // words of lists that are side by side
+	wordLists     = 4  // lists of words of bits, in addition to those of places
 	listsOfCounts = 3  // of χ, minima and maxima
 )
 
-// deviceKey is the type of the keys, and whether they are the image's values.
+// deviceKey returns the type of the keys, and whether they are the image's values.
 func deviceKey(in grid.Source) (key grid.Type, same bool) {
 	switch {
 	case in.Type() == grid.Uint8 && identical(in):
@@ -53,7 +53,7 @@ func deviceKey(in grid.Source) (key grid.Type, same bool) {
 	return grid.Uint16, false
 }
 
-// plan refuses what has more levels or voxels than the kernels count.
+// plan rejects an image with more levels or voxels than the kernels count.
 func plan(in grid.Source) (counting.Plan, error) {
 	s := in.Shape()
 	d, h, w := ecc.Stack(s)
@@ -61,7 +61,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 	if !l.Indexed() || l.Len() > mostOnDevice {
 		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
 	}
-	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of lists
+	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
@@ -81,7 +81,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 		p.Tables = []counting.Table{{Name: "levels", Data: values}}
 		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*key.Size() + 15) / 16 * 16})
 	}
-	hollow := min(d, h, w) > 2 // else every voxel is at a side
+	hollow := min(d, h, w) > 2 // otherwise every voxel is at a side
 	p.Launches = func(m counting.Memory) (list []counting.Launch) {
 		most := int64(mostBlocks)
 		launch := func(name string, items, block, shared int64, args ...any) {
@@ -123,14 +123,15 @@ func plan(in grid.Source) (counting.Plan, error) {
 	return p, nil
 }
 
-// read makes curves of the changes of χ, of the number of components and of that of the rest's.
+// read makes curves from the changes of χ, of the number of components, and of that of the
+// background.
 func read(in grid.Source, counts []int64) betti.Curves {
 	levels := in.Ladder().Len()
 	var lists [listsOfCounts]ecc.VCEC
 	for i := range lists {
 		of := counts[int64(i)*(levels+1):][:levels]
 		for k, change := range of {
-			if i == 2 { // what comes to the set at a level goes from the rest
+			if i == 2 { // a component that the set gains, the background loses
 				change = -change
 			}
 			if change != 0 {

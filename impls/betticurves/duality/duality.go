@@ -1,23 +1,23 @@
-// Package duality counts the Betti curves of an image by the voxels that change its components:
+// Package duality computes the Betti curves of an image from the voxels that change its components:
 // minima, which start one, and saddles, where several may meet.
 //
-// Voxels are ordered by level, then by place. A voxel without an earlier neighbour starts a
-// component. The earlier neighbours of a voxel are its link. If the link has several components,
-// the voxel is a saddle and has an edge from the first of them to each other one. Every other voxel
+// Voxels are ordered by level, then by position. A voxel without an earlier neighbour is a minimum.
+// The earlier neighbours of a voxel are its link. If the link has several components, the voxel is
+// a saddle, with an edge from the first of them to each other one. Every voxel except the minima
 // has an earlier neighbour, and so descends to a minimum. So
 //
 //	b0(t) = minima not above t − the rank of the edges not above t,
 //
-// in any order of the edges of a level. The complement has the reverse order, neighbours at faces
-// only and the outside before all, and gives b2 by Alexander duality. b1 follows from the changes
-// of the Euler characteristic.
+// for any order of the edges of a level. The complement has the reverse order, neighbours at faces
+// only, and the outside before everything; by Alexander duality it gives b2. b1 follows from the
+// changes of the Euler characteristic.
 //
-// An image is cut into boxes that share a layer of voxels with the next ones. A box joins its edges
-// independently: a component that has not reached a shared layer ends for good. The rest are edges
-// between other components, and the same voxels of two boxes. Only the minima of a shared layer
-// need to be united, because any other voxel of it descends to one of these in both boxes. So one
-// core joins the few nodes and edges that remain. Neither the number of cores nor their order
-// changes a sum.
+// An image is divided into boxes that share a layer of voxels. A box joins its edges independently:
+// a component that does not reach a shared layer ends within the box. The results of a box are the
+// edges between other components. The minima of a shared layer are united with the same voxels of
+// the other box; all other voxels of the layer descend to one of these minima in both boxes. One
+// core joins the few remaining nodes and edges. The results do not depend on the number of cores or
+// their order.
 package duality
 
 import (
@@ -32,8 +32,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// voxelNS is what a voxel costs a core, for the estimate in a refusal: about three times what
-// noise takes.
+// voxelNS is the estimated time per voxel and core: about three times that of noise.
 func voxelNS(name string) int64 {
 	if name == isa.AVX512 {
 		return 75
@@ -41,11 +40,11 @@ func voxelNS(name string) int64 {
 	return 150
 }
 
-// Implementation counts the Euler characteristic by another one.
+// Implementation combines the method with an implementation that counts the Euler characteristic.
 type Implementation struct {
 	Counter bench.Implementation[grid.Source, ecc.VCEC]
 	fault   Fault
-	box     int64 // voxels of a box, 0 for boxVoxels
+	box     int64 // voxels per box; 0 for boxVoxels
 }
 
 // About describes the method.
@@ -63,8 +62,8 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow, and what the other
-// implementation refuses.
+// CanDo rejects an image that needs more time or memory than the conditions allow, or that the
+// counter rejects.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	name, err := isa.Choose(c.ISA, available())
 	if err != nil {
@@ -84,8 +83,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return nil
 }
 
-// What is taken, at most: by a voxel of a box and its bits, and by one of the image for what is
-// left of a box, and for its change where levels have no table.
+// Upper bounds of memory: per voxel of a box with its bits; per voxel of the image for the results
+// of boxes; and per voxel for its change, if levels have no table.
 const (
 	boxBytes  = 96
 	leftBytes = 2
@@ -109,18 +108,18 @@ func (i Implementation) memory(in grid.Source, cores int) int64 {
 	return need
 }
 
-// A layout is how an image is cut, and how levels are kept.
+// A layout describes the boxes of an image, and the storage of its levels.
 type layout struct {
 	d, h, w int64
-	cuts    [3][]int64 // the first and last planes, rows and columns of boxes, and those they share
-	most    [3]int64   // of a box
-	hollow  bool       // whether there can be cavities
+	cuts    [3][]int64 // first and last planes, rows and columns of the boxes; neighbours share them
+	most    [3]int64   // largest size of a box
+	hollow  bool       // whether cavities are possible
 	levels  int64
-	tabled  bool // changes have a table of the levels
+	tabled  bool // changes are stored in a table of the levels
 }
 
-// boxVoxels is about how many voxels a box has, with what fills up its rows, so that a core's cache holds what it knows of
-// them, and rowVoxels the longest row of one.
+// boxVoxels is the approximate number of voxels of a box, padding included, so that its data stays
+// in a core's cache. rowVoxels is the longest row of a box.
 const (
 	boxVoxels = 1 << 18
 	rowVoxels = 1 << 10
@@ -128,7 +127,7 @@ const (
 
 func (i Implementation) layout(in grid.Source) (l layout) {
 	l.d, l.h, l.w = ecc.Stack(in.Shape())
-	l.hollow = min(l.d, l.h, l.w) > 2 // else every voxel is at a side
+	l.hollow = min(l.d, l.h, l.w) > 2 // otherwise every voxel is at a side
 	l.levels = in.Ladder().Len()
 	l.tabled = l.levels <= 1<<16
 	left := i.box
@@ -145,7 +144,7 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 			most = max(2, int64(math.Sqrt(float64(left))), left/l.d)
 		}
 		l.cuts[axis], l.most[axis] = cuts(sides[axis], most)
-		switch axis { // rows are of whole words, and planes of whole groups
+		switch axis { // rows have whole words, and planes whole groups
 		case 2:
 			left /= 64 * words(l.most[2])
 		case 1:
@@ -155,7 +154,7 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 	return l
 }
 
-// cuts cuts a side into pieces of at most so many, which share their ends.
+// cuts divides a side into pieces of at most the given length, which share their ends.
 func cuts(side, most int64) (at []int64, longest int64) {
 	pieces := max(1, (side-1+most-2)/(most-1))
 	for i := range pieces + 1 {
@@ -167,10 +166,10 @@ func cuts(side, most int64) (at []int64, longest int64) {
 	return at, longest
 }
 
-// words is how many words the bits of a row take.
+// words returns the number of words for the bits of a row.
 func words(w int64) int64 { return (w + 63) / 64 }
 
-// Setup prepares the other implementation. What cores keep is made when they first run.
+// Setup sets up the counter. The cores' memory is allocated when they first run.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[betti.Curves], error) {
 	name, err := isa.Choose(c.ISA, available())
 	if err != nil {

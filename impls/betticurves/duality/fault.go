@@ -1,34 +1,33 @@
 package duality
 
-// A Fault is a known defect that can be planted in the implementation, so that
-// tests of the harness can show that it is caught. Nothing but tests plants one.
+// A Fault is a known defect that tests plant in the implementation, to show that the harness
+// detects it. Only tests plant faults.
 type Fault string
 
-// The faults. Each is a slip that an implementation of this kind has seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
-	LostUnion   Fault = "lost union"                  // of a saddle where three components meet, the third is forgotten
-	Faces       Fault = "6 for 26 neighbours"         // of the set
-	OneAbove    Fault = "one level above"             // b0 changes at the level after its own
+	LostUnion   Fault = "lost union"                  // a saddle ignores the third of three components
+	Faces       Fault = "6 for 26 neighbours"         // for the set
+	OneAbove    Fault = "one level above"             // b0 changes one level too late
 	LostSide    Fault = "side of the box lost"        // the last plane does not touch the outside
 	LostLayer   Fault = "shared layer lost"           // rows that two boxes share are not joined
-	EndedEarly  Fault = "component ended early"       // one that has come to a shared layer ends for good
-	Circle      Fault = "descent in a circle"         // a voxel that a saddle descends to descends to the saddle
-	SameAsAbove Fault = "neighbours of a level alike" // of a level, all of a voxel's neighbours precede it
+	EndedEarly  Fault = "component ended early"       // a component that reaches a shared layer ends within the box
+	Circle      Fault = "descent in a circle"         // a saddle's descent leads back to the saddle
+	SameAsAbove Fault = "neighbours of a level alike" // all neighbours of the same level precede a voxel
 )
 
-// Faults lists every fault but Circle, of which there is no answer.
+// Faults lists every fault except Circle, which gives no answer.
 func Faults() []Fault {
 	return []Fault{LostUnion, Faces, OneAbove, LostSide, LostLayer, EndedEarly, SameAsAbove}
 }
 
-// Faulty is an implementation with a fault planted, that cuts an image into boxes of about so
-// many voxels.
+// Faulty returns an implementation with a fault and with boxes of about the given size.
 func Faulty(i Implementation, f Fault, box int64) Implementation {
 	i.fault, i.box = f, box
 	return i
 }
 
-// turnBack lets the voxel that the first saddle descends to descend to the saddle.
+// turnBack makes the voxel to which the first saddle descends point back to the saddle.
 func (g *graph[K]) turnBack() {
 	for _, s := range g.saddles {
 		from := s >> placeBits

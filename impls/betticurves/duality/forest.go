@@ -6,39 +6,38 @@ import (
 	"slices"
 )
 
-// A part is what is left of a box: nodes, which are components that have come to a shared
-// layer; the edges between them; and for each side the nodes of the minima of its layer, in
-// order. Around the sets, node 0 is the outside.
+// A part is the result of a box: nodes, which are components that reach a shared layer; the edges
+// between them; and for each side the nodes of the minima of its layer, in order. For the
+// background, node 0 is the outside.
 type part struct {
 	nodes  int32
 	edges  []edge
 	shared [6][]minimum
 }
 
-// An edge joins two nodes from a turned key on.
+// An edge joins two nodes from a key on (complemented for the background).
 type edge struct {
 	key  uint32
 	a, b int32
 }
 
-// A minimum of a shared layer, with its turned key.
+// A minimum of a shared layer, with its key (complemented for the background).
 type minimum struct {
 	key  uint32
 	node int32
 }
 
-// none is the node of a component that has not come to a shared layer.
+// none is the node of a component that has not reached a shared layer.
 const none = -1
 
-// An event joins two minima from a turned key on, or, where the other one is less than 0, is
-// a minimum of a shared layer.
+// An event joins two minima from a key on. If b < 0, it is a minimum of a shared layer instead.
 type event struct {
 	key  uint32
 	a, b int32
 }
 
-// minimum is the number of the minimum that a voxel descends to. One of each eight voxels, here
-// and there, keeps what is found. A way that does not end is given up.
+// minimum returns the number of the minimum that a voxel descends to. One of every eight voxels
+// stores its result for later descents. A circular descent is detected and given up.
 func (g *graph[K]) minimum(voxel uint32) int32 {
 	keeps := func(at uint32) bool { return (at^at>>6*0x9e3779b1>>29)&7 == 0 }
 	at, found := voxel, int32(0)
@@ -66,21 +65,21 @@ func (g *graph[K]) minimum(voxel uint32) int32 {
 	return found
 }
 
-// number is that of a minimum.
+// number returns the number of a minimum.
 func (g *graph[K]) number(at uint32) int32 {
 	word, bit := at>>6, at&63
 	minima := g.minima[word]
-	if minima>>bit&1 == 0 { // but a voxel that touches the outside
+	if minima>>bit&1 == 0 { // a voxel that touches the outside
 		return 0
 	}
 	return g.first[word] + int32(bits.OnesCount64(minima&(1<<bit-1)))
 }
 
-// A forest has for each of its nodes another one of its component, of a lesser number, or the
-// node itself.
+// A forest stores for each node another node of its component with a lower number, or the node
+// itself.
 type forest []int32
 
-// singles is a forest of so many nodes by themselves, in the memory of another one.
+// singles returns a forest of single nodes, in the memory of another forest.
 func singles(f forest, nodes int) forest {
 	f = slices.Grow(f[:0], nodes)[:nodes]
 	for i := range f {
@@ -89,7 +88,7 @@ func singles(f forest, nodes int) forest {
 	return f
 }
 
-// find is the root of a node. The way there is halved.
+// find returns the root of a node and halves the path to it.
 func (f forest) find(i int32) int32 {
 	for f[i] != i {
 		f[i] = f[f[i]]
@@ -98,9 +97,9 @@ func (f forest) find(i int32) int32 {
 	return i
 }
 
-// unite joins two components, and gives their roots, of which the first one goes to the other;
-// or a node twice, if they are one. Both ways are gone together, until they meet or one ends,
-// and what they pass is brought nearer to the other one's end (Rem's algorithm).
+// unite unites two components. It returns the root that becomes a child and the root that remains,
+// or the same node twice if the components are one. It follows both paths together and shortens
+// them on the way (Rem's algorithm).
 func (f forest) unite(a, b int32) (from, to int32) {
 	for f[a] != f[b] {
 		if f[a] < f[b] {
@@ -116,9 +115,9 @@ func (f forest) unite(a, b int32) (from, to int32) {
 	return a, a
 }
 
-// join makes the edges of the box in the order of their keys. A component that has not come to
-// a shared layer ends where it meets another one. Two that have stay two nodes for others, and
-// are one from there on.
+// join processes the edges of the box in the order of their keys. A component that has not reached
+// a shared layer ends where it meets another one. Two that have reached one remain two nodes of the
+// result, with an edge between them.
 func (g *graph[K]) join(keys []K, fault Fault) {
 	p := part{}
 	for n, count := range g.slots {
@@ -140,7 +139,7 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 	g.part = p
 }
 
-// take makes the edges of events that are in order.
+// take processes events that are in order.
 func (g *graph[K]) take(p *part, events []event, fault Fault) {
 	turn := g.turn()
 	for _, e := range events {
@@ -170,7 +169,7 @@ func (g *graph[K]) take(p *part, events []event, fault Fault) {
 	}
 }
 
-// turn is what turns keys round, or leaves them.
+// turn returns the mask that complements keys, or 0 for the set.
 func (g *graph[K]) turn() K {
 	if g.around {
 		return ^K(0)
@@ -178,9 +177,9 @@ func (g *graph[K]) turn() K {
 	return 0
 }
 
-// order finds the events of the box, in runs in the order of their keys. They are found in the
-// order of voxels, which are near each other, and each is put among those of a few keys; what
-// has one minimum joins nothing.
+// order finds the events of the box and arranges them in runs by key. Events are found in the order
+// of voxels, which helps the cache, and distributed to runs of neighbouring keys. A saddle whose
+// components have the same minimum is not an event.
 func (g *graph[K]) order(keys []K) {
 	turn := g.turn()
 	least, most := ^K(0), K(0)
@@ -212,7 +211,7 @@ func (g *graph[K]) order(keys []K) {
 		voxel := s >> placeBits
 		a, b := voxel, voxel+places[s&(1<<placeBits-1)]
 		var x, y int32
-		// Four steps at a time, without a look at whether the ways have ended.
+		// Four steps at a time, without testing whether the descents have ended.
 		for n := 0; ; n++ {
 			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
 			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
@@ -249,7 +248,7 @@ func (g *graph[K]) order(keys []K) {
 	}
 }
 
-// sorted sorts events by their keys, and gives the memory that it took.
+// sorted sorts events by key, and returns its scratch memory.
 func sorted(events, spare []event) []event {
 	if len(events) < 1<<6 {
 		slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.key, b.key) })

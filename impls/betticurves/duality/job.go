@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// common is what jobs of all keys have.
+// common is the part of a job that does not depend on the key type.
 type common struct {
 	in grid.Source
 	layout
@@ -25,17 +25,17 @@ type common struct {
 	out     betti.Curves
 }
 
-// A job is an image with keys for its levels.
+// A job is an image with keys of one type.
 type job[K key] struct {
 	*common
 	kernel kernel[K]
 	fill   func(to []K, from []byte, scratch []int32)
 	cores  []*core[K]
-	// What is left of the boxes, x fastest.
+	// Results of the boxes, x fastest.
 	set, around []part
 }
 
-// A core is what one goroutine works with.
+// A core is the state of one goroutine.
 type core[K key] struct {
 	box     box[K]
 	slab    []byte
@@ -51,13 +51,13 @@ func newJob[K key](c *common) *job[K] {
 	return j
 }
 
-// boxes is how many boxes there are.
+// boxes returns the number of boxes.
 func (j *job[K]) boxes() int { return (len(j.cuts[0]) - 1) * j.perLayer() }
 
-// perLayer is how many boxes have the same planes.
+// perLayer returns the number of boxes with the same planes.
 func (j *job[K]) perLayer() int { return (len(j.cuts[1]) - 1) * (len(j.cuts[2]) - 1) }
 
-// filler is how values become keys.
+// filler returns the conversion of values to keys.
 func filler[K key](in grid.Source) func(to []K, from []byte, scratch []int32) {
 	if !in.Ladder().Indexed() {
 		return func(to []K, from []byte, _ []int32) {
@@ -106,15 +106,15 @@ func (j *job[K]) Do(trace *bench.Trace) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for i := range b2 { // what comes to the set at a level goes from the rest
+	for i := range b2 { // a component that the set gains, the background loses
 		b2[i].Change *= -1
 	}
 	j.out = betti.Joined(b0, b2, chi)
 	return nil
 }
 
-// each cuts the image into boxes and joins what is in each, of an image in memory a box a
-// time, else all boxes of the same planes.
+// each processes all boxes. For an image in memory a task is one box, otherwise all boxes with the
+// same planes.
 func (j *job[K]) each() error {
 	tasks, whole := j.boxes(), false
 	if _, whole = j.in.(*grid.Field); !whole {
@@ -175,10 +175,10 @@ func newCore[K key](j *job[K]) *core[K] {
 	return c
 }
 
-// errCircle says that the program is wrong.
+// errCircle reports a defect of the program.
 var errCircle = errors.New("a voxel descends in a circle, to no minimum")
 
-// take joins what is in a box of an image, of which there are the planes from first on.
+// take processes a box of an image. The slab begins with plane first.
 func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) error {
 	b := &c.box
 	var lo, hi [3]int64
@@ -219,7 +219,7 @@ func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) error {
 	return nil
 }
 
-// graphs are those that are asked for.
+// graphs returns the graphs that are needed.
 func (b *box[K]) graphs() []*graph[K] {
 	if b.j.hollow {
 		return []*graph[K]{&b.set, &b.around}
@@ -227,7 +227,7 @@ func (b *box[K]) graphs() []*graph[K] {
 	return []*graph[K]{&b.set}
 }
 
-// reset forgets a box, and makes room for one of so many words.
+// reset prepares a graph for a box with the given number of words.
 func (g *graph[K]) reset(words int) {
 	clear(g.known[:8*words])
 	g.saddles, g.layers, g.count, g.slots, g.circle = g.saddles[:0], g.layers[:0], 0, [6]int32{}, false
@@ -236,10 +236,10 @@ func (g *graph[K]) reset(words int) {
 	}
 }
 
-// graph joins what is left of all boxes, and gives the changes of the number of components by
+// graph joins the results of all boxes, and returns the changes of the number of components by
 // level.
 func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
-	shared := int32(0) // nodes that all parts have: the outside
+	shared := int32(0) // nodes that all parts share: the outside
 	if around {
 		shared = 1
 	}
@@ -308,7 +308,7 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 	return sum.changes(j.levels, offset), nil
 }
 
-// A tally is changes by key: a table of them, or where there are too many keys two lists.
+// A tally stores changes by key: in a table, or in two lists if there are too many keys.
 type tally struct {
 	table       []int64
 	more, fewer []uint32
@@ -338,7 +338,7 @@ func (t *tally) add(key uint32, change int64) {
 	}
 }
 
-// take adds another one.
+// take adds another tally.
 func (t *tally) take(of *tally) {
 	for i, n := range of.table {
 		t.table[i] += n
@@ -346,7 +346,7 @@ func (t *tally) take(of *tally) {
 	t.more, t.fewer = append(t.more, of.more...), append(t.fewer, of.fewer...)
 }
 
-// changes are those of the levels in order.
+// changes returns the changes of the levels, in order.
 func (t *tally) changes(levels, offset int64) ecc.VCEC {
 	v := ecc.VCEC{}
 	add := func(key uint32, change int64) {

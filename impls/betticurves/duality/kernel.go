@@ -2,10 +2,10 @@ package duality
 
 import "eccbench/internal/isa"
 
-// A kernel is what is done with groups, in one instruction set.
+// A kernel implements the operations on groups with one instruction set.
 type kernel[K key] struct {
-	// compare sets the bits of places before so many words of voxels, of which keys has the
-	// first one at a place.
+	// compare sets the bits of the earlier neighbours for some words of voxels. The first voxel has
+	// the key at index at.
 	compare func(to []uint64, keys []K, at, apart, row, plane, words int)
 	links   func(g *group, s *sight)
 	set     func(g *group, to *[groupVoxels]uint8)
@@ -14,6 +14,6 @@ type kernel[K key] struct {
 
 func portable[K key]() kernel[K] { return kernel[K]{compare[K], findLinks, scanSet, scanAround} }
 
-// available lists the instruction sets of this machine, the fastest first. The counter of χ has
-// code of its own for each; where only it has, the rest is portable.
+// available lists the instruction sets of this machine, the fastest first. The counter of χ may
+// support more of them; for those the other code is portable.
 func available() []string { return isa.Available(assembled) }

@@ -1,16 +1,16 @@
 package duality
 
-// A link is the neighbours of 64 voxels that precede them: for each of the 27 places around
-// them, z slowest and x fastest, a word of bits. The place in the middle has none.
+// A link contains the earlier neighbours of 64 voxels: one word of bits for each of the 27 places
+// around them, z slowest and x fastest. The middle place is empty.
 type link [27]uint64
 
 // middle is the place of the voxel itself.
 const middle = 13
 
-// faces are the places that share a face with it.
+// faces are the places that share a face with the voxel.
 var faces = [6]int{4, 10, 12, 14, 16, 22}
 
-// angles are the pairs of faces that share an edge, by their numbers, with the place there.
+// angles are the pairs of faces that share an edge, by index, with the place at that edge.
 var angles = func() (list [12]struct{ a, b, edge int }) {
 	n := 0
 	for i, a := range faces {
@@ -24,7 +24,7 @@ var angles = func() (list [12]struct{ a, b, edge int }) {
 	return list
 }()
 
-// touches says whether a place is at a face or an edge.
+// touches reports whether a place is at a face or an edge.
 var touches = func() (list [27]bool) {
 	for _, k := range faces {
 		list[k] = true
@@ -35,7 +35,7 @@ var touches = func() (list [27]bool) {
 	return list
 }()
 
-// having are the places whose number has a bit.
+// having lists, for each bit, the places whose number has the bit set.
 var having = func() (list [placeBits][]uint8) {
 	for k := range uint8(27) {
 		for bit := range list {
@@ -47,7 +47,7 @@ var having = func() (list [placeBits][]uint8) {
 	return list
 }()
 
-// spread adds to each place those that touch it.
+// spread adds to each place the places that touch it.
 func (l *link) spread() {
 	for i := 0; i < 27; i += 3 {
 		a, b, c := l[i], l[i+1], l[i+2]
@@ -68,11 +68,11 @@ func (l *link) spread() {
 	}
 }
 
-// descents returns one place of each voxel's link, to which the voxel descends: where the link is
-// deepest, as the faces have it, if that is in the link, so that ways are short, else the
-// first one.
+// descents returns one place of each voxel's link as its descent. It is the place towards all faces
+// whose opposite is not in the link, if that is in the link; this keeps descents short. Otherwise
+// it is the first place.
 func (l *link) descents() (only link) {
-	var side [3][3]uint64 // along x, y and z: the link has the one face and not the other
+	var side [3][3]uint64 // along x, y and z: which one of the two faces the link contains
 	for axis, face := range [3]int{1, 3, 9} {
 		before, after := l[middle-face], l[middle+face]
 		side[axis] = [3]uint64{before &^ after, ^(before ^ after), after &^ before}
@@ -89,7 +89,7 @@ func (l *link) descents() (only link) {
 	return only
 }
 
-// first is the first place of each voxel's link.
+// first returns the first place of each voxel's link.
 func (l *link) first() (only link) {
 	var seen uint64
 	for k := range l {
@@ -99,8 +99,8 @@ func (l *link) first() (only link) {
 	return only
 }
 
-// rest is what is left of links without the component of one place each, where places touch
-// at faces, edges and corners; and the voxels that have a rest.
+// rest returns links without the component of the given places, and the voxels for which something
+// is left. Places connect at faces, edges and corners.
 func (l *link) rest(of link) (rest link, some uint64) {
 	for {
 		next := of
@@ -119,7 +119,8 @@ func (l *link) rest(of link) (rest link, some uint64) {
 	}
 }
 
-// numbers are those of one place of each voxel at most, bit by bit, or the middle's.
+// numbers returns the numbers of at most one place per voxel, bit by bit; the middle's number if
+// there is none.
 func (l *link) numbers() (number [placeBits]uint64) {
 	none := ^uint64(0)
 	for _, v := range l {
@@ -136,10 +137,10 @@ func (l *link) numbers() (number [placeBits]uint64) {
 	return number
 }
 
-// A crown is the faces of 64 voxels, and what is there.
+// A crown contains the six faces of 64 voxels, one word of bits each.
 type crown [6]uint64
 
-// first is the first face of each voxel.
+// first returns the first face of each voxel.
 func (c *crown) first() (only crown) {
 	var seen uint64
 	for n := range c {
@@ -149,8 +150,8 @@ func (c *crown) first() (only crown) {
 	return only
 }
 
-// rest is what is left of the faces without the components of some of them, where two meet
-// whose angle is there; and the voxels that have a rest.
+// rest returns faces without the components of the given ones, and the voxels for which something
+// is left. Faces connect where the place at their angle is present.
 func (c *crown) rest(of crown, angle *[len(angles)]uint64) (rest crown, some uint64) {
 	for {
 		var changed uint64
@@ -171,7 +172,7 @@ func (c *crown) rest(of crown, angle *[len(angles)]uint64) (rest crown, some uin
 	}
 }
 
-// numbers are those of one face of each voxel at most, bit by bit.
+// numbers returns the numbers of at most one face per voxel, bit by bit.
 func (c *crown) numbers() (number [faceBits]uint64) {
 	for n, v := range c {
 		for bit := range number {

@@ -2,17 +2,17 @@ package duality
 
 import "encoding/binary"
 
-// A row of groupWords words has the voxels that are looked at together.
+// A group is groupWords words of a row, which are processed together.
 const (
 	groupWords  = 8
 	groupVoxels = 64 * groupWords
 )
 
-// lanes are words of bits of a group.
+// lanes are the words of a group.
 type lanes [groupWords]uint64
 
-// How many bits say where a voxel descends to: to one of 27 places, or to one of six faces,
-// the outside or nowhere. A byte has both.
+// Numbers of bits that encode a descent: to one of 27 places in the set, and to one of six faces,
+// the outside or nowhere in the background. A byte has both.
 const (
 	placeBits = 5
 	faceBits  = 3
@@ -20,34 +20,34 @@ const (
 	toNowhere = 7
 )
 
-// mostRounds is how many components a link has at most beside the first one: one at each
-// corner.
+// mostRounds is the maximum number of further components of a link: one at each corner except the
+// first.
 const mostRounds = 7
 
-// What is found of a group of words, in the set or around it.
+// found contains the results for a group, in the set or in the background.
 type found struct {
-	minima lanes                          // voxels whose link is empty
-	layers [3]lanes                       // voxels that none of their neighbours precedes of the same z, y and x
-	more   [mostRounds]lanes              // voxels whose link has a second component, a third one and so on,
-	place  [mostRounds][groupVoxels]uint8 // and a place, or a face, of it
-	rounds int64                          // how many of these there are
+	minima lanes                          // voxels with an empty link
+	layers [3]lanes                       // voxels that no neighbour with the same z, y or x precedes
+	more   [mostRounds]lanes              // voxels whose link has a second, third, … component
+	place  [mostRounds][groupVoxels]uint8 // and a place, or a face, of that component
+	rounds int64                          // number of rounds in use
 }
 
-// A group is words of a plane that follow each other, and what is known of their voxels.
+// A group is consecutive words of a plane, with the results for their voxels.
 type group struct {
-	link        [27]lanes               // neighbours that precede a voxel; in the middle, the voxels themselves
-	work        [2*27 + placeBits]lanes // of the assembly
+	link        [27]lanes               // earlier neighbours of the voxels; in the middle, the voxels themselves
+	work        [2*27 + placeBits]lanes // scratch memory of the assembly
 	set, around found
 }
 
-// A sight is of a group: where its bits are, and those of its neighbours.
+// A sight locates the bits of a group and of its neighbours.
 type sight struct {
-	bits       []uint64  // of the neighbours before a voxel that are not above it, of a plane and the next one
-	here, next int       // where those of the first place begin, of the group's first voxel and of the one behind it
-	apart, row int       // how far those of the next place are, and those of the next row
-	masks      []uint64  // nine, of the rows and columns around: the voxels whose neighbours there are in the box, then those whose neighbours are outside the image
-	at, plane  int       // where the group's are, and those of the next mask
-	in, out    [2]uint64 // all bits if the plane before, or the next one, is in the box; if it is outside the image
+	bits       []uint64  // earlier neighbours that are not above a voxel, for a plane and the next one
+	here, next int       // index of the first place's bits, in this plane and in the next
+	apart, row int       // distance to the next place, and to the next row
+	masks      []uint64  // nine masks of voxels whose neighbours are in the box, then nine of voxels whose neighbours are outside the image
+	at, plane  int       // index of the group in a mask, and distance to the next mask
+	in, out    [2]uint64 // all ones if the previous or next plane is in the box, or is outside the image
 }
 
 // insideBox returns the voxels of the group whose neighbour in direction k is in the box.
@@ -61,7 +61,7 @@ func (s *sight) insideBox(k int) (in lanes) {
 	return in
 }
 
-// outside are those whose neighbour at a place is outside the image.
+// outside returns the voxels whose neighbour at a place is outside the image.
 func (s *sight) outside(k int) (out lanes) {
 	copy(out[:], s.masks[s.at+(9+k%9)*s.plane:])
 	if z := k / 9; z != 1 && s.out[z/2] != 0 {
@@ -81,7 +81,8 @@ func findLinks(g *group, s *sight) {
 				in[lane] &= v
 			}
 		case k > middle:
-			// The other one is not above a voxel that it precedes, seen from there.
+			// A later neighbour precedes the voxel unless the voxel is not above it, seen from
+			// there.
 			at := s.here + (26-k)*s.apart + (k/3%3-1)*s.row
 			if k >= 18 {
 				at += s.next - s.here
@@ -106,7 +107,7 @@ func findLinks(g *group, s *sight) {
 	}
 }
 
-// linkOf returns the link of a word of voxels, and the voxels.
+// linkOf returns the links of a word of voxels, and the mask of the voxels.
 func (g *group) linkOf(lane int) (l link, mask uint64) {
 	for k := range l {
 		l[k] = g.link[k][lane]
@@ -115,7 +116,7 @@ func (g *group) linkOf(lane int) (l link, mask uint64) {
 	return l, mask
 }
 
-// scanSet finds where each voxel of the set descends to, minima and saddles.
+// scanSet finds minima, saddles and descents of the set.
 func scanSet(g *group, to *[groupVoxels]uint8) {
 	f := &g.set
 	f.more, f.rounds = [mostRounds]lanes{}, 0
@@ -148,8 +149,8 @@ func scanSet(g *group, to *[groupVoxels]uint8) {
 	}
 }
 
-// scanAround does so of what is around the set, from the last voxel to the first: the outside
-// comes before all, and is one wherever a voxel touches it.
+// scanAround does the same for the background, from the last voxel to the first. The outside
+// precedes everything, and is one component wherever a voxel touches it.
 func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 	f := &g.around
 	f.more, f.rounds = [mostRounds]lanes{}, 0
@@ -182,7 +183,7 @@ func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 			f.layers[axis][lane] = mask &^ v
 		}
 		first := crown{}
-		for n := range faced { // away from what is not there, so that ways are short
+		for n := range faced { // away from faces that are absent, so that descents are short
 			first[n] = faced[n] &^ faced[5-n] &^ open
 		}
 		first = first.first()
@@ -215,7 +216,7 @@ func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 	}
 }
 
-// apart has each bit of a byte in a byte.
+// apart spreads the bits of a byte to the bytes of a word.
 var apart = func() (list [256]uint64) {
 	for v := range list {
 		for bit := range 8 {
@@ -225,8 +226,8 @@ var apart = func() (list [256]uint64) {
 	return list
 }()
 
-// spreadBytes writes numbers, of which there are the bits, from a bit of a byte on, and leaves
-// the bits below.
+// spreadBytes writes numbers, given bit by bit, to bytes from a bit position on. It keeps the lower
+// bits.
 func spreadBytes(to *[64]uint8, number []uint64, from int) {
 	for i := 0; i < 64; i += 8 {
 		eight := to[i:][:8]

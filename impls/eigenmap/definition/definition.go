@@ -14,10 +14,10 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// cubeNS is what a cube of the number of nodes takes, for the estimate in a refusal.
+// cubeNS is the estimated time per n³ for n nodes.
 const cubeNS = 12
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -30,7 +30,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.For(eigenmap.Grid, eigenmap.Patch); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (j *job) Do(*bench.Trace) error {
 	for k, x := range j.Vectors {
 		mat.Col(x, k, &vectors)
 	}
-	// Rounding leaves values as good as 0 on either side of it: those of the edges are at least 0.
+	// Rounding may put values near 0 on either side of it. Sums over the edges are at least 0.
 	copy(j.Values, g.Apply(slices.Repeat([][]float64{make([]float64, g.Nodes())}, j.p.K), j.Vectors))
 	slices.Sort(j.Values)
 	return nil

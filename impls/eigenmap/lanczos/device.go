@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/workloads/eigenmap/ondevice"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_dense.cu), of the matrix
-// one half, which is the other's mirror.
+// OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_dense.cu). It stores only
+// half of the symmetric matrix.
 type OnDevice struct {
 	Open  resident.Opener
 	fault Fault
@@ -29,10 +29,11 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// tileNumbers is how many numbers a tile of the matrix has (kernels/eigenmap/eigenmap_dense.cu).
+// tileNumbers is the number of entries of a tile of the matrix
+// (kernels/eigenmap/eigenmap_dense.cu).
 const tileNumbers = ondevice.Chunk * ondevice.Chunk
 
-// The kernels, and their threads. The name of the first one goes on with what patches have.
+// The kernels. A suffix for the patches completes the name of the first one.
 const weigh, product, row, degree = "eigenmap_weights", "eigenmap_dense_product", "eigenmap_dense_rows", "eigenmap_dense_degrees"
 
 const (
@@ -40,17 +41,16 @@ const (
 	rowsBlock = 512
 )
 
-// tilesOf is how many tiles there are along a side of the matrix, and how many in its half.
+// tilesOf returns the number of tiles along a side of the matrix, and in its half.
 func tilesOf(p *eigenmap.Problem) (side, all int64) {
 	side = ondevice.Rows(p) / ondevice.Chunk
 	return side, side * (side + 1) / 2
 }
 
-// What a number of the matrix takes a device in nanoseconds, for the estimate in a refusal: to be
-// made, and in a step.
+// Estimated nanoseconds per entry of the matrix: to compute it, and per step.
 const devicePairNS, deviceStepNS = 0.01, 0.002
 
-// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+// CanDo rejects a problem that takes too long, or does not fit the device or the kernels' integers.
 func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	d, err := ondevice.CanDo(o.Open, p, c, eigenmap.Lanczos)
 	if err != nil {
@@ -69,11 +69,11 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	return resident.Fits(d, need, fmt.Sprintf("half of a matrix of %d × %d numbers, and %d vectors", n, n, steps))
 }
 
-// Setup loads the kernels, and brings what is resident to the device.
+// Setup loads the kernels and copies the resident data to the device.
 func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
 	side, tiles := tilesOf(p)
 	rows, j := ondevice.Rows(p), &deviceJob{fault: o.fault}
-	// Vectors that are too short are refused afterwards.
+	// vectors that become too short are rejected later
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
 		Module: "eigenmap_dense", Kernels: []string{weigh + ondevice.Suffix(p), product, row, degree}, Columns: int64(p.Steps),
 		Buffers: []ondevice.Buffer{{To: &j.matrix, Name: "half of the matrix", Bytes: 8 * tileNumbers * tiles}, {To: &j.parts, Name: "products of tiles", Bytes: 8 * side * rows}, {To: &j.degrees, Name: "degrees", Bytes: 8 * rows}},
@@ -89,12 +89,12 @@ type deviceJob struct {
 	*ondevice.Job
 	fault   Fault
 	matrix  device.Buffer // tiles
-	parts   device.Buffer // what each tile makes of a vector
+	parts   device.Buffer // the product of each tile with a vector
 	degrees device.Buffer
 }
 
-// Do answers on the device, and reads the vectors of the steps from there; a whole call brings the
-// patches of the image there first.
+// Do computes the answer on the device and copies the vectors of the steps to the host. If the
+// scope includes the copy, it first copies the patches to the device.
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	if err := j.Answer(trace, j.answer); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 	return j.Steps.Read(j.Basis, j.Problem.Steps)
 }
 
-// apply sets parts to what tiles make of V.
+// apply sets parts to the products of the tiles with V.
 func (j *deviceJob) apply() error {
 	side, tiles := tilesOf(j.Problem)
 	return j.Launch(product, tiles, tileBlock, 0, j.matrix, j.Steps.V, int32(side), j.parts)
@@ -145,7 +145,7 @@ func (j *deviceJob) answer() error {
 	return j.vectors(steps)
 }
 
-// vectors sets the map to the lowest pairs of T.
+// vectors sets the map to the lowest eigenpairs of T.
 func (j *deviceJob) vectors(steps int) error {
 	t, err := j.Steps.T(steps)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a defect that tests plant to show that it is detected.
 type Fault string
 
 // The faults.
@@ -21,10 +21,10 @@ const (
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{Sign, Diagonal, Fewer, Skew, Single, Missed} }
 
-// Faulty is the implementation with a fault.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
-// weights plants what is wrong with a row of weights.
+// weights plants a fault in a row of weights.
 func (f Fault) weights(row []float64, i int) {
 	switch f {
 	case Single:
@@ -36,14 +36,14 @@ func (f Fault) weights(row []float64, i int) {
 	}
 }
 
-// degrees plants what is wrong with D^−½.
+// degrees plants a fault in D^−½.
 func (f Fault) degrees(scale []float64) {
 	if f == Sign {
 		scale[0] = -scale[0]
 	}
 }
 
-// fewer is how many steps are made, the rest being nothing.
+// fewer returns a reduced number of steps, and clears the results of the others.
 func (j *job) fewer() int {
 	clear(j.q)
 	clear(j.Diagonal)
@@ -51,14 +51,14 @@ func (j *job) fewer() int {
 	return j.p.Steps - j.p.Steps/8
 }
 
-// skew takes from what a step makes its last two vectors alone.
+// skew makes the result of a step orthogonal to its last two vectors only.
 func (j *job) skew(t *mat.SymDense, k int, z blas64.Vector) {
 	for i := max(0, k-1); i <= k; i++ {
 		blas64.Axpy(-t.At(i, k), vector(j.q[i*j.n:][:j.n]), z)
 	}
 }
 
-// next is the pair that takes the place of one, and sets its value.
+// next returns the index of the pair that replaces pair k, and sets its value.
 func (j *job) next(k int, values []float64) int {
 	if k > 0 && k+1 < len(values) {
 		j.Values[k] = values[k+1]

@@ -1,6 +1,6 @@
-// Package lanczos runs N steps of Lanczos' method with the stages of Cheng et al. 2014: pairweight,
-// the dense matrix of weights; laplacian, in place; and the steps, with each vector made
-// perpendicular twice to all earlier ones.
+// Package lanczos runs N steps of Lanczos' method with the stages of Cheng et al. 2014: pairweight
+// computes the dense matrix of weights, laplacian converts it in place, and each step makes its
+// vector orthogonal to all earlier ones, twice.
 package lanczos
 
 import (
@@ -18,11 +18,10 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// What an entry of the matrix takes a core in nanoseconds, for the estimate in a refusal: to be
-// made, and in a step.
+// Estimated nanoseconds per entry of the matrix and core: to compute it, and per step.
 const pairNS, stepNS = 20, 1
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -35,7 +34,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.For(eigenmap.Lanczos); err != nil {
 		return err
@@ -59,12 +58,12 @@ type job struct {
 	fault   Fault
 	threads int
 	n       int
-	w       []float64 // the matrix: weights, and then the Laplacian
+	w       []float64 // the matrix: first weights, then the Laplacian
 	q       []float64 // the vectors of the steps, one after the other
 	eigenmap.Output
 }
 
-// parts calls f with parts of n, at the same time.
+// parts calls f with parts of n, in parallel.
 func (j *job) parts(n int, f func(lo, hi int)) {
 	var g crew.Group
 	for k := range j.threads {
@@ -101,8 +100,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	return j.vectors(t)
 }
 
-// pairweight sets w to the weights, of each pair twice; a patch has none with itself. Squares of
-// distances of features, |x_i|² + |x_k|² − 2x_i·x_k, are of whole numbers, and exact.
+// pairweight sets w to the weights of all pairs, and to 0 on the diagonal. The squared distances of
+// features, |x_i|² + |x_k|² − 2x_i·x_k, are integers, and so exact.
 func (j *job) pairweight(features []int32) {
 	n, m, grid := j.n, int(j.p.Features()), j.p.Nodes()
 	byFeature, byPlace := 1/(float64(m)*j.p.Alpha*j.p.Alpha), 1/(2*j.p.Beta*j.p.Beta)
@@ -140,7 +139,7 @@ func (j *job) pairweight(features []int32) {
 	})
 }
 
-// laplacian makes I − D^−½ W D^−½ of w.
+// laplacian replaces w by I − D^−½ W D^−½.
 func (j *job) laplacian() error {
 	scale := make([]float64, j.n)
 	j.parts(j.n, func(lo, hi int) {
@@ -172,19 +171,19 @@ func (j *job) laplacian() error {
 
 func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
-// basis is the first so many vectors of the steps, and of each the numbers lo ≤ i < hi.
+// basis returns the first k vectors of the steps, restricted to entries lo ≤ i < hi.
 func (j *job) basis(k, lo, hi int) blas64.General {
 	return blas64.General{Rows: k, Cols: hi - lo, Stride: j.n, Data: j.q[lo : (k-1)*j.n+hi]}
 }
 
-// shortest is how long what is left of a vector is at least, for another step.
+// shortest is the minimum length of the remaining vector for another step.
 const shortest = 1e-12
 
 func whole(steps int) error {
 	return fmt.Errorf("the vectors span all that there is to find after %d steps; ask for as many", steps)
 }
 
-// steps are those of algorithm 1. It gives T.
+// steps runs algorithm 1 and returns T.
 func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
 	if j.fault == Fewer {
@@ -232,7 +231,7 @@ func (j *job) steps() (*mat.SymDense, error) {
 	return t, nil
 }
 
-// vectors sets the map to the lowest pairs of T.
+// vectors sets the map to the lowest eigenpairs of T.
 func (j *job) vectors(t *mat.SymDense) error {
 	var e mat.EigenSym
 	if !e.Factorize(t, true) {

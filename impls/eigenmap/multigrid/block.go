@@ -2,7 +2,8 @@ package multigrid
 
 import "math"
 
-// A block is vectors side by side in float64: of each cell the numbers of all lanes.
+// A block contains several vectors side by side in float64: for each cell, the numbers of all
+// lanes.
 type block []float64
 
 type wide = [lanes]float64
@@ -10,7 +11,8 @@ type wide = [lanes]float64
 // chunk is the number of cells per partial sum on every core, so sums have one order.
 const chunk = 1 << 11
 
-// sums calls f with chunks of n cells, and adds up the k numbers that each sets, in the order of chunks.
+// sums calls f with chunks of n cells and sums the k numbers that each call sets, in the order of
+// chunks.
 func sums(n, k, threads int, f func(lo, hi int, to []float64)) []float64 {
 	chunks := (n + chunk - 1) / chunk
 	list := make([]float64, chunks*k)
@@ -31,8 +33,8 @@ func sums(n, k, threads int, f func(lo, hi int, to []float64)) []float64 {
 	return total
 }
 
-// gram adds to to the products of each lane of a, times mass, with each of b, a's first; of all
-// ones where mass is nil.
+// gram adds to to the products aᵀ·diag(mass)·b of all pairs of lanes, by rows of a. A nil mass
+// means ones.
 func gram(fast bool, to []float64, a, b block, mass []float64, lo, hi int) {
 	if fast {
 		if mass != nil {
@@ -69,7 +71,7 @@ func gram(fast bool, to []float64, a, b block, mass []float64, lo, hi int) {
 	}
 }
 
-// accumulate adds from times a matrix of lanes × lanes, by rows, to to.
+// accumulate adds from · c to to, where c is a lanes × lanes matrix by rows.
 func accumulate(fast bool, to, from block, c *[lanes * lanes]float64) {
 	if fast {
 		accumulateVector(to, from, c)
@@ -85,7 +87,7 @@ func accumulate(fast bool, to, from block, c *[lanes * lanes]float64) {
 	}
 }
 
-// apply sets rows lo ≤ r < hi of to to what A makes of u, from differences.
+// apply sets rows lo ≤ r < hi of to to Au, computed from differences.
 func (l *level) apply(to, u block, lo, hi int) {
 	clear(to[lanes*lo*l.nx : lanes*hi*l.nx])
 	if l.beside != nil {
@@ -101,11 +103,11 @@ func (l *level) apply(to, u block, lo, hi int) {
 	}
 }
 
-// exchange adds what flows along links of one offset and back.
+// exchange adds the flow along the links of one offset, in both directions.
 func (l *level) exchange(to, u block, o offset, lo, hi int) {
 	nx, ny := l.nx, l.ny
 	by := (o.z*ny+o.y)*nx + o.x
-	x0, x1 := max(0, -o.x), nx-max(0, o.x) // cells that have one so far behind
+	x0, x1 := max(0, -o.x), nx-max(0, o.x) // cells with a neighbour at the offset
 	for r := lo; r < hi; r++ {
 		y, z := r%ny, r/ny
 		if y+o.y >= 0 && y+o.y < ny && z+o.z < l.nz {
@@ -119,7 +121,7 @@ func (l *level) exchange(to, u block, o offset, lo, hi int) {
 	}
 }
 
-// flow adds to cells their links times what they have more than others.
+// flow adds link · (here − there) to to, for each cell.
 func flow(fast bool, to, here, there block, link []float64) {
 	if fast {
 		flowVector(to, here, there, link)
@@ -134,5 +136,5 @@ func flow(fast bool, to, here, there block, link []float64) {
 	}
 }
 
-// root is √v, 0 of what rounding left below 0.
+// root returns √v, or 0 if rounding made v negative.
 func root(v float64) float64 { return math.Sqrt(max(0, v)) }

@@ -1,10 +1,10 @@
 package multigrid
 
-// A lane4 is the numbers of a cell.
+// A lane4 is the numbers of one cell.
 type lane4 = [lanes]float32
 
-// neighbourLinks returns the links of a row to the rows beside it, and how far these are, in numbers of u. Where
-// there is none, links are 0 and the row itself is in its place.
+// neighbourLinks returns the links of a row to the adjacent rows, and the distances to these in
+// numbers of u. If there is no such row, the links are 0 and the distance is 0.
 func (l *level) neighbourLinks(r int) (links [4][]float32, to [4]int) {
 	nx, ny := l.nx, l.ny
 	y, z := r%ny, r/ny
@@ -27,7 +27,7 @@ func (l *level) neighbourLinks(r int) (links [4][]float32, to [4]int) {
 	return links, to
 }
 
-// taken is what a cell takes of those around it.
+// taken returns the weighted sum of a cell's neighbours in its plane.
 func taken(u []float32, at int, before, after float32, w [4]float32, to [4]int) (s lane4) {
 	a, b := (*lane4)(u[at-lanes:]), (*lane4)(u[at+lanes:])
 	c, d := (*lane4)(u[at+to[0]:]), (*lane4)(u[at+to[1]:])
@@ -37,7 +37,7 @@ func taken(u []float32, at int, before, after float32, w [4]float32, to [4]int) 
 	return s
 }
 
-// deeper adds what it takes of the planes beside its own.
+// deeper adds the weighted values of the neighbours in the adjacent planes.
 func deeper(s *lane4, u []float32, at int, w [4]float32, to [4]int) {
 	e, f := (*lane4)(u[at+to[2]:]), (*lane4)(u[at+to[3]:])
 	for k := range s {
@@ -45,8 +45,8 @@ func deeper(s *lane4, u []float32, at int, w [4]float32, to [4]int) {
 	}
 }
 
-// relax sets the cells of one colour of a chessboard so that their equations hold (Gauss and
-// Seidel); none of them is beside another.
+// relax solves the equations of the cells of one chessboard colour (Gauss–Seidel). No two of them
+// are neighbours.
 func (l *level) relax(colour int) {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -77,7 +77,7 @@ func (l *level) relax(colour int) {
 	})
 }
 
-// first relaxes both colours from values that are 0.
+// first relaxes both colours, starting from 0.
 func (l *level) first() {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -99,7 +99,7 @@ func (l *level) first() {
 	l.relax(1)
 }
 
-// remain sets rest to what is left of the equations. Those of the colour that was relaxed last hold.
+// remain sets rest to the residual. The residual is 0 for the colour that was relaxed last.
 func (l *level) remain(relaxed int) {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -128,7 +128,8 @@ func (l *level) remain(relaxed int) {
 	})
 }
 
-// restrict gives what is left to the next level: the transpose of interpolate.
+// restrict sets the right side of the next level: the transpose of interpolate, applied to the
+// residual.
 func (l *level) restrict(c *level) {
 	c.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -156,7 +157,7 @@ func (l *level) restrict(c *level) {
 					if l.foldx == 1 {
 						continue
 					}
-					// Cells of the coarser cells before and behind give their share along x.
+					// Along x, cells also contribute to the neighbour of their coarser cell.
 					row, share := (z*l.ny+y)*l.nx, l.share[0]
 					if l.fast {
 						gatherVector(out, l.rest[lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
@@ -197,7 +198,7 @@ func (l *level) restrict(c *level) {
 	})
 }
 
-// interpolate adds what the values of the next level are at the cells of l.
+// interpolate adds the interpolated values of the next level.
 func (l *level) interpolate(c *level) {
 	l.rows(func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -211,7 +212,7 @@ func (l *level) interpolate(c *level) {
 				byZ = toward(z, c.nz) * c.nx * c.ny * lanes
 			}
 			done := 0
-			if l.fast && l.foldx == 2 { // what lies beyond the border of a row has no share
+			if l.fast && l.foldx == 2 { // shares beyond the ends of a row are 0
 				l.interpolateVector(row, l.nx/2, c.u, lanes*(cr*c.nx+1), byY, byZ)
 				done = l.nx &^ 1
 			}
@@ -231,8 +232,8 @@ func (l *level) interpolate(c *level) {
 	})
 }
 
-// toward is where the next coarser cell is that is nearest to cell k, which n coarser cells hold by
-// pairs: before or behind its own; 0 where there is none, to which no share is given.
+// toward returns the direction of the second-nearest coarser cell of cell k: 1, −1, or 0 if there
+// is none, in which case its share is 0. Coarser cells contain pairs of cells; n is their number.
 func toward(k, n int) int {
 	switch {
 	case k&1 == 1 && k/2+1 < n:
@@ -243,7 +244,7 @@ func toward(k, n int) int {
 	return 0
 }
 
-// A hierarchy is all levels, the finest first and a single cell last.
+// A hierarchy is the list of all levels, from the finest to a single cell.
 type hierarchy []*level
 
 func newHierarchy(l *level) hierarchy {
@@ -256,20 +257,21 @@ func newHierarchy(l *level) hierarchy {
 	return append(h, l)
 }
 
-// How often a cycle smooths on each way: more often where pairs are not found soon, as of thin tubes.
-// An iteration makes products of all vectors, too, and is the dearer one then. Where the cycle is for a
-// stronger graph (support) that saves no iterations.
+// Numbers of smoothing sweeps per direction of a cycle. More are used after a few iterations, as
+// for thin tubes: then the products of all vectors make an iteration expensive. If the cycle is for
+// a stronger graph (see support), more sweeps save no iterations.
 const (
 	fewSweeps, manySweeps = 2, 6
 	soon                  = 2 // iterations
 )
 
-// cycle sets the values of a level to about what they are given to be: a V-cycle that smooths so often
-// before and as often after, in reverse, so that it is a symmetric operator.
+// cycle sets the values of a level to an approximate solution for its right side. It is a V-cycle
+// with the same number of sweeps before and after, in reverse order, so that it is a symmetric
+// operator.
 func (h hierarchy) cycle(k, sweeps int) {
 	l := h[k]
 	if k == len(h)-1 {
-		clear(l.u) // a cell alone, of which all that is asked is a constant
+		clear(l.u) // a single cell: any constant is a solution
 		return
 	}
 	l.first()

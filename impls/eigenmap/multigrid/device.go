@@ -17,11 +17,11 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu).
+// OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu).
 type OnDevice struct {
 	Open  resident.Opener
 	fault Fault
-	most  int // iterations on the finest level, where it is not mostIterations
+	most  int // iterations on the finest level; 0 means mostIterations
 }
 
 // About describes the method.
@@ -35,17 +35,19 @@ func (OnDevice) About() bench.About {
 }
 
 const (
-	deviceVoxelNS = 20 // that a voxel takes a device for each four pairs, for the estimate in a refusal
-	deviceLinkNS  = 4  // … and each link of it that is not between faces
-	mostQuads     = 3  // that the kernels combine at once
+	deviceVoxelNS = 20 // estimated time per voxel for each four pairs
+	deviceLinkNS  = 4  // … and per link that is not between faces
+	mostQuads     = 3  // maximum for one combine kernel
 	mostCells     = 1 << 30
-	startCells    = 512 // that a level has at least which pairs are first looked for on
+	startCells    = 512 // minimum size of the level on which the search for pairs begins
 )
 
-// deviceQuads is how many fours of vectors there is room for: as many as the CPU would take at most.
+// deviceQuads returns the number of quads of vectors for which memory is allocated: the CPU's
+// maximum.
 func deviceQuads(p *eigenmap.Problem) int { return quads(p.K) + 1 }
 
-// CanDo refuses other graphs than the kernels know, and what takes too long or does not fit.
+// CanDo rejects graphs that the kernels do not support, and problems that take too long or do not
+// fit.
 func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -80,7 +82,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", lanes*q, n))
 }
 
-// The kernels; gram and combine have a number behind them.
+// The kernels; gram and combine are followed by a number.
 const (
 	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer         = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
 	gridGram, gridCombine                                                        = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
@@ -89,13 +91,13 @@ const (
 	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess", "eigenmap_grid_tail"
 
 	gridBlock, gramBlock = 256, 224
-	tailBlock, tailCells = 1024, 4096 // of levels whose cycle one block does in less time than launches take
-	tailKnown, tailWork  = 7, 3       // numbers of float32, and fours of them, of each cell
+	tailBlock, tailCells = 1024, 4096 // size of levels whose cycle a single block runs, because launches would take longer
+	tailKnown, tailWork  = 7, 3       // per cell: numbers of float32, and quads of them
 	offsetNumbers        = 4
-	gramNumbers          = 13 * 16 // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
+	gramNumbers          = 13 * 16 // per launch of gram: 13 products of quads, the last of them sums
 )
 
-// Setup loads the kernels, makes the levels, and brings what is resident to the device.
+// Setup loads the kernels, prepares the levels, and copies the resident data to the device.
 func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -143,38 +145,38 @@ type deviceJob struct {
 	most   int // iterations
 	whole  bool
 	levels []*deviceLevel
-	// Of neighbours that share no face where they are, four numbers each, and on the device these, the
-	// links to them, and the links between faces that the cycle has for them.
+	// For neighbours without a common face: their offsets (four numbers each), the same on the
+	// device, the links to them, and the face links that support them in the cycle.
 	offsets                []int32
 	far, others, supported device.Buffer
 
-	tail int // the first level of those whose cycle is one block's
+	tail int // the first of the levels whose cycle a single block runs
 
 	image, parts, totals, coefficients, answer device.Buffer
-	known, work                                device.Buffer // of the tail, level by level
-	masses                                     float64       // of all cells
-	iterations                                 int           // of the finest level
+	known, work                                device.Buffer // data of the tail, level by level
+	masses                                     float64       // sum over all cells
+	iterations                                 int           // on the finest level
 }
 
-// A deviceLevel is a level on a device. Lists of fours of vectors lie one after the other.
+// A deviceLevel is a level on a device. Lists of quads of vectors are stored one after the other.
 type deviceLevel struct {
 	nx, ny, nz            int64
-	before                int64         // cells of the tail's levels before
+	before                int64         // cells of the earlier levels of the tail
 	links, mass           device.Buffer // in float64
 	narrow, inv, shares   device.Buffer
-	f, u                  device.Buffer   // of the cycle, which ends in w where it is given one
-	x, w, p               []device.Buffer // by fours
+	f, u                  device.Buffer   // of the cycle; it ends in w
+	x, w, p               []device.Buffer // by quads
 	quads                 int
 	values, residuals     []float64
 	gramShape, marchShape shape
 }
 
-// A shape is how blocks take a level.
+// A shape is the division of a level into blocks.
 type shape struct{ across, length, blocks, threads int64 }
 
 func (l *deviceLevel) cells() int64 { return l.nx * l.ny * l.nz }
 
-// threadsAcross returns the power of two of threads side by side along x.
+// threadsAcross returns the binary logarithm of the number of threads along x.
 func (l *deviceLevel) threadsAcross() (n int64) {
 	for n < 5 && 1<<n < l.nx {
 		n++
@@ -182,7 +184,8 @@ func (l *deviceLevel) threadsAcross() (n int64) {
 	return n
 }
 
-// marching is how blocks go through a level, with no more threads than it has columns for.
+// marching returns the shape for kernels that step through the planes, without more threads than
+// columns.
 func (l *deviceLevel) marching() shape {
 	rows := l.ny
 	if rows == 1 {
@@ -191,16 +194,17 @@ func (l *deviceLevel) marching() shape {
 	return l.shapeOf(upTo(gridBlock, rows<<l.threadsAcross()))
 }
 
-// upTo is how many threads a block of at most so many has for some.
+// upTo returns the number of threads of a block for some items: whole warps, and at most the given
+// maximum.
 func upTo(most, some int64) int64 {
 	const warp = 32
 	return min(most, warp*grid.CeilDiv(some, warp))
 }
 
-// enoughBlocks is how many keep a device busy.
+// enoughBlocks is the number of blocks that keeps a device busy.
 const enoughBlocks = 1024
 
-// shapeOf gives each block a run of planes, short enough for many blocks.
+// shapeOf gives each block a run of planes. Runs are short enough to give many blocks.
 func (l *deviceLevel) shapeOf(threads int64) shape {
 	s := shape{across: l.threadsAcross(), threads: threads}
 	columns, deep := grid.CeilDiv(l.nx, 1<<s.across)*grid.CeilDiv(l.ny, threads>>s.across), int64(1)
@@ -220,11 +224,11 @@ func (l *deviceLevel) space(s shape) []any {
 
 func (l *deviceLevel) size() []any { return []any{int32(l.nx), int32(l.ny), int32(l.nz)} }
 
-// newDeviceJob is one of a problem, with its levels and without any memory.
+// newDeviceJob makes a job with its levels, but without memory.
 func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 	j, s, room := &deviceJob{p: p, offsets: deviceOffsets(p)}, p.Shape(), deviceQuads(p)
 	n := [3]int64{s.W, s.H, s.D}
-	if s.D == 1 { // rows are gone through as planes are
+	if s.D == 1 { // rows are processed like planes
 		n = [3]int64{s.W, 1, s.H}
 	}
 	for {
@@ -246,14 +250,14 @@ func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 	return j
 }
 
-// A buffer is what is allocated, and where to.
+// A buffer is memory to allocate, and the variable for it.
 type buffer struct {
 	to    *device.Buffer
 	name  string
 	bytes int64
 }
 
-// buffers are all of a job.
+// buffers lists all buffers of a job.
 func (j *deviceJob) buffers() (list []buffer) {
 	room, parts := deviceQuads(j.p), int64(1)
 	for _, l := range j.levels {
@@ -270,7 +274,7 @@ func (j *deviceJob) buffers() (list []buffer) {
 	few := last.before + last.cells()
 	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
-	n := int64(len(j.offsets) / offsetNumbers) // of none there is memory, too, which kernels are told of
+	n := int64(len(j.offsets) / offsetNumbers) // at least a few bytes even for none, because kernels need an address
 	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)}, buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(8*3*c*min(n, 1), 8)})
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
@@ -278,14 +282,14 @@ func (j *deviceJob) buffers() (list []buffer) {
 		buffer{&j.answer, "vectors of the answer", 8 * c * int64(j.p.K)})
 }
 
-// deviceOffsets are where neighbours of a voxel are that share no face and come behind it, along the axes
-// of the device, and how far that is in its memory.
+// deviceOffsets lists the offsets of a voxel's later neighbours without a common face, along the
+// axes of the device, with their distance in memory.
 func deviceOffsets(p *eigenmap.Problem) (list []int32) {
 	s := p.Shape()
 	for _, o := range farther(p) {
 		x, y, z := int64(o[0]), int64(o[1]), int64(o[2])
 		by := int32((z*s.H+y)*s.W + x)
-		if s.D == 1 { // rows are gone through as planes are
+		if s.D == 1 { // rows are processed like planes
 			y, z = z, y
 		}
 		list = append(list, int32(x), int32(y), int32(z), by)
@@ -306,7 +310,7 @@ func (j *deviceJob) kernelFor(l *deviceLevel, kernel string) (string, []any) {
 	return kernel + withBeside, j.cornerArguments()
 }
 
-// bring makes numbers from 0 to 1 of the image, and copies them to the device.
+// bring scales the image to numbers from 0 to 1 and copies it to the device.
 func (j *deviceJob) bring() error {
 	values, err := j.p.Numbers()
 	if err != nil {
@@ -316,7 +320,8 @@ func (j *deviceJob) bring() error {
 	return j.Stream.Upload(j.image, 0, grid.Bytes(values))
 }
 
-// Do answers on the device, and reads the vectors from there; a whole call brings the image there first.
+// Do computes the answer on the device and copies the vectors to the host. If the scope includes
+// it, Do first copies the image to the device.
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	if j.whole {
 		end := trace.Span("image")
@@ -339,7 +344,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the buffers that Out reads, and those from which they are computed.
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	j.Output.Poison()
@@ -353,29 +358,29 @@ func (j *deviceJob) Poison() {
 // Close frees the device's memory and kernels.
 func (j *deviceJob) Close() error { return j.Program.Close() }
 
-// each launches a kernel with a thread for each of so many cells.
+// each launches a kernel with one thread per cell.
 func (j *deviceJob) each(kernel string, cells int64, args ...any) error {
 	return j.Launch(kernel, grid.CeilDiv(cells, gridBlock), upTo(gridBlock, cells), 0, args...)
 }
 
-// march launches one that goes through the planes of a level.
+// march launches a kernel that steps through the planes of a level.
 func (j *deviceJob) march(kernel string, l *deviceLevel, args ...any) error {
 	s := l.marchShape
 	return j.Launch(kernel, s.blocks, s.threads, 0, append(l.space(s), args...)...)
 }
 
-// addUp adds up so many numbers' parts, and puts the sums at a place of the totals.
+// addUp sums the parts of several numbers and stores the sums in the totals, from an index on.
 func (j *deviceJob) addUp(numbers int, each int64, at int) error {
 	return j.Launch(gridSums, int64(numbers), upTo(gridBlock, each), 0, j.parts, int32(each), j.totals, int32(at))
 }
 
-// read waits for so many totals.
+// read waits for the totals.
 func (j *deviceJob) read(numbers int) ([]float64, error) {
 	list := make([]float64, numbers)
 	return list, j.Stream.Download(grid.Bytes(list), j.totals, 0)
 }
 
-// build makes the links of all levels.
+// build computes the links of all levels.
 func (j *deviceJob) build() error {
 	l := j.levels[0]
 	plain := int32(0)
@@ -428,18 +433,19 @@ func (j *deviceJob) build() error {
 	return nil
 }
 
-// How often a cycle smooths on each way, an odd number: the finest of its levels more often where pairs
-// are not found soon, because that takes a device less than the products of another iteration.
+// Numbers of smoothing sweeps per direction of a cycle, which must be odd. The finest level uses
+// more after a few iterations, because sweeps cost a device less than the products of another
+// iteration.
 const sweeps, oftenSweeps = 3, 11
 
-// cycle sets a list of a level to about what its f is given to be.
+// cycle sets end to an approximate solution for the right side f of a level.
 func (j *deviceJob) cycle(k, often int, end device.Buffer) error {
 	l := j.levels[k]
 	if k >= j.tail {
 		return j.Launch(gridTail, 1, upTo(tailBlock, l.cells()), 0, append(l.size(), j.known, int32(l.before), l.f, j.work, end)...)
 	}
 	if k == len(j.levels)-1 {
-		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a cell alone, of which all that is asked is a constant
+		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a single cell: any constant is a solution
 	}
 	c := j.levels[k+1]
 	from, to := end, l.u
@@ -463,17 +469,17 @@ func (j *deviceJob) cycle(k, often int, end device.Buffer) error {
 	return err
 }
 
-// restrict sets the f of the next level to what is left on a level.
+// restrict sets the right side of the next level to the residual.
 func (j *deviceJob) restrict(l, c *deviceLevel, rest device.Buffer) error {
 	return j.each(gridRestricts, c.cells(), append(l.size(), l.shares, rest, c.f)...)
 }
 
-// interpolate adds what the next level's cycle came to.
+// interpolate adds the result of the next level's cycle.
 func (j *deviceJob) interpolate(l, c *deviceLevel) error {
 	return j.each(gridInterpolate, l.cells(), append(l.size(), l.shares, c.w[0], l.u)...)
 }
 
-// triples are lists of three of n such that any two are in one of them.
+// triples lists triples of n numbers such that every pair is in one of them.
 func triples(n int) (list [][3]int) {
 	if n == 1 {
 		return [][3]int{{}}
@@ -505,7 +511,7 @@ func triples(n int) (list [][3]int) {
 	return list
 }
 
-// A basis is lists of fours of vectors: those of x, which are in float64, and then others.
+// A basis is a list of quads of vectors. The first ones are x, in float64.
 type basis struct {
 	lists []device.Buffer
 	wide  int
@@ -522,8 +528,8 @@ func (l *deviceLevel) basis(withW, withP bool) basis {
 	return b
 }
 
-// products are those of all vectors of a basis less what they have of the kernel, in two inner products,
-// by mass and by what A makes of them; and how much of the kernel each has.
+// products returns the inner products of all vectors of a basis without their kernel components: by
+// mass, and by A. It also returns the kernel component of each vector.
 func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDense, kernel []float64, err error) {
 	list := triples(len(b.lists))
 	for at, t := range list {
@@ -573,7 +579,7 @@ func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDen
 	return gram2, energy, kernel, nil
 }
 
-// combine sets x and p to those of coefficients of a basis, without what they have of the kernel.
+// combine sets x and p to linear combinations of a basis, without their kernel components.
 func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) error {
 	n := lanes * l.quads
 	rows, _ := c.Dims()
@@ -582,7 +588,7 @@ func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) erro
 		for k := range n {
 			v := c.At(r, k)
 			all[r*n+k] = v
-			shift := &all[3*n*n+k] // of x, and of p behind it
+			shift := &all[3*n*n+k] // for x; for p it follows
 			if r >= n {
 				shift = &all[3*n*n+n+k]
 			}
@@ -608,10 +614,10 @@ func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) erro
 	return j.each(fmt.Sprint(gridCombine, l.quads), l.cells(), append(args, int32(l.cells()), j.coefficients, withW, withP)...)
 }
 
-// begin makes the vectors that there are orthonormal pairs of the level, as far as they go.
+// begin makes the current vectors an orthonormal approximation of the level's pairs.
 func (j *deviceJob) begin(l *deviceLevel) error { return j.improve(l, l.basis(false, false)) }
 
-// improve takes the lowest pairs of a basis.
+// improve replaces the vectors by the lowest pairs of a basis.
 func (j *deviceJob) improve(l *deviceLevel, b basis) error {
 	gram2, energy, kernel, err := j.products(l, b)
 	if err != nil {
@@ -625,7 +631,7 @@ func (j *deviceJob) improve(l *deviceLevel, b basis) error {
 	return j.combine(l, c, kernel)
 }
 
-// seed sets fours of x from one on to random vectors, smoothed.
+// seed sets the quads of x from an index on to smoothed random vectors.
 func (j *deviceJob) seed(k, from int) error {
 	l := j.levels[k]
 	c := mat.NewDense(2*lanes*l.quads, lanes*l.quads, nil)
@@ -655,7 +661,7 @@ func (j *deviceJob) seed(k, from int) error {
 	return j.combine(l, c, make([]float64, 2*lanes*l.quads))
 }
 
-// setResidual sets the f of a level to the residual of the equations of four vectors.
+// setResidual sets the f of a level to the residuals of a quad of vectors.
 func (j *deviceJob) setResidual(l *deviceLevel, q int) error {
 	v := l.values[lanes*q:]
 	kernel, others := j.kernelFor(l, gridResidual)
@@ -664,7 +670,7 @@ func (j *deviceJob) setResidual(l *deviceLevel, q int) error {
 		j.addUp(lanes, l.marchShape.blocks, lanes*q))
 }
 
-// remainders finds the norms of what is left of all. The f of the level is that of the last four.
+// remainders computes the norms of all residuals. Afterwards f has the residuals of the last quad.
 func (j *deviceJob) remainders(l *deviceLevel) error {
 	for q := range l.quads {
 		if err := j.setResidual(l, q); err != nil {
@@ -682,7 +688,7 @@ func (j *deviceJob) remainders(l *deviceLevel) error {
 	return nil
 }
 
-// iterate goes on until the first so many residuals are small enough.
+// iterate runs LOBPCG until the residuals of the wanted pairs are small enough.
 func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual float64) bool) error {
 	l, withP := j.levels[k], false
 	for range most {
@@ -721,7 +727,8 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 	return errUnfinished
 }
 
-// guess finds a first guess for the finest level, from that on which it is soon found.
+// guess computes a first guess for the finest level. It starts on a coarse level, where pairs are
+// found quickly.
 func (j *deviceJob) guess(wanted int) error {
 	n := quads(wanted + 1)
 	first := 0
@@ -762,7 +769,7 @@ func (j *deviceJob) guess(wanted int) error {
 	return nil
 }
 
-// solve sets the answer on the device, and the values.
+// solve computes the values, and the vectors on the device.
 func (j *deviceJob) solve(trace *bench.Trace) error {
 	end := trace.Span("levels")
 	err := j.build()
@@ -804,10 +811,10 @@ func (j *deviceJob) solve(trace *bench.Trace) error {
 	return nil
 }
 
-// pairs finds so many pairs on the finest level, from a first guess.
+// pairs computes the given number of pairs on the finest level from a first guess.
 func (j *deviceJob) pairs(found int) error {
 	l, wanted := j.levels[0], j.p.K-1
-	tol := j.p.Tol * 0.9 // rounding is not known to the last digit
+	tol := j.p.Tol * 0.9 // margin for rounding
 	for range 3 {
 		if err := j.begin(l); err != nil {
 			return err
@@ -829,7 +836,7 @@ func (j *deviceJob) pairs(found int) error {
 		if err != nil {
 			return err
 		}
-		// Sums and differences have rounded, and pairs are made orthonormal once more.
+		// Rounding accumulates, so make the pairs orthonormal once more.
 		if err := errors.Join(j.begin(l), j.remainders(l)); err != nil {
 			return err
 		}

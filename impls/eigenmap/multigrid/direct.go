@@ -6,18 +6,19 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A direct solver is a level's (A + σM) as LDLᵀ, σ as good as 0: what preconditions where the level has few
-// cells, in place of a cycle. Cells are numbered so that links are short, along the longest axis last.
+// A direct solver is the LDLᵀ factorisation of a level's A + σM with a tiny σ. It replaces the
+// cycle as the preconditioner if the level has few cells. Cells are numbered so that links are
+// short, with the longest axis slowest.
 type direct struct {
 	at    []int     // the number of each cell
-	width int       // of the longest link
-	rows  []float64 // of each number, those of the width numbers before it in L, and 1/D
+	width int       // distance of the longest link
+	rows  []float64 // per number: the entries of L for the preceding width numbers, then 1/D
 }
 
-// How many products a level is factored by at most: at first, and where cycles do not come to the end.
+// Maximum number of products of a factorisation: at first, and after cycles have failed.
 const soonFactored, mostFactoring = 3e8, 1e10
 
-// newDirect factors a level; nil where that takes too many products.
+// newDirect factors a level, or returns nil if that takes too many products.
 func newDirect(l *level, most float64) *direct {
 	size, stride := l.size(), [3]int{1, 1, 1}
 	for a, n := range size {
@@ -42,7 +43,7 @@ func newDirect(l *level, most float64) *direct {
 	for i := range d.at {
 		d.at[i] = i%l.nx*stride[0] + i/l.nx%l.ny*stride[1] + i/(l.nx*l.ny)*stride[2]
 	}
-	const shift = 1e-15 // because A has a kernel
+	const shift = 1e-15 // A has a kernel
 	for i, m := range l.mass {
 		d.row(d.at[i])[d.width] += shift * m
 	}
@@ -77,13 +78,13 @@ func (d *direct) factor() {
 			row[at] = s * other[d.width]
 			pivot -= s * row[at]
 		}
-		if row[d.width] = 1 / pivot; pivot < 1e-14*size { // of the last node of a part nothing is left but rounding
+		if row[d.width] = 1 / pivot; pivot < 1e-14*size { // for the last node of a part only rounding remains
 			row[d.width] = 0
 		}
 	}
 }
 
-// solve sets x, by numbers, to the solution with x on the right.
+// solve replaces x, a right side by numbers, by the solution.
 func (d *direct) solve(x []float64) {
 	for i := range x {
 		n := min(i, d.width)
@@ -116,7 +117,7 @@ func product(a, b []float64) (sum float64) {
 	return sum + (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// precondition sets each lane of a block to the solution with it on the right.
+// precondition replaces each lane of a block, a right side, by the solution.
 func (d *direct) precondition(b block) {
 	x := make([]float64, len(d.at))
 	for k := range lanes {
@@ -130,8 +131,8 @@ func (d *direct) precondition(b block) {
 	}
 }
 
-// energies are Σ w(u_i − u_j)² of each lane of a block, over its norms by mass: values of which small ones are
-// as exact as large ones.
+// energies returns Σ w(u_i − u_j)² of each lane of a block, divided by its squared norm by mass.
+// Small values are as exact as large ones.
 func (l *level) energies(b block) (values wide) {
 	var norms wide
 	for i, m := range l.mass {
@@ -161,7 +162,7 @@ func (l *level) energies(b block) (values wide) {
 	return values
 }
 
-// links are all of a level: those between faces, or with them those that lie beside.
+// links returns all links of a level.
 func (l *level) links() []offset {
 	if l.beside != nil {
 		return l.beside
@@ -169,8 +170,8 @@ func (l *level) links() []offset {
 	return []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
 }
 
-// independent makes the vectors that there are orthonormal by mass, one after the other, and takes random
-// ones in place of those of which nothing is left.
+// independent makes the current vectors orthonormal by mass, one after the other. It replaces
+// dependent ones by random vectors.
 func (s *solver) independent() {
 	n := s.cells()
 	lane := func(k int) (block, int) { return s.x[k/lanes], k % lanes }
@@ -207,7 +208,7 @@ func (s *solver) independent() {
 	}
 }
 
-// random sets vector i to random numbers, without what it has of the kernel.
+// random sets vector i to random numbers without a kernel component.
 func (s *solver) random(i, seed int) {
 	b := s.x[i/lanes]
 	for at := range s.cells() {
@@ -216,7 +217,7 @@ func (s *solver) random(i, seed int) {
 	s.deflate(b)
 }
 
-// project takes from the vectors of w what they have of those of x, by mass.
+// project removes from the vectors of w their components along the vectors of x, by mass.
 func (s *solver) project() {
 	const each = lanes * lanes
 	quads := len(s.x)

@@ -2,7 +2,7 @@ package multigrid
 
 import "eccbench/internal/workloads/eigenmap"
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a defect that tests plant to show that it is detected.
 type Fault string
 
 // The faults.
@@ -17,10 +17,10 @@ const (
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{Missed, Twice, Early, Cancels, Weights} }
 
-// Faulty is the implementation with a fault.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{fault: f} }
 
-// spoil plants what is wrong with the graph.
+// spoil plants a fault in the graph.
 func (f Fault) spoil(l *level) {
 	if f == Weights {
 		for i := range l.link[1] {
@@ -29,7 +29,7 @@ func (f Fault) spoil(l *level) {
 	}
 }
 
-// swap plants what is wrong with the pairs.
+// swap plants a fault in the pairs.
 func (f Fault) swap(m eigenmap.Map) {
 	last := len(m.Values) - 1
 	switch {

@@ -5,37 +5,37 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// lanes is how many vectors are kept side by side: the numbers of a cell, one after the other.
+// lanes is the number of vectors that are stored side by side: the numbers of a cell are adjacent.
 const lanes = 4
 
-// A level is a grid of cells with links between those that share a face, on which
+// A level is a grid of cells with masses, and with links between cells that share a face:
 //
 //	(Au)_i = Σ_j link_ij (u_i − u_j)
 //
-// and of each cell its mass. The finest one may have other links beside, and a cell of a coarser
-// one is a block of up to two along each axis of the one before.
+// The finest level may have additional links. A cell of a coarser level contains up to two cells
+// along each axis of the finer level.
 type level struct {
 	nx, ny, nz int
 	threads    int
-	fast       bool // by vector instructions
+	fast       bool // use vector instructions
 	mass       []float64
-	link       [3][]float64 // of a cell to the next one along x, y and z; 0 at the end
-	beside     []offset     // of the finest, with corners: all links
+	link       [3][]float64 // from a cell to the next one along x, y and z; 0 at the end
+	beside     []offset     // all links of the finest level, if some are not between faces
 
-	// What smoothing takes, in float32. From the finest on, the share of the next level's cell
-	// that lies beside a cell along each axis in its value, and that of the one that holds it.
-	along        []float32    // links along x: that before a cell, and after the last one that behind it
-	link32       [3][]float32 // along y and z
+	// Data of the smoother in float32. To interpolate, a cell takes a share of the neighbouring
+	// coarser cell along each axis, and the rest (own) of the coarser cell that contains it.
+	along        []float32    // links along x to the previous cell, and one more at the end
+	link32       [3][]float32 // links along y and z
 	inv          []float32
 	share        [3][]float32
 	own          []float32
-	u, f, rest   []float32 // u begins and ends with a cell more
-	none         []float32 // links of a row to none
-	foldx, foldy int       // how many cells a cell of the next level has along an axis
+	u, f, rest   []float32 // u has an additional cell at both ends
+	none         []float32 // zero links for a row without a neighbour
+	foldx, foldy int       // cells of a coarser cell along x and y
 	foldz        int
 }
 
-// An offset is links from each cell to the one that lies so far from it.
+// An offset is the links from each cell to the cell at a distance.
 type offset struct {
 	x, y, z int
 	link    []float64
@@ -43,17 +43,17 @@ type offset struct {
 
 func (l *level) cells() int { return l.nx * l.ny * l.nz }
 
-// rows calls f with parts of all rows, at the same time.
+// rows calls f with parts of all rows, in parallel.
 func (l *level) rows(f func(lo, hi int)) { parts(l.ny*l.nz, l.threadsFor(), f) }
 
 func (l *level) threadsFor() int {
 	if l.cells() < 1<<12 {
-		return 1 // less than what goroutines cost
+		return 1 // goroutines would cost more
 	}
 	return l.threads
 }
 
-// parts calls f with parts of n, at the same time.
+// parts calls f with parts of n, in parallel.
 func parts(n, threads int, f func(lo, hi int)) {
 	if threads <= 1 || n < 2 {
 		f(0, n)
@@ -78,9 +78,9 @@ func newLevel(nx, ny, nz, threads int) *level {
 	return l
 }
 
-// ready makes what smoothing takes of the links.
+// ready prepares the smoother's data from the links.
 func (l *level) ready() {
-	const least = 1e-30 // of which float32 has no inverse
+	const least = 1e-30 // float32 has no inverse of less
 	n := l.cells()
 	stride := l.stride()
 	l.inv = make([]float32, n)
@@ -97,7 +97,7 @@ func (l *level) ready() {
 				}
 				d += links[i]
 				if i >= stride[a] {
-					d += links[i-stride[a]] // 0 behind the end of a row
+					d += links[i-stride[a]] // 0 beyond the end of a row
 				}
 			}
 			if d > least {
@@ -109,7 +109,7 @@ func (l *level) ready() {
 	l.u, l.f, l.rest = make([]float32, lanes*(n+2)), make([]float32, lanes*n), make([]float32, lanes*n)
 }
 
-// fold is how many cells a coarser cell has along an axis of n.
+// fold returns the number of cells of a coarser cell along an axis of n cells.
 func fold(n int) int {
 	if n > 1 {
 		return 2
@@ -117,9 +117,9 @@ func fold(n int) int {
 	return 1
 }
 
-// coarser makes the next level, and how cells are interpolated from it: a cell between the middles of
-// two coarser cells has a share of either by the resistances to them, so that a weak link is where
-// values jump.
+// coarser makes the next level and the interpolation from it. A cell between the centres of two
+// coarser cells takes shares of both according to the resistances to them, so that values jump at
+// weak links.
 func (l *level) coarser() *level {
 	l.foldx, l.foldy, l.foldz = fold(l.nx), fold(l.ny), fold(l.nz)
 	for a := range l.share {
@@ -128,7 +128,7 @@ func (l *level) coarser() *level {
 	l.own = make([]float32, l.cells())
 	l.rows(l.divide)
 	c := newLevel((l.nx+l.foldx-1)/l.foldx, (l.ny+l.foldy-1)/l.foldy, (l.nz+l.foldz-1)/l.foldz, l.threads)
-	c.rows(func(lo, hi int) { // rows of c, so that what is added up has one order
+	c.rows(func(lo, hi int) { // by rows of c, so that sums have one order
 		for r := lo; r < hi; r++ {
 			l.gather(c, r)
 		}
@@ -148,10 +148,10 @@ func (l *level) divide(lo, hi int) {
 		sum := float32(0)
 		for a, links := range l.link {
 			switch k := at[a]; {
-			case k&1 == 1 && k+1 < size[a]: // the second of a pair, with a cell behind it
+			case k&1 == 1 && k+1 < size[a]: // the second of a pair that is not the last
 				before, after := l.halves(a, k, i)
 				l.share[a][i] = share(before, before+1/links[i]+after)
-			case k&1 == 0 && k > 0: // the first, with a pair before it
+			case k&1 == 0 && k > 0: // the first of a pair that is not the first
 				before, after := l.halves(a, k-1, i-stride[a])
 				l.share[a][i] = share(after, before+1/links[i-stride[a]]+after)
 			}
@@ -167,8 +167,8 @@ func (l *level) divide(lo, hi int) {
 	}
 }
 
-// halves are the resistances along an axis from the middle of a coarser cell to the last cell i of its
-// line, and from the cell behind that to the middle of the next coarser cell.
+// halves returns two resistances along an axis: from the centre of a coarser cell to its last cell
+// i, and from the next cell to the centre of the next coarser cell.
 func (l *level) halves(a, k, i int) (before, after float64) {
 	stride := l.stride()[a]
 	if k+2 < l.size()[a] {
@@ -177,8 +177,8 @@ func (l *level) halves(a, k, i int) (before, after float64) {
 	return 0.5 / l.link[a][i-stride], after
 }
 
-// pull is what A makes, at cell i, of the place along an axis as it is interpolated: a share before the
-// middle of its coarser cell, or behind it.
+// pull applies A at cell i to the interpolated coordinate along an axis. The share of the cell is
+// towards the previous coarser cell, or towards the next one.
 func (l *level) pull(a, i int, at [3]int) (sum float64) {
 	share := l.share[a]
 	here, odd := float64(share[i]), at[a]&1 == 1
@@ -188,7 +188,7 @@ func (l *level) pull(a, i int, at [3]int) (sum float64) {
 		if at[b] > 0 {
 			before = links[i-stride]
 		}
-		// How much farther cell i is than the one before it and the one behind it.
+		// How much farther cell i is than its neighbours.
 		var behind, ahead float64
 		if before > 0 {
 			behind = float64(share[i-stride])
@@ -210,11 +210,11 @@ func (l *level) pull(a, i int, at [3]int) (sum float64) {
 	return sum
 }
 
-// gather sets the masses and links of a row of the next level. The link of two coarser cells is that of
-// the resistances between their middles, of all lines of cells side by side, and at least half of what
-// makes the energy of the place along an axis, interpolated, the same on both levels. The first alone is
-// far too weak where a cell that is in the way of currents takes a share that currents do not give it,
-// as those of thin tubes do: what coarser levels find is then many times too much.
+// gather sets the masses and links of a row of the next level. The link of two coarser cells comes
+// from the resistances between their centres, over all parallel lines of cells. It is at least half
+// of the link that gives the interpolated coordinate the same energy on both levels. The first
+// alone is far too weak where a cell in the way of currents takes a share that currents do not give
+// it, as in thin tubes. The corrections of coarser levels would then be far too large.
 func (l *level) gather(c *level, r int) {
 	size, stride := l.size(), l.stride()
 	y0, z0 := r%c.ny*l.foldy, r/c.ny*l.foldz
@@ -250,7 +250,7 @@ func (l *level) gather(c *level, r int) {
 	}
 }
 
-// share is a part of a resistance as a share of all of it, which may be without end.
+// share returns part/total, which may be infinite.
 func share(part, total float64) float32 {
 	if part > 1e30 {
 		return 0

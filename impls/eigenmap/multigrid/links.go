@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// finest is the level of the voxels.
+// finest makes the level of the voxels.
 func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	values, err := p.Numbers()
 	if err != nil {
@@ -59,7 +59,7 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	return l, nil
 }
 
-// farther are where neighbours of a voxel are that come behind it and share no face with it.
+// farther lists the offsets of a voxel's later neighbours without a common face.
 func farther(p *eigenmap.Problem) (list [][3]int) {
 	s := p.Shape()
 	r, square := int(p.Radius), int(p.Radius*p.Radius)
@@ -79,7 +79,7 @@ func farther(p *eigenmap.Problem) (list [][3]int) {
 	return list
 }
 
-// fromZeroToOne moves and scales values so that the least is 0 and the greatest 1, or all are 0.
+// fromZeroToOne scales values to the range 0 to 1, or sets them to 0 if they are all equal.
 func fromZeroToOne(values []float64, threads int) {
 	lo, hi := values[0], values[0]
 	for _, v := range values {
@@ -99,20 +99,20 @@ func fromZeroToOne(values []float64, threads int) {
 
 func abs(v int) int { return max(v, -v) }
 
-// degrees adds links of one offset to the masses of either end.
+// degrees adds the links of one offset to the masses at both ends.
 func (l *level) degrees(o offset, first, last int) {
 	by := (o.z*l.ny+o.y)*l.nx + o.x
 	for i := first * l.nx; i < last*l.nx; i++ {
-		l.mass[i] += o.link[i] // 0 where there is no other end
+		l.mass[i] += o.link[i] // 0 if there is no other end
 		if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx {
 			l.mass[i] += o.link[i-by]
 		}
 	}
 }
 
-// support adds to the links between faces, of which smoothing and coarser levels know alone, what
-// others hold: a link to a cell so many steps away is worth as many times its weight on each of
-// them, because (Σ d)² is at most n Σ d² of n differences (Bern et al. 2006, of support graphs).
+// support strengthens the face links, which are all that the smoother and the coarser levels know,
+// by the other links. A link over n steps adds n times its weight to each face link on its way: (Σ
+// d)² ≤ n Σ d² for n differences (support graphs, Bern et al. 2006).
 func (l *level) support() {
 	if l.beside == nil {
 		return
@@ -120,7 +120,7 @@ func (l *level) support() {
 	const faces = 3
 	stride := l.stride()
 	for a, links := range l.link {
-		l.link[a] = slices.Clone(links) // products go on with those that were
+		l.link[a] = slices.Clone(links) // the products still need the original links
 	}
 	for _, o := range l.beside[faces:] {
 		steps := float64(abs(o.x) + abs(o.y) + o.z)
@@ -142,14 +142,14 @@ func (l *level) support() {
 	}
 }
 
-// holds reports whether a link between two cells is one to float64: what links of less hold together has
-// values that are as good as 0.
+// holds reports whether a link is significant in float64. Parts that are joined only by weaker
+// links have values that are practically 0.
 func (l *level) holds(w float64, i, j int) bool {
 	const least = 1e-14
 	return w > 0 && (w > least*l.mass[i] || w > least*l.mass[j])
 }
 
-// parts numbers the connected parts of the cells; nil where all are one.
+// parts numbers the connected parts of the cells. It returns nil if there is only one.
 func (l *level) parts() (part []int, n int) {
 	all := l.links()
 	if l.connected() {
@@ -188,11 +188,11 @@ func (l *level) parts() (part []int, n int) {
 	return part, n
 }
 
-// mostBetween is how many parts are told from each other by the links between them at most.
+// mostBetween is the maximum number of parts for which the links between them are considered.
 const mostBetween = 512
 
-// partPairs finds the pairs of the graph whose nodes are the parts, by links too weak to join them: a value for each,
-// in ascending order, and as columns what each part has.
+// partPairs computes the eigenpairs of the graph of the parts, with the links that are too weak to
+// join them: the values in ascending order, and in columns the value of each part.
 func (l *level) partPairs(part []int, parts int) ([]float64, *mat.Dense) {
 	values, vectors := make([]float64, parts), mat.NewDense(parts, parts, nil)
 	for k := range parts {
@@ -237,7 +237,7 @@ func (l *level) partPairs(part []int, parts int) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// connected reports that all links between faces hold.
+// connected reports whether all face links are significant.
 func (l *level) connected() bool {
 	for a, end := range l.size() {
 		stride := l.stride()[a]

@@ -1,7 +1,7 @@
-// Package multigrid answers the lowest eigenpairs of the graph of an image's voxels: by LOBPCG (Knyazev
-// 2001) in float64, from differences, without a matrix, preconditioned by a multigrid cycle in float32,
-// or by LDLᵀ of few voxels. Vectors of the kernel are known, and left out exactly. The first guess is
-// that of the next coarser grid.
+// Package multigrid computes the lowest eigenpairs of the graph of an image's voxels without a
+// matrix. It runs LOBPCG (Knyazev 2001) in float64 on differences. The preconditioner is a
+// multigrid cycle in float32, or LDLᵀ for few voxels. The kernel is known and excluded exactly. The
+// first guess comes from the next coarser grid.
 package multigrid
 
 import (
@@ -15,14 +15,13 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// What a voxel takes a core for each four pairs, for the estimate in a refusal; and each link
-// of it where these are many.
+// Estimated nanoseconds per voxel and core for each four pairs, and per link if there are many.
 const voxelNS, linkNS = 1500, 200
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct {
 	fault  Fault
-	cycles bool // of few cells, too, which a direct solver would precondition
+	cycles bool // use cycles even for few cells
 }
 
 // About describes the method.
@@ -35,11 +34,11 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// quads is how many fours of vectors are kept for k pairs, one of which is known: one more than
-// are wanted at least, because the last ones are slow to come.
+// quads returns the number of quads of vectors for k pairs. One pair is known, and there is at
+// least one extra vector, because the last ones converge slowly.
 func quads(k int) int { return (k - 1 + lanes) / lanes }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.For(eigenmap.Grid); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		links += 13
 	}
 	ns := int64(voxelNS)
-	if r := p.Radius; r > 1 { // half of a disc, or of a ball
+	if r := p.Radius; r > 1 { // half of a disc or ball
 		if links += 3 * r * r / 2; p.Shape().D > 1 {
 			links = 3 + 2*r*r*r
 		}
@@ -59,12 +58,12 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, ns, threads); err != nil {
 		return err
 	}
-	// Six lists of each four vectors, the cycle's, links, and the answer; as much again of a
-	// coarser level as it has cells fewer.
+	// Per quad six lists of vectors; then the data of the cycle, the links and the answer. Coarser
+	// levels add a third.
 	each := (6*8*lanes*q + 4*(3*lanes+8) + 8*(links+2) + 8*int64(p.K)) * 4 / 3
 	s := p.Shape()
 	if width := p.Radius * (n/max(s.W, s.H, s.D) + 1); float64(n)*float64(width)*float64(width) <= mostFactoring {
-		each += 8 * (width + 1) // the direct solver's
+		each += 8 * (width + 1) // for the direct solver
 	}
 	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
 }
@@ -80,14 +79,15 @@ type job struct {
 	cycles  bool
 	threads int
 	eigenmap.Output
-	iterations int // of the finest level
+	iterations int // on the finest level
 }
 
-// patience is after how many iterations four vectors more are taken: pairs that cluster
-// come sooner with all that are near them.
+// patience is the number of iterations after which a quad of vectors is added: clustered pairs
+// converge sooner if the vectors cover the whole cluster.
 const patience = 14
 
-// hopeful is after how many more a direct solver takes the place of cycles, where it is affordable.
+// hopeful is the number of further iterations after which a direct solver replaces the cycles, if
+// affordable.
 const hopeful = 100
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -130,7 +130,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		shift = 1
 	}
 	found := wanted + shift
-	tol := j.p.Tol * 0.9 // rounding is not known to the last digit
+	tol := j.p.Tol * 0.9 // margin for rounding
 	for range 3 {
 		if err := s.begin(); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		if err != nil {
 			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, or a larger floor", s.iterations, largest(s.residuals[:found]), j.p.Tol)
 		}
-		// What A makes of the vectors was kept, and is found once more.
+		// The products with A were updated incrementally; compute them again.
 		if err := s.begin(); err != nil {
 			return err
 		}
@@ -188,8 +188,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// solver is the solver of the finest level, with a first guess: of few cells random vectors, which a direct
-// solver preconditions, otherwise what coarser levels find.
+// solver returns the solver of the finest level with a first guess: random vectors for few cells,
+// with a direct solver as preconditioner, and otherwise the result of the coarser levels.
 func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts int) *solver {
 	defer trace.Span("guess")()
 	if d := newDirect(l, soonFactored); d != nil && !j.cycles {
@@ -204,7 +204,7 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 	}
 	l.support()
 	s := solverOf(newHierarchy(l), wanted, part, parts)
-	// Coarser levels do not know of what is only some cells large.
+	// Coarser levels do not resolve structures of a few cells.
 	all := lanes * len(s.x)
 	for k := min(all-1, max(wanted, all-lanes/2)); k < all; k++ {
 		s.random(k, 1)
@@ -215,18 +215,18 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 	return s
 }
 
-// settled is how near, as a share of its value, a pair that is not wanted has come when the search ends: those
-// that begin at random find what the first guess has missed.
+// settled is the relative residual that unwanted pairs must reach before the search ends. These
+// start at random, and so find pairs that the first guess has missed.
 const settled = 0.3
 
-// limit is the largest residual of a pair: the tolerance, and three thousandths of its value, so that small values
-// have digits, too; but not less than float64 has.
+// limit returns the largest residual of a pair: the tolerance, or 3/1000 of its value if that is
+// less, so that small values have correct digits. It is at least the precision of float64.
 func limit(tol, value float64) float64 {
 	const ofValue, least = 3e-3, 3e-15
 	return max(min(tol, ofValue*value), least)
 }
 
-// whole answers by all pairs of a small matrix.
+// whole computes all pairs of a small matrix.
 func (j *job) whole(s *solver, known int) error {
 	values, vectors, err := s.dense(j.Vectors[:known])
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// SelfTest compares products of blocks and the passes of a cycle by vector instructions with those by Go
-// code, for numbers from the seed.
+// SelfTest compares the vector code for products of blocks and for the passes of a cycle with the
+// Go code, on random numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !eigenmap.Vectors() {
 		return nil
@@ -24,7 +24,8 @@ func SelfTest(seed uint32) error {
 	return nil
 }
 
-// blocksBy returns the products of random blocks as a function of whether vector instructions compute them.
+// blocksBy returns a function that computes products of random blocks, with or without vector
+// instructions.
 func blocksBy(rng *rand.Rand) func(fast bool) [][]float64 {
 	const n = 37
 	list := func(n int) block {
@@ -47,7 +48,8 @@ func blocksBy(rng *rand.Rand) func(fast bool) [][]float64 {
 	}
 }
 
-// passesBy returns the values after each pass of a cycle over a random level, likewise.
+// passesBy returns a function that runs each pass of a cycle over a random level, with or without
+// vector instructions, and returns the values after each.
 func passesBy(rng *rand.Rand) func(fast bool) [][]float32 {
 	size := [3]int{33, 5, 3}
 	l := newLevel(size[0], size[1], size[2], 1)

@@ -14,11 +14,11 @@ import (
 type solver struct {
 	*level
 	h       hierarchy // from this level on
-	part    []int     // of each cell, which connected part it is in; nil for one
+	part    []int     // connected part of each cell; nil if there is only one
 	parts   int
-	weights []float64 // mass of each part
-	direct  *direct   // preconditions in place of a cycle, where it is not nil
-	settled float64   // the largest residual, as a share of its value, of pairs that are not wanted
+	weights []float64 // total mass of each part
+	direct  *direct   // preconditioner that replaces the cycle, unless nil
+	settled float64   // largest relative residual of unwanted pairs
 
 	x, w, p, ax, aw, ap []block // by quads
 	values              []float64
@@ -49,7 +49,7 @@ func (s *solver) of(i int) int {
 	return s.part[i]
 }
 
-// deflate takes from each lane its mean over each part, by mass.
+// deflate subtracts from each lane its mean over each part, weighted by mass.
 func (s *solver) deflate(b block) {
 	means := sums(s.cells(), lanes*s.parts, s.threads, func(lo, hi int, to []float64) {
 		for i := lo; i < hi; i++ {
@@ -72,15 +72,14 @@ func (s *solver) deflate(b block) {
 	})
 }
 
-// applyAll sets to to what A makes of from.
+// applyAll sets to to A · from.
 func (s *solver) applyAll(to, from []block) {
 	for q := range from {
 		s.rows(func(lo, hi int) { s.apply(to[q], from[q], lo, hi) })
 	}
 }
 
-// products are those of all lanes of a list of quads, in two inner products: uᵀMv and uᵀAv, of
-// which a has what A makes of u.
+// products returns the inner products uᵀMv and uᵀAv of all lanes of some quads. a contains Au.
 func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 	n := len(u)
 	const each = lanes * lanes
@@ -112,8 +111,8 @@ func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 
 var errSmall = errors.New("the eigenvalues of a small matrix were not found")
 
-// ritz finds the lowest pairs of a pencil of small matrices: values, and vectors as columns. What
-// is as good as dependent is left out.
+// ritz finds the lowest pairs of a pencil of small matrices: values, and vectors as columns. It
+// drops nearly dependent vectors.
 func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) {
 	n := gram2.SymmetricDim()
 	size := make([]float64, n)
@@ -169,7 +168,7 @@ func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) 
 	return e.Values(nil)[:want], &c, nil
 }
 
-// square is the part of a matrix of coefficients from one quad to another, by rows.
+// square returns the coefficients from one quad to another, by rows.
 func square(c *mat.Dense, from, to int) *[lanes * lanes]float64 {
 	var out [lanes * lanes]float64
 	for k := range lanes {
@@ -180,8 +179,8 @@ func square(c *mat.Dense, from, to int) *[lanes * lanes]float64 {
 	return &out
 }
 
-// combine sets x and p, and what A makes of them, to those of coefficients: x of all, p of all but
-// x itself. The first ones of the basis are x.
+// combine sets x and p, and their products with A, to linear combinations of the basis: x of all
+// vectors, p of all except x. The basis begins with x.
 func (s *solver) combine(c *mat.Dense, withP bool) {
 	quads := len(s.x)
 	type mixed struct{ x, w, p []block }
@@ -218,10 +217,10 @@ func (s *solver) combine(c *mat.Dense, withP bool) {
 	}
 }
 
-// mostIterations is how many are tried.
+// mostIterations is the maximum number of iterations.
 const mostIterations = 400
 
-// begin makes the vectors that there are orthonormal pairs of the level, as far as they go.
+// begin makes the current vectors an orthonormal approximation of the level's pairs.
 func (s *solver) begin() error {
 	for _, b := range s.x {
 		s.deflate(b)
@@ -245,8 +244,7 @@ func (s *solver) begin() error {
 	return nil
 }
 
-// remainders sets w to what is left of the equations, and finds the norms of what is left in
-// the normalised form.
+// remainders sets w to the residuals, and computes their norms in the normalised form.
 func (s *solver) remainders() {
 	s.residuals = s.residuals[:0]
 	for q := range s.x {
@@ -269,8 +267,8 @@ func (s *solver) remainders() {
 	}
 }
 
-// grow adds a four of random vectors, smoothed, where those that there are do not tell the pairs
-// wanted from those after them.
+// grow adds a quad of smoothed random vectors. It helps if the current vectors do not separate the
+// wanted pairs from the following ones.
 func (s *solver) grow() {
 	n := s.cells()
 	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
@@ -292,7 +290,7 @@ func (s *solver) grow() {
 	}
 }
 
-// precondition sets w to about the solution of what it holds, in the complement of the kernel.
+// precondition replaces w by an approximate solution for it, in the complement of the kernel.
 func (s *solver) precondition() {
 	if s.direct != nil {
 		for _, w := range s.w {
@@ -307,7 +305,7 @@ func (s *solver) precondition() {
 		}
 		return
 	}
-	for range 3 { // what is left of one vector may be little
+	for range 3 { // cancellation may leave little of a vector
 		s.project()
 		for _, w := range s.w {
 			s.deflate(w)
@@ -315,10 +313,10 @@ func (s *solver) precondition() {
 	}
 }
 
-// small reports whether values are so small that sums leave them no digits.
+// small reports whether values are so small that incremental sums lose all their digits.
 func (s *solver) small() bool { return s.direct != nil || s.values[0] < 1e-9 }
 
-// cycles sets w to about the solutions of what it holds, by a cycle for each four.
+// cycles replaces w by approximate solutions for it, with one cycle per quad.
 func (s *solver) cycles() {
 	sweeps := fewSweeps
 	if s.iterations > soon && s.beside == nil {
@@ -351,7 +349,7 @@ func (s *solver) cycles() {
 	}
 }
 
-// iterate goes on until the first so many residuals are small enough: by LOBPCG (Knyazev 2001).
+// iterate runs LOBPCG (Knyazev 2001) until the residuals of the wanted pairs are small enough.
 func (s *solver) iterate(wanted int, most int, enough func(value, residual float64) bool) error {
 	withP := false
 	for range most {
@@ -387,11 +385,11 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 
 var errUnfinished = errors.New("unfinished")
 
-// few is how many cells a level has at most of which the whole matrix is solved.
+// few is the largest number of cells for which the whole matrix is solved.
 const few = 128
 
-// coarse solves for so many fours of pairs on a level, as far as a guess for the next finer one
-// needs it, from a guess of its own; nil where there is nothing to be had.
+// coarse solves for some quads of pairs on a level, as accurately as a guess for the next finer
+// level needs. It returns nil if it cannot.
 func coarse(h hierarchy, quads int) *solver {
 	s := newSolver(h, quads, nil, 1)
 	want := lanes * quads
@@ -442,12 +440,12 @@ func (s *solver) interpolateFrom(c *solver) {
 	}
 }
 
-// enoughGap is how far the value after the last vector has to be from the last one wanted, as a
-// share of it, so that LOBPCG does not take many iterations to tell them apart.
+// enoughGap is the relative gap between the last wanted value and the first value beyond all
+// vectors that LOBPCG needs to converge quickly.
 const enoughGap = 0.3
 
-// solverOf is the solver of the finest level for so many pairs, with a first guess: of as many
-// vectors as tell these pairs from those after them, or a four more.
+// solverOf returns the solver of the finest level with a first guess. It has enough vectors to
+// separate the wanted pairs from the following ones, if necessary a quad more.
 func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 	n := quads(wanted + 1)
 	if h[0].cells() <= 4*few {
@@ -466,8 +464,8 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 	return s
 }
 
-// dense finds all pairs of M^−½AM^−½. Orthonormal vectors of its kernel, if there are any, come last, and
-// nothing of them is in others, however small values of these are.
+// dense finds all pairs of M^−½AM^−½. Given orthonormal vectors of its kernel, it puts them last
+// and keeps the others free of them, even if other values are tiny.
 func (s *solver) dense(kernel [][]float64) ([]float64, *mat.Dense, error) {
 	n := s.cells()
 	sym := mat.NewSymDense(n, nil)
@@ -484,7 +482,7 @@ func (s *solver) dense(kernel [][]float64) ([]float64, *mat.Dense, error) {
 	for i := range n {
 		top = max(top, sym.At(i, i))
 	}
-	for _, x := range kernel { // to twice as much as any value may be
+	for _, x := range kernel { // raise them to twice the largest possible value
 		sym.SymRankOne(sym, 4*top, mat.NewVecDense(n, x))
 	}
 	var e mat.EigenSym

@@ -11,18 +11,19 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A coarse is the graph of groups of patches that are alike and near each other. Vectors whose values
-// are low are nearly constant on groups, but for √degree; what a vector has beside them L hardly changes,
-// because rows of W have many weights. So about the solution of Lx = f is that of the groups, and f itself
-// beside them. Weights of groups are those of their means: vectors converge as fast as with sums of all.
+// A coarse is the graph of groups of patches that are similar and near each other. It preconditions
+// the corrections. Vectors of low values are nearly constant on groups, except for a factor
+// √degree. L hardly changes the rest of a vector, because rows of W have many weights. So the
+// approximate solution of Lx = f is the groups' solution plus the rest of f. The weights of groups
+// are those of their means: convergence is as fast as with sums of all weights.
 type coarse struct {
-	of      []int32       // the group of each patch
-	share   []float64     // of each patch, its number in its group's vector, which has the length 1
+	of      []int32       // of each patch: its entry in the unit vector of its group
+	share   []float64     // by group
 	kernel  *mat.VecDense // by groups
 	factors mat.BandCholesky
 }
 
-// A group is of patches: their means, and sum of degrees.
+// A group is some patches, with their means and the sum of their degrees.
 type group struct {
 	patches  []int
 	at       [3]float64
@@ -32,18 +33,18 @@ type group struct {
 
 const (
 	mostGroups = 4096
-	// shift is added to the groups' matrix, which has a kernel.
+	// shift is added to the groups' matrix, because it has a kernel.
 	shift = 1e-6
 )
 
-// coarsen makes groups, and their matrix.
+// coarsen makes the groups and factors their matrix.
 func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
-	alike := float64(g.m) * p.Alpha * p.Alpha // squares of distances whose weight is 1/e
+	alike := float64(g.m) * p.Alpha * p.Alpha // squared distance with weight 1/e
 	c := &coarse{of: make([]int32, g.n), share: make([]float64, g.n)}
 	side, apart := max(2, int64(1.6*p.Beta)), alike
 	groups := c.group(g, side, apart)
 	for ; len(groups) > max(1, min(mostGroups, g.n/4)); groups = c.group(g, side, apart) {
-		if apart *= 4; apart > 4*float64(g.m)*255*255 { // blocks are groups
+		if apart *= 4; apart > 4*float64(g.m)*255*255 { // each block is one group
 			side, apart = 2*side, alike
 		}
 	}
@@ -58,7 +59,8 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	}
 	c.kernel.ScaleVec(1/mat.Norm(c.kernel, 2), c.kernel)
 
-	// Weights of blocks are those of means of places that are farther apart by what blocks spread.
+	// The weight of two blocks is that of their means, with the spread of the blocks added to the
+	// variance of place.
 	place := p.Beta*p.Beta + float64(side*side-1)/6
 	reach := float64(window(p) + side)
 	width := 0
@@ -80,7 +82,8 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 			}
 		}
 	}
-	// Means may be far more alike than patches are, as those of noise: sums of weights are to be degrees.
+	// Means can be far more similar than patches, for example in noise. Scale the weights so that
+	// they sum to the degrees.
 	for k, a := range groups {
 		sums[k] = math.Sqrt(a.degree / sums[k])
 	}
@@ -126,7 +129,7 @@ func (a *group) isNear(b *group, reach float64) bool {
 	return true
 }
 
-// squares is the square of a distance.
+// squares returns the squared distance.
 func squares(a, b []float64) (sum float64) {
 	for k, v := range a {
 		sum += (v - b[k]) * (v - b[k])
@@ -134,9 +137,9 @@ func squares(a, b []float64) (sum float64) {
 	return sum
 }
 
-// group sets the group of each patch: in blocks of so many patches along each axis, those that are no
-// farther apart from the first one than so. Numbers go along the shortest axes first, so that what is
-// near has numbers that are.
+// group assigns each patch to a group. A group contains patches of one block, with the given side,
+// whose distance to its first patch is at most apart. Numbers run along the shortest axes first, so
+// that near groups have near numbers.
 func (c *coarse) group(g *graph, side int64, apart float64) (groups []group) {
 	size := [3]int64{g.shape.W, g.shape.H, g.shape.D}
 	axes := []int{2, 1, 0}
@@ -171,7 +174,8 @@ func (c *coarse) group(g *graph, side int64, apart float64) (groups []group) {
 	return groups
 }
 
-// guess sets vectors to about the lowest ones of the groups above the kernel, by inverse iteration.
+// guess sets vectors to approximations of the groups' lowest ones above the kernel, by inverse
+// iteration.
 func (c *coarse) guess(to [][]float64) error {
 	const beside, steps = 3, 12
 	n := c.kernel.Len()
@@ -215,7 +219,7 @@ func (c *coarse) guess(to [][]float64) error {
 	return nil
 }
 
-// solve is about the solution of Lx = f.
+// solve returns an approximate solution of Lx = f.
 func (c *coarse) solve(f []float64) ([]float64, error) {
 	rest := mat.NewVecDense(c.kernel.Len(), nil)
 	for i, group := range c.of {

@@ -10,35 +10,35 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A corrector is what pairs are corrected by.
+// A corrector corrects approximate pairs of L.
 type corrector struct {
-	apply  func(to, from [][]float64) error // what L makes of vectors
-	guess  func(to [][]float64) error       // the lowest pairs' vectors
-	beside int                              // how many vectors more it takes a guess for
-	// correction is about the solution of (L − value)t = rest for a pair.
+	apply  func(to, from [][]float64) error // multiplies vectors by L
+	guess  func(to [][]float64) error       // vectors that approximate the lowest pairs
+	beside int                              // number of additional vectors in the guess
+	// correction returns an approximate solution of (L − value)t = rest for a pair.
 	correction func(rest []float64, value float64, pair int) ([]float64, error)
-	// orthogonal takes from v what it has of orthonormal vectors.
+	// orthogonal removes from v its components along orthonormal vectors.
 	orthogonal func(v, kernel []float64, off [][]float64)
 	kernel     []float64
-	basis      int  // how many vectors there are at most that pairs are taken of
-	early      bool // without corrections, which is a fault
+	basis      int  // maximum number of vectors of the basis
+	early      bool // a fault: no corrections
 }
 
-// How often pairs are corrected, and how many vectors there are at most.
+// Maximum numbers of corrections and of vectors.
 const mostCorrections, mostBasis = 30, 300
 
-// pairs brings the lowest pairs of L from a guess: their residuals, solved for, are added to the vectors,
-// and of all vectors the lowest pairs are taken (Davidson 1975). Of too many vectors the lowest pairs
-// and what is next to them are what goes on.
+// pairs computes the lowest pairs of L from a guess (Davidson 1975). In each round it adds the
+// corrections for the residuals to the basis, and takes the lowest pairs of the basis. When the
+// basis is full, it restarts with the lowest pairs and the next ones.
 func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 	wanted, n := len(m.Values)-1, len(c.kernel)
 	var space, products [][]float64
-	var energy []float64 // by rows, of each vector with those before it
+	var energy []float64 // by rows: the products of each vector with the earlier ones
 	fresh := zeros(wanted+c.beside, n)
 	if err := c.guess(fresh); err != nil {
 		return err
 	}
-	last := math.Inf(1) // what was left when there were too many vectors
+	last := math.Inf(1) // the largest residual at the last restart
 	for corrections := 0; ; corrections++ {
 		var added [][]float64
 		for _, v := range fresh {
@@ -113,7 +113,7 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 	}
 }
 
-// zeros are so many vectors of n numbers.
+// zeros returns zero vectors of n numbers.
 func zeros(vectors, n int) [][]float64 {
 	list := make([][]float64, vectors)
 	for k := range list {
@@ -122,7 +122,8 @@ func zeros(vectors, n int) [][]float64 {
 	return list
 }
 
-// kernelOf sets the first pair to that of the kernel, which is known from the degrees, and gives it.
+// kernelOf sets the first pair to the kernel, which follows from the degrees, and returns its
+// vector.
 func kernelOf(m eigenmap.Map, degrees []float64) []float64 {
 	x := m.Vectors[0]
 	m.Values[0] = 0
@@ -133,7 +134,7 @@ func kernelOf(m eigenmap.Map, degrees []float64) []float64 {
 	return x
 }
 
-// lowest are all pairs of a small matrix, the lowest first.
+// lowest returns all pairs of a small matrix, the lowest first.
 func lowest(m *mat.SymDense) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(m, true) {
@@ -144,7 +145,7 @@ func lowest(m *mat.SymDense) ([]float64, *mat.Dense, error) {
 	return e.Values(nil), &vectors, nil
 }
 
-// combine adds up vectors.
+// combine returns a linear combination of vectors.
 func combine(vectors [][]float64, c []float64) []float64 {
 	out := make([]float64, len(vectors[0]))
 	for k, v := range vectors {

@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/workloads/eigenmap/ondevice"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_near.cu), which keeps no
-// weights: they are made anew for each product.
+// OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_near.cu). It stores no
+// weights: each product computes them again.
 type OnDevice struct {
 	Open  resident.Opener
 	fault Fault
@@ -32,16 +32,16 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// mostColumns is how many vectors a device keeps at most.
+// mostColumns is the maximum number of vectors on a device.
 const mostColumns = 1024
 
-// devicePairNS is what a pair of patches takes a device in all steps, for the estimate in a refusal.
+// devicePairNS is the estimated time per pair of patches, over all steps.
 const devicePairNS = 1
 
-// columns is how many it keeps for a problem: all that there are of few patches.
+// columns returns the number of vectors for a problem.
 func columns(p *eigenmap.Problem) int64 { return min(p.Nodes().Voxels(), mostColumns) }
 
-// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+// CanDo rejects a problem that takes too long, or does not fit the device or the kernels' integers.
 func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	d, err := ondevice.CanDo(o.Open, p, c, eigenmap.Patch)
 	if err != nil {
@@ -63,7 +63,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	return resident.Fits(d, ondevice.Bytes(p, columns(p))+3*8*ondevice.Rows(p), fmt.Sprintf("%d vectors of %d numbers", columns(p), n))
 }
 
-// Setup loads the kernels, and brings what is resident to the device.
+// Setup loads the kernels and copies the resident data to the device.
 func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
 	rows, suffix, j := 8*ondevice.Rows(p), ondevice.Suffix(p), &deviceJob{fault: o.fault}
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
@@ -82,16 +82,16 @@ type deviceJob struct {
 	*ondevice.Job
 	fault             Fault
 	degrees, from, to device.Buffer
-	reach             int32 // of weights in float64
+	reach             int32 // of the weights in float64
 }
 
-// Do answers on the device; a whole call brings the patches of the image there.
+// Do computes the answer on the device. If the scope includes it, Do first copies the patches.
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	return j.Answer(trace, func() error { return j.answer(trace) })
 }
 
-// The kernels, whose names go on with what patches have; the tiles of patches that they take, and
-// their threads.
+// The kernels, whose names end with a suffix for the patches; the tiles of patches; and the
+// threads.
 const (
 	nearProduct, nearDifferences, nearDegrees = "eigenmap_near_product", "eigenmap_near_differences", "eigenmap_near_degrees"
 
@@ -149,13 +149,14 @@ func (j *deviceJob) answer(trace *bench.Trace) error {
 	}.pairs(j.Map, j.Problem.Tol, mostCorrections)
 }
 
-// count makes the degrees and D^−½, of weights as far as they are of any use.
+// count computes the degrees and D^−½, with a reach beyond which weights are negligible.
 func (j *deviceJob) count() ([]float64, error) {
 	s := j.Problem.Nodes()
 	n := int(s.Voxels())
 	degrees, longest := make([]float64, n), farthest(s)
 	for exponent := math.Log(float64(n) / precision); ; exponent *= 2 {
-		// What is farther away than the reach has at most so much of a row, or the reach is made longer.
+		// Weights beyond the reach sum to at most "left" in each row; otherwise the reach is
+		// extended.
 		left := float64(n) * math.Exp(-exponent)
 		j.reach = int32(math.Min(math.Ceil(j.Problem.Beta*math.Sqrt(2*exponent)), longest))
 		if err := errors.Join(
@@ -169,17 +170,17 @@ func (j *deviceJob) count() ([]float64, error) {
 	}
 }
 
-// shortest is how long what is left of a vector is at least, where the space is not whole.
+// shortest is the minimum length of a remaining vector, unless the space is complete.
 const shortest = 1e-10
 
-// Looks at T are so far apart, as a share of the steps that were made.
+// The first test of T, and the distance to the next test relative to the number of steps.
 const firstLook, nextLook = 24, 0.25
 
-// basis takes steps in the complement of the kernel until the lowest pairs are as good as float32
-// makes them, and gives T with the coefficients of their vectors.
+// basis runs steps in the complement of the kernel until the lowest pairs have the precision of
+// float32. It returns T and the coefficients of their vectors.
 func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficients [][]float64, err error) {
 	wanted, n := j.Problem.K-1, len(kernel)
-	whole := n - 1 // steps
+	whole := n - 1 // number of steps
 	q, s := j.Patches, j.Steps
 	reach := int32(window(j.Problem))
 	product := func(column int64) error {
@@ -196,7 +197,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 		return t, nil, err
 	}
 	enough := max(1e-9, j.Problem.Tol/10)
-	begun := 0 // steps before the space that they are in now
+	begun := 0 // steps before the current invariant space
 	for seed, look := uint64(2), min(max(firstLook, 2*wanted), whole); ; {
 		for s.Made() < look && !s.Full() {
 			if err := s.Step(product); err != nil {
@@ -207,7 +208,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 		if s.Full() || last == whole {
 			err = s.Last(product)
 		} else {
-			err, last = nil, last-1 // the last column has no number on the diagonal yet
+			err, last = nil, last-1 // the diagonal entry of the last column is still missing
 		}
 		if err != nil {
 			return t, nil, err
@@ -216,7 +217,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 			return t, nil, err
 		}
 		if short := slices.IndexFunc(t.Beside[begun:max(begun, last-1)], func(b float64) bool { return b <= shortest }); short >= 0 {
-			// The space is whole, and another begins.
+			// The invariant space is complete; start another one.
 			begun += short + 1
 			s.Forget(begun)
 			if err := errors.Join(s.Cut(begun-1), start(seed)); err != nil {
@@ -233,13 +234,14 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 			left = max(left, t.Beside[last-1]*math.Abs(c[last-1]))
 		}
 		if full := s.Full() || last == whole; full || left <= enough && len(coefficients) == wanted {
-			return t, coefficients, nil // a basis that is full may do with more corrections
+			return t, coefficients, nil // a full basis may need more corrections
 		}
 		look = min(s.Made()+max(1, int(nextLook*float64(s.Made()))), whole)
 	}
 }
 
-// correction is by T, in the complement of the pair's own vector, and beside the basis as if L were I.
+// correction solves by T within the basis, in the complement of the pair's own vector, and treats L
+// as I outside it.
 func (j *deviceJob) correction(t ondevice.Tridiagonal, own, rest []float64, value float64) ([]float64, error) {
 	c, err := j.Steps.Along(rest, len(own))
 	if err != nil {

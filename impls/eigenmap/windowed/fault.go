@@ -1,6 +1,6 @@
 package windowed
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a defect that tests plant to show that it is detected.
 type Fault string
 
 // The faults.
@@ -12,14 +12,14 @@ const (
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{Degrees, Early} }
 
-// Faulty is the implementation with a fault.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
-// spoil plants what is wrong with the degrees.
+// spoil plants a fault in the degrees.
 func (f Fault) spoil(g *graph) {
 	if f == Degrees {
 		for i := range g.degree {
-			g.degree[i]++ // as of a patch that is its own neighbour
+			g.degree[i]++ // as if each patch were its own neighbour
 		}
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A graph is that of patches: weights are made when they are asked for, by tables, of whole numbers:
-// the squares of distances of features and of places.
+// A graph is the graph of patches. Weights are computed on request, from tables for the squared
+// distances of features and of places, which are integers.
 type graph struct {
 	n, m, threads int
 	shape         grid.Shape
 	features      []int16
-	fast          bool      // by vector instructions
+	fast          bool      // use vector instructions
 	low, high     []float64 // exp(−d/(Mα²)) is high[d>>bits] · low[d&mask]
-	place         []float64 // exp(−d/(2β²)), as far as it is of any use
+	place         []float64 // exp(−d/(2β²)), up to the reach
 	degree        []float64
-	reach         int64 // how far away weights count
-	behind        bool  // those of patches behind a patch alone
+	reach         int64 // distance beyond which weights are negligible
+	behind        bool  // only weights of later patches
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	mask = 1<<bits - 1
 )
 
-// precision is how much of a row may be left out, as a share of it.
+// precision is the part of a row that may be left out, relative to its sum.
 const precision = 1e-14
 
 func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
@@ -50,7 +50,8 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	for d := range g.m*255*255>>bits + 1 {
 		g.high = append(g.high, math.Exp(-float64(d<<bits)*s))
 	}
-	// What is farther away than the reach has at most so much of a row, or the reach is made longer.
+	// Weights beyond the reach sum to a negligible part of each row; otherwise the reach is
+	// extended.
 	longest := farthest(g.shape)
 	for exponent := math.Log(float64(g.n) / precision); ; exponent *= 2 {
 		far := p.Beta * math.Sqrt(2*exponent)
@@ -80,7 +81,7 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	}
 }
 
-// farthest is how far apart patches are at most, rounded up.
+// farthest returns the largest distance of two patches, rounded up.
 func farthest(s grid.Shape) float64 {
 	square := 0.0
 	for _, n := range [3]int64{s.W, s.H, s.D} {
@@ -92,7 +93,7 @@ func farthest(s grid.Shape) float64 {
 // portions is the number of parts of the patches on any number of cores, so sums have one order.
 const portions = 64
 
-// each calls f with every patch, several at a time.
+// each calls f for every patch, in parallel.
 func (g *graph) each(f func(i int)) {
 	g.portioned(func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -101,7 +102,7 @@ func (g *graph) each(f func(i int)) {
 	})
 }
 
-// portioned calls f with the number of each portion and its patches, several at a time.
+// portioned calls f for each portion of the patches, in parallel.
 func (g *graph) portioned(f func(k, lo, hi int)) {
 	var c crew.Group
 	var next atomic.Int64
@@ -117,8 +118,8 @@ func (g *graph) portioned(f func(k, lo, hi int)) {
 	c.Wait()
 }
 
-// runs calls f with the patches within reach of one, by runs that lie side by side: the first, and
-// the weights of all. The weights of the next run take their place.
+// runs calls f for the patches within reach of patch i, by runs along x: with the first patch and
+// the weights of all. The weights are overwritten by the next run.
 func (g *graph) runs(i int, f func(first int, weights []float64)) {
 	s, m := g.shape, g.m
 	iz, iy, ix := s.Coordinates(int64(i))
@@ -168,8 +169,7 @@ func squaredDistance(a, b []int16) (d int32) {
 	return d
 }
 
-// apply sets to to what L makes of each of some vectors, in float64, from differences, as a
-// normalised matrix.
+// apply multiplies vectors by L, as a normalised matrix, in float64 and from differences.
 func (g *graph) apply(to, from [][]float64) {
 	u := make([][]float64, len(from))
 	for k, x := range from {

@@ -1,6 +1,6 @@
 // Package windowed computes the lowest eigenpairs of the graph of an image's patches without the
-// dense matrix. Weights of near patches are kept in float32. Davidson's method on them,
-// preconditioned by groups of patches, gives the lowest pairs. Residuals of all weights, recomputed
+// dense matrix. It stores the weights of near patches in float32. Davidson's method on them,
+// preconditioned by groups of patches, gives approximate pairs. Their residuals with all weights,
 // in float64, are then corrected until they reach the tolerance.
 package windowed
 
@@ -13,10 +13,10 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// pairNS is what a pair of patches takes a core, for the estimate in a refusal.
+// pairNS is the estimated time per pair of patches and core.
 const pairNS = 300
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -29,21 +29,21 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// nearest is how small the factor of distance is of a weight that is not kept.
+// nearest is the distance factor below which a weight is not stored.
 const nearest = 1e-8
 
-// window is how far away, along an axis, patches are whose weights are kept.
+// window returns the largest distance along an axis of patches whose weight is stored.
 func window(p *eigenmap.Problem) int64 {
 	return int64(min(math.Ceil(p.Beta*math.Sqrt(-2*math.Log(nearest))), farthest(p.Nodes())))
 }
 
-// estimatedKept estimates the number of kept weights.
+// estimatedKept estimates the number of stored weights.
 func estimatedKept(p *eigenmap.Problem) float64 {
 	s, r := p.Nodes(), 2*window(p)+1
 	return float64(s.Voxels()) * float64(min(s.W, r)) * float64(min(s.H, r)) * float64(min(s.D, r))
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.For(eigenmap.Patch); err != nil {
 		return err
@@ -67,25 +67,25 @@ type job struct {
 	p       *eigenmap.Problem
 	fault   Fault
 	threads int
-	guesses int // corrections of the guess at most
+	guesses int // maximum number of corrections of the guess
 	eigenmap.Output
-	products int // with the kept weights, for the guess
+	products int // products with the stored weights
 }
 
-// A run is weights of patches side by side, from the first on, and where they are.
+// A run is the weights of adjacent patches, from the first one on, as a range of indices.
 type run struct{ first, at, end int32 }
 
-// A near is the weights that are kept, of D^−½WD^−½: of each patch some runs behind it, because the
-// matrix is symmetric. Runs are as long as vectors fill, the last weights of which are 0.
+// A near contains the stored weights, of D^−½WD^−½: for each patch only the later ones, because the
+// matrix is symmetric. Zeros pad the runs to the length of vectors.
 type near struct {
 	g       *graph
 	runs    [][]run
 	weights [][]float32
-	from    []float64   // a vector, with room behind it for the end of a run
+	from    []float64   // a vector, padded for the end of a run
 	sums    [][]float64 // of each portion, from its first patch on
 }
 
-// lanes is what a run's length is a multiple of.
+// lanes divides the length of a run.
 const lanes = 8
 
 func (g *graph) nearGraph(reach int64) *near {
@@ -114,7 +114,7 @@ func (g *graph) nearGraph(reach int64) *near {
 	return s
 }
 
-// apply sets to to what I − D^−½WD^−½ makes of x, of the weights that are kept.
+// apply sets to to (I − D^−½WD^−½)x, with the stored weights.
 func (s *near) apply(to, x []float64) {
 	copy(s.from, x)
 	g := s.g
@@ -138,8 +138,8 @@ func (s *near) apply(to, x []float64) {
 	}
 }
 
-// both is the product of weights and x, and adds weights times own to to: a row of a symmetric
-// matrix, and its column.
+// both processes a row of a symmetric matrix and the same column: it returns the product of weights
+// and x, and adds own · weights to to.
 func both(fast bool, to, x []float64, weights []float32, own float64) (sum float64) {
 	if fast {
 		return bothVector(to, x, weights, own)
@@ -179,7 +179,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			for k, x := range from {
 				j.products++
 				s.apply(to[k], x)
-				axpy(-dot(kernel, to[k]), kernel, to[k]) // which float32 does not know to the last digit
+				axpy(-dot(kernel, to[k]), kernel, to[k]) // float32 does not make it exactly orthogonal
 			}
 			return nil
 		},
@@ -210,8 +210,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	}.pairs(j.Map, j.p.Tol, mostCorrections)
 }
 
-// solve is about the solution of (L − value)t = rest of the kept weights, in the complement of some pairs
-// and the kernel: by conjugate gradients.
+// solve returns an approximate solution of (L − value)t = rest with the stored weights, by
+// conjugate gradients in the complement of the kernel and some pairs.
 func (s *near) solve(c *coarse, rest []float64, value float64, kernel []float64, pairs [][]float64) ([]float64, error) {
 	const enough, most = 1e-3, 20
 	n := len(rest)
@@ -245,7 +245,7 @@ func (s *near) solve(c *coarse, rest []float64, value float64, kernel []float64,
 	return t, nil
 }
 
-// orthogonal takes from v what it has of orthonormal vectors, twice.
+// orthogonal removes from v its components along orthonormal vectors, twice.
 func (g *graph) orthogonal(v, kernel []float64, off [][]float64) {
 	all := append([][]float64{kernel}, off...)
 	products := make([]float64, portions*len(all))

@@ -9,28 +9,28 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// An ArrayKind is what arrays of other programs have in common that one Arrays counts.
+// An ArrayKind describes arrays of other programs that one Arrays can count.
 type ArrayKind struct {
 	Shape grid.Shape
 	Type  grid.Type
-	// Ladder has the levels, of which the first Rows are asked for. What is above the last level
-	// counts there.
+	// Ladder has the levels; the curve is requested for the first Rows of them. Values above the
+	// last level count as the last level.
 	Ladder grid.Ladder
 	Rows   int64
-	// Align is a number of bytes that the addresses are multiples of.
+	// Align is a number of bytes that divides the addresses.
 	Align int64
-	// OnLevels says that every value stands on a level, as those of uint8 and of 16-bit types do on
-	// the ladder of all of them. Of float32 nobody looks whether it is true.
+	// OnLevels means that every value equals a level, as all values of integer types do on their
+	// identity ladder. For float32 nothing checks this claim.
 	OnLevels bool
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 
-	large bool // whatever its size, an image is counted as a large one is: for tests
+	large bool // for tests: use the kernels for large images regardless of the size
 }
 
-// Arrays counts images in memory that other programs allocated (kernels/ecc/extrema_arrays.h):
-// nothing around them is read, and all that a count writes is in memory that it is given. So
-// counts may be added to several streams at once, and be played back as part of a graph.
+// Arrays counts images in memory that other programs allocated (kernels/ecc/extrema_arrays.h).
+// Kernels read nothing outside the image, and write only to memory from the caller. So counts may
+// be enqueued on several streams at once, and be captured in a graph.
 type Arrays struct {
 	kind     ArrayKind
 	counter  *counting.Counter
@@ -41,10 +41,10 @@ type Arrays struct {
 	elements int64
 }
 
-// stateBytes are those before the table.
+// stateBytes is the number of bytes before the table.
 const stateBytes = 64
 
-// outline is an image of which nobody reads anything.
+// outline is an image without data: only its shape, type and ladder are used.
 type outline struct {
 	grid.Source
 	ArrayKind
@@ -54,10 +54,10 @@ func (o outline) Shape() grid.Shape   { return o.ArrayKind.Shape }
 func (o outline) Type() grid.Type     { return o.ArrayKind.Type }
 func (o outline) Ladder() grid.Ladder { return o.ArrayKind.Ladder }
 
-// Align is what addresses of images are to be multiples of for the fastest kernels, in bytes.
+// Align is the address alignment in bytes that the fastest kernels need.
 const Align = 16
 
-// OpenArrays loads the kernel for images alike.
+// OpenArrays loads the kernel for arrays of one kind.
 func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	if err := kernelsTake(d, outline{ArrayKind: a}); err != nil {
 		return nil, err
@@ -99,12 +99,12 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 		length = k.segment(s, a.Type, o.counter.Blocks())
 	}
 	o.length = int32(length)
-	const each = 4 // levels that the kernel sums up at once
+	const each = 4 // levels that the kernel sums together
 	o.memory = stateBytes + 8*((a.Ladder.Len()+each-1)/each*each)
 	return o, nil
 }
 
-// reading is what the name of a kernel has for how it reads the rows.
+// reading returns the part of a kernel's name that describes how it reads rows.
 func (o *Arrays) reading(k kind) string {
 	size := o.kind.Type.Size()
 	row := o.kind.Shape.W * size
@@ -121,18 +121,18 @@ func (o *Arrays) reading(k kind) string {
 	return "_unaligned"
 }
 
-// safePlanes is how many of the first planes are followed by so much of the image that nothing
-// which a warp reads of them is outside: sixteen rows, and two warps' columns.
+// safePlanes returns the number of first planes after which the image has enough voxels that no
+// warp reads beyond its end: sixteen rows and two warps' columns.
 func safePlanes(s grid.Shape) int32 {
 	n, h, w := ecc.Stack(s)
 	return int32(max(0, n-1-(slicedRows*w+4*columns)/(h*w)))
 }
 
-// Memory is how many bytes Enqueue is to be given, at an address that is a multiple of 16.
+// Memory returns the number of bytes that Enqueue needs, at an address that is a multiple of 16.
 func (o *Arrays) Memory() int64 { return o.memory }
 
-// Enqueue adds to a stream the count of an image: χ of each of the levels that were asked for,
-// int64, is written to chi. Memory must not be used by anything else until then.
+// Enqueue enqueues the count of an image on a stream. It writes χ of each requested level to chi,
+// as int64. Nothing else may use memory until then.
 func (o *Arrays) Enqueue(s device.Stream, image, chi, memory device.Buffer) error {
 	if image.Bytes() < o.elements*o.kind.Type.Size() || chi.Bytes() < 8*o.kind.Rows || memory.Bytes() < o.memory {
 		return fmt.Errorf("an image of %d bytes, %d for the curve, %d of memory: want %d, %d and %d",
@@ -148,5 +148,5 @@ func (o *Arrays) Enqueue(s device.Stream, image, chi, memory device.Buffer) erro
 	})
 }
 
-// Close frees the kernel. Nothing may run that uses it.
+// Close frees the kernel. No count may still be running.
 func (o *Arrays) Close() error { return o.counter.Close() }

@@ -12,11 +12,11 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// BatchOnDevice counts a resident batch of images by one launch of kernels
-// (kernels/ecc/extrema_batch.h), each image with a table of its own.
+// BatchOnDevice counts a resident batch of images with one launch (kernels/ecc/extrema_batch.h).
+// Each image has its own table.
 type BatchOnDevice struct {
 	Open resident.Opener
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 }
 
@@ -31,7 +31,7 @@ func (BatchOnDevice) About() bench.About {
 	}
 }
 
-// CanDo refuses what does not fit the device, or a warp's counters.
+// CanDo rejects a batch that does not fit the device, or a warp's counters.
 func (o BatchOnDevice) CanDo(in grid.Batch, c bench.Conditions) error {
 	if err := (OnDevice{Open: o.Open}).CanDo(in, c); err != nil {
 		return err
@@ -54,24 +54,23 @@ func (o BatchOnDevice) CanDo(in grid.Batch, c bench.Conditions) error {
 	return resident.Fits(d, 2*guard(in)+grid.TotalBytes(in)+12*levels+4*levels*in.Images, "the resident batch")
 }
 
-// warpShared is the shared memory of a warp beside its counters.
+// warpShared is the shared memory of a warp without its counters.
 const warpShared = 2 << 10
 
-// A division is the work of a batch as its kernel shares it out.
+// A division is the division of a batch into parts for warps.
 type division struct {
-	segment int64 // slices that a warp marches through
-	parts   int64 // of an image
+	segment int64 // slices that a warp processes
+	parts   int64 // per image
 }
 
-// divide divides images so that the warps, which take parts in turn, end at about
-// the same time, though long segments read fewer slices twice. A narrow image is no
-// wider than a warp.
+// divide chooses the length of segments. Warps take parts in turn and should end at the same time,
+// but short segments read more slices twice. A narrow image is no wider than a warp.
 func divide(s grid.Shape, images, blocks, voxels int64, narrow bool) division {
 	n, _, _ := ecc.Stack(s)
 	best, least := division{n, parts(s, n, voxels, narrow)}, math.Inf(1)
 	for length := n; length >= 1; length-- {
 		each := parts(s, length, voxels, narrow)
-		if images*each > math.MaxInt32 { // which the kernels count
+		if images*each > math.MaxInt32 { // limit of the kernels' integers
 			break
 		}
 		turns, rest := images*each/blocks, images*each%blocks
@@ -86,8 +85,8 @@ func divide(s grid.Shape, images, blocks, voxels int64, narrow bool) division {
 	return best
 }
 
-// parts is the number of parts of an image whose segments are so many slices, as the
-// kernels for narrow images, which are no wider than a warp, and others share it out.
+// parts returns the number of parts of an image for a segment length, for the kernels for narrow
+// images or for the others.
 func parts(s grid.Shape, segment, voxels int64, narrow bool) int64 {
 	n, h, w := ecc.Stack(s)
 	up := func(a, b int64) int64 { return (a + b - 1) / b }
@@ -110,8 +109,8 @@ type batchJob struct {
 	batch grid.Batch
 }
 
-// Setup loads the kernels and allocates the images, and copies them there unless
-// the scope times the copy.
+// Setup loads the kernels and allocates the images. It also copies the images, unless the scope
+// includes the copy.
 func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -174,8 +173,8 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 	defer trace.Span("count")()
 	m, s := j.last, j.batch.Image()
 	return j.d.Do(func() error {
-		// An image in one part stores its whole table, unless several values of
-		// uint8 may stand on one level.
+		// A part that is a whole image stores its table instead of adding to it. For uint8 several
+		// values may have one level, so it has to add.
 		stored, begin := int32(0), m.Begin
 		if m.parts == 1 && j.in.Type() != grid.Uint8 {
 			stored, begin = 1, m.Start
@@ -193,7 +192,7 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 	})
 }
 
-// Out is a curve for each image.
+// Out returns a curve per image.
 func (j *batchJob) Out() ([]ecc.VCEC, error) {
 	levels := j.in.Ladder().Len()
 	tables := j.last.Tables()

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// SetupEach binds the kernels to a resident batch whose images are counted one after
-// the other, each by a launch of its own.
+// SetupEach binds the kernels to a resident batch. Each image is counted by its own launch, one
+// after the other.
 func (o OnDevice) SetupEach(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -22,7 +22,7 @@ func (o OnDevice) SetupEach(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.
 	return &eachJob{deviceJob: one, images: in.Images, first: one.at, changes: make([]int64, in.Ladder().Len()*in.Images)}, nil
 }
 
-// An eachJob is a deviceJob that goes from image to image.
+// An eachJob is a deviceJob that processes the images in turn.
 type eachJob struct {
 	*deviceJob
 	images  int64
@@ -55,11 +55,10 @@ func (j *eachJob) Do(trace *bench.Trace) error {
 	})
 }
 
-// Elapsed is the time of all launches with what belongs to them, without the time
-// between them.
+// Elapsed returns the total device time of all launches, without the time between them.
 func (j *eachJob) Elapsed() (time.Duration, error) { return j.elapsed, nil }
 
-// Out is a curve for each image.
+// Out returns a curve per image.
 func (j *eachJob) Out() ([]ecc.VCEC, error) {
 	levels := j.in.Ladder().Len()
 	out := make([]ecc.VCEC, j.images)

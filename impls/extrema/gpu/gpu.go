@@ -1,5 +1,5 @@
-// Package gpu counts only the local extrema of min-filtered rows, as package extrema does
-// (doc/proofs/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
+// Package gpu implements the method of package extrema (doc/proofs/extrema.md) on NVIDIA devices:
+// on one device, on several devices of one host, and for batches of images.
 package gpu
 
 import (
@@ -16,20 +16,22 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// OnDevice counts extrema of a resident image (kernels/ecc/extrema_3d.h). Large 3D images of
-// uint8, and of 16-bit types on at most 1,024 successive levels or on more than 31,744,
-// are compared 32 voxels at a time, a bit of each (kernels/ecc/extrema_sliced.h). Of others,
-// where the image's values stand on evenly spaced levels, those of 16-bit types on
-// successive ones, their levels are compared: to 31,744 two at a time, as pairs of
-// halves, and to as many as a block has counters of 16 bits for one at a time.
-// Those of uint8 are pairs on any levels. Other images are compared a float32 at a
-// time, and a level is looked up where the curve changes.
+// OnDevice counts the extrema of a resident image (kernels/ecc/extrema_3d.h). The kernel depends on
+// type, ladder and size; see kinds:
+//
+//   - Large 3D images of uint8, and of 16-bit types on consecutive levels (at most 1,024 or more
+//     than 31,744), are compared 32 voxels at a time, as bits (kernels/ecc/extrema_sliced.h).
+//   - Other images whose values are evenly spaced levels are compared by level: two at a time up to
+//     31,744 levels, as pairs of halves, and singly for more. For 16-bit types the levels must be
+//     consecutive; uint8 is compared in pairs on any ladder.
+//   - Other images are compared as single float32, and a level is looked up where the curve
+//     changes.
 type OnDevice struct {
 	Open resident.Opener
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 
-	large bool // whatever its size, an image is counted as a large one is: for tests
+	large bool // for tests: use the kernels for large images regardless of the size
 }
 
 // About describes the method.
@@ -43,44 +45,45 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// The shape of the kernels' work.
+// Sizes of the kernels' work.
 const (
-	columns    = 128 // of a warp in 3D, half of those in 2D
-	sliceLanes = 32  // voxels of a lane of the sliced kernels
-	// Rows that a warp of those reads; it counts the cells that begin in all but the last.
+	columns    = 128 // per warp in 3D; half of that in 2D
+	sliceLanes = 32  // voxels per lane of the sliced kernels
+	// Rows that a warp of the sliced kernels reads. It counts the cells that begin in all but the
+	// last.
 	slicedRows = 16
-	spare      = 32 // counters of no level
-	// Of more levels one block brings the curve to the host more slowly than a copy.
+	spare      = 32 // counters that belong to no level
+	// With more levels, handing over by one block is slower than a copy.
 	mostHandedOver = 8192
 )
 
-// A kind of kernels is what they compare, and in what lanes.
+// A kind is a kind of kernels, by the values that they compare and the lanes that they use.
 type kind struct {
 	name    string
-	infix   string // of the names of the kernels and of their sources
-	values  bool   // compares values as such; the others levels
-	bits    bool   // a lane is a bit of 32 voxels (kernels/ecc/extrema_sliced.h)
-	large   bool   // is for large 3D images of integers alone
-	bytes   bool   // counts uint8 by its values, on any ladder
-	threads int64  // of a block
-	voxels  int64  // of a lane
-	unit    int64  // what the pattern of a level grows by to the next
-	levels  int64  // that the patterns can tell apart
-	shares  int64  // levels to a counter of 32 bits
-	hands   bool   // the curve over to the host, if asked to (kernels/handover.h)
+	infix   string // part of the names of the kernels and of their sources
+	values  bool   // compares values; otherwise levels
+	bits    bool   // a lane has 32 voxels as bits (kernels/ecc/extrema_sliced.h)
+	large   bool   // only for large 3D images of integers
+	bytes   bool   // counts uint8 by value, on any ladder
+	threads int64  // per block
+	voxels  int64  // per lane
+	unit    int64  // difference between the patterns of consecutive levels
+	levels  int64  // maximum number of levels
+	shares  int64  // levels per 32-bit counter
+	hands   bool   // can hand the curve over to the host (kernels/handover.h)
 }
 
 // The names of the kinds.
 const (
-	sliced = "sliced" // to 8 bits of uint8, to 10 of levels
-	pairs  = "pairs"  // two halves, which are four times the levels
-	wide   = "wide"   // two halves, which are the levels
-	deep   = "deep"   // to 16 bits of levels, whose counters are shared by all lanes
-	ranked = "ranked" // a float32, 16 times the level
-	single = "single" // a float32, the value
+	sliced = "sliced" // up to 8 bits of uint8, or 10 bits of levels
+	pairs  = "pairs"  // two halves, each four times a level
+	wide   = "wide"   // two halves, each a level
+	deep   = "deep"   // up to 16 bits of levels; all lanes share the counters
+	ranked = "ranked" // a float32, 16 times a level
+	single = "single" // a float32, the value itself
 )
 
-// kinds are all kinds, the fastest first.
+// kinds lists all kinds, the fastest first.
 func kinds() []kind {
 	return []kind{
 		{name: sliced, infix: "_sliced", bits: true, large: true, bytes: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true},
@@ -98,10 +101,10 @@ func kindNamed(name string) kind {
 	return list[slices.IndexFunc(list, func(k kind) bool { return k.name == name })]
 }
 
-// slicedShared is what a block of the sliced kernels has in shared memory, in bytes:
-// counters, and three planes of each warp (kernels/ecc/sliced_planes.h).
+// slicedShared returns the shared memory of a block of the sliced kernels in bytes: the counters,
+// and three planes per warp (kernels/ecc/sliced_planes.h).
 func (k kind) slicedShared(t grid.Type) int64 {
-	const row, beyond, lanes = 128, 16, 32 // bytes of a warp's rows, and beyond
+	const row, beyond, lanes = 128, 16, 32 // bytes of a row of a warp, and padding
 	counters := k.levels * lanes
 	switch {
 	case k.shares > 1:
@@ -112,14 +115,14 @@ func (k kind) slicedShared(t grid.Type) int64 {
 	return 4*counters + k.threads/lanes*3*slicedRows*(row+beyond)
 }
 
-// counters is how many of 32 bits a block has in shared memory.
+// counters returns the number of 32-bit counters of a block in shared memory.
 func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 	levels := l.Len()
 	if k.bits {
 		return k.slicedShared(t) / 4
 	}
 	if t == grid.Uint8 {
-		levels = 1 << 8 // of values
+		levels = 1 << 8 // one per value
 	}
 	return (levels+k.shares-1)/k.shares + spare
 }
@@ -132,7 +135,7 @@ func (k kind) seamBytes() int64 {
 	return 4<<10 + k.threads*64
 }
 
-// CanDo refuses what does not fit the device, or the kernels' integers.
+// CanDo rejects an image that does not fit the device, or exceeds the kernels' integers.
 func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -141,7 +144,7 @@ func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
 	return able(d, in)
 }
 
-// able refuses images that do not fit a device together, or the kernels' integers.
+// able rejects images that do not fit a device together, or exceed the kernels' integers.
 func able(d device.Device, images ...grid.Source) error {
 	var need int64
 	for _, in := range images {
@@ -153,7 +156,7 @@ func able(d device.Device, images ...grid.Source) error {
 	return resident.Fits(d, need, "the resident image")
 }
 
-// kernelsTake refuses what does not fit the kernels' integers, and devices that they are not for.
+// kernelsTake rejects images that exceed the kernels' integers, and unsupported devices.
 func kernelsTake(d device.Device, in grid.Source) error {
 	if i := d.Info(); i.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
@@ -168,23 +171,23 @@ func kernelsTake(d device.Device, in grid.Source) error {
 	return nil
 }
 
-// guard is the number of bytes before and after the image that warps read
-// without using them: sixteen rows, and two warps' columns.
+// guard returns the number of bytes before and after the image that warps read without using them:
+// sixteen rows and two warps' columns.
 func guard(in grid.Source) int64 {
 	const align = 256
 	bytes := (slicedRows*in.Shape().W + 4*columns) * in.Type().Size()
 	return (bytes + align - 1) / align * align
 }
 
-// A scaling turns values that stand on levels into the patterns of a kind
-// (kernels/ecc/extrema.h, extrema_wide.h and extrema_ranked.h).
+// A scaling converts values that equal levels into the patterns of a kind (kernels/ecc/extrema.h,
+// extrema_wide.h and extrema_ranked.h).
 type scaling struct {
 	scale, offset float32
 	bias          uint32
 }
 
-// scaling is that of a type and ladder, and whether the kind's patterns tell the
-// levels apart.
+// scaling returns the scaling for a type and ladder, or false if the kind's patterns cannot
+// distinguish the levels.
 func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
 		return s, k.bytes
@@ -193,7 +196,7 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if !even || l.Len() > k.levels {
 		return s, false
 	}
-	const integers = 1<<23 + 1<<16 // around it float32 are the integers
+	const integers = 1<<23 + 1<<16 // around this number, float32 are integers
 	if t != grid.Float32 {
 		least := int64(lo)
 		whole := float64(least) == lo
@@ -218,8 +221,7 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	return s, true
 }
 
-// fastest is the first kind that compares an image's levels on a device, if any
-// does.
+// fastest returns the first kind that can compare an image's levels on a device, or false.
 func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok bool) {
 	for _, k := range kinds() {
 		if k.values || k.large && (!large3D || in.Type() == grid.Float32) {
@@ -232,8 +234,8 @@ func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok 
 	return kind{}, scaling{}, false
 }
 
-// Setup loads the kernels and allocates the image, and copies it there unless the
-// scope times the copy.
+// Setup loads the kernels and allocates the image. It also copies the image, unless the scope
+// includes the copy.
 func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -241,14 +243,13 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	}
 	j, err := o.bind(d, in, in.Shape(), c, true)
 	if err != nil {
-		return nil, err // and no job in the interface
+		return nil, err // not j, which would be a non-nil interface
 	}
 	return j, nil
 }
 
-// bind is the job of images of a shape on a device, which counts one of them at a
-// time. Where its kernels can, they bring the curve to the host themselves, if that is
-// wanted.
+// bind makes the job for images of a shape on a device, which counts one of them at a time. If
+// handsOver is set, kernels that can hand the curve over to the host do so.
 func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, handsOver bool) (*deviceJob, error) {
 	j := &deviceJob{
 		placed: place(d, in, c),
@@ -260,8 +261,8 @@ func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Co
 	return j, nil
 }
 
-// kernel is the kernel of a kind for images of a shape. There is a source for each type, and
-// for each kind of many levels.
+// kernel returns the kernel of a kind for images of a shape. There is a source for each type, and
+// for each kind for many levels.
 func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, error)) counting.Kernel {
 	kernel := counting.Kernel{
 		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
@@ -283,11 +284,11 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 	return kernel
 }
 
-// segment is the number of slices that a warp marches through. It reads two more,
-// so few long segments are cheap, but blocks take them in turn, and in the last turn
-// few may have one: those take more than half the time that all together take, of the
-// sliced kernels nearly all of it, for a warp alone is as slow. Measured on an H200, as
-// the tails are.
+// segment returns the number of slices that a warp processes. A segment reads two extra slices, so
+// long segments are efficient. But blocks take segments in turn, and few of them may be busy in the
+// last turn. A partial turn costs more than half of a full one, and nearly all of it with the
+// sliced kernels, because a single warp is as slow. These costs and the tails were measured on an
+// H200.
 func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	warps, voxels := k.threads/32, k.voxels
 	n, h, w := ecc.Stack(s)
@@ -295,7 +296,7 @@ func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	groups, rows := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1)
 	tail, alone, more := 0.3, 0.5, 2.0
 	switch {
-	case k.bits: // a warp at a time, of 128 bytes of a row
+	case k.bits: // one warp at a time, 128 bytes of a row
 		wide := columns / t.Size()
 		groups, blocks = (w+wide-1)/wide*((h+slicedRows-2)/(slicedRows-1)), blocks*warps
 		tail, alone, more = 0, 0.85, 2.6

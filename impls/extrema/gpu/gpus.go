@@ -11,14 +11,13 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// OnDevices counts an image whose slabs are resident on several devices of one host.
-// Neighbouring slabs share a slice: each device counts its slab with the slice that
-// it shares with the next, and that slice alone, a two-dimensional image, whose
-// changes the sum takes off again (the law of cutting: χ(A) + χ(B) − χ(A∩B) = χ).
-// A two-dimensional image is cut along its rows.
+// OnDevices counts an image whose slabs are resident on several devices of one host. Neighbouring
+// slabs share a slice. Each device counts its slab, and separately the slice that it shares with
+// the next one, as a 2D image. The changes of shared slices are subtracted: χ(A ∪ B) = χ(A) + χ(B)
+// − χ(A ∩ B). A 2D image is divided along its rows.
 type OnDevices struct {
 	Open resident.Opener
-	// PTX gives the kernels of a source; nil means package kernels.
+	// PTX returns the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
 
 	twice bool // a fault for tests: shared slices are counted twice
@@ -35,15 +34,14 @@ func (OnDevices) About() bench.About {
 	}
 }
 
-// A slab is what one device holds: slices from lo to below hi, the last of which is
-// the next slab's first.
+// A slab is the slices lo ≤ i < hi of one device. The last of them is the first of the next slab.
 type slab struct {
 	lo, hi int64
 	last   bool // there is no next slab
 }
 
-// cut shares n slices out among at most so many devices: slabs of two slices or
-// more, but for an image of one.
+// cut divides n slices among at most the given number of devices, into slabs of two slices or more
+// (one, if the image has only one).
 func cut(n int64, devices int) []slab {
 	parts := max(1, min(int64(devices), n-1))
 	var list []slab
@@ -53,7 +51,8 @@ func cut(n int64, devices int) []slab {
 	return list
 }
 
-// images are what a device counts of a slab: all of it, and the slice that it shares.
+// images returns the images that a device counts: its slab, and the slice that it shares with the
+// next one.
 func (s slab) images(in grid.Source) []grid.Source {
 	list := []grid.Source{grid.Crop(in, s.lo, s.hi)}
 	if s.lo == 0 && s.last {
@@ -65,7 +64,7 @@ func (s slab) images(in grid.Source) []grid.Source {
 	return list
 }
 
-// CanDo refuses what one of the devices refuses of its slab.
+// CanDo rejects an image if one of the devices rejects its slab.
 func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
 	devices, err := o.Open.Several(c.Devices)
 	if err != nil {
@@ -79,8 +78,7 @@ func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
 	return nil
 }
 
-// Setup puts the slabs on their devices, all at the same time, unless the scope times
-// that.
+// Setup copies the slabs to their devices in parallel, unless the scope includes the copies.
 func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	devices, err := o.Open.Several(c.Devices)
 	if err != nil {
@@ -118,7 +116,7 @@ func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC
 	return j, nil
 }
 
-// A part is what one device counts, and how often it counts in the sum.
+// A part is an image that one device counts, with its factor in the sum.
 type part struct {
 	*deviceJob
 	sign int64
@@ -133,10 +131,10 @@ var _ bench.DeviceJob = (*devicesJob)(nil)
 type devicesJob struct {
 	*resident.Team
 	parts   []*part
-	changes []int64 // of all parts together
+	changes []int64 // the sum over all parts
 }
 
-// Do counts all parts and adds them up.
+// Do counts all parts and sums them.
 func (j *devicesJob) Do(trace *bench.Trace) error {
 	if j.parts[0].upload {
 		uploaded := trace.Span("upload")
@@ -171,7 +169,7 @@ func (j *devicesJob) Poison() {
 	}
 }
 
-// Launches is how many kernels all devices have launched so far.
+// Launches returns the number of kernels that all devices have launched so far.
 func (j *devicesJob) Launches() int64 {
 	var n int64
 	for _, p := range j.parts {

@@ -13,17 +13,17 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	placed
 	shape     grid.Shape // of the image that is counted
-	small     bool       // by the kernels for small images, where there are
-	handsOver bool       // kernels that can bring the curve to the host do
+	small     bool       // use the kernels for small images, if there are any
+	handsOver bool       // use kernels that hand the curve over to the host, if there are any
 }
 
-// A march is kernels with the length of their segments.
+// A march is a loaded kernel with its segment length.
 type march struct {
 	*counting.Counter
 	length int32
-	parts  int64  // of an image of a batch
-	hands  bool   // the kernels take where to hand over
-	ready  uint64 // the image that the launch is prepared for
+	parts  int64  // per image of a batch
+	hands  bool   // the kernel has parameters for handing over
+	ready  uint64 // address of the image for which the launch is prepared
 }
 
 func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, error) {
@@ -71,7 +71,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 	return j.count()
 }
 
-// count counts the image, and returns when its curve is on the host.
+// count counts the image, and returns when the curve is on the host.
 func (j *deviceJob) count() error {
 	m := j.last
 	if !m.HandsOver() {
@@ -89,13 +89,13 @@ func (j *deviceJob) count() error {
 	return m.HandOver()
 }
 
-// parameters are the kernels' own, without where to hand over.
+// parameters returns the kernels' own parameters, without those for handing over.
 func (j *deviceJob) parameters() []any {
 	n, h, w := ecc.Stack(j.shape)
 	return []any{j.at, int32(w), int32(h), int32(n), j.last.length, j.scaling.scale, j.scaling.offset, j.scaling.bias}
 }
 
-// Enqueue adds the count to the stream.
+// Enqueue enqueues the count on the stream.
 func (j *deviceJob) Enqueue() error {
 	m := j.last
 	if err := m.Begin(); err != nil {
@@ -103,7 +103,7 @@ func (j *deviceJob) Enqueue() error {
 	}
 	image := j.parameters()
 	if m.hands {
-		image = append(image, uint64(0), uint64(0)) // nowhere
+		image = append(image, uint64(0), uint64(0)) // do not hand over
 	}
 	return m.Count(m.Stream, image...)
 }

@@ -12,32 +12,32 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A placed is what an image, or a batch, has on a device: its memory, and the
-// kernels that it is bound to. Those are the ones that compare levels where its
-// ladder allows, and those for singles where a value does not stand on it.
+// A placed is the device side of an image or a batch: its memory, and its kernels. If the ladder
+// allows, these are the kernels that compare levels. If a value is no level, the kernels for single
+// values are used instead.
 type placed struct {
 	d              device.Device
 	in             grid.Source
-	upload         bool // by each Do
-	threads        int  // that read the image for it
+	upload         bool // each Do copies the image
+	threads        int  // threads that read the image for the copy
 	timed          bool // by events around the launch
 	feed           *resident.Feed
-	memory         device.Buffer // between two guards
-	at             uint64        // where the image is that is counted
+	memory         device.Buffer // the image, between two guards
+	at             uint64        // address of the image that is counted
 	strays         device.Buffer
 	strayed        device.Pinned // strays on the host
 	scaling        scaling
 	levels, single *march // either may be nil
-	last           *march // that of the last Do
+	last           *march // the one of the last Do
 }
 
-// place is what an image gets on a device under some conditions; allocate makes it.
+// place prepares a placed for some conditions; allocate makes its memory.
 func place(d device.Device, in grid.Source, c bench.Conditions) placed {
 	return placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel}
 }
 
-// allocate allocates the memory once the kernels are there, and copies the image unless
-// each Do does it.
+// allocate allocates the memory after the kernels were loaded. It also copies the image, unless
+// each Do copies it.
 func (p *placed) allocate(what string) (err error) {
 	edge, size := guard(p.in), grid.TotalBytes(p.in)
 	if p.memory, err = p.d.Alloc(what, 2*edge+size); err != nil {
@@ -50,7 +50,8 @@ func (p *placed) allocate(what string) (err error) {
 	if p.strayed, err = p.d.AllocPinned("strays on the host", p.strays.Bytes()); err != nil {
 		return err
 	}
-	// The second begins with the word that the image ends in, which comes later.
+	// The second guard begins with the word that contains the image's end; the image is copied
+	// later.
 	s, outside, end := p.stream(), outsideWord(p.in), (edge+size)&^3
 	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside), s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
 		return err
@@ -62,9 +63,9 @@ func (p *placed) allocate(what string) (err error) {
 	return p.put(nil)
 }
 
-// outsideWord returns what is in the memory around an image, in words: the first level of 16-bit
-// types, which the sliced kernels take for a voxel that changes nothing; or their least
-// value where that is more, for what pairs of values are shifted by must not carry.
+// outsideWord returns the content of the guards, in words. For 16-bit types it is the first level,
+// which the sliced kernels treat as a voxel without changes. It is at least the least value of the
+// type, because the bias that pairs of values are shifted by must not carry.
 func outsideWord(in grid.Source) uint32 {
 	if in.Type().Size() != 2 {
 		return 0
@@ -74,9 +75,8 @@ func outsideWord(in grid.Source) uint32 {
 	return lo<<16 | lo
 }
 
-// put copies the image to the device, or adds the copy to the stream of the kernels that
-// count it, and takes those that compare levels where every value of it stands on the
-// ladder.
+// put copies the image to the device, or enqueues the copy on the stream of the kernels. It then
+// selects the kernels that compare levels, if every value equals a level.
 func (p *placed) put(trace *bench.Trace) error {
 	var err error
 	switch s := p.stream(); {
@@ -84,7 +84,7 @@ func (p *placed) put(trace *bench.Trace) error {
 		err = resident.Stage(p.d, s, p.memory, guard(p.in), p.in)
 	case trace != nil:
 		err = p.feed.Upload(s, p.memory, guard(p.in), trace)
-	default: // nobody asks how long it takes by itself
+	default: // without a separate timing
 		err = p.feed.Add(s, p.memory, guard(p.in))
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *placed) put(trace *bench.Trace) error {
 	return err
 }
 
-// stream is what the image is copied by: that of the kernels that look at it first.
+// stream returns the stream for the copy: that of the kernels that read the image first.
 func (p *placed) stream() device.Stream {
 	if p.single != nil {
 		return p.single.Stream
@@ -109,10 +109,10 @@ func (p *placed) stream() device.Stream {
 	return p.levels.Stream
 }
 
-// strays is the kernel that counts the values that do not stand on a ladder.
+// strays names the kernel that counts the values that equal no level.
 func strays(t grid.Type) string { return fmt.Sprintf("ecc_extrema_strays_%v", t) }
 
-// straying counts the values that do not stand on their ladder, when the image is there.
+// straying counts the values that equal no level, after the copy.
 func (p *placed) straying() (n int64, err error) {
 	s := p.single.Stream
 	err = p.d.Do(func() error {
@@ -125,7 +125,7 @@ func (p *placed) straying() (n int64, err error) {
 		return 0, err
 	}
 	if n = int64(binary.LittleEndian.Uint64(p.strayed.Data())); n != 0 {
-		err = s.Fill(p.strays, 0, p.strays.Bytes(), 0) // as it was, for the next image
+		err = s.Fill(p.strays, 0, p.strays.Bytes(), 0) // reset for the next image
 	}
 	return n, err
 }
@@ -152,10 +152,10 @@ func (p *placed) Device() string                  { return p.last.Device() }
 func (p *placed) UUIDs() []string                 { return p.last.UUIDs() }
 func (p *placed) DeviceMemory() int64             { return p.last.DeviceMemory() }
 
-// Sensors is what the device's sensors showed at the last Flags.
+// Sensors returns the readings of the device's sensors at the last call of Flags.
 func (p *placed) Sensors() []string { return p.last.Sensors() }
 
-// Flags names the kernels for values as such, which are slower, where they are taken.
+// Flags reports the kernels for single values, which are slower, if they are used.
 func (p *placed) Flags() []string {
 	flags := p.last.Flags()
 	if p.last == p.single {

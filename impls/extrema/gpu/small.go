@@ -5,18 +5,17 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Of an image of at most so many voxels, what a launch begins and ends with is a good
-// part of it (kernels/ecc/extrema_small.h): at 256³ the kernels for small images took 36 µs
-// where the others took 42, measured on an H200.
+// smallVoxels is the size of images for which the fixed cost of a launch matters. The kernels for
+// small images (kernels/ecc/extrema_small.h) took 36 µs at 256³ on an H200, the others 42 µs.
 const smallVoxels = 1 << 24
 
-// A smallShare is how a small image is shared out: a block for each multiprocessor.
+// A smallShare is the division of a small image: one block per multiprocessor.
 type smallShare struct{ segment, blocks, warps int64 }
 
-// smallWarps is how many warps of a block a multiprocessor has registers for.
+// smallWarps is the number of warps per block for which a multiprocessor has registers.
 const smallWarps = 12
 
-// shareSmall gives each warp one part, as short as that allows.
+// shareSmall gives each warp one part, with the shortest possible segment.
 func shareSmall(s grid.Shape, sms int64) (share smallShare, method string) {
 	narrow := s.W <= columns
 	method = "extrema_small"

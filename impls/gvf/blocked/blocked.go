@@ -1,7 +1,8 @@
-// Package blocked computes the gradient vector flow with temporal blocking: several steps of a tile
-// of the field while it is in a core's cache. A tile is streamed along the slowest axis; the margin
-// of its rows and columns shrinks by one with each step. Values in margins are computed once per
-// tile by the same operations in the same order, so the field has the bits of plain sweeps.
+// Package blocked computes the gradient vector flow with temporal blocking: it runs several steps
+// on a tile of the field while the tile is in a core's cache. A tile is streamed along the slowest
+// axis, and the margin of its rows and columns shrinks by one with each step. Margins are computed
+// once per tile, by the same operations in the same order, so the result is bit-identical to plain
+// sweeps.
 package blocked
 
 import (
@@ -15,10 +16,10 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
+// stepNS is the estimated time per component, voxel, step and core.
 const stepNS = 1.5
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -32,7 +33,7 @@ func (i Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := p.TakesSteps(); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	return c.AllowMemory(4*n*(2*d+2)+threads*2*tileBytes, "%d numbers for each of %d voxels, and a tile for each of %d cores", 2*d+2, n, threads)
 }
 
-// Setup allocates the field, and one component more.
+// Setup allocates the field and one more component.
 func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	kernel, err := rows.Choose(c.ISA)
 	if err != nil {
@@ -71,12 +72,12 @@ type job struct {
 	p       *gvf.Problem
 	fault   Fault
 	kernel  rows.Kernel
-	n, h, w int  // planes that are streamed, rows of each, columns
-	flat    bool // a plane is a row of a 2D image, and the rows beside it are in other planes
+	n, h, w int  // streamed planes, rows of each, columns
+	flat    bool // a plane is a row of a 2D image, and its neighbouring rows are other planes
 	cut     cut
 	start   gvf.Starter
 	gvf.Output
-	other []float32 // what a pass is made from, or goes to
+	other []float32 // alternates with the result as source and target of a pass
 	cores []*core
 }
 
@@ -95,7 +96,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		from := v0
 		for i := range passes {
 			to := j.V[c]
-			if (passes-1-i)%2 == 1 { // the last pass leaves the component where it belongs
+			if (passes-1-i)%2 == 1 { // the last pass must write to the result
 				to = j.other
 			}
 			j.pass(tiles, pass{component: c, depth: steps*(i+1)/passes - steps*i/passes, from: from, to: to, v0: v0, b: start.B})
@@ -108,7 +109,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// A pass is as many steps of a component as are taken at a time.
+// A pass is several steps of one component that are computed together.
 type pass struct {
 	component, depth int
 	from, to, v0, b  []float32

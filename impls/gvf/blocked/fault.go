@@ -7,10 +7,10 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a defect that tests plant to show that it is detected.
 type Fault string
 
-// The faults. Each is a slip that implementations of this kind have seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
 	OldBuffer Fault = "the field of one step less after an odd number"
 	BorderOff Fault = "the neighbour beyond a border off by one"
@@ -21,7 +21,7 @@ const (
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{OldBuffer, BorderOff, Fused, LostEdge} }
 
-// Faulty is the implementation with a fault.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
 func (f Fault) kernel(right rows.Kernel) rows.Kernel {
@@ -32,7 +32,7 @@ func (f Fault) kernel(right rows.Kernel) rows.Kernel {
 }
 
 func (f Fault) cut(right cut) cut {
-	if f == LostEdge { // of which small images have none
+	if f == LostEdge { // small images have no tile edge otherwise
 		right.columns = lead
 	}
 	return right
@@ -52,7 +52,7 @@ func (f Fault) boundary(right gvf.Boundary, n int) gvf.Boundary {
 	return right
 }
 
-// lost is how many columns before the last of w a tile that ends before them lacks.
+// lost returns the number of columns that a tile omits at its end, unless the row ends there.
 func (f Fault) lost(p pass, level, end, w int) int {
 	if f == LostEdge && level == p.depth && p.component == 1 && end < w {
 		return 1
@@ -60,7 +60,7 @@ func (f Fault) lost(p pass, level, end, w int) int {
 	return 0
 }
 
-// fused is a kernel whose products are not rounded.
+// fused is a kernel with fused multiply-adds.
 func fused(s *rows.Step) {
 	for r := range s.Count {
 		at := r * s.Stride

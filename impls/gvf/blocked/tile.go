@@ -2,39 +2,39 @@ package blocked
 
 import "eccbench/internal/workloads/gvf/rows"
 
-// A span is places lo ≤ i < hi of an axis.
+// A span is positions lo ≤ i < hi of an axis.
 type span struct{ lo, hi int }
 
-// wider is a span with a margin, within an axis of n.
+// wider extends a span by a margin, within an axis of n.
 func (s span) wider(margin, n int) span { return span{max(0, s.lo-margin), min(n, s.hi+margin)} }
 
-// A tile is planes z, rows y and columns x.
+// A tile is a range of planes z, rows y and columns x.
 type tile struct{ z, y, x span }
 
-// lead is how many values are before a row of a tile: the neighbour of its first voxel is one of
-// them, and the others leave the voxels on whole vectors.
+// lead is the number of values before a row of a tile. One of them is the neighbour of the first
+// voxel; the others align the voxels to vectors.
 const lead = 16
 
-// slots is how many planes of a level are kept: one, and those beside it.
+// slots is the number of planes that are kept per level: one and its two neighbours.
 const slots = 3
 
 // A core is the state of one goroutine.
 type core struct {
 	*job
-	levels []float32 // of each level but the last the planes that the next one needs
+	levels []float32 // for each level except the last: the planes that the next level needs
 	step   rows.Step
 }
 
-// run takes the steps of a pass of one tile. Level l is the field after l of them; it is
-// needed with a margin of as many voxels as there are steps to come. A plane of a level is made
-// as soon as those around it of the level before are there, so that level l is l planes behind.
+// run computes the steps of a pass for one tile. Level l is the field after l steps. It is needed
+// with a margin of as many voxels as there are further steps. A plane of a level is computed as
+// soon as the level before has the planes around it, so level l is l planes behind.
 func (c *core) run(t tile, p pass) {
 	x0, y0 := t.x.wider(p.depth, c.w), t.y.wider(p.depth, c.h)
 	stride, plane, need := room(x0, y0, p.depth)
 	if len(c.levels) < need {
 		c.levels = make([]float32, need)
 	}
-	// at is where the voxel of a level is that all its ranges begin with.
+	// at returns the index of the first voxel of a plane of a level.
 	at := func(level, z int) int { return (level*slots+z%slots)*plane + lead }
 	for now := t.z.wider(p.depth, c.n).lo; now < t.z.hi+p.depth; now++ {
 		for level := range p.depth + 1 {
@@ -58,15 +58,15 @@ func (c *core) run(t tile, p pass) {
 	}
 }
 
-// room is what the levels of so many steps take of columns and rows: from row to row, a plane, and
-// all of them.
+// room returns the memory layout for a number of steps: the length of a row, of a plane, and of all
+// levels.
 func room(x, y span, depth int) (stride, plane, all int) {
 	stride = lead + (x.hi-x.lo+lead)/lead*lead
 	plane = (y.hi - y.lo) * stride
 	return stride, plane, depth*slots*plane + lead
 }
 
-// border sets the neighbours beyond the first and the last column of rows of a level.
+// border sets the neighbours beyond the first and the last column of a level's rows.
 func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
 	before, after := c.borderNeighbours(c.w)
 	for y := ys.lo; y < ys.hi; y++ {
@@ -80,13 +80,13 @@ func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
 	}
 }
 
-// borderNeighbours returns the places of the neighbours beyond an axis of n.
+// borderNeighbours returns the positions of the neighbours beyond the ends of an axis of n.
 func (c *core) borderNeighbours(n int) (before, after int) {
 	boundary := c.fault.boundary(c.p.Boundary, n)
 	return int(boundary.Before(int64(n))), int(boundary.After(int64(n)))
 }
 
-// neighbours returns the places before and after place i of an axis of n.
+// neighbours returns the positions before and after position i of an axis of n.
 func (c *core) neighbours(i, n int) (before, after int) {
 	first, last := c.borderNeighbours(n)
 	before, after = i-1, i+1
@@ -99,7 +99,7 @@ func (c *core) neighbours(i, n int) (before, after int) {
 	return before, after
 }
 
-// plane makes rows and columns of a plane of a level from the level before.
+// plane computes rows and columns of a plane of a level from the level before.
 func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at func(level, z int) int) {
 	s := &c.step
 	n, m := c.neighbours(z, c.n)
@@ -107,7 +107,7 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 	here, below, above := at(level-1, z)+column, at(level-1, n)+column, at(level-1, m)+column
 	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo-c.fault.lost(p, level, xs.hi, c.w), c.p.Mu, stride, c.w
 	for y := ys.lo; y < ys.hi; {
-		// Rows whose neighbours are as far from them go together.
+		// Group rows whose neighbours have the same distances.
 		s.Count = 1
 		if y > 0 && y < c.h-1 {
 			s.Count = min(ys.hi, c.h-1) - y
@@ -133,11 +133,11 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 	}
 }
 
-// A cut is how a field is cut into tiles, and how many steps are taken at a time.
+// A cut is the division of a field into tiles, and the number of steps per pass.
 type cut struct{ depth, planes, rows, columns int }
 
-// tileBytes is what a tile may take with its margin: the planes of its levels, and of V0 and b
-// as many as there are levels. It leaves room in a second-level cache of 2 MiB.
+// tileBytes is the size of a tile with its margin: the planes of its levels, and as many planes of
+// V0 and b. It leaves room in a second-level cache of 2 MiB.
 const tileBytes = 1536 << 10
 
 // cutting chooses a cut.
@@ -148,8 +148,7 @@ func cutting(n, h, w, threads int, flat bool) cut {
 	}
 	c.rows = tileBytes/(4*c.depth*(slots+2)*(c.columns+3*lead)) - 2*c.depth
 	c.rows = max(1, min(max(8, c.rows), h))
-	// Along the planes into as many as keep the cores busy, and have margins that are not most
-	// of them.
+	// Divide the planes so that all cores are busy and margins stay a small part.
 	across, best := len(pieces(h, c.rows))*len(pieces(w, c.columns)), 0.0
 	for parts := 1; parts == 1 || n/parts >= 2*c.depth; parts++ {
 		tiles, planes := across*parts, (n+parts-1)/parts
@@ -161,7 +160,7 @@ func cutting(n, h, w, threads int, flat bool) cut {
 	return c
 }
 
-// tiles are those of a field.
+// tiles lists the tiles of a field.
 func (c cut) tiles(n, h, w int) (list []tile) {
 	for _, z := range pieces(n, c.planes) {
 		for _, y := range pieces(h, c.rows) {
@@ -173,7 +172,7 @@ func (c cut) tiles(n, h, w int) (list []tile) {
 	return list
 }
 
-// pieces cuts an axis of n in about equal spans of at most so many.
+// pieces divides an axis of n into nearly equal spans of at most the given length.
 func pieces(n, most int) (list []span) {
 	count := (n + most - 1) / most
 	for i := range count {

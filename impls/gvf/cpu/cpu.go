@@ -11,13 +11,13 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
+// stepNS is the estimated time per component, voxel, step and core.
 const stepNS = 2
 
-// seamBytes is what a voxel at a seam of a mask takes: eight words.
+// seamBytes is the memory per voxel at the border of a mask: eight words.
 const seamBytes = 64
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -31,7 +31,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := p.TakesStepsWithin(); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	return c.AllowMemory(4*n*numbers+seamBytes*int64(len(p.SeamsOf(0, n))), "%d numbers for each of %d voxels, and the seams of a mask", numbers, n)
 }
 
-// Setup allocates the field, and one component more.
+// Setup allocates the field and one more component.
 func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	kernel, err := rows.Choose(c.ISA)
 	if err != nil {
@@ -69,7 +69,7 @@ type job struct {
 	d, h, w int
 	start   gvf.Starter
 	gvf.Output
-	other []float32 // what a step is taken from, or goes to
+	other []float32 // alternates with the result as source and target of a step
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -81,7 +81,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	defer trace.Span("steps")()
 	for c, v0 := range start.V0 {
-		// The last step leaves the component where it belongs.
+		// The last step must write to the result.
 		to, next := j.V[c], j.other
 		if j.p.Steps%2 == 0 {
 			to, next = next, to
@@ -98,7 +98,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// step takes one of a component.
+// step computes one step of a component.
 func (j *job) step(to, from, v0, b []float32) {
 	all := j.d * j.h
 	var g crew.Group
@@ -110,7 +110,7 @@ func (j *job) step(to, from, v0, b []float32) {
 	g.Wait()
 }
 
-// neighbours returns the places before and after place i of an axis of n.
+// neighbours returns the positions before and after position i of an axis of n.
 func (j *job) neighbours(i, n int) (before, after int) {
 	before, after = i-1, i+1
 	if i == 0 {
@@ -122,8 +122,8 @@ func (j *job) neighbours(i, n int) (before, after int) {
 	return before, after
 }
 
-// sweep takes a step of rows lo ≤ r < hi: together those of a plane whose neighbours are as far
-// from them.
+// sweep computes a step of rows lo ≤ r < hi. It groups the rows of a plane whose neighbours have
+// the same distances.
 func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 	w, mu := j.w, j.p.Mu
 	s := rows.Step{N: w - 2, DstStride: w, Stride: w, FieldStride: w, Mu: mu}
@@ -166,8 +166,8 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 	j.mend(to, from, v0, b, int64(lo*w), int64(hi*w))
 }
 
-// mend takes the step anew of voxels lo ≤ i < hi at the seams of a mask: of what is beside them
-// in the same part.
+// mend recomputes the step for voxels lo ≤ i < hi at the border of a mask, with neighbours in the
+// same part of the mask only.
 func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
 	for _, s := range j.p.SeamsOf(lo, hi) {
 		i, n := s.At, s.Beside

@@ -1,5 +1,5 @@
-// Package definition computes the gradient vector flow by the plain loop over voxels on one core:
-// the reference.
+// Package definition computes the gradient vector flow by the plain loop over voxels on one core.
+// It is the reference.
 package definition
 
 import (
@@ -8,10 +8,10 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// stepNS is what a component of a voxel takes in a step, for the estimate in a refusal.
+// stepNS is the estimated time per component, voxel and step.
 const stepNS = 8
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -24,7 +24,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := p.TakesStepsWithin(gvf.Float16, gvf.Snorm16); err != nil {
 		return err

@@ -10,32 +10,31 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// An ArrayKind is what arrays of other programs have in common whose flow one Arrays finds.
+// An ArrayKind describes arrays of other programs for which one Arrays can compute the flow.
 type ArrayKind struct {
 	Shape    grid.Shape
 	Type     grid.Type
 	Steps    int64
 	Mu       float32
 	Boundary gvf.Boundary
-	// Components are how many are asked for, as those of the array's axes are: x last.
+	// Components is the number of requested components, in the order of the array's axes: x last.
 	Components int64
-	// Align is a number of bytes that the addresses of fields are multiples of.
+	// Align is a number of bytes that divides the addresses of fields.
 	Align int64
 }
 
-// Arrays finds the flow of images in memory that other programs allocated, to the bits of the
-// plain loop: all that it writes is in memory that it is given, and nothing is looked at on the
-// host. So flows may be added to several streams at once, and be played back as part of a graph.
-// No block waits for another, which would have to run at the same time: what else runs on the
-// device may not let it.
+// Arrays computes the flow of images in memory that other programs allocated, bit-identical to the
+// plain loop. It writes only to memory from the caller, and the host reads nothing. So flows may be
+// enqueued on several streams at once, and be captured in a graph. No block waits for another one,
+// because other work on the device could keep that from running.
 type Arrays struct {
 	program
 	lends  device.Guest
 	kind   ArrayKind
-	within bool // one of the two fields is where the answer is written
+	within bool // the caller's field is one of the two fields
 }
 
-// outline is an image of which nobody reads anything.
+// outline is an image without data: only its shape and type are used.
 type outline struct{ ArrayKind }
 
 func (o outline) Shape() grid.Shape                 { return o.ArrayKind.Shape }
@@ -43,10 +42,10 @@ func (o outline) Type() grid.Type                   { return o.ArrayKind.Type }
 func (o outline) Ladder() grid.Ladder               { return grid.Identity(o.ArrayKind.Type) }
 func (outline) ReadSlab(_ []byte, _, _ int64) error { return errors.New("nobody reads an outline") }
 
-// vector is what fields begin at multiples of, so that vectors of four numbers are read.
+// vector divides the addresses of fields, so that kernels can read vectors of four numbers.
 const vector = 16
 
-// OpenArrays loads the kernels for images alike.
+// OpenArrays loads the kernels for arrays of one kind.
 func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	p := gvf.NewProblem(outline{a}, a.Mu, a.Steps, 0, a.Boundary)
 	if !p.StableAnyway() {
@@ -63,10 +62,10 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	return o, nil
 }
 
-// apart is what parts of memory begin at multiples of.
+// apart is the alignment of the parts of the memory.
 const apart = 256
 
-// parts are the sizes of what a flow works in: the extents, V0, b, and a field or two.
+// parts lists the sizes of the parts of the memory: the extents, V0, b, and one or two fields.
 func (o *Arrays) parts() []int64 {
 	n := 4 * o.kind.Shape.Voxels()
 	field := n * int64(o.p.Dim())
@@ -77,7 +76,7 @@ func (o *Arrays) parts() []int64 {
 	return list
 }
 
-// Memory is how many bytes Enqueue is to be given, at an address that is a multiple of 256.
+// Memory returns the number of bytes that Enqueue needs, at an address that is a multiple of 256.
 func (o *Arrays) Memory() (bytes int64) {
 	for _, n := range o.parts() {
 		bytes += grid.CeilDiv(n, apart) * apart
@@ -85,11 +84,11 @@ func (o *Arrays) Memory() (bytes int64) {
 	return bytes
 }
 
-// Out is how many bytes the answer takes.
+// Out returns the size of the answer in bytes.
 func (o *Arrays) Out() int64 { return 4 * o.kind.Shape.Voxels() * o.kind.Components }
 
-// Enqueue adds to a stream the flow of an image, float32: the components that were asked for are
-// written to field. What it works in must not be used by anything else until then.
+// Enqueue enqueues the flow of an image on a stream. It writes the requested components to field,
+// as float32. Nothing else may use work until then.
 func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) error {
 	n := o.kind.Shape.Voxels()
 	if image.Bytes() < n*o.kind.Type.Size() || field.Bytes() < o.Out() || work.Bytes() < o.Memory() {
@@ -122,5 +121,5 @@ func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) erro
 	})
 }
 
-// Close frees the kernels. Nothing may run that uses them.
+// Close frees the kernels. No flow may still be running.
 func (o *Arrays) Close() error { return o.unload() }

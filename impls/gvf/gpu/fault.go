@@ -1,10 +1,10 @@
 package gpu
 
-// A Fault is a mistake that is planted to see that it is caught. Those of kernels are in
+// A Fault is a defect that tests plant to show that it is detected. Faults of kernels are in
 // kernels/gvf/fault.h.
 type Fault string
 
-// Slips of who drives the kernels.
+// Faults of the code that drives the kernels.
 const (
 	OldBuffer Fault = "the field of one pass less after an odd number"
 	Early     Fault = "the first guess for the solution"

@@ -1,6 +1,6 @@
 // Package gpu computes the gradient vector flow on an NVIDIA device: by the plain steps of Smistad
-// et al. 2012, and by several steps per pass over the field. The kernels are kernels/gvf. Each has
-// the bits of the plain loop.
+// et al. 2012, or by several steps per pass over the field. The kernels are in kernels/gvf. Results
+// are bit-identical to the plain loop.
 package gpu
 
 import (
@@ -16,56 +16,56 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Implementation is one of the methods on the devices that Open gives.
+// Implementation is one of the methods for the devices of Open.
 type Implementation struct {
 	Open   resident.Opener
 	method method
 	fault  Fault
-	many   int64 // cells of a level at rest above which each pass over it is a launch
+	many   int64 // number of cells of a steady-state level above which each pass over it is a launch
 }
 
-// A method is a way to take steps.
+// A method is a way to compute steps.
 type method struct {
 	name, how, source string
-	// plan is how so many steps, more than none, are taken by a device; nil for the field at rest.
+	// plan returns the passes for a positive number of steps; nil for the steady state.
 	plan    func(p *gvf.Problem, d device.Info, steps int64) []pass
-	formats []gvf.Storage // beside float32
+	formats []gvf.Storage // in addition to float32
 }
 
-// A pass is a kernel that takes some steps, and how often it does.
+// A pass is a kernel that computes some steps, with the number of launches.
 type pass struct {
 	module, kernel string
 	launch         device.Launch
 	count          int64
-	length         int64 // planes or rows that a block goes through, 0 for a kernel without that parameter
-	readsB         bool  // b is a parameter
-	steps          int64 // of a kernel that is told how many, whose blocks exchange pixels, else 0
+	length         int64 // planes or rows that a block processes; 0 for a kernel without that parameter
+	readsB         bool  // whether b is a parameter
+	steps          int64 // number of steps, for a kernel whose blocks exchange pixels; else 0
 }
 
-// paper is where plain steps are from.
+// paper is the source of the plain steps.
 const paper = "Smistad et al. 2012, algorithms 1 and 2"
 
-// Global is plain steps on plain buffers.
+// Global computes plain steps with plain buffers.
 func Global(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
-// GlobalShared is plain steps on plain buffers by shared memory.
+// GlobalShared computes plain steps with plain buffers and shared memory.
 func GlobalShared(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"global-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, plain buffers", paper, shared("gvf_global_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
-// TextureShared is plain steps through the texture cache by shared memory.
+// TextureShared computes plain steps with the texture cache and shared memory.
 func TextureShared(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"texture-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper, shared("gvf_texture_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
-// Texture is plain steps through the texture cache.
+// Texture computes plain steps with the texture cache.
 func Texture(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
-// Blocked is several steps at a time.
+// Blocked computes several steps per pass.
 func Blocked(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
 		"blocked-gpu",
@@ -75,7 +75,7 @@ func Blocked(open resident.Opener) Implementation {
 	}}
 }
 
-// Multigrid is the field at rest.
+// Multigrid computes the steady state.
 func Multigrid(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
 		name: "multigrid-gpu",
@@ -85,7 +85,7 @@ func Multigrid(open resident.Opener) Implementation {
 	}, many: manyCells}
 }
 
-// All are the implementations that take steps.
+// All lists the implementations that compute steps.
 func All(open resident.Opener) []Implementation {
 	return []Implementation{Global(open), GlobalShared(open), Texture(open), TextureShared(open), Blocked(open)}
 }
@@ -98,14 +98,14 @@ func (i Implementation) About() bench.About {
 	}
 }
 
-// stepNS is what a component of a voxel takes a device in a step, and launchNS what each step
-// takes beside, for the estimate in a refusal.
+// stepNS is the estimated time per component, voxel and step, and launchNS the additional time per
+// step.
 const stepNS, launchNS = 0.005, 5000
 
-// sweeps is how many steps the field at rest takes as long as.
+// sweeps is the number of steps that take as long as the steady state.
 const sweeps = 60
 
-// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+// CanDo rejects a problem that takes too long, or does not fit the device or the kernels' integers.
 func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	d, err := i.Open(c.Device)
 	if err != nil {
@@ -149,8 +149,8 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more, "the image with its gradient and two fields")
 }
 
-// kernelsTake refuses what does not fit the kernels' integers, of which some count no more voxels
-// than most.
+// kernelsTake rejects problems that exceed the kernels' integers; most is the maximum number of
+// voxels.
 func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 || s.Voxels() > most {
@@ -162,7 +162,7 @@ func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
 	return recent(d)
 }
 
-// recent refuses devices that the kernels are not for.
+// recent rejects devices that the kernels do not support.
 func recent(d device.Device) error {
 	if info := d.Info(); info.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
@@ -170,11 +170,11 @@ func recent(d device.Device) error {
 	return nil
 }
 
-// hosted reports whether a flow starts on the host: from a field, or from an image whose values
-// stand for others.
+// hosted reports whether the start is computed on the host: from a given field, or from an image
+// with labels.
 func hosted(p *gvf.Problem) bool { return p.V0 != nil || grid.LabelsOf(p.Source) != nil }
 
-// Setup loads the kernels, and brings what is resident to the device.
+// Setup loads the kernels and copies the resident data to the device.
 func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	d, err := i.Open(c.Device)
 	if err != nil {

@@ -23,8 +23,8 @@ type job struct {
 	stream     device.Stream
 	start, end device.Event
 
-	solver *solver        // of the field at rest
-	feed   *resident.Feed // of whole calls, which bring the image
+	solver *solver        // for the steady state
+	feed   *resident.Feed // for scope e2e, which copies the image
 	back   device.Pinned  // the field on the host
 	out    gvf.Output     // the last answer
 }
@@ -70,7 +70,7 @@ func (j *job) setup() (err error) {
 	return j.place()
 }
 
-// An allocation is memory of the device: of so many bytes, or with what it holds.
+// An allocation is device memory of a given size, or with initial data.
 type allocation struct {
 	to    *device.Buffer
 	name  string
@@ -92,7 +92,7 @@ func (j *job) alloc(list []allocation) (err error) {
 	return nil
 }
 
-// place brings the image to the device, or prepares for whole calls that do.
+// place copies the image to the device, or prepares the copy for scope e2e.
 func (j *job) place() (err error) {
 	switch {
 	case hosted(j.p):
@@ -111,7 +111,7 @@ func (j *job) place() (err error) {
 	return err
 }
 
-// bringStart brings a gradient that is made on the host.
+// bringStart copies a gradient that was computed on the host.
 func (j *job) bringStart() error {
 	start, err := j.p.Start(j.threads)
 	if err != nil {
@@ -125,7 +125,8 @@ func (j *job) bringStart() error {
 	return nil
 }
 
-// Do answers on the device; but for the kernels alone, the field is brought to the host.
+// Do computes the answer on the device. Except in scope kernel, it also copies the field to the
+// host.
 func (j *job) Do(trace *bench.Trace) error {
 	if j.scope == bench.E2E {
 		end := trace.Span("upload")
@@ -156,13 +157,12 @@ func (j *job) upload() error {
 	return j.feed.Add(j.stream, j.image, 0)
 }
 
-// bring brings the field to the host.
+// bring copies the field to the host.
 func (j *job) bring() error {
 	return errors.Join(j.stream.Copy(j.back, 0, j.v[0], 0, j.back.Bytes()), j.stream.Wait())
 }
 
-// run adds the launches: the gradient, and the passes, the last of which leaves the field where
-// it belongs.
+// run enqueues the launches: the gradient, and the passes. The last pass writes to the result.
 func (j *job) run() error {
 	if err := j.stream.Record(j.start); err != nil {
 		return err
@@ -187,13 +187,13 @@ func (j *job) run() error {
 	return j.stream.Record(j.end)
 }
 
-// Elapsed is what the last Do took on the device.
+// Elapsed returns the device time of the last Do.
 func (j *job) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
-// Cool empties the device's second-level cache.
+// Cool flushes the device's L2 cache.
 func (j *job) Cool() error { return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait()) }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the buffers that Out reads, and those from which they are computed.
 func (j *job) Poison() {
 	const poison = 0x5a
 	list := []device.Buffer{j.v[0], j.v[1], j.b}
@@ -204,14 +204,14 @@ func (j *job) Poison() {
 		list = append(list, j.v0)
 	}
 	for _, b := range list {
-		// A device that cannot be written to fails at the next call, with the reason.
+		// Ignore errors: a broken device fails at the next call, with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
 	resident.Overwrite(j.back.Data(), poison)
 }
 
-// Out is the last answer, until the next.
+// Out returns the last answer, which the next one overwrites.
 func (j *job) Out() (gvf.Flow, error) {
 	if j.scope == bench.Kernel {
 		if err := j.bring(); err != nil {

@@ -12,15 +12,15 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Shape of the kernels that make V0 and b of an image (kernels/gvf/gvf_start.cu).
+// Sizes of the kernels that compute V0 and b of an image (kernels/gvf/gvf_start.cu).
 const (
 	startWarps  = 8
-	startBlocks = 8 // of a multiprocessor
+	startBlocks = 8 // per multiprocessor
 	extentParts = 1024
 	extentBytes = 8 * extentParts
 )
 
-// A program is the kernels that make V0 and b, and those of the steps in their order.
+// A program is the kernels that compute V0 and b, and those of the steps in order.
 type program struct {
 	d                                  device.Device
 	p                                  *gvf.Problem
@@ -29,23 +29,23 @@ type program struct {
 	work                               []work
 }
 
-// Work is a pass with its kernel.
+// work is a pass with its kernel.
 type work struct {
 	pass
 	function device.Function
 }
 
-// A memory is what a program works in.
+// A memory is the buffers that a program uses.
 type memory struct {
 	image    device.Buffer
-	parts    device.Buffer // the extent of what each block has seen
-	exchange device.Buffer // what blocks exchange pixels through, nil where they do not
+	parts    device.Buffer // the extent that each block has found
+	exchange device.Buffer // for the exchange of pixels between blocks; nil if there is none
 	number   int64         // of the last exchange
 	v0, b    device.Buffer
-	v        [2]device.Buffer // the field, and that before it or after
+	v        [2]device.Buffer // the field before and after a pass
 }
 
-// load finds the kernels, and makes a list of the passes.
+// load loads the kernels and lists the passes.
 func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error {
 	t := g.p.Type()
 	extent, scale := fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t)
@@ -109,7 +109,7 @@ func (g *program) unload() error {
 	return errors.Join(errs...)
 }
 
-// steps adds the passes, the last of which leaves the field where it belongs.
+// steps enqueues the passes. The last one writes to the result.
 func (g *program) steps(on device.Stream, m *memory) error {
 	if len(g.work) == 0 {
 		if err := on.Copy(m.v[0], 0, m.v0, 0, m.v0.Bytes()); err != nil {
@@ -134,7 +134,7 @@ func (g *program) steps(on device.Stream, m *memory) error {
 	return nil
 }
 
-// pass adds one.
+// pass enqueues one launch of a pass.
 func (g *program) pass(on device.Stream, m *memory, w work, from, to device.Buffer) error {
 	s := g.p.Shape()
 	args := []any{from, m.v0}
@@ -143,7 +143,7 @@ func (g *program) pass(on device.Stream, m *memory, w work, from, to device.Buff
 	}
 	args = append(args, to)
 	if w.steps > 0 {
-		// Exchanges are numbered through all calls, so that none takes what another has left.
+		// Exchanges are numbered across all calls, so that none reads the data of an earlier one.
 		const most = math.MaxInt32
 		count := grid.CeilDiv(w.steps, residentSteps)
 		if m.number+count > most {
@@ -163,7 +163,7 @@ func (g *program) pass(on device.Stream, m *memory, w work, from, to device.Buff
 	return on.Launch(w.function, w.launch, args...)
 }
 
-// gradients makes V0 and b: f, of the image, is where the field will be.
+// gradients enqueues V0 and b. The scaled image f uses the memory of the later field.
 func (g *program) gradients(on device.Stream, m *memory) error {
 	s := g.p.Shape()
 	n, f := s.Voxels(), m.v[0]

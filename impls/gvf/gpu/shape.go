@@ -12,10 +12,10 @@ import (
 // The blocks of plain steps.
 const (
 	plainWarps  = 4
-	plainPlanes = 16 // that a block goes through
+	plainPlanes = 16 // that a block processes
 )
 
-// suffix is what the names of kernels have that keep a field in 16 bits.
+// suffix returns the suffix of the names of kernels that store a field in 16 bits.
 func suffix(p *gvf.Problem) string {
 	if p.Storage == gvf.Float32 {
 		return ""
@@ -23,7 +23,7 @@ func suffix(p *gvf.Problem) string {
 	return "_" + p.Storage.String()
 }
 
-// globally is steps by threads of four voxels where rows begin at multiples of them, else of one.
+// globally plans steps with four voxels per thread if rows are multiples of four, else with one.
 func globally(p *gvf.Problem, _ device.Info, steps int64) []pass {
 	s, kernel := p.Shape(), fmt.Sprintf("gvf_global_%dd%s", p.Dim(), suffix(p))
 	if s.W%4 != 0 {
@@ -37,10 +37,10 @@ func textured(p *gvf.Problem, _ device.Info, steps int64) []pass {
 	return byVoxel(fmt.Sprintf("gvf_texture_%dd%s", p.Dim(), suffix(p)), p.Shape(), steps)
 }
 
-// The tiles of steps by shared memory (kernels/gvf/gvf_plain.cu) have a frame of a voxel.
+// The tiles for shared memory (kernels/gvf/gvf_plain.cu) have a border of one voxel.
 const sharedWarps = 8
 
-// shared is steps by shared memory, of kernels whose names begin so.
+// shared plans steps with shared memory, by kernels with a prefix.
 func shared(prefix string) func(*gvf.Problem, device.Info, int64) []pass {
 	return func(p *gvf.Problem, _ device.Info, steps int64) []pass {
 		s, side, deep := p.Shape(), int64(14), int64(1)
@@ -60,19 +60,19 @@ func launch(blocks, warps, shared int64) device.Launch {
 	return device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: 32 * warps}, Shared: shared}
 }
 
-// The tiles of steps that are taken together (kernels/gvf/blocked_3d.h, blocked_2d.h): columns
-// that a block has, with a margin, and rows of a warp; the columns that a warp has of a 2D image.
+// The tiles of several steps (kernels/gvf/blocked_3d.h, blocked_2d.h): columns per block with a
+// margin, rows per warp, and columns per warp for a 2D image.
 const (
 	tileColumns, rowsOfWarp, margin = 64, 4, 4
-	ahead                           = 2 // planes that copies run ahead
-	// Planes of a run: tiles that go on for longer drift apart, until what one has read is no longer
-	// in the cache where the one beside it needs it.
+	ahead                           = 2 // planes that copies are ahead
+	// Maximum number of planes of a run. In longer runs tiles drift apart, until the data that one
+	// has read is no longer cached when its neighbour needs it.
 	longest = 192
 
 	stripColumns = 128
 )
 
-// tileWarps is how many warps a block has of a volume.
+// tileWarps returns the number of warps per block for a volume.
 func tileWarps(p *gvf.Problem) int64 {
 	if p.Storage == gvf.Float32 {
 		return 11
@@ -80,10 +80,10 @@ func tileWarps(p *gvf.Problem) int64 {
 	return 12
 }
 
-// The tiles of an image that registers hold (kernels/gvf/gvf_resident.cu), a block each.
+// The tiles of an image that fits into registers (kernels/gvf/gvf_resident.cu), one per block.
 const residentTile, residentWarps, residentSteps = 64, 8, 8
 
-// tilesOf is how many tiles such an image has, 0 for one that is none.
+// tilesOf returns the number of tiles of such an image, or 0 for any other image.
 func tilesOf(p *gvf.Problem, d device.Info) int64 {
 	s := p.Shape()
 	n := 2 * (s.W / residentTile) * (s.H / residentTile)
@@ -93,13 +93,14 @@ func tilesOf(p *gvf.Problem, d device.Info) int64 {
 	return n
 }
 
-// exchangeBytes is what the blocks of such an image exchange pixels through.
+// exchangeBytes returns the size of the buffer through which blocks of such an image exchange
+// pixels.
 func exchangeBytes(p *gvf.Problem, d device.Info) int64 {
 	return 2 * 8 * tilesOf(p, d) * residentTile * residentTile
 }
 
-// blocked is steps that are taken together: all of an image that registers hold, and of others
-// as many as there are kernels for.
+// blocked plans several steps per pass: all steps if registers can store the image, else as many as
+// the kernels support.
 func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	if n := tilesOf(p, d); n > 0 {
 		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1, readsB: true, steps: steps}}
@@ -107,8 +108,8 @@ func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	return planPasses(p, d, steps)
 }
 
-// planPasses returns steps in as few passes as there are kernels for, the longest first, by blocks of which
-// none waits for another.
+// planPasses plans steps in as few passes as possible, the longest first. No block waits for
+// another one.
 func planPasses(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	for _, depth := range depths(p.Dim()) {
 		if count := steps / depth; count > 0 {
@@ -121,7 +122,7 @@ func planPasses(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	return list
 }
 
-// depths is how many steps kernels take together in so many dimensions, the most first.
+// depths lists the numbers of steps that kernels compute together, the largest first.
 func depths(dim int) []int64 {
 	if dim == 2 {
 		return []int64{8, 4, 2, 1}
@@ -129,14 +130,14 @@ func depths(dim int) []int64 {
 	return []int64{4, 2, 1}
 }
 
-// streamed is a pass of so many steps.
+// streamed returns a pass of the given number of steps.
 func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 	s, kept, sms := of.Shape(), size(of), int64(d.SMs)
 	p := pass{module: "gvf_blocked", kernel: fmt.Sprintf("gvf_blocked_%dd_%d%s", s.Dim(), depth, suffix(of)), readsB: true}
 	if s.Dim() == 2 {
-		// Blocks of a warp: a multiprocessor has 12 at a time, and it is better that each has two.
+		// A multiprocessor runs 12 blocks of one warp at once; two rounds are best.
 		const atOnce = 24
-		slots := int64(8) // of the rings of V0 and b; that of V has 4
+		slots := int64(8) // in the rings of V0 and b; the ring of V has 4
 		if depth == 8 {
 			slots = 16
 		}
@@ -147,7 +148,7 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 	}
 	warps := tileWarps(of)
 	rows := rowsOfWarp * warps
-	// Planes of a tile: of V, of V0 and of b, and of each step but the last two.
+	// Planes of a tile: of V, V0 and b, and of each step except the last two.
 	bytes := ((2+ahead+3+ahead)*kept + (3+ahead+2*(depth-1))*4) * tileColumns * rows
 	tiles := 3 * tilesAlong(of, s.W, tileColumns, 4) * tilesAlong(of, s.H, rows, 1)
 	p.length = run(s.D, longest, tiles, sms, 2*depth)
@@ -155,8 +156,8 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 	return p
 }
 
-// tilesAlong is how many tiles of so many an axis of n has, some at once: they end at its borders
-// where a voxel beyond one is the one at it, and the axis is no less than a tile.
+// tilesAlong returns the number of tiles along an axis of n. With the boundary Replicate, and if
+// the axis is at least one tile, the outer tiles need no margin at its ends.
 func tilesAlong(p *gvf.Problem, n, tile, atOnce int64) int64 {
 	if p.Boundary == gvf.Replicate && n >= tile && n%atOnce == 0 {
 		n -= 2 * margin
@@ -164,7 +165,7 @@ func tilesAlong(p *gvf.Problem, n, tile, atOnce int64) int64 {
 	return grid.CeilDiv(n, tile-2*margin)
 }
 
-// size is how many bytes a number of the field takes.
+// size returns the number of bytes per number of the field.
 func size(p *gvf.Problem) int64 {
 	if p.Storage == gvf.Float32 {
 		return 4
@@ -172,8 +173,8 @@ func size(p *gvf.Problem) int64 {
 	return 2
 }
 
-// run is how many of n planes, or rows, a tile goes through, at most, where so many run at a time
-// and each has some planes more than it makes: so that the last turn of all is nearly full.
+// run returns the number of planes or rows that a tile processes, at most most. atOnce tiles run
+// together, and each reads more extra planes. The choice makes the last round of tiles nearly full.
 func run(n, most, tiles, atOnce, more int64) (length int64) {
 	length = n
 	least := int64(math.MaxInt64)

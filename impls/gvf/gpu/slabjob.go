@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// watch says of devices what every job on them does.
+// watch is the part of a DeviceJob that does not depend on the computation.
 type watch interface {
 	Device() string
 	UUIDs() []string
@@ -34,44 +34,44 @@ type slabJob struct {
 
 	lanes   []*lane
 	slabs   []*slab
-	from    *held           // the field that is given, else nil
-	place   *resident.Place // the image, when it is pinned where it is
-	field   [2]*held        // after the last visit and every other one before it, and the others
-	seen    device.Pinned   // the extents of what blocks of each slab have seen
-	extent  device.Pinned   // of the image
+	from    *held           // the given start field, or nil
+	place   *resident.Place // the image, if it is pinned in place
+	field   [2]*held        // the field after the last visit, and after the visit before it
+	seen    device.Pinned   // the extents found by the blocks of each slab
+	extent  device.Pinned   // of the whole image
 	plans   map[[2]int64][]pass
-	out     gvf.Output // of a field that is in memory of the devices' driver
-	counted []int64    // blocks that have seen each slab
+	out     gvf.Output // copy of a field in memory of the devices' driver
+	counted []int64    // number of blocks that have read each slab
 }
 
-// A lane is a device with the slabs that go through it: fetched, worked on and brought back by a
-// stream each.
+// A lane is a device and the slabs that pass through it. One stream copies slabs to the device, one
+// computes, and one copies them back.
 type lane struct {
 	d             device.Device
 	in, work, out device.Stream
-	start, end    device.Event // of all
+	start, end    device.Event // of all slabs
 	slots         []*slot
 	v0, b, extent device.Buffer
 	modules       []device.Module
 	functions     map[string]device.Function
-	next          int // how many slabs have gone through it
+	next          int // number of slabs so far
 }
 
-// A slot is where a slab is on a device.
+// A slot is device memory for a slab.
 type slot struct {
-	image      device.Buffer    // or the field that is given
-	v          [2]device.Buffer // the field, and that before it or after
-	last       int              // which of them the last slab left its field in
+	image      device.Buffer    // or the given start field
+	v          [2]device.Buffer // the field before and after a pass
+	last       int              // index of the field that contains the last slab's result
 	parts      device.Buffer
-	stage      device.Pinned // where the host puts an image that is not pinned
-	came       device.Event  // what was fetched last is there
-	made, sent device.Event  // its steps are taken, and it is back
+	stage      device.Pinned // host memory for an image that is not pinned
+	came       device.Event  // the last copy to the device is complete
+	made, sent device.Event  // the steps are computed; the copy back is complete
 }
 
-// A slab is a part of the field that goes through one device.
+// A slab is a part of the field that one device processes.
 type slab struct {
 	lane *lane
-	sent [2]device.Event // it is back, of this visit and of the one before in turn
+	sent [2]device.Event // the copy back is complete, for even and odd visits
 }
 
 func (j *slabJob) setup(devices []device.Device) (err error) {
@@ -118,7 +118,7 @@ func (j *slabJob) setup(devices []device.Device) (err error) {
 	return nil
 }
 
-// open makes what a device needs.
+// open allocates the resources of a device.
 func (j *slabJob) open(l *lane) (err error) {
 	for name, s := range map[string]*device.Stream{"fetching slabs": &l.in, "steps of slabs": &l.work, "slabs on their way back": &l.out} {
 		if *s, err = l.d.NewStream(fmt.Sprintf("%s, device %d", name, l.d.Info().Index)); err != nil {
@@ -163,7 +163,7 @@ func (j *slabJob) open(l *lane) (err error) {
 	return nil
 }
 
-// load finds the kernels of a device.
+// load loads the kernels of a device.
 func (j *slabJob) load(l *lane) error {
 	module := func(name string, kernels ...string) error {
 		m, err := resident.Load(l.d, name, kernels...)
@@ -206,11 +206,11 @@ func (j *slabJob) load(l *lane) error {
 	return nil
 }
 
-// Do takes all steps of all slabs.
+// Do computes all steps of all slabs.
 func (j *slabJob) Do(trace *bench.Trace) (err error) {
 	defer func() {
 		if err != nil {
-			_ = j.wait() // the first error says why
+			_ = j.wait() // the first error is the reason
 		}
 	}()
 	if err := j.begin(trace); err != nil {
@@ -231,8 +231,8 @@ func (j *slabJob) Do(trace *bench.Trace) (err error) {
 	return errors.Join(first.out.Record(first.end), j.wait())
 }
 
-// begin notes the time, and finds the extent of the image, for which all of it goes through the
-// devices once.
+// begin records the start time and computes the extent of the image. For that the whole image
+// passes through the devices once.
 func (j *slabJob) begin(trace *bench.Trace) error {
 	defer trace.Span("extent of the image")()
 	for _, l := range j.lanes {
@@ -256,7 +256,7 @@ func (j *slabJob) begin(trace *bench.Trace) error {
 	return nil
 }
 
-// merge finds the extent of the image from those that blocks have seen.
+// merge computes the extent of the image from those of the blocks.
 func (j *slabJob) merge() {
 	at := func(k, i int64) int32 {
 		return int32(binary.LittleEndian.Uint32(j.seen.Data()[k*extentBytes+4*i:]))
@@ -275,7 +275,7 @@ func (j *slabJob) merge() {
 	binary.LittleEndian.PutUint32(data[4:], uint32(greatest))
 }
 
-// eachSlab calls f for all slabs, one of each device in turn.
+// eachSlab calls f for all slabs, alternating between the devices.
 func (j *slabJob) eachSlab(f func(k int64) error) error {
 	for turn := range j.turns() {
 		for g := range j.devices {
@@ -291,14 +291,14 @@ func (j *slabJob) eachSlab(f func(k int64) error) error {
 	return nil
 }
 
-// take is the slot for the next slab of a device.
+// take returns the slot for the next slab of a device.
 func (l *lane) take() *slot {
 	s := l.slots[l.next%len(l.slots)]
 	l.next++
 	return s
 }
 
-// look has a device look at the planes of a slab.
+// look computes the extent of a slab's planes on its device.
 func (j *slabJob) look(k int64) error {
 	l := j.slabs[k].lane
 	s := l.take()
@@ -319,17 +319,17 @@ func (j *slabJob) look(k int64) error {
 		l.out.WaitFor(s.made), l.out.Copy(j.seen, k*extentBytes, s.parts, 0, 8*shape.Grid.X), l.out.Record(s.sent))
 }
 
-// all is a launch of kernels that go through so many voxels.
+// all returns a launch for kernels that iterate over n voxels.
 func (l *lane) all(n int64) device.Launch {
 	return launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(l.d.Info().SMs)*startBlocks)), startWarps, 0)
 }
 
-// stageImage puts planes of an image that is not pinned into a slot's memory of the host.
+// stageImage copies planes of an image that is not pinned to a slot's host memory.
 func (j *slabJob) stageImage(s *slot, lo, hi int64) error {
 	if s.stage == nil {
 		return nil
 	}
-	if err := s.came.Wait(); err != nil { // what was there is on the device
+	if err := s.came.Wait(); err != nil { // the previous content is on the device
 		return err
 	}
 	size := grid.SliceBytes(j.p)
@@ -342,7 +342,7 @@ func (j *slabJob) stageImage(s *slot, lo, hi int64) error {
 	})
 }
 
-// fetchImage adds copies of planes of the image to a slot.
+// fetchImage enqueues the copy of planes of the image to a slot.
 func (j *slabJob) fetchImage(l *lane, s *slot, lo, hi int64) error {
 	size := grid.SliceBytes(j.p)
 	if s.stage != nil {
@@ -353,7 +353,7 @@ func (j *slabJob) fetchImage(l *lane, s *slot, lo, hi int64) error {
 	})
 }
 
-// visit has a slab go through its device for some steps.
+// visit enqueues one visit: the slab passes through its device for some steps.
 func (j *slabJob) visit(k, visit int64) error {
 	me := j.slabs[k]
 	s := me.lane.take()
@@ -368,8 +368,8 @@ func (j *slabJob) visit(k, visit int64) error {
 	})
 }
 
-// fetched is which of a slot's fields a slab is fetched to: not that which is on its way back, but of
-// a slab that stays its own.
+// fetched returns the index of the slot's field that a slab is copied to. The other field may still
+// be on its way back, unless the slab stays on the device.
 func (j *slabJob) fetched(s *slot) int {
 	if j.stays() {
 		return s.last
@@ -377,7 +377,7 @@ func (j *slabJob) fetched(s *slot) int {
 	return 1 - s.last
 }
 
-// fetch adds copies of a slab to the device.
+// fetch enqueues the copies of a slab to the device.
 func (j *slabJob) fetch(k, visit int64, s *slot) error {
 	l := j.slabs[k].lane
 	lo, hi := j.outer(k, visit)
@@ -393,8 +393,8 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 		errs = append(errs, j.copies(j.from, span{lo, hi}, lo, hi, func(m device.Memory, at, there, n int64) error { return l.in.Copy(s.image, there, m, at, n) }))
 	}
 	if visit > 0 {
-		// Those near this one are back, and with that have been fetched: so none of them is to be
-		// fetched still from where this one will be brought back to.
+		// When the near slabs are back, their copies to a device are complete as well. So none of
+		// them still reads the host memory that this slab will be copied back to.
 		near := j.nearSlabs(k, j.reach())
 		switch j.fault {
 		case EarlyHalo:
@@ -416,8 +416,8 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 	return errors.Join(append(errs, l.in.Record(s.came))...)
 }
 
-// copies calls f with where planes of each component are on the host, and in a slab of planes from
-// first to below end.
+// copies calls f for the planes of each component: with their place on the host, and in a slab of
+// planes first ≤ z < end.
 func (j *slabJob) copies(h *held, of span, first, end int64, f func(m device.Memory, at, there, n int64) error) error {
 	plane := 4 * j.p.Shape().SliceVoxels()
 	for c, m := range h.pinned {
@@ -428,7 +428,7 @@ func (j *slabJob) copies(h *held, of span, first, end int64, f func(m device.Mem
 	return nil
 }
 
-// workOn adds the launches of a slab.
+// workOn enqueues the launches of a slab.
 func (j *slabJob) workOn(k, visit int64, s *slot) error {
 	l := j.slabs[k].lane
 	lo, hi := j.outer(k, visit)
@@ -445,7 +445,7 @@ func (j *slabJob) workOn(k, visit int64, s *slot) error {
 		v0 = s.image
 	}
 	switch f := s.v[to]; {
-	case visit > 0 && j.stays(): // V0 and b are there
+	case visit > 0 && j.stays(): // V0 and b are already there
 	case j.from != nil:
 		errs = append(errs, l.work.Launch(l.functions["gvf_magnitude"], l.all(n), append([]any{v0, l.b}, axes...)...))
 	default:
@@ -471,7 +471,7 @@ func (j *slabJob) workOn(k, visit int64, s *slot) error {
 	return errors.Join(append(errs, l.work.Record(s.made))...)
 }
 
-// plan is the passes of a slab of so many planes.
+// plan returns the passes for a slab of the given number of planes.
 func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
 	key := [2]int64{planes, steps}
 	if list, ok := j.plans[key]; ok {
@@ -481,7 +481,7 @@ func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
 	return j.plans[key]
 }
 
-// bring adds copies of a slab to the host.
+// bring enqueues the copies of a slab to the host.
 func (j *slabJob) bring(k, visit int64, s *slot) error {
 	l := j.slabs[k].lane
 	first, end := j.outer(k, visit)
@@ -500,7 +500,7 @@ func (j *slabJob) bring(k, visit int64, s *slot) error {
 	return errors.Join(append(errs, l.out.Record(s.sent), l.out.Record(j.slabs[k].sent[visit%2]))...)
 }
 
-// wait returns when nothing is under way.
+// wait waits for all enqueued work.
 func (j *slabJob) wait() error {
 	var errs []error
 	for _, l := range j.lanes {
@@ -513,13 +513,13 @@ func (j *slabJob) wait() error {
 	return errors.Join(errs...)
 }
 
-// Elapsed is what the last Do took on the first device, from the first copy to the last.
+// Elapsed returns the time of the last Do on the first device, from the first copy to the last.
 func (j *slabJob) Elapsed() (time.Duration, error) {
 	first := j.lanes[0]
 	return first.end.Since(first.start)
 }
 
-// Cool empties the devices' second-level caches.
+// Cool flushes the devices' L2 caches.
 func (j *slabJob) Cool() error {
 	var errs []error
 	for _, l := range j.lanes {
@@ -528,7 +528,7 @@ func (j *slabJob) Cool() error {
 	return errors.Join(errs...)
 }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the memory that Out reads, and that from which it is computed.
 func (j *slabJob) Poison() {
 	const poison = 0x5a
 	for _, l := range j.lanes {
@@ -538,7 +538,7 @@ func (j *slabJob) Poison() {
 		}
 		for _, b := range list {
 			if b != nil {
-				// A device that cannot be written to fails at the next call, with the reason.
+				// Ignore errors: a broken device fails at the next call, with the reason.
 				_ = l.work.Fill(b, 0, b.Bytes(), poison)
 			}
 		}
@@ -551,7 +551,7 @@ func (j *slabJob) Poison() {
 	}
 }
 
-// Out is the last answer, until the next.
+// Out returns the last answer, which the next one overwrites.
 func (j *slabJob) Out() (gvf.Flow, error) {
 	f := j.field[0]
 	if j.fault == OldHost {
@@ -598,14 +598,14 @@ func (j *slabJob) Close() error {
 
 var _ bench.DeviceJob = (*slabJob)(nil)
 
-// held is lists of numbers of the host that devices copy from and to.
+// held is lists of numbers in pinned host memory.
 type held struct {
 	lists  [][]float32
-	pinned []device.Pinned // one for each
-	lent   bool            // they are in memory of the devices' driver, which is gone after Close
+	pinned []device.Pinned // one per list
+	lent   bool            // the memory belongs to the devices' driver, and is invalid after Close
 }
 
-// hold pins lists where they are, or holds them in memory that is.
+// hold pins lists in place, or copies them to pinned memory.
 func hold(d device.Device, lists [][]float32) (h *held, err error) {
 	h = &held{lists: lists}
 	for _, list := range lists {
@@ -637,9 +637,9 @@ func hold(d device.Device, lists [][]float32) (h *held, err error) {
 	return h, err
 }
 
-// holdNew is so many lists of numbers: of their own where that can be pinned.
+// holdNew allocates lists of numbers. It uses Go memory if that can be pinned.
 func holdNew(d device.Device, dim int, n int64) (*held, error) {
-	const page = 1 << 20 // what Pinnable pins
+	const page = 1 << 20 // the least size that Pinnable accepts
 	if 4*n < page {
 		return lend(d, dim, n)
 	}
@@ -650,7 +650,7 @@ func holdNew(d device.Device, dim int, n int64) (*held, error) {
 	return hold(d, lists)
 }
 
-// lend is so many lists in memory of the driver.
+// lend allocates lists in memory of the driver.
 func lend(d device.Device, dim int, n int64) (h *held, err error) {
 	h = &held{lent: true}
 	for range dim {
@@ -663,7 +663,7 @@ func lend(d device.Device, dim int, n int64) (h *held, err error) {
 	return h, nil
 }
 
-// Close lets go of the memory.
+// Close unpins or frees the memory.
 func (h *held) Close() error {
 	var errs []error
 	for _, p := range h.pinned {

@@ -13,26 +13,26 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Slabs takes steps of a field that stays in the host's memory, on one device or on several. The
-// field goes through a device in slabs, planes of a volume or rows of a flat image, with as many
-// beyond either end as steps are taken of it at a time: at an end that is none of the image a step
-// leaves a plane more wrong, and those are not brought back.
+// Slabs computes steps of a field that stays in host memory, on one device or several. The field
+// passes through a device in slabs (planes of a volume, rows of a 2D image). A slab has as many
+// extra planes at either end as it takes steps per visit: each step makes one more plane invalid at
+// an end that is not the image's end. Invalid planes are not copied back.
 type Slabs struct {
 	Open    resident.Opener
 	several bool
 
 	fault  Fault
-	budget int64 // bytes of each device in place of what the option says, for tests
-	force  *cut  // in place of the best one, for tests
+	budget int64 // replaces the option's number of bytes per device in tests
+	force  *cut  // replaces the best cut in tests
 }
 
-// InSlabs takes steps in slabs on one device.
+// InSlabs computes steps in slabs on one device.
 func InSlabs(open resident.Opener) Slabs { return Slabs{Open: open} }
 
-// InSlabsOnDevices takes steps in slabs that several devices of one host share.
+// InSlabsOnDevices computes steps in slabs on several devices of one host.
 func InSlabsOnDevices(open resident.Opener) Slabs { return Slabs{Open: open, several: true} }
 
-// Slips of who drives the slabs.
+// Faults of the code that drives the slabs.
 const (
 	ShortHalo   Fault = "one plane less beyond the ends of a slab"
 	OldHost     Fault = "the host's field before the last visit"
@@ -45,7 +45,7 @@ const (
 	EarlyStore  Fault = "a slab is brought back to where another device fetches from still"
 )
 
-// budgetOption is how much of a device's memory slabs may take: what is free, or so much of it.
+// budgetOption limits the device memory of slabs: all free memory, or a given amount.
 var budgetOption = bench.Option{
 	Key: "budget", Values: []string{"free", "16MiB", "64MiB", "256MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB", "32GiB", "64GiB"},
 	Doc: "the most memory that slabs take on each device, free for what is free",
@@ -64,23 +64,23 @@ func (i Slabs) About() bench.About {
 	return a
 }
 
-// What a visit takes, for the choice of a cut: nanoseconds for each byte that is copied either
-// way, and for each voxel and component of a step, of a start.
+// Estimated nanoseconds, for the choice of a cut: per byte of a copy in either direction, per voxel
+// and component of a step, and per voxel of the start.
 const (
 	linkNS               = 1 / 50.0
 	step3DNS, step2DNS   = 1 / 810.0, 1 / 1500.0
 	gradientNS, launchUS = 1 / 100.0, 10
 )
 
-// A cut is how a field goes through devices: in slabs, each visited for some steps at a time.
+// A cut divides a field into slabs, each visited for some steps at a time.
 type cut struct {
-	planes  int64 // of the image: rows of a flat one
+	planes  int64 // of the image; rows of a 2D image
 	slabs   int64
-	steps   int64 // of a visit; the last one may have fewer
-	all     int64 // steps
-	fringe  int64 // planes more beyond the ends of a slab where its gradient is made, and the field is that
+	steps   int64 // per visit; the last one may have fewer
+	all     int64 // total steps
+	fringe  int64 // extra planes of a slab's first visit, which computes the gradient
 	devices int64
-	short   int64 // planes that a halo is short of, for tests
+	short   int64 // a fault for tests: missing planes of a halo
 }
 
 func newCut(p *gvf.Problem, devices int64) cut {
@@ -91,20 +91,21 @@ func newCut(p *gvf.Problem, devices int64) cut {
 	return c
 }
 
-// visits is how often each slab goes through a device.
+// visits returns the number of visits of each slab.
 func (c cut) visits() int64 { return max(1, grid.CeilDiv(c.all, max(1, c.steps))) }
 
 // stepsOf returns the number of steps of a visit.
 func (c cut) stepsOf(visit int64) int64 { return min(c.steps, c.all-visit*c.steps) }
 
-// inner is the planes that a slab brings back.
+// inner returns the planes that a slab computes.
 func (c cut) inner(k int64) (lo, hi int64) { return part(c.planes, c.slabs, k) }
 
-// stays reports whether each device has one slab, which stays there: no more than halos are exchanged
-// then between visits.
+// stays reports whether each device has a single slab, which stays there: only halos are exchanged
+// between visits.
 func (c cut) stays() bool { return c.turns() == 1 }
 
-// outer is the planes that it needs for that: of a slab that stays, as many on each visit.
+// outer returns the planes that a slab needs. A slab that stays on its device needs the same planes
+// on each visit.
 func (c cut) outer(k, visit int64) (lo, hi int64) {
 	lo, hi = c.inner(k)
 	halo := c.stepsOf(visit)
@@ -118,7 +119,7 @@ func (c cut) outer(k, visit int64) (lo, hi int64) {
 	return max(0, lo-halo), min(c.planes, hi+halo)
 }
 
-// reach is how far beyond its ends a slab is fetched, after the first visit, at most.
+// reach returns the maximum number of extra planes at an end of a slab after the first visit.
 func (c cut) reach() int64 {
 	if c.stays() {
 		return c.steps + c.fringe
@@ -129,15 +130,15 @@ func (c cut) reach() int64 {
 // A span is planes lo ≤ z < hi.
 type span struct{ lo, hi int64 }
 
-// halos are the planes that a slab needs beside its own.
+// halos returns the extra planes of a slab.
 func (c cut) halos(k, visit int64) []span {
 	lo, hi := c.inner(k)
 	first, end := c.outer(k, visit)
 	return []span{{first, lo}, {hi, end}}
 }
 
-// returned are the planes of a slab that are brought back after a visit: those that others need,
-// after the last one all.
+// returned lists the planes of a slab that are copied back after a visit: those in halos of other
+// slabs, and after the last visit all.
 func (c cut) returned(k, visit int64) []span {
 	lo, hi := c.inner(k)
 	if !c.stays() || visit == c.visits()-1 {
@@ -156,8 +157,8 @@ func (c cut) returned(k, visit int64) []span {
 	return []span{{lo, a}, {b, hi}}
 }
 
-// nearSlabs returns the slabs that have some of the planes within so many of a slab: with as many as it is
-// ever fetched with, of two slabs either is near the other or neither.
+// nearSlabs lists the slabs with planes at most within planes away from a slab. With the largest
+// halo as distance, the relation is symmetric.
 func (c cut) nearSlabs(k, within int64) (list []int64) {
 	lo, hi := c.inner(k)
 	for q := k; q >= 0; q-- {
@@ -175,25 +176,25 @@ func (c cut) nearSlabs(k, within int64) (list []int64) {
 	return list
 }
 
-// longest is how many planes a slab needs at most.
+// longest returns the maximum number of planes of a slab.
 func (c cut) longest() int64 {
 	return min(c.planes, grid.CeilDiv(c.planes, c.slabs)+2*(c.steps+c.fringe))
 }
 
-// turns is how many slabs a device has, at most, and slots how many of them at a time.
+// turns returns the maximum number of slabs per device, and slots the number of them at a time.
 func (c cut) turns() int64 { return grid.CeilDiv(c.slabs, c.devices) }
 func (c cut) slots() int64 { return min(2, c.turns()) }
 
-// owner is the device that has a slab.
+// owner returns the device of a slab.
 func (c cut) owner(k int64) int64 {
-	// The inverse of part: slab k is of device g where part(slabs, devices, g) has it.
+	// The inverse of part.
 	return ((k+1)*c.devices - 1) / c.slabs
 }
 
-// part is part k of so many of n.
+// part returns part k of n items.
 func part(n, parts, k int64) (lo, hi int64) { return k * n / parts, (k + 1) * n / parts }
 
-// voxelBytes is what a voxel of the image, or of the field that it starts from, takes.
+// voxelBytes returns the number of bytes per voxel of the image or of the start field.
 func voxelBytes(p *gvf.Problem) int64 {
 	if hosted(p) {
 		return 4 * int64(p.Dim())
@@ -201,7 +202,7 @@ func voxelBytes(p *gvf.Problem) int64 {
 	return p.Type().Size()
 }
 
-// bytes is what a cut takes of the memory of a device.
+// bytes returns the device memory that a cut needs.
 func (c cut) bytes(p *gvf.Problem) int64 {
 	field := 4 * int64(p.Dim())
 	voxel := c.slots()*(voxelBytes(p)+2*field) + 4
@@ -211,8 +212,8 @@ func (c cut) bytes(p *gvf.Problem) int64 {
 	return c.longest()*p.Shape().SliceVoxels()*voxel + c.slots()*extentBytes + 8
 }
 
-// cost is about how many nanoseconds a cut takes: of fetching slabs, work on them and bringing them
-// back, the longest for each slab, and the others once for each visit.
+// cost estimates the time of a cut in nanoseconds. Copying in, computing and copying back overlap:
+// each slab costs the longest of the three, and each visit adds the other two once.
 func (c cut) cost(p *gvf.Problem) float64 {
 	dim := float64(p.Dim())
 	plane, from := float64(p.Shape().SliceVoxels()), float64(voxelBytes(p))
@@ -256,10 +257,10 @@ func (c cut) cost(p *gvf.Problem) float64 {
 	return all
 }
 
-// mostVoxels is what kernels count of a slab.
+// mostVoxels is the maximum number of voxels of a slab for the kernels.
 const mostVoxels = math.MaxUint32
 
-// bestCut is the cut of least cost whose slabs fit so many bytes on each of some devices.
+// bestCut returns the cheapest cut whose slabs fit the given number of bytes per device.
 func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 	c := newCut(p, devices)
 	least := math.Inf(1)
@@ -291,7 +292,7 @@ func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 	return best, nil
 }
 
-// devices opens those that are to be used.
+// devices opens the devices of the conditions.
 func (i Slabs) devices(c bench.Conditions) ([]device.Device, error) {
 	if i.several {
 		return i.Open.Several(c.Devices)
@@ -300,10 +301,10 @@ func (i Slabs) devices(c bench.Conditions) ([]device.Device, error) {
 	return []device.Device{d}, err
 }
 
-// spare is the part of a device's free memory that is left to the kernels themselves.
+// spare is the inverse of the part of free memory that is left to the kernels.
 const spare = 32
 
-// cut is how a problem goes through devices, whose memory it may take as the conditions have it.
+// cut returns the cut for a problem, within the memory of the devices and the conditions.
 func (i Slabs) cut(p *gvf.Problem, c bench.Conditions, devices []device.Device) (cut, error) {
 	if i.force != nil {
 		return *i.force, nil
@@ -329,7 +330,7 @@ func (i Slabs) cut(p *gvf.Problem, c bench.Conditions, devices []device.Device) 
 	return bestCut(p, int64(len(devices)), bytes)
 }
 
-// CanDo refuses what takes too long, and of what not one plane fits with those that it needs.
+// CanDo rejects a problem that takes too long, or for which not even slabs of one plane fit.
 func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	devices, err := i.devices(c)
 	if err != nil {
@@ -354,7 +355,7 @@ func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
-	const sure = 2 // of what is estimated
+	const sure = 2 // safety factor for the estimate
 	if err := c.Allow(quantity.Seconds(sure*cut.cost(p)*1e-9), "%d visits of %d slabs for %d steps each", cut.visits(), cut.slabs, cut.steps); err != nil {
 		return err
 	}
@@ -363,13 +364,13 @@ func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		numbers += int64(p.Dim()) + 2
 	}
 	staged := int64(0)
-	if _, whole := p.Source.(*grid.Field); !whole { // which is pinned where it is, but for small ones
+	if _, whole := p.Source.(*grid.Field); !whole { // a Field is pinned in place, except for small ones
 		staged = cut.slots() * cut.devices * cut.longest() * s.SliceVoxels() * voxelBytes(p)
 	}
 	return c.AllowMemory(4*s.Voxels()*numbers+staged, "%d numbers for each of %d voxels, and slabs on their way", numbers, s.Voxels())
 }
 
-// Setup loads the kernels, and allocates slabs on the devices and the field on the host.
+// Setup loads the kernels, and allocates the slabs on the devices and the field on the host.
 func (i Slabs) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	devices, err := i.devices(c)
 	if err != nil {
@@ -398,7 +399,7 @@ func (i Slabs) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], e
 	return j, nil
 }
 
-// slabOf is a problem of so many planes of another: its shape is all that is asked of it.
+// slabOf returns a problem with the shape of a slab, for planPasses.
 func slabOf(p *gvf.Problem, planes int64) *gvf.Problem {
 	return gvf.NewProblem(grid.Crop(p.Source, 0, planes), p.Mu, p.Steps, 0, p.Boundary)
 }

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// What kernels/gvf/gvf_steady.cu does, one thing after the other, in the order of its numbers.
+// Operations of kernels/gvf/gvf_steady.cu, in the order of its numbers.
 const (
 	opSource = iota
 	opCoarsen
@@ -31,7 +31,7 @@ const (
 	opAscend
 )
 
-// And what an entry has beside.
+// Flags of an entry.
 const (
 	alone = 1 << iota
 	ofCycle
@@ -54,15 +54,15 @@ type entry struct{ what, level, from, to, flags int64 }
 
 const (
 	ofLevel   = 14
-	fewCells  = 4096    // of a level that a block has for itself
-	manyCells = 1 << 17 // above which each pass over a level is a launch, whose blocks are as many as memory wants
+	fewCells  = 4096    // a level that one block can process alone
+	manyCells = 1 << 17 // above this, each pass over a level is a launch with as many blocks as memory speed needs
 	mostSteps = 100
-	atOnce    = 4       // steps that are launched before the host looks whether they are enough
-	mostParts = 1 << 13 // blocks of such a launch
+	atOnce    = 4       // steps that are launched before the host tests for convergence
+	mostParts = 1 << 13 // maximum number of blocks of such a launch
 )
 
-// launches are the kernels of passes that are launches, how many cells of the level that it goes
-// through a thread has of a row, and whether there is one for cells that are alike.
+// launches lists, for passes that are launches: the kernel, the number of a row's cells per thread,
+// and whether there is a kernel for uniform cells.
 var launches = map[int64]struct {
 	kernel string
 	cells  int64
@@ -74,22 +74,22 @@ var launches = map[int64]struct {
 
 const alike = "_alike"
 
-// A ladder is the levels of an image for the device, and what is to be done with them.
+// A ladder is the levels of an image on the device, and the operations on them.
 type ladder struct {
 	components int64
-	blocks     int64     // all of which run at the same time
-	many       int64     // levels of many cells
-	alike      []bool    // of a level: its cells are alike, in rows of whole fours
-	threads    int       // of a block, as a power of two
-	plan       []int64   // of each level ofLevel numbers
-	tables     []float32 // of the axes
-	arena      int64     // numbers of all lists
+	blocks     int64     // number of blocks; all run at the same time
+	many       int64     // number of levels with many cells
+	alike      []bool    // per level: its cells are uniform, and its rows are multiples of four
+	threads    int       // per block, as a binary logarithm
+	plan       []int64   // ofLevel numbers per level
+	tables     []float32 // data of the axes
+	arena      int64     // total size of all lists, in numbers
 	tape       []entry
-	once       int64 // how many entries are done once, before those that are repeated
+	once       int64 // number of initial entries; the rest is repeated
 }
 
-// newLadder makes the levels for a device. An image has its rows along the third axis, so that
-// threads go through them as through planes.
+// newLadder makes the levels for a device. A 2D image has its rows along the third axis, so that
+// threads process them like planes.
 func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells int64) *ladder {
 	s, mu := p.Shape(), float64(p.Mu)
 	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs), threads: bits.Len(uint(min(256, d.ThreadsPerBlock))) - 1}
@@ -110,7 +110,7 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells i
 		}
 		levels++
 		stride, each := n[0], int64(1)
-		if p.Dim() == 3 && n[0] >= 4 { // threads have four cells of a row, which begins at a multiple of four
+		if p.Dim() == 3 && n[0] >= 4 { // threads have four cells of a row, which starts at a multiple of four
 			stride, each = grid.CeilDiv(n[0], 4)*4, 4
 		}
 		if each == 4 && cells > manyCells && cells > fewCells {
@@ -150,7 +150,7 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells i
 	return l
 }
 
-// uniform reports whether the cells of an axis are alike: two or more, of one width and with one link.
+// uniform reports whether an axis has two or more cells of one width and with one link.
 func uniform(a gvf.Axis) bool {
 	for i, w := range a.Width {
 		if w != a.Width[0] || i > 0 && a.Link[i] != a.Link[1] {
@@ -160,11 +160,12 @@ func uniform(a gvf.Axis) bool {
 	return len(a.Width) > 1
 }
 
-// tile is how the threads of a block lie in a level, as powers of two, and how many planes each
-// goes through.
+// tile returns the arrangement of a block's threads in a level, as binary logarithms, and the
+// number of planes that each processes.
 func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length int64) {
 	all, log := int64(l.threads), func(n int64) int64 { return int64(bits.Len64(uint64(n - 1))) }
-	// As wide as rows are, for memory brings rows faster, unless more threads had nothing.
+	// Prefer the width of the rows, because memory is faster then, unless more threads would be
+	// idle.
 	items := int64(math.MaxInt64)
 	for high := min(2, log(n[1])); high <= min(4, log(n[1])); high++ {
 		wide := min(all-high, log(n[0]))
@@ -175,9 +176,9 @@ func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length in
 	rows = min(all-across, log(n[1]))
 	runs = all - across - rows
 	items = grid.CeilDiv(n[0], 1<<across) * grid.CeilDiv(n[1], 1<<rows)
-	// Blocks run together as often as items take it. In the time of some planes a thread begins, and
-	// reads four planes at a time; or, where a multiprocessor has two blocks, as memory brings them.
-	// Runs begin at even planes.
+	// The blocks run in rounds. A thread's start costs as much as some planes. It reads four planes
+	// at a time or, if a multiprocessor has two blocks, at the speed of memory. Runs start at even
+	// planes.
 	together, cost := l.blocks, func(planes int64) int64 { return 1 + grid.CeilDiv(planes, 4) }
 	if many {
 		together, cost = 2*l.blocks, func(planes int64) int64 { return planes + 6 }
@@ -196,7 +197,7 @@ func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length in
 	return across, rows, runs, length
 }
 
-// write makes the tape: full multigrid once, then steps of conjugate gradients.
+// write writes the operations: full multigrid once, then steps of conjugate gradients.
 func (l *ladder) write(levels, bottom int64) {
 	add := func(e entry) {
 		if e.level >= bottom && e.what != opSource && e.what != opCoarsen && e.what != opGiven && e.what != opTurn && e.what != opAdvance {
@@ -205,7 +206,7 @@ func (l *ladder) write(levels, bottom int64) {
 		l.tape = append(l.tape, e)
 	}
 	flat := l.components == 2
-	// cycle is one from 0, of what is given in inF; its end is added to a list.
+	// cycle writes a V-cycle from 0 for the right side in inF. Its result is added to the list to.
 	cycle := func(from, to, flags int64) {
 		for k := from; k < levels-1; k++ {
 			if flat {
@@ -260,8 +261,8 @@ func (l *ladder) write(levels, bottom int64) {
 	}
 }
 
-// A leg is entries from one to another, by one launch: of those that all blocks go through
-// together, or a pass of its own.
+// A leg is a range of entries in one launch: entries that all blocks process together, or a single
+// pass.
 type leg struct {
 	from, to int64
 	launch   device.Launch
@@ -269,7 +270,7 @@ type leg struct {
 	meetings int64
 }
 
-// legs are those of some entries: all of them where no level has many cells.
+// legs divides a range of entries into legs. It is a single leg if no level has many cells.
 func (l *ladder) legs(from, to int64, kernels map[string]device.Function) (list []leg) {
 	block := device.Dim{X: 1 << l.threads}
 	for i := from; i < to; i++ {
@@ -294,7 +295,7 @@ func (l *ladder) legs(from, to int64, kernels map[string]device.Function) (list 
 	return list
 }
 
-// items is how many blocks have something of an entry's level.
+// items returns the number of blocks that have work in an entry's level.
 func (l *ladder) items(e entry) int64 {
 	level := e.level
 	if e.what == opCoarsen || e.what == opRestricts {
@@ -304,10 +305,10 @@ func (l *ladder) items(e entry) int64 {
 	return grid.CeilDiv(grid.CeilDiv(p[0], launches[e.what].cells), 1<<p[3]) * grid.CeilDiv(p[1], 1<<p[4]) * grid.CeilDiv(grid.CeilDiv(p[2], p[6]), 1<<p[5]) * l.components
 }
 
-// A solver is what a job keeps of a ladder on the device.
+// A solver is the state of a ladder on the device.
 type solver struct {
 	*ladder
-	kernels                                                      map[string]device.Function // of passes; that of all by ""
+	kernels                                                      map[string]device.Function // by pass; "" is the combined one
 	first, step                                                  []leg
 	arena, tables, plan, tape, parts, met, done, state, verdicts device.Buffer
 	tol                                                          float64
@@ -316,11 +317,11 @@ type solver struct {
 }
 
 const (
-	reportBytes = 8 * 7 // steps, and of each component the squares of what is left and of b·V0
-	stateBytes  = 256   // of what blocks know, which begins with whether it has ended
+	reportBytes = 8 * 7 // number of steps; per component the squared norms of the residual and of b·V0
+	stateBytes  = 256   // shared state of the blocks; it begins with the end flag
 )
 
-// bytes is what a solver takes of a device, about.
+// bytes returns the approximate device memory of a solver.
 func (l *ladder) bytes() int64 { return 4*l.arena + 1<<21 }
 
 func (j *job) newSolver() (err error) {
@@ -348,7 +349,7 @@ func (j *job) newSolver() (err error) {
 		return err
 	}
 	s.walk()
-	// What is beyond the end of a row stays 0.
+	// Padding after the end of a row stays 0.
 	if err := j.stream.Fill(s.arena, 0, 4*s.ladder.arena, 0); err != nil {
 		return err
 	}
@@ -356,7 +357,7 @@ func (j *job) newSolver() (err error) {
 	return err
 }
 
-// solverKernels loads those that the ladder takes.
+// solverKernels loads the kernels that the ladder needs.
 func (j *job) solverKernels() error {
 	names := []string{""}
 	if j.solver.many > 0 {
@@ -383,12 +384,12 @@ func (j *job) solverKernels() error {
 	return nil
 }
 
-// walk makes the legs of the tape.
+// walk divides the tape into legs.
 func (s *solver) walk() {
 	s.first, s.step = s.legs(0, s.once, s.kernels), s.legs(s.once, int64(len(s.ladder.tape)), s.kernels)
 }
 
-// shapes are the levels as a kernel has them: twelve int32 and two int64.
+// shapes encodes the levels for the kernel: twelve int32 and two int64 each.
 func (l *ladder) shapes() (b []byte) {
 	for i, v := range l.plan {
 		if i%ofLevel < 12 {
@@ -400,7 +401,7 @@ func (l *ladder) shapes() (b []byte) {
 	return b
 }
 
-// entries are those of the tape as a kernel has them.
+// entries encodes the tape for the kernel.
 func (l *ladder) entries() (b []byte) {
 	for _, e := range l.tape {
 		for _, v := range []int64{e.what, e.level, e.from, e.to, e.flags} {
@@ -410,7 +411,7 @@ func (l *ladder) entries() (b []byte) {
 	return b
 }
 
-// add adds the launches, of what gradients made, and waits for them but where one is all.
+// add enqueues the launches after the gradient. It waits for them, unless there is a single launch.
 func (s *solver) add(j *job) error {
 	omega := float32(6. / 7)
 	if s.components == 2 {
@@ -462,7 +463,7 @@ func (s *solver) add(j *job) error {
 	return j.stream.Launch(s.kernels["finish"], device.Launch{Grid: device.Dim{X: s.blocks * 8}, Block: s.first[0].launch.Block}, append(slices.Clip(ofAll), s.state, j.v[0], s.verdicts)...)
 }
 
-// ended is nil, or why the field is not at rest.
+// ended returns an error if the field is not in the steady state.
 func (s *solver) ended(st device.Stream) error {
 	if err := errors.Join(st.Copy(s.report, 0, s.verdicts, 0, reportBytes), st.Wait()); err != nil {
 		return err
@@ -480,5 +481,5 @@ func (s *solver) buffers() []device.Buffer {
 	return []device.Buffer{s.arena, s.tables, s.plan, s.tape, s.parts, s.met, s.done, s.state, s.verdicts}
 }
 
-// steps is how many the last answer took.
+// steps returns the number of steps of the last answer.
 func (s *solver) steps() float64 { return grid.Values[float64](s.report.Data())[0] }

@@ -2,7 +2,7 @@ package multigrid
 
 import "eccbench/internal/workloads/gvf"
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a defect that tests plant to show that it is detected.
 type Fault string
 
 // The faults.
@@ -16,7 +16,7 @@ const (
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early, BorderOff} }
 
-// Faulty is the implementation with a fault.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
 func (f Fault) problem(right *gvf.Problem) *gvf.Problem {
@@ -33,7 +33,7 @@ func (f Fault) solver(right *solver) *solver {
 	return right
 }
 
-// source is what a component is solved for.
+// source returns the right side for a component.
 func (f Fault) source(v0 [][]float32, c int) []float32 {
 	if f == Lost && c == len(v0)-1 {
 		c--
@@ -41,12 +41,12 @@ func (f Fault) source(v0 [][]float32, c int) []float32 {
 	return v0[c]
 }
 
-// inject gives what a cell has to the cell of the next level that holds it, and to no other.
+// inject makes the restriction pass a cell's value only to the coarser cell that contains it.
 func (h *hierarchy) inject() {
 	for _, l := range h.levels {
 		for _, a := range []axis{l.x, l.y, l.z} {
 			if len(a.nearGiven) == 0 {
-				continue // of the coarsest
+				continue // the coarsest level
 			}
 			for i := range a.n {
 				a.nearGiven[i], a.farGiven[i] = 1, 0

@@ -9,16 +9,16 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// An axis of a level is cells that lie side by side.
+// An axis is the cells of a level along one axis.
 type axis struct {
 	gvf.Axis
 	n       int
-	width32 []float32 // with zeros behind the last, as links have, so that a whole number of vectors may be read
+	width32 []float32 // padded with zeros, like links, to a whole number of vectors
 	link32  []float32
 	// A cell is interpolated from two cells of the next level.
-	near, far []float32 // their shares; 0 behind the last cell
-	// What a cell of the next level is given by the cells of its pair and by those beside the pair:
-	// the transpose.
+	near, far []float32 // their shares; 0 after the last cell
+	// The transpose: the shares that a coarser cell receives from its own cells, and from the
+	// neighbours of its pair.
 	nearGiven, farGiven []float32
 }
 
@@ -28,7 +28,7 @@ func newAxis(of gvf.Axis) axis {
 	return a
 }
 
-// list is values of the cells as float32, with zeros behind them.
+// list converts values of the cells to float32 and pads them with zeros.
 func (a *axis) list(values []float64) []float32 {
 	out := make([]float32, rows.Padded(a.n)+2)
 	for i, v := range values {
@@ -37,7 +37,7 @@ func (a *axis) list(values []float64) []float32 {
 	return out
 }
 
-// coarser is the axis of the next level, and says how cells are interpolated from it.
+// coarser returns the axis of the next level, and sets the interpolation from it.
 func (a *axis) coarser(mu float64) axis {
 	c, near, far := a.Coarser(mu)
 	a.near, a.far = a.list(near), a.list(far)
@@ -45,13 +45,13 @@ func (a *axis) coarser(mu float64) axis {
 	return newAxis(c)
 }
 
-// givers are the cells that a cell of the next level is given something by, and the shares of
-// them that it is given: at most four.
+// givers returns the cells from which a cell of the next level receives values, at most four, with
+// their shares.
 func (a *axis) givers(next int) (at [4]int, share [4]float32) {
 	for k := range at {
 		i := 2*next - 1 + k
 		if i < 0 || i >= a.n {
-			continue // a share of 0 of the first cell
+			continue // share 0 of the first cell
 		}
 		at[k], share[k] = i, a.nearGiven[i]
 		if k == 0 || k == 3 {
@@ -61,7 +61,8 @@ func (a *axis) givers(next int) (at [4]int, share [4]float32) {
 	return at, share
 }
 
-// interpolationCells returns the cells of the next level that a cell is interpolated from, and their shares.
+// interpolationCells returns the two cells of the next level from which a cell is interpolated,
+// with their shares.
 func (a *axis) interpolationCells(i, cells int) (near, far int, wn, wf float32) {
 	near, far = i/2, i/2-1+i%2*2
 	if far < 0 || far >= cells {
@@ -70,9 +71,9 @@ func (a *axis) interpolationCells(i, cells int) (near, far int, wn, wf float32) 
 	return near, far, a.near[i], a.far[i]
 }
 
-// interpolateRow interpolates a row of cells to a row of the next level.
+// interpolateRow restricts a row of cells to a row of the next level.
 func (a *axis) interpolateRow(to, from []float32) {
-	last := float32(0) // of the pair before, what it gives to this one
+	last := float32(0) // contribution of the previous pair to this one
 	for x := range to {
 		i := 2 * x
 		to[x] = last + (a.nearGiven[i]*from[i] + a.nearGiven[i+1]*from[i+1]) + a.farGiven[i+2]*from[i+2]
@@ -80,11 +81,11 @@ func (a *axis) interpolateRow(to, from []float32) {
 	}
 }
 
-// spread sets a row to what is interpolated from one of the next level.
+// spread interpolates a row from a row of the next level.
 func (a *axis) spread(to, from []float32) {
 	before, here := float32(0), from[0]
 	for x := range (a.n + 1) / 2 {
-		after := from[x+1] // behind the last is a 0
+		after := from[x+1] // 0 after the last
 		i := 2 * x
 		to[i] = a.near[i]*here + a.far[i]*before
 		to[i+1] = a.near[i+1]*here + a.far[i+1]*after
@@ -92,37 +93,37 @@ func (a *axis) spread(to, from []float32) {
 	}
 }
 
-// A level is the operator on cells of one size, with what a cycle keeps there. The equation of
-// a cell is that of finite volumes: its b times its value, and what flows to its neighbours, are
-// what it is given.
+// A level is the operator on cells of one size, with the lists of a cycle. The equation of a cell
+// comes from finite volumes: b times its value, plus the flow to its neighbours, equals its right
+// side.
 type level struct {
 	x, y, z    axis
 	kit        *rows.Kit
 	threads    int
-	stride     int       // from row to row of each list
-	diag, inv  []float32 // of the operator, and 1 over it
-	u, f, rest []float32 // values, of which a row is l.row, what is given, and what is left of it
-	desks      []desk    // one for each part of what is done at the same time
+	stride     int       // distance between rows of a list
+	diag, inv  []float32 // diagonal of the operator, and its inverse
+	u, f, rest []float32 // values (see row), right side, residual
+	desks      []desk    // one per parallel part
 }
 
-// A desk is what is passed to kernels by its address, which would be made anew for each row.
+// A desk is the arguments that a kernel receives by address. It avoids an allocation per row.
 type desk struct {
 	row   rows.Row
 	rest  rows.Rest
 	from  [4][]float32
 	share [4]float32
 	sums  rows.Sums
-	line  []float32 // as long as a row of the level, and a vector more
+	line  []float32 // as long as a row of the level plus a vector
 }
 
-// newLevel makes the level of cells along these axes, of no b yet.
+// newLevel makes a level of cells along these axes, without b.
 func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
 	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n)}
 	n := l.stride * y.n * z.n
 	l.diag, l.inv, l.f, l.rest = room(n), room(n), room(n), room(n+rows.Lanes)
 	l.u = l.values()
 	if x.n*y.n*z.n < 1<<14 {
-		l.threads = 1 // less than what goroutines cost
+		l.threads = 1 // goroutines would cost more
 	}
 	l.desks = make([]desk, l.threads)
 	for k := range l.desks {
@@ -131,7 +132,7 @@ func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
 	return l
 }
 
-// link makes the operator of what diag has, b of each cell times its width.
+// link completes the operator. diag contains b of each cell times its width.
 func (l *level) link() {
 	l.rows(func(part, r int) {
 		w := l.rowContext(part, r)
@@ -144,7 +145,7 @@ func (l *level) link() {
 	})
 }
 
-// values is a list with a 0 before and behind each row, which a cell takes nothing of.
+// values allocates a list with a zero before and after each row, for neighbours that do not exist.
 func (l *level) values() []float32 {
 	return room(rows.Lanes + l.y.n*l.z.n*l.stride + rows.Lanes)
 }
@@ -156,13 +157,13 @@ func (l *level) rowOf(values []float32, r int) []float32 {
 	return values[rows.Lanes+r*l.stride:][:l.stride]
 }
 
-// row is a row of values.
+// row returns a row of the values.
 func (l *level) row(r int) []float32 { return l.rowOf(l.u, r) }
 
-// rows calls f with every row, in parts at the same time.
+// rows calls f with every row, in parallel parts.
 func (l *level) rows(f func(part, r int)) { inParts(l.y.n*l.z.n, l.threads, f) }
 
-// inParts calls f with part and index of all i < n, those of a part in order.
+// inParts calls f with part and index for all i < n; a part's indices are in order.
 func inParts(n, parts int, f func(part, i int)) {
 	if parts == 1 {
 		for i := range n {
@@ -189,7 +190,7 @@ func (l *level) rowContext(part, r int) *rows.Row {
 	w := &l.desks[part].row
 	w.U, w.N, w.Link, w.Width, w.Along = l.u, l.stride, l.x.link32, l.x.width32, wy*wz
 	w.At, w.North, w.South, w.Below, w.Above = at, at, at, at, at
-	// Beyond a border is the row itself, of which nothing is taken.
+	// Beyond a border the neighbour is the row itself, with link 0.
 	w.LinkNorth, w.LinkSouth = l.y.link32[y]*wz, l.y.link32[y+1]*wz
 	w.LinkBelow, w.LinkAbove = l.z.link32[z]*wy, l.z.link32[z+1]*wy
 	if y > 0 {
@@ -209,15 +210,15 @@ func (l *level) rowContext(part, r int) *rows.Row {
 	return w
 }
 
-// smooth sets the cells of a colour of a chessboard so that their equations hold, and then
-// those of the other (Gauss and Seidel); none of a colour is beside another of it.
+// smooth solves the equations of the cells of one chessboard colour, then those of the other
+// (Gauss–Seidel). No two cells of one colour are neighbours.
 func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
 	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }
 	l.follow(func(part, r int) { relax(l.rowContext(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.rowContext(part, r), 1-of(r)) })
 }
 
-// follow calls first with every row, and second with every row once first had all that are
-// around it. Second follows a plane behind first, while that is in the cache.
+// follow calls first with every row, and second with every row after first has processed its
+// neighbours. Second is one plane behind first, so that the plane is still in the cache.
 func (l *level) follow(first, second func(part, r int)) {
 	planes, each := l.z.n, l.y.n
 	if planes == 1 {
@@ -239,7 +240,7 @@ func (l *level) follow(first, second func(part, r int)) {
 			}
 		}
 	})
-	// Those beside planes of another part.
+	// The planes next to another part.
 	inParts(parts, parts, func(_, part int) {
 		lo, hi := begin(part), begin(part+1)
 		plane(part, lo, second)
@@ -249,15 +250,15 @@ func (l *level) follow(first, second func(part, r int)) {
 	})
 }
 
-// remain sets rest to what is left.
+// remain sets rest to the residual.
 func (l *level) remain() {
 	l.rows(func(part, r int) { l.kit.Remain(l.rowContext(part, r), l.rest[r*l.stride:][:l.stride]) })
 }
 
-// restrict gives what is in from, by cells of l, to those of the next level: the transpose of
+// restrict passes from, a list of l, to the right side of the next level: the transpose of
 // interpolate.
 func (l *level) restrict(next *level, from []float32) {
-	next.rows(func(part, r int) { // no more parts than of l
+	next.rows(func(part, r int) { // next has no more parts than l
 		desk := &l.desks[part]
 		line := desk.line
 		clear(line)
@@ -277,9 +278,9 @@ func (l *level) restrict(next *level, from []float32) {
 	})
 }
 
-// interpolate adds the values of the next level to those of l. It overwrites rest.
+// interpolate adds the interpolated values of the next level. It overwrites rest.
 func (l *level) interpolate(next *level) {
-	spread := l.rest // rows of the next level, as long as those of l
+	spread := l.rest // rows of the next level, with the length of rows of l
 	next.rows(func(_, r int) { l.x.spread(spread[r*l.stride:], next.rowOf(next.u, r)) })
 	l.rows(func(part, r int) {
 		yn, yf, wn, wf := l.y.interpolationCells(r%l.y.n, next.y.n)
@@ -292,7 +293,7 @@ func (l *level) interpolate(next *level) {
 	})
 }
 
-// A hierarchy is all levels, the finest first and a single cell last.
+// A hierarchy is the list of all levels, from the finest to a single cell.
 type hierarchy struct{ levels []*level }
 
 // newHierarchy makes the levels of a field.
@@ -309,8 +310,8 @@ func newHierarchy(x, y, z axis, mu float64, kit *rows.Kit, threads int) *hierarc
 	}
 }
 
-// link makes the operators of what diag of the finest level has, b of its cells times their
-// width.
+// link makes the operators of all levels. diag of the finest level contains b of its cells times
+// their width.
 func (h *hierarchy) link() {
 	for k, l := range h.levels {
 		if k < len(h.levels)-1 {
@@ -325,7 +326,7 @@ func (h *hierarchy) link() {
 					}
 					from := l.diag[(z*l.y.n+y)*l.stride:][:l.stride]
 					for i := range to {
-						to[i] += from[2*i] + from[2*i+1] // behind the last is a 0
+						to[i] += from[2*i] + from[2*i+1] // 0 after the last
 					}
 				}
 			})
@@ -334,9 +335,9 @@ func (h *hierarchy) link() {
 	}
 }
 
-// cycle brings the values of a level nearer to what they are given to be, from those that are
-// there, or from 0: a V-cycle that smooths once before and once after, in reverse, so that from
-// zero it is a symmetric operator.
+// cycle improves the values of a level for its right side by one V-cycle, from the current values
+// or from 0. It smooths once before and once after, in reverse order, so that from 0 it is a
+// symmetric operator.
 func (h *hierarchy) cycle(k int, fromZero bool) {
 	l := h.levels[k]
 	if k == len(h.levels)-1 {
@@ -356,8 +357,8 @@ func (h *hierarchy) cycle(k int, fromZero bool) {
 	l.smooth(1, l.kit.Relax)
 }
 
-// full solves from the coarsest level to the finest, each from what the one before it is
-// interpolated to: full multigrid.
+// full runs full multigrid: it solves from the coarsest level to the finest, each from the
+// interpolated result of the one before.
 func (h *hierarchy) full() {
 	for k, l := range h.levels[:len(h.levels)-1] {
 		l.restrict(h.levels[k+1], l.f)

@@ -1,5 +1,5 @@
-// Package multigrid computes the steady state of the gradient vector flow: full multigrid, then
-// conjugate gradients in float64 with a float32 V-cycle as preconditioner, until the residual
+// Package multigrid computes the steady state of the gradient vector flow. It runs full multigrid,
+// then conjugate gradients in float64 with a float32 V-cycle as preconditioner, until the residual
 // reaches the tolerance. Images may have any size: a coarser cell is a pair of finer ones, and the
 // last of an odd number stays single.
 package multigrid
@@ -13,10 +13,10 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// voxelNS is what a component of a voxel takes a core, for the estimate in a refusal.
+// voxelNS is the estimated time per component, voxel and core.
 const voxelNS = 150
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -30,11 +30,11 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// perCell is how many bytes of a cell of the finest level are kept: five lists of float32 on
-// each level, and four more on the finest.
+// perCell is the number of bytes per cell of the finest level: five lists of float32 on each level,
+// and four more on the finest.
 const perCell = 5*4*4/3 + 4*4
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := p.ComesToRest(); err != nil {
 		return err

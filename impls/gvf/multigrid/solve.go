@@ -8,22 +8,22 @@ import (
 	"eccbench/internal/workloads/gvf/rows"
 )
 
-// A solver solves (μL + b)V = b·V0 for one component after the other. Both sides are multiplied
-// by the widths of the cells, which makes the operator symmetric whatever the boundary.
+// A solver solves (μL + b)V = b·V0, one component after the other. Both sides are multiplied by the
+// widths of the cells, which makes the operator symmetric for every boundary.
 //
-// The solution and the directions are float32; what is left of the equations is found from
-// the solution itself after each step, in float64, so that no error of a step stays.
+// The solution and the directions are float32. After each step the residual is computed from the
+// solution itself, in float64, so errors do not accumulate.
 type solver struct {
 	p       *gvf.Problem
 	levels  *hierarchy
 	threads int
 	early   bool // a fault
 
-	b, v0, over []float32 // by rows of the finest level, and 1 over the widths along x
-	zero        []float32 // a row
+	b, v0, over []float32 // by rows of the finest level; over is 1 over the widths along x
+	zero        []float32 // a row of zeros
 	x, d        []float32 // the solution and a direction, as values of the finest level
-	parts       []float64 // of a sum, by row
-	scale       float64   // of what the levels are given
+	parts       []float64 // partial sums by row
+	scale       float64   // of the right side of the levels
 }
 
 func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
@@ -43,7 +43,7 @@ func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	return s
 }
 
-// begin makes the operators of a b.
+// begin makes the operators for b.
 func (s *solver) begin(b []float32) {
 	l := s.finest()
 	l.rows(func(_, r int) {
@@ -60,13 +60,13 @@ func (s *solver) begin(b []float32) {
 
 func (s *solver) finest() *level { return s.levels.levels[0] }
 
-// sum adds up what f says of each row, in their order.
+// sum adds f of each row, in order.
 func (s *solver) sum(f func(part, r int) float64) float64 {
 	inParts(len(s.parts), s.threads, func(part, r int) { s.parts[r] = f(part, r) })
 	return s.total()
 }
 
-// total is the sum of the parts.
+// total returns the sum of the parts.
 func (s *solver) total() (sum float64) {
 	for _, v := range s.parts {
 		sum += v
@@ -74,9 +74,9 @@ func (s *solver) total() (sum float64) {
 	return sum
 }
 
-// updateResidual sets what the finest level is given to what is left once the solution is step times
-// another added to, and gives the root of its sum of squares, of the equations as they are asked:
-// not multiplied by widths.
+// updateResidual adds step · add to the solution, and sets the right side of the finest level to
+// the new residual. It returns the norm of the residual of the original equations, not multiplied
+// by widths.
 func (s *solver) updateResidual(add []float32, step float32) float64 {
 	l := s.finest()
 	l.follow(func(_, r int) { l.kit.Advance(l.rowOf(s.x, r), l.rowOf(add, r), step) }, func(part, r int) {
@@ -88,14 +88,14 @@ func (s *solver) updateResidual(add []float32, step float32) float64 {
 	return math.Sqrt(s.total())
 }
 
-// energy sets the direction to what the finest level has and so much of the direction before,
-// and gives the product of it and of what the operator makes of it.
+// energy sets the direction to the values of the finest level plus keep times the previous
+// direction, and returns its product with the operator applied to it.
 func (s *solver) energy(keep float32) float64 {
 	l := s.finest()
 	l.follow(func(_, r int) { l.kit.Turn(l.rowOf(s.d, r), l.row(r), keep) }, func(part, r int) {
 		w := l.rowContext(part, r)
 		w.U = s.d
-		_, product := l.kit.Rest(w, s.rest(part, r, s.zero, l.desks[part].line)) // which is forgotten
+		_, product := l.kit.Rest(w, s.rest(part, r, s.zero, l.desks[part].line)) // the residual itself is not needed
 		s.parts[r] = -product
 	})
 	return s.total()
@@ -108,10 +108,11 @@ func (s *solver) rest(part, r int, v0, to []float32) *rows.Rest {
 	return of
 }
 
-// enough is how many cycles are tried, and patience how many that bring nothing nearer.
+// enough is the maximum number of cycles, and patience the maximum number of cycles without
+// progress.
 const enough, patience = 100, 6
 
-// solve sets out to the steady state of one component.
+// solve computes the steady state of one component.
 func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	l := s.finest()
 	nx := l.x.n
@@ -130,15 +131,15 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 		clear(out)
 		return 0, nil
 	}
-	// float32 holds what the levels are given well when it is about 1 to begin with.
+	// Scale the right side to about 1, where float32 works well.
 	_, e := math.Frexp(source / math.Sqrt(float64(len(out))))
 	s.scale = math.Ldexp(1, -e)
 	s.updateResidual(s.d, 0)
 	s.levels.full()
-	add, step := l.u, float32(1/s.scale) // to the solution
+	add, step := l.u, float32(1/s.scale) // the increment of the solution
 
 	best, since := math.Inf(1), 0
-	gained := 0.0 // what is left times its preconditioned self, in the step before
+	gained := 0.0 // residual · preconditioned residual, in the previous step
 	for ; ; cycles++ {
 		left := s.updateResidual(add, step)
 		if s.early || left <= s.p.Tol*source {
@@ -162,7 +163,7 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 		}
 		gained = product
 		energy := s.energy(float32(keep))
-		add, step = s.d, float32(product/energy/s.scale) // the direction is of what is left times scale
+		add, step = s.d, float32(product/energy/s.scale) // the direction is scaled like the residual
 	}
 	l.rows(func(_, r int) { copy(out[r*nx:][:nx], l.rowOf(s.x, r)) })
 	return cycles, nil

@@ -6,12 +6,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Betti counts, for every level of a 2D image, the connected components of the
-// sublevel set (pixels that share an edge or a corner are connected) and its
-// holes: the components of the rest of the plane (connected by edges) but the
-// unbounded one. Both are found by union and find over the pixels in the order of
-// their levels; no Euler characteristic is used. It holds about 20 bytes for each
-// pixel.
+// Betti counts the connected components and the holes of every sublevel set of a 2D image. Pixels
+// that share an edge or a corner are connected. Holes are the bounded components of the complement,
+// connected by edges. It adds the pixels in level order to a union-find forest and uses no Euler
+// characteristic. It needs about 20 bytes per pixel.
 func Betti(s grid.Source) (components, holes []int64, err error) {
 	shape := s.Shape()
 	if shape.Dim() != 2 || shape.Voxels() > 1<<30 {
@@ -31,8 +29,8 @@ type bettiCounter struct {
 	w, h   int64
 	levels []int32
 	order  []int32 // pixels by level
-	first  []int64 // where each level begins in order, and its end
-	parent []int32 // of the sets of pixels
+	first  []int64 // start of each level in order, and the end
+	parent []int32 // union-find forest of the pixels
 }
 
 // sort orders the pixels by level.
@@ -52,7 +50,7 @@ func (b *bettiCounter) sort(levels int64) {
 	}
 }
 
-// find is the root of a set; the way there is halved.
+// find returns the root of a set and halves the path to it.
 func (b *bettiCounter) find(i int32) int32 {
 	for b.parent[i] != i {
 		b.parent[i] = b.parent[b.parent[i]]
@@ -61,7 +59,7 @@ func (b *bettiCounter) find(i int32) int32 {
 	return i
 }
 
-// join makes one set of two, and returns how many sets that leaves less.
+// join unites two sets, and returns by how much the number of sets drops (0 or 1).
 func (b *bettiCounter) join(i, j int32) int64 {
 	i, j = b.find(i), b.find(j)
 	if i == j {
@@ -73,7 +71,7 @@ func (b *bettiCounter) join(i, j int32) int64 {
 
 const absent = -1
 
-// start makes n sets that are not there yet.
+// start makes n absent elements.
 func (b *bettiCounter) start(n int) {
 	b.parent = make([]int32, n)
 	for i := range b.parent {
@@ -81,7 +79,7 @@ func (b *bettiCounter) start(n int) {
 	}
 }
 
-// components adds the pixels level by level, from the lowest.
+// components adds the pixels level by level, from the lowest on.
 func (b *bettiCounter) components() []int64 {
 	b.start(len(b.levels))
 	list := make([]int64, len(b.first)-1)
@@ -104,8 +102,8 @@ func (b *bettiCounter) components() []int64 {
 	return list
 }
 
-// holes adds the pixels above each level, from the highest; the last set is what
-// is outside the image.
+// holes adds the pixels above each level, from the highest on. The last set is the outside of the
+// image.
 func (b *bettiCounter) holes() []int64 {
 	outside := int32(len(b.levels))
 	b.start(len(b.levels) + 1)

@@ -6,13 +6,13 @@ import (
 	"eccbench/internal/bench"
 )
 
-// Question is what people are told of the Euler characteristic curve.
+// Question describes the workload to users.
 func Question() bench.Question {
 	return bench.Question{
 		Doc:         "the Euler characteristic curve of an image",
 		Adversarial: Adversarial(), Long: Long(),
-		// 2D and 3D, of one byte and of four, noise and smooth: with one implementation a
-		// gate of ten blocks takes a few minutes.
+		// 2D and 3D, one and four bytes, noise and smooth. With one implementation, a gate of ten
+		// blocks takes a few minutes.
 		Small: []string{
 			"noise/shape=64x64x64/levels=1024/type=float32/seed=1",
 			"noise/shape=64x64x64/levels=256/type=uint8/seed=1",
@@ -24,9 +24,8 @@ func Question() bench.Question {
 	}
 }
 
-// Adversarial lists inputs that break implementations: the shapes, ties,
-// ladders and magnitudes that a suite of ordinary images never visits. All are
-// small enough for the reference.
+// Adversarial lists inputs that tend to break implementations: shapes, ties, ladders and magnitudes
+// that ordinary images lack. All are small enough for the reference.
 func Adversarial() []string {
 	cases := []string{
 		// the smallest images, rows, columns and needles
@@ -54,15 +53,17 @@ func Adversarial() []string {
 		"noise/shape=30x20/type=float32/levels=64/lo=-0.000003/step=1e-07/seed=12",
 		// smooth fields, in which most voxels change nothing
 		"grf/shape=24x20x16/type=uint8/seed=13", "grf/shape=64x48/type=float32/seed=13", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
-		// rolled inputs: what rotates in place of a seed; and repeated ones, of which a period is looked at
+		// rolled inputs, which rotate in place of a seed; repeated inputs, whose readers need only
+		// one period
 		"noise/shape=7x5x47/type=uint8/levels=9/seed=22/repeat=3", "noise/shape=33x60/type=float32/levels=9/seed=22/repeat=7", "ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
 	}
 	cases = append(cases,
-		// more slices than a kernel marches through at once, and more tiles than its blocks take at once
+		// more slices than a kernel processes in one pass, and more tiles than its blocks process
+		// at once
 		"noise/shape=7x9x131/type=float32/levels=9/seed=16", "noise/shape=3x211x5/type=float32/levels=9/seed=16",
-		// many voxels on few levels, which all threads want at once
+		// many voxels on few levels: all threads update the same counters
 		"noise/shape=96x64x32/type=float32/levels=4/seed=16")
-	// level counts at which tables, chunks of tables and types end
+	// numbers of levels at which tables, chunks of tables and types end
 	for _, levels := range []int{257, 512, 513, 1024, 1025} {
 		cases = append(cases,
 			fmt.Sprintf("noise/shape=19x18x17/type=float32/levels=%d/seed=14", levels),
@@ -76,9 +77,9 @@ func Adversarial() []string {
 	return append(append(cases, atTheEnds()...), besideLevels()...)
 }
 
-// besideLevels lists images of float32 values that are on no level, as those of files are:
-// on ladders that float32 arithmetic gives and on others, with so many levels that lanes
-// are of 8, 16 and 32 bits, in rows of several vectors and a rest.
+// besideLevels lists float32 images whose values are between levels, as in most files. Their
+// ladders include some that float32 arithmetic reproduces, and some that it does not. The numbers
+// of levels need lanes of 8, 16 and 32 bits, and the rows have several vectors plus a remainder.
 func besideLevels() []string {
 	var cases []string
 	for _, shape := range []string{"263x31", "43x11x7"} {
@@ -89,46 +90,44 @@ func besideLevels() []string {
 	return cases
 }
 
-// atTheEnds lists images at the ends of what they may be: of the highest and the lowest
-// values of a type on all its levels, at every border, in rows of more than one and of
-// more than two vectors of every instruction set; of more levels than cores have tables of
-// their own for; and longer than 4096 along each axis.
+// atTheEnds lists images with extreme properties: the highest and lowest values of a type on all its
+// levels, at every border, in rows of more than one and more than two vectors of every instruction
+// set. Others have more levels than a core's own table, or axes longer than 4096.
 func atTheEnds() []string {
 	var cases []string
 	for _, of := range []struct {
 		typ    string
 		shapes []string
 	}{
-		// a vector holds 32 or 64 of these
+		// a vector has 32 or 64 lanes
 		{"uint8", []string{"101x67", "133x9", "65x33x7", "131x5x4"}},
-		// and 16 or 32 of these
+		// a vector has 16 or 32 lanes
 		{"int16", []string{"67x23", "35x11x5"}}, {"uint16", []string{"69x19", "67x9x5"}},
 	} {
 		for _, shape := range of.shapes {
-			// What is outside an image is as high as the last level there.
+			// Code may treat the outside of the image as the last level.
 			for _, ends := range []string{"lowest=0/highest=2", "lowest=2/highest=0", "lowest=1/highest=1"} {
 				cases = append(cases, fmt.Sprintf("extremes/shape=%s/type=%s/%s/seed=17", shape, of.typ, ends))
 			}
 		}
 	}
 	return append(cases,
-		// one level less than a type of lanes has values, and all of them
+		// one level less than the number of lane values, and equal to it
 		"extremes/shape=67x5x3/type=float32/levels=255/lowest=0/highest=2/seed=17", "extremes/shape=67x9/type=float32/levels=256/lowest=1/highest=1/seed=17",
 		// more than 2²⁰ levels
 		"noise/shape=35x11x5/type=float32/levels=1048577/seed=18", "noise/shape=67x9/type=float32/levels=1048579/seed=18",
 		"extremes/shape=19x5x4/type=float32/levels=1048577/lowest=0/highest=2/seed=18",
-		// axes of more than 4096, and so many rows that cores take strips of them
+		// axes longer than 4096, and enough rows that each core takes a strip of them
 		"noise/shape=4099x5/type=uint8/levels=5/seed=19", "noise/shape=5x4099/type=float32/levels=5/seed=19",
 		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x3001x9/type=uint8/levels=5/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
 		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19",
-		// rows so long that a core's cache holds fewer of them than there are
+		// more long rows than a core's cache can contain
 		"noise/shape=4101x27x2/type=uint8/levels=9/seed=21", "noise/shape=4101x13x2/type=uint16/levels=300/seed=21",
-		// and of which a core is given fewer at a time than it counts, where they are streamed
+		// and fewer rows per step than a core counts, if the image is streamed
 		"noise/shape=4101x133/type=float32/levels=5/seed=21")
 }
 
-// Long lists inputs that break implementations by their size: more than 2²⁴
-// components, and more than 2³¹ voxels.
+// Long lists large inputs: more than 2²⁴ components, and more than 2³¹ voxels.
 func Long() []string {
 	return []string{
 		"dots/shape=8195x8195/type=uint8",

@@ -11,17 +11,16 @@ import (
 	"eccbench/internal/isa"
 )
 
-// Characteristic is the Euler characteristic of the sublevel set at a level by
-// its definition: the cells of the cubical complex whose top cells are the
-// voxels at or below the level, each counted once with the sign of its
-// dimension (Wang et al. 2022, section 2.2, equation 1). It compares voxels with
-// the level's value, not their levels with it, and counts 64 cells at a time: it
-// shares no code with what it is the witness of.
+// Characteristic computes the Euler characteristic of the sublevel set at a level from the
+// definition. The voxels at or below the level are the top cells of a cubical complex. Each of its
+// cells counts once, with the sign of its dimension (Wang et al. 2022, section 2.2, equation 1). As
+// a witness it shares no code with the implementations: it compares values instead of levels, and
+// counts 64 cells at a time.
 func Characteristic(s grid.Source, level int64) (int64, error) {
 	return CharacteristicAt(s, threshold(s.Ladder(), level))
 }
 
-// CharacteristicAt is that of the voxels that are not above a threshold.
+// CharacteristicAt computes the Euler characteristic of the voxels with values up to a threshold.
 func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 	n, h, w := Stack(s.Shape())
 	return layers(s, n+1, h, w, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // below, between and above the planes
@@ -35,9 +34,8 @@ func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 	}, CellsBetween)
 }
 
-// layers adds up what count says of plane z−1 and plane z of an image, for each of
-// n layers z from 0 on, on all cores. Planes of h × w are put by put, which may read
-// slice z of the image.
+// layers sums count(plane z−1, plane z) over the n layers z = 0 … n−1, on all cores. put fills a
+// plane of h × w voxels, and may read slice z of the image for that.
 func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read func() ([]byte, error)) error, count func(below, above *PlaneSet) int64) (int64, error) {
 	parts := min(n, int64(runtime.GOMAXPROCS(0)))
 	sums := make([]int64, parts)
@@ -80,7 +78,8 @@ func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read
 	return chi, nil
 }
 
-// threshold is a number that the voxels at or below a level are those not above.
+// threshold returns a value t such that the voxels at or below the level are the voxels with values
+// ≤ t.
 func threshold(l grid.Ladder, level int64) float32 {
 	switch {
 	case level < 0:
@@ -91,30 +90,31 @@ func threshold(l grid.Ladder, level int64) float32 {
 	return l.Value(level)
 }
 
-// A PlaneSet is the voxels of a plane that are in a sublevel set: a bit for each, rows
-// of whole words with room for one bit more, and a row of none at either end.
+// A PlaneSet is a set of voxels of one plane, as a bit mask. Each row has whole words with at least
+// one spare bit. An empty row precedes and follows the plane.
 type PlaneSet struct {
 	h, w, words int64
 	rows        []uint64
 }
 
-// NewPlaneSet is a plane of h rows of w voxels, none of which is in the set.
+// NewPlaneSet returns an empty set for a plane of h rows of w voxels.
 func NewPlaneSet(h, w int64) *PlaneSet {
 	return PlaneSetOf(make([]uint64, (h+2)*RowWords(w)), h, w)
 }
 
-// PlaneSetOf is a plane of h rows of w voxels of which the words are given, with a row of none at either end.
+// PlaneSetOf returns a set for a plane of h rows of w voxels that uses the given words. The first
+// and the last row must be empty.
 func PlaneSetOf(words []uint64, h, w int64) *PlaneSet {
 	return &PlaneSet{h, w, RowWords(w), words[:(h+2)*RowWords(w)]}
 }
 
-// RowWords is how many words a row of w voxels takes in a plane, with room for one bit more.
+// RowWords returns the number of words of a row of w voxels, with at least one spare bit.
 func RowWords(w int64) int64 { return w/64 + 1 }
 
-// Row is row −1 ≤ y ≤ h.
+// Row returns row y, −1 ≤ y ≤ h.
 func (s *PlaneSet) Row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.words] }
 
-// Fill puts in the voxels of a plane that are not above t.
+// Fill sets the plane to the voxels with values ≤ t.
 func (s *PlaneSet) Fill(typ grid.Type, plane []byte, t float32) {
 	switch typ {
 	case grid.Uint8:
@@ -135,19 +135,19 @@ func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 			piece := values[min(64*int64(i), s.w):min(64*int64(i+1), s.w)]
 			var word uint64
 			for _, v := range piece {
-				// Without branches, because their outcomes are noise.
+				// Branch-free, because the outcomes are unpredictable.
 				var in uint64
 				if float32(v) <= t {
 					in = 1
 				}
 				word = word>>1 | in<<63
 			}
-			row[i] = word >> (64 - uint(len(piece))) // 0 where there is no voxel
+			row[i] = word >> (64 - uint(len(piece))) // 0 beyond the last voxel
 		}
 	}
 }
 
-// A planeKernel is what is done with planes of bits, in one instruction set.
+// A planeKernel implements the operations on bit planes with one instruction set.
 type planeKernel struct {
 	fill  func(s *PlaneSet, plane []byte, limit uint8)
 	cells func(below, above *PlaneSet) int64
@@ -155,10 +155,10 @@ type planeKernel struct {
 
 func portablePlanes() planeKernel { return planeKernel{fillEights, cellsBetween} }
 
-// planes is the fastest of this machine.
+// planes is the fastest kernel for this machine.
 var planes = planesOf(isa.Available(assembled)[0])
 
-// fillBytes is fillSet of bytes.
+// fillBytes fills a set from bytes.
 func (k planeKernel) fillBytes(s *PlaneSet, plane []byte, t float32) {
 	if t < 0 {
 		s.Clear()
@@ -167,12 +167,12 @@ func (k planeKernel) fillBytes(s *PlaneSet, plane []byte, t float32) {
 	k.fill(s, plane, uint8(min(t, math.MaxUint8)))
 }
 
-// fillEights puts in bytes that are not above a limit, eight at a time.
+// fillEights sets the bits of the bytes ≤ limit, eight bytes at a time.
 func fillEights(s *PlaneSet, plane []byte, limit uint8) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	limits := ones * uint64(limit)
 	eight := func(v uint64) uint64 {
-		// The high bit of a byte of low says that its other bits are no more than the limit's.
+		// A byte of low has its high bit set if its other bits are at most the limit's other bits.
 		low := (limits | high) - v&^high
 		in := (^v&limits | ^(v^limits)&low) & high
 		return in >> 7 * 0x0102040810204080 >> 56
@@ -190,7 +190,7 @@ func fillEights(s *PlaneSet, plane []byte, limit uint8) {
 	fillTails(s, plane, limit)
 }
 
-// fillTails puts in what rows have after their whole words, in a word more.
+// fillTails sets the last word of each row, which the vector code skips.
 func fillTails(s *PlaneSet, plane []byte, limit uint8) {
 	for y := range s.h {
 		var word uint64
@@ -203,10 +203,10 @@ func fillTails(s *PlaneSet, plane []byte, limit uint8) {
 	}
 }
 
-// Clear takes out all voxels.
+// Clear empties the set.
 func (s *PlaneSet) Clear() { clear(s.rows) }
 
-// Invert puts in the voxels of the plane that are not in it, and takes out those that are.
+// Invert replaces the set by its complement within the plane.
 func (s *PlaneSet) Invert() {
 	for y := range s.h {
 		row := s.Row(y)
@@ -217,11 +217,10 @@ func (s *PlaneSet) Invert() {
 	}
 }
 
-// CellsBetween counts the cells that start at the vertices between two planes,
-// with the signs of their dimensions: at each vertex the vertex itself, the three
-// edges, the three squares and the cube that leave it towards greater x, y and z.
-// A cell is in the complex when any voxel that contains it is. Bit x of a word is
-// the voxel on the greater side of vertex x.
+// CellsBetween counts the cells that start at the vertices between two planes, with the signs of
+// their dimensions. At each vertex these are the vertex itself, and the three edges, three squares
+// and one cube towards greater x, y and z. A cell is in the complex if any voxel that contains it
+// is in the set. Bit x of a word is the voxel on the greater side of vertex x.
 func CellsBetween(below, above *PlaneSet) int64 { return planes.cells(below, above) }
 
 func cellsBetween(below, above *PlaneSet) int64 {
@@ -229,11 +228,11 @@ func cellsBetween(below, above *PlaneSet) int64 {
 	for y := range below.h + 1 {
 		b0, b1, a0, a1 := below.Row(y-1), below.Row(y), above.Row(y-1), above.Row(y)
 		b1, a0, a1 = b1[:len(b0)], a0[:len(b0)], a1[:len(b0)]
-		var x, xy, xz, xyz uint64 // the last words: of the edges along x and what spans it
+		var x, xy, xz, xyz uint64 // the previous words of the cells that span x
 		for i := range b0 {
 			edge := b0[i] | b1[i] | a0[i] | a1[i]
 			squareXY, squareXZ, cube := b1[i]|a1[i], a0[i]|a1[i], a1[i]
-			// A cell that does not span x also bounds the voxels on its lesser side.
+			// A cell that does not span x is also a face of the voxels on its lesser side.
 			vertex, edgeY, edgeZ, squareYZ := edge|edge<<1|x>>63, squareXY|squareXY<<1|xy>>63, squareXZ|squareXZ<<1|xz>>63, cube|cube<<1|xyz>>63
 			chi += bits.OnesCount64(vertex) - bits.OnesCount64(edge) - bits.OnesCount64(edgeY) - bits.OnesCount64(edgeZ) +
 				bits.OnesCount64(squareXY) + bits.OnesCount64(squareXZ) + bits.OnesCount64(squareYZ) - bits.OnesCount64(cube)

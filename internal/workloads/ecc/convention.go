@@ -12,13 +12,15 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Convention says which cells an image has, and of which values its sets are.
+// A Convention defines the cells of an image (T or V, periodic axes, mask) and the direction of its
+// sets.
 type Convention = fingerprint.Convention
 
-// InConvention is the question in another convention, put to the same implementations: each
-// counts a view of the image in the project's convention, and what it says is turned back.
-// The fingerprint, which knows the conventions by itself, is held to the image and not to
-// the view, by eyes where they are quicker. Changes are by level as ever; a superlevel set grows from the last to the first.
+// InConvention returns the workload in another convention, with the same implementations. Each of
+// them counts a view of the image in the default convention, and the result is converted back. The
+// fingerprint supports every convention itself and reads the image, not the view; eyes are faster
+// devices for it. Changes keep the ladder's level indices; superlevel sets grow from the last level
+// to the first.
 func InConvention(
 	w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Witness,
 ) bench.Workload[grid.Source, VCEC] {
@@ -34,10 +36,11 @@ func InConvention(
 	return w
 }
 
-// policyIn holds answers in a convention to a fingerprint.
+// policyIn returns the policy for a convention: the fingerprint, and the sum of changes where it is
+// known.
 func policyIn(c Convention, f law) verify.Policy[grid.Source, VCEC] {
 	laws := []law{f}
-	if !c.Masked { // of which nobody knows what all voxels are
+	if !c.Masked { // the total χ of a masked image is unknown
 		laws = []law{sumsOf(c), f}
 	}
 	return verify.Policy[grid.Source, VCEC]{
@@ -46,25 +49,24 @@ func policyIn(c Convention, f law) verify.Policy[grid.Source, VCEC] {
 	}
 }
 
-// A Gapped implementation takes images with voxels above the last level, which are no part of
-// them.
+// A Gapped implementation accepts values above the last level, which mark voxels outside the image.
 type Gapped interface{ Gapped() }
 
-// A viewer counts a view of an image.
+// A viewer is an implementation that counts a view of an image.
 type viewer struct {
 	bench.Implementation[grid.Source, VCEC]
 	in   viewed
-	room *room // of views of pieces; nil where they are read through slabs
+	room *room // of the views of pieces; nil if they are read by slabs
 }
 
-// A room has the voxels of a view of an image in memory, of one view after the other.
+// A room is memory for one view at a time.
 type room struct {
-	threads int // that read one
+	threads int // number of threads that read a view
 	buffer  []byte
 }
 
-// read is a view of an image, in memory where the image is: cores read it together, once, and who counts it
-// needs no slabs of it.
+// read returns a view of an image. If the image is in memory, all cores copy the view to memory
+// once, so that the implementation need not read slabs of it.
 func (r *room) read(view, image grid.Source) (grid.Source, error) {
 	_, resident := image.(*grid.Field)
 	if _, is := view.(*grid.Field); is || !resident || r == nil {
@@ -104,7 +106,7 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 		return nil, err
 	}
 	j := &viewJob{image: in, in: v.in, room: v.room}
-	if terms[0].view, err = j.room.read(terms[0].view, in); err != nil { // as what is added comes
+	if terms[0].view, err = j.room.read(terms[0].view, in); err != nil { // a Field, like the pieces of Add
 		return nil, err
 	}
 	for _, t := range terms {
@@ -118,8 +120,8 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	return j, nil
 }
 
-// A viewJob answers by jobs that count the terms of an image, or by the first of them alone
-// where that adds up.
+// A viewJob answers with one job per term of the image. After Begin, only the first job adds up all
+// terms.
 type viewJob struct {
 	image  grid.Source
 	in     viewed
@@ -127,7 +129,7 @@ type viewJob struct {
 	terms  []term
 	jobs   []bench.Job[VCEC]
 	adds   bool
-	layers int64 // the change of all layers around what was counted
+	layers int64 // total change of the padding layers around the counted views
 }
 
 func (j *viewJob) Do(t *bench.Trace) error {
@@ -169,19 +171,19 @@ func (j *viewJob) Out() (VCEC, error) {
 	return j.turnedBack(v), nil
 }
 
-// Begin forgets what was counted.
+// Begin resets the sum.
 func (j *viewJob) Begin() {
 	j.adds, j.layers = true, 0
 	adder(j.jobs[0]).Begin()
 }
 
-// Add counts the terms of an image too.
+// Add counts the terms of another image.
 func (j *viewJob) Add(in grid.Source, times int64) error {
 	terms, err := j.in.terms(in)
 	if err != nil {
 		return err
 	}
-	times *= j.in.sign(j.image) * j.in.sign(in) // that of the job's image is taken at the end
+	times *= j.in.sign(j.image) * j.in.sign(in) // Out applies the sign of the job's own image
 	for _, t := range terms {
 		j.layers += times * t.times * t.layer
 		view, err := j.room.read(t.view, in)
@@ -195,7 +197,7 @@ func (j *viewJob) Add(in grid.Source, times int64) error {
 	return nil
 }
 
-// AddJoined is that of the one job of a view that has the image's slices, where there is room for it.
+// AddJoined joins a piece. The view has the same slices as the image, so one job is enough.
 func (j *viewJob) AddJoined(p grid.Piece) error {
 	terms, err := j.in.terms(p.Field)
 	if err != nil {
@@ -214,7 +216,7 @@ func (j *viewJob) AddJoined(p grid.Piece) error {
 	return j.jobs[0].(Joiner).AddJoined(p)
 }
 
-// plus is the changes of two together, of the second so many times.
+// plus returns a + times · b.
 func plus(a, b VCEC, times int64) VCEC {
 	all := make(VCEC, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
@@ -234,30 +236,31 @@ func plus(a, b VCEC, times int64) VCEC {
 	return all
 }
 
-// adder is a job that adds up.
+// adder returns a job as an Adder.
 func adder(j bench.Job[VCEC]) bench.Adder[grid.Source] { return j.(bench.Adder[grid.Source]) }
 
-// viewed is a convention as views of an image in the project's convention.
+// viewed expresses a convention by views of an image in the default convention.
 type viewed Convention
 
-// A term is a view that is counted so many times, of which the layer around the voxels changes
-// so much.
+// A term is a view with its factor, and the change that its padding layer contributes.
 type term struct {
 	view         grid.Source
 	times, layer int64
 }
 
-// terms are views of which the curve of an image is the sum, but for the image's sign.
+// terms returns the views whose weighted sum is the curve of an image, up to the image's sign.
 //
-// A ring is an interval, the first voxels of the axis once more after the last ones, whose ends
-// are one: χ of the interval without χ of that end. So each periodic axis makes two terms of
-// one, the second without the axis.
+// A periodic axis is a ring. It equals an interval that repeats the first voxels at its end, with
+// both ends identified: χ(ring) = χ(interval) − χ(end). So each periodic axis makes two terms of
+// one, the second without that axis.
 //
-// Voxels at or above a value are those whose negatives are at or below its negative. A cell
-// whose vertices are all in a set is dual to one of top cells that none of those outside the set
-// has as a face: of an image of n axes in a layer that is outside,
+// The voxels ≥ t are the voxels whose negated values are ≤ −t.
 //
-//	χ of the set by vertices = (−1)ⁿ · (1 − χ of its complement by top cells).
+// In construction V, a cell is in the set if all its vertices are. Such a cell is dual to a cell
+// that is a face of no voxel outside the set. For an image of n axes with a layer of outside voxels
+// around it,
+//
+//	χ of the set in construction V = (−1)ⁿ · (1 − χ of its complement in construction T).
 func (c viewed) terms(s grid.Source) ([]term, error) {
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return nil, err
@@ -283,7 +286,7 @@ func (c viewed) terms(s grid.Source) ([]term, error) {
 				return nil, err
 			}
 		}
-		if c.Vertices && c.Masked { // what is masked is outside with the layer
+		if c.Vertices && c.Masked { // masked voxels are outside, like the padding layer
 			outside := term{view: grid.Pad(grid.Gaps(t.view)), times: -t.times}
 			list = append(list, outside)
 			t.view, t.layer = grid.Present(t.view), 0
@@ -296,10 +299,10 @@ func (c viewed) terms(s grid.Source) ([]term, error) {
 	return list, nil
 }
 
-// descends reports whether views have their values in reverse order.
+// descends reports whether the views negate the values.
 func (c viewed) descends() bool { return c.Vertices != c.Superlevel }
 
-// sign is that of a curve where the view's is positive.
+// sign returns the sign of a curve relative to its view.
 func (c viewed) sign(s grid.Source) int64 {
 	if c.Vertices && s.Shape().Dim() == 3 {
 		return -1
@@ -307,8 +310,8 @@ func (c viewed) sign(s grid.Source) int64 {
 	return 1
 }
 
-// layer is the change of the layer around an image, a ring or a hollow box, which is there from
-// the first level on.
+// layer returns the χ of the padding layer around an image, which is in the sets from the first
+// level on: 0 for a ring (2D), 2 for a hollow box (3D).
 func (c viewed) layer(s grid.Source) int64 {
 	if c.Vertices && s.Shape().Dim() == 3 {
 		return 2
@@ -316,7 +319,7 @@ func (c viewed) layer(s grid.Source) int64 {
 	return 0
 }
 
-// turnedBack is the changes of the image of those of its views.
+// turnedBack converts the changes of the views to the changes of the image.
 func (j *viewJob) turnedBack(v VCEC) VCEC {
 	if !j.in.Vertices && !j.in.Superlevel {
 		return v

@@ -2,9 +2,9 @@ package ecc
 
 import "eccbench/internal/grid"
 
-// Stack is the image that every count here looks at: the slices of a source as
-// planes of H × W voxels. A 2D image is a stack of rows (H = 1), which is the
-// same complex times an interval and has the same Euler characteristics.
+// Stack returns the shape that every count here uses: the slices of a source as planes of h × w
+// voxels. A 2D image becomes a stack of rows (h = 1). That is the same complex times an interval,
+// so its Euler characteristics are the same.
 func Stack(s grid.Shape) (n, h, w int64) {
 	if s.D == 1 {
 		return s.H, 1, s.W
@@ -12,8 +12,8 @@ func Stack(s grid.Shape) (n, h, w int64) {
 	return s.D, s.H, s.W
 }
 
-// CharacteristicOfLevels is Characteristic on an image of h × w planes whose
-// voxels have been turned into levels, by one goroutine and cell by cell.
+// CharacteristicOfLevels computes Characteristic for an image of h × w planes of level indices,
+// cell by cell in one goroutine.
 func CharacteristicOfLevels(levels []int32, h, w, level int64) int64 {
 	c := newCounter(h, w)
 	n := int64(len(levels)) / (h * w)
@@ -30,8 +30,8 @@ func CharacteristicOfLevels(levels []int32, h, w, level int64) int64 {
 	return chi
 }
 
-// A counter counts the cells between two planes of voxels. The planes have a
-// border of voxels that are outside.
+// A counter counts the cells between two planes of voxels. The planes have a border of outside
+// voxels.
 type counter struct {
 	h, w         int64
 	below, above []uint8 // 1 where the voxel is in the sublevel set
@@ -57,9 +57,9 @@ func (c *counter) mark(levels []int32, level int64) {
 	}
 }
 
-// layer counts the cells that start in one vertex layer: at each vertex the
-// vertex itself, the three edges, the three squares and the cube that leave it
-// upwards. A cell is in the complex when any voxel that contains it is.
+// layer counts the cells that start in one vertex layer. At each vertex these are the vertex
+// itself, and the three edges, three squares and one cube towards greater coordinates. A cell is in
+// the complex if any voxel that contains it is in the set.
 func (c *counter) layer() int64 {
 	var chi int64
 	stride := c.w + 2

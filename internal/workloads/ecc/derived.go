@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// otherWays are laws of an answer that the implementation gives by another way to the same curve: on the
-// ladder of every float32, and in pieces by one job, as an image is counted that is read once.
+// otherWays lists laws that compare two ways to the same curve: on the ladder of every float32, and
+// in pieces added up by one job, as for an image that is read once.
 func otherWays() []law {
 	return []law{
 		{Name: "each float32 a level", Calls: 1.5, Work: viewing(80), Check: everyFloat32},
@@ -20,16 +20,14 @@ func otherWays() []law {
 	}
 }
 
-// fewLevels are as many as laws are for that ask or weigh levels many times: of more, what each
-// level takes is far more than what a small image does.
+// fewLevels bounds the levels for laws whose cost grows faster with the levels than with the image.
 const fewLevels = 1 << 9
 
-// mostHeld is the size of images that are held in memory with their values on levels: views read
-// some slices often.
+// mostHeld is the largest image that OnLevels loads into memory; views read some slices repeatedly.
 const mostHeld = 64 << 20
 
-// everyFloat32 asks about the image on the ladder of every float32, whose levels are those of
-// the image's ladder in more steps.
+// everyFloat32 asks for the curve on the ladder of every float32. Its changes, summed within the
+// levels of the image's own ladder, must be the answer.
 func everyFloat32(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	if in.Type() != grid.Float32 || !in.Ladder().Indexed() {
 		return nil, verify.ErrNotApplicable
@@ -44,7 +42,7 @@ func everyFloat32(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 		asked = whole
 	}
 	fine, err := answer(asked)
-	if errors.As(err, new(bench.Refusal)) { // most keep a table of levels
+	if errors.As(err, new(bench.Refusal)) { // most implementations keep a table of levels
 		return nil, verify.ErrNotApplicable
 	}
 	if err != nil {
@@ -61,13 +59,13 @@ func everyFloat32(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	return first(in, fromMap(sum), out), nil
 }
 
-// onEvery is a float32 image on the ladder of every float32.
+// onEvery shows a float32 image on the ladder of every float32.
 type onEvery struct{ grid.Source }
 
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
-// addedUp asks who adds up about the same slabs and slices, all of them by one job: as images are
-// counted that are read once.
+// addedUp asks for the sum of slabs and shared slices by one job. It applies to implementations
+// whose jobs are Adders; images that are read once are counted this way.
 func addedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	if _, cut := in.(bench.Pieced[grid.Source]); !cut {
 		in = slabs{in}
@@ -89,7 +87,7 @@ func (s slabs) EachPiece(f func(piece grid.Source, times int64) error) error {
 	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(piece *grid.Field, times int64) error { return f(piece, times) })
 }
 
-// joinedUp asks who joins pieces to those before them, as images are counted that are read once.
+// joinedUp is addedUp for implementations whose jobs join a piece to the previous ones.
 func joinedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	if in.Shape().Dim() < 3 {
 		return nil, verify.ErrNotApplicable
@@ -97,7 +95,7 @@ func joinedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	return addedUp(joinable{in}, out, answer)
 }
 
-// joinable is an image in pieces that are joined.
+// joinable is an image in pieces for a Joiner.
 type joinable struct{ grid.Source }
 
 func (s joinable) EachPiece(f func(piece grid.Source, times int64) error) error {
@@ -120,8 +118,8 @@ const unreadableLaw = "what cannot be read has no answer"
 
 var errUnreadable = errors.New("it cannot be read")
 
-// unanswered asks about images of which the first slice cannot be read, one in the middle, and the
-// last.
+// unanswered requires an error for images with an unreadable slice: the first, a middle one, and
+// the last.
 func unanswered(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
 	n := in.Shape().Slices()
 	for _, at := range []int64{0, n / 2, n - 1} {
@@ -136,7 +134,7 @@ func unanswered(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// unreadable is an image of which a slice cannot be read.
+// unreadable is an image with one slice that cannot be read.
 type unreadable struct {
 	grid.Source
 	at int64
@@ -149,7 +147,8 @@ func (u unreadable) ReadSlab(dst []byte, lo, hi int64) error {
 	return u.Source.ReadSlab(dst, lo, hi)
 }
 
-// largestPiece bounds the bytes of a piece, so that the memory of a law does not grow with the image.
+// largestPiece bounds the bytes of a piece, so that the memory of a law does not grow with the
+// image.
 const largestPiece = 16 << 20
 
 // piecesOf returns the number of slices of a piece: a quarter of the image's slices, so that the
@@ -158,9 +157,9 @@ func piecesOf(in grid.Source) int64 {
 	return max(2, min(in.Shape().Slices()/4, largestPiece/grid.SliceBytes(in)))
 }
 
-// OnLevels shows float32 values as the levels that they are on, which changes no set of those at or
-// below a level, and makes sets of those at or above one the ladder's: for laws of other
-// conventions. It is verify.ErrNotApplicable where other values are on no level, or levels too many.
+// OnLevels replaces each value by its level's value. That changes no sublevel set of the ladder,
+// and it makes the superlevel sets those of the ladder too, which laws of other conventions need.
+// It returns verify.ErrNotApplicable for too many levels, and for values that it cannot move.
 func OnLevels(in grid.Source) (grid.Source, error) {
 	if in.Ladder().Len() > fewLevels {
 		return nil, verify.ErrNotApplicable
@@ -171,7 +170,7 @@ func OnLevels(in grid.Source) (grid.Source, error) {
 	return grid.Load(standing{in})
 }
 
-// standing is what OnLevels shows.
+// standing is the view of OnLevels.
 type standing struct{ grid.Source }
 
 func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
@@ -200,7 +199,7 @@ func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// each puts what a function makes of values in their places.
+// each replaces each value by f of it. It returns the number of replaced values.
 func each[T grid.Element](values []T, f func(float32) (float32, error)) (n int, err error) {
 	for i, v := range values {
 		w, err := f(float32(v))

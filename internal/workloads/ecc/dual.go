@@ -6,10 +6,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// DualCharacteristic counts the complement of the sublevel set at a level the
-// other way round: its voxels are vertices, 6-connected, in the image padded by
-// one voxel, and a cell is there when all of its vertices are (the
-// V-construction). By Alexander duality it is 1 + Characteristic.
+// DualCharacteristic computes χ of the complement of a sublevel set by the V-construction: its
+// voxels are vertices, 6-connected, in the image padded by one voxel, and a cell is present if all
+// its vertices are. By Alexander duality the result is 1 + Characteristic.
 func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
 	t := threshold(s.Ladder(), level)
@@ -37,8 +36,8 @@ func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 	}, DualCellsBetween)
 }
 
-// complement sets a row to the voxels that are not in a row of the image, which
-// begins at bit 1, with one on either side; nil stands for a row of padding.
+// complement sets a row to the complement of an image row, shifted to begin at bit 1, with one
+// padding voxel on either side. nil means a row of padding.
 func (s *PlaneSet) complement(y int64, inside []uint64) {
 	row := s.Row(y)
 	var last uint64
@@ -55,18 +54,18 @@ func (s *PlaneSet) complement(y int64, inside []uint64) {
 	}
 }
 
-// DualCellsBetween counts the cells that start at the vertices of the lower of two
-// planes, with the signs of their dimensions.
+// DualCellsBetween counts the cells that start at the vertices of the lower of two planes, with the
+// signs of their dimensions.
 func DualCellsBetween(below, above *PlaneSet) int64 {
 	chi := 0
 	for y := range below.h {
 		b0, b1, a0, a1 := below.Row(y), below.Row(y+1), above.Row(y), above.Row(y+1)
 		b1, a0, a1 = b1[:len(b0)], a0[:len(b0)], a1[:len(b0)]
-		var x, xy, xz, xyz uint64 // the words after: of the vertices and what spans y and z from them
+		var x, xy, xz, xyz uint64 // the following words: of the vertices, and of the cells that span y and z
 		for i := len(b0) - 1; i >= 0; i-- {
 			vertex := b0[i]
 			edgeY, edgeZ, squareYZ := b0[i]&b1[i], b0[i]&a0[i], b0[i]&b1[i]&a0[i]&a1[i]
-			// A cell that spans x, too, needs the vertices of the next bit.
+			// A cell that also spans x needs the vertices at the next bit.
 			edgeX, squareXY, squareXZ, cube := vertex&(vertex>>1|x<<63), edgeY&(edgeY>>1|xy<<63), edgeZ&(edgeZ>>1|xz<<63), squareYZ&(squareYZ>>1|xyz<<63)
 			chi += bits.OnesCount64(vertex) - bits.OnesCount64(edgeX) - bits.OnesCount64(edgeY) - bits.OnesCount64(edgeZ) +
 				bits.OnesCount64(squareXY) + bits.OnesCount64(squareXZ) + bits.OnesCount64(squareYZ) - bits.OnesCount64(cube)

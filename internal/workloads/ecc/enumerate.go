@@ -2,12 +2,13 @@ package ecc
 
 import "eccbench/internal/grid"
 
-// Enumerate counts every cell of the cubical complex of an image, each at the lowest
-// level of the voxels that contain it: the definition, cell by cell, of use for small
-// images only. On the grid of (2D+1) × (2H+1) × (2W+1) points, a cell is a point, its
-// dimension the number of its odd coordinates, and a voxel the point at odd coordinates; a
-// cell lies in the voxels at distance at most one along its even coordinates. It shares
-// nothing with any implementation: each value is looked up on the ladder by itself.
+// Enumerate computes the curve from the definition, cell by cell: each cell of the cubical complex
+// counts at the lowest level of the voxels that contain it. It is slow and meant for small images.
+//
+// Cells are the points of a grid of (2D+1) × (2H+1) × (2W+1). The dimension of a cell is its number
+// of odd coordinates; a voxel has three. A cell is a face of the voxels at distance at most one
+// along its even coordinates. Enumerate shares no code with any implementation, not even the
+// conversion to levels.
 func Enumerate(f *grid.Field) VCEC {
 	d, h, w := int(f.Shape().D), int(f.Shape().H), int(f.Shape().W)
 	levels := make([]int64, 0, f.Shape().Voxels())
@@ -17,7 +18,7 @@ func Enumerate(f *grid.Field) VCEC {
 	changes := make([]int64, f.Ladder().Len())
 	deep := 2 * d
 	if d == 1 {
-		deep = 0 // a 2D image, whose cells have no third coordinate
+		deep = 0 // a 2D image has no third coordinate
 	}
 	for z := range deep + 1 {
 		for y := range 2*h + 1 {

@@ -14,20 +14,19 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// FingerprintLaw is the name of the law that an answer has the fingerprint of its image.
+// FingerprintLaw names the law that the fingerprint of an answer equals that of its image.
 const FingerprintLaw = "fingerprint"
 
-// An Eye takes fingerprints by something else than the processor's cores, which bring it the
-// image.
+// A Witness computes fingerprints on a device other than the CPU's cores, which send it the image.
 type Witness interface {
-	// Work estimates the time that Of takes, rather more than less, and reports whether it can.
+	// Work estimates the time of Of, rather high, and reports whether Of supports the input.
 	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
 	Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
 }
 
-// Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
-// weights, and as many functions of them as the ladder needs, computed on so many cores, or by
-// an eye that is quicker.
+// Fingerprinted is the law that the fingerprint of an answer equals that of its image. The key
+// selects the weights; the ladder determines the number of weight functions. It runs on the given
+// number of threads, or on one of eyes if that is faster.
 func Fingerprinted(k fingerprint.Key, threads int, eyes ...Witness) law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + k.String(), Drawn: true, Independent: true,
@@ -41,8 +40,8 @@ func Fingerprinted(k fingerprint.Key, threads int, eyes ...Witness) law {
 	}
 }
 
-// quickest is the eye that sees an image sooner than so many cores do, nil for none, and the
-// time that it takes or they take.
+// quickest returns the witness that is faster than the CPU's threads, or nil, and its time or that
+// of the threads.
 func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (best Witness, work time.Duration) {
 	work = fingerprint.Work(in, k, threads)
 	for _, e := range eyes {
@@ -53,9 +52,9 @@ func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (b
 	return best, work
 }
 
-// HoldToFingerprint is nil where an answer has the fingerprint of its image, with a key's
-// weights and as many functions of them as the ladder needs, computed on so many cores, or by
-// an eye that is quicker; else a level whose change is wrong, where that can be found soon.
+// HoldToFingerprint compares the fingerprint of an answer with that of its image, as Fingerprinted
+// describes. If they differ, it also searches for a wrong level, provided that this takes little
+// time.
 func HoldToFingerprint(
 	in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness,
 ) (*verify.Diff, error) {
@@ -72,7 +71,7 @@ func HoldToFingerprint(
 	if d == nil || err != nil {
 		return nil, err
 	}
-	// A search for a level takes as many fingerprints as its index has bits.
+	// A binary search needs one fingerprint per bit of the level index.
 	if k.Convention() == (Convention{}) && fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
 		found, err := locate(in, out, k)
 		if err != nil {
@@ -86,7 +85,7 @@ func HoldToFingerprint(
 	return d, nil
 }
 
-// look takes the fingerprint of an image. What an eye fails at the cores do.
+// look computes the fingerprint of an image. If the faster device fails, the cores compute it.
 func look(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (fingerprint.Sum, error) {
 	if e, _ := quickest(in, k, threads, eyes); e != nil {
 		if sum, err := e.Of(in, k, threads); err == nil {
@@ -105,7 +104,7 @@ func checkSum(want fingerprint.Sum, out VCEC, levels int64, k fingerprint.Key, t
 	return UnlikeSums(want, got, k), nil
 }
 
-// UnlikeSums is nil where a curve has the fingerprint of its image.
+// UnlikeSums returns nil if two fingerprints are equal, else their difference.
 func UnlikeSums(want, got fingerprint.Sum, k fingerprint.Key) *verify.Diff {
 	if want.Equal(got) {
 		return nil
@@ -113,7 +112,7 @@ func UnlikeSums(want, got fingerprint.Sum, k fingerprint.Key) *verify.Diff {
 	return &verify.Diff{Where: FingerprintLaw, Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}
 }
 
-// misplaced is where the steps of an answer are not in order among so many levels.
+// misplaced returns the first step of an answer that is out of order or not on the ladder.
 func misplaced(out VCEC, levels int64) *verify.Diff {
 	for i, s := range out {
 		at := func(want string) *verify.Diff {
@@ -129,7 +128,7 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 	return nil
 }
 
-// SumOf is the sum of a curve or of some steps of one on so many levels, on so many cores.
+// SumOf computes the fingerprint of a curve, or of some of its steps, on several threads.
 func SumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
 	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
@@ -145,14 +144,14 @@ func SumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.
 	return sums[0], nil
 }
 
-// longestSearch is about how long the search for a wrong level may take.
+// longestSearch limits the estimated time of a search for a wrong level.
 const longestSearch = 30 * time.Second
 
-// locate finds a level whose change is wrong by the fingerprints of the image without its
-// higher voxels, and says what the definition has there.
+// locate finds a level whose change is wrong, and reports its change by the definition. It compares
+// fingerprints of the parts below a level, in a binary search.
 func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
-	agree, differ := int64(0), levels // of the changes below these levels
+	agree, differ := int64(0), levels // levels below which the changes agree, or differ
 	for differ-agree > 1 {
 		top := agree + (differ-agree)/2
 		want, err := fingerprint.Below(in, k, top, runtime.GOMAXPROCS(0))
@@ -179,7 +178,7 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 	}
 	change := out.At(agree) - out.At(agree-1)
 	if chi-before == change {
-		return nil, nil // the definition does not say so
+		return nil, nil // the definition confirms this change
 	}
 	return atLevel(in, agree, "a change of %+d", chi-before, change), nil
 }

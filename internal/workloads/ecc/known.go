@@ -7,10 +7,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Known is the VCEC that follows from an input's name: the solids, whose
-// topology is known, against a background that fills the box; the lattices,
-// whose cells can be counted; and images whose sublevel sets are all
-// contractible. Seeded, rolled and repeated inputs have none.
+// Known returns the VCEC that follows from an input's name (a closed form). It covers solids of
+// known topology in a box that the background fills, lattices whose cells can be counted, and
+// images whose sublevel sets are all contractible. Seeded, rolled and repeated inputs have none.
 func Known(name string, in grid.Source) (VCEC, bool) {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.Get("roll")+n.Get("repeat") != "" && n.Generator != "constant" {
@@ -44,18 +43,16 @@ func Known(name string, in grid.Source) (VCEC, bool) {
 	return nil, false
 }
 
-// solid is the VCEC of a set with Euler characteristic chi at level 0 in a box
-// that level 1 fills.
+// solid is the VCEC of a set of Euler characteristic chi at level 0, in a box that level 1 fills.
 func solid(chi int64) VCEC { return FromDense([]int64{chi, 1 - chi}) }
 
 func half(n int64) int64 { return (n + 1) / 2 }
 
-// checkerboard is the Euler characteristic of the voxels with an even sum of
-// coordinates. Any cell inside the box lies in two adjacent voxels, one of them
-// even, so the box (χ = 1) lacks only the odd voxels and those of their squares,
-// edges and corners that lie in no other voxel.
+// checkerboard returns the Euler characteristic of the voxels with an even sum of coordinates. Any
+// cell inside the box belongs to two adjacent voxels, one of them even. So the set is the full box
+// (χ = 1) minus the odd voxels, and minus their squares, edges and corners that no other voxel has.
 func checkerboard(s grid.Shape) int64 {
-	odd := func(a, b, c, at int64) int64 { // odd voxels of an a×b×c grid whose origin has the parity of at
+	odd := func(a, b, c, at int64) int64 { // number of odd voxels in an a×b×c grid whose origin has the parity of at
 		n := a * b * c
 		if at%2 == 0 {
 			return n / 2
@@ -64,8 +61,8 @@ func checkerboard(s grid.Shape) int64 {
 	}
 	sizes := [3]int64{s.D, s.H, s.W}
 	missing := -odd(s.D, s.H, s.W, 0)
-	// Each side of the box, each of its edges and each corner: fix one, two or
-	// three axes at either end; the sign is that of the dimension left.
+	// For each side, edge and corner of the box, fix one, two or three axes at either end. The sign
+	// is that of the remaining dimension.
 	for mask := 1; mask < 8; mask++ {
 		for end := range 8 {
 			if end&^mask != 0 {

@@ -18,9 +18,13 @@ type (
 	ask = verify.Ask[grid.Source, VCEC]
 )
 
-// Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
-// drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and
-// cutting leave unchanged, and what other ways to the curve answer. Cheap ones come first.
+// Laws lists the relations that the VCEC of every image satisfies, cheap ones first:
+//
+//   - the fingerprint with a random key
+//   - the definition at sampled levels, duality, and the enumeration of all cells
+//   - additivity under cutting
+//   - invariance under flips, axis swaps and relabelling
+//   - agreement with other ways to the curve
 func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
 	laws := []law{
@@ -45,24 +49,23 @@ func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
 	return laws
 }
 
-// ofSome are laws of what only some implementations answer.
+// ofSome names the laws that need an ability of some implementations only.
 var ofSome = []string{"each float32 a level", "sum of pieces by one job", "pieces joined by one job"}
 
-// counting estimates the time to count the cells of so many sublevel sets: 5 ns
-// for each voxel, level and core; one of an AMD EPYC takes 1 to count a voxel and 3
-// to make it.
+// counting estimates the time to count the cells of sublevel sets: 5 ns per voxel, level and core.
+// A core of an AMD EPYC needs 1 ns to count a voxel and 3 ns to generate it.
 func counting(levels int) func(grid.Source) time.Duration { return viewing(5 * levels) }
 
-// viewing is so many nanoseconds for each voxel and core: what it takes to show an image
-// otherwise than it is, or to search for its values on another ladder.
+// viewing estimates a time of ns nanoseconds per voxel and core: to read a view of an image, or to
+// search for its values on another ladder.
 func viewing(ns int) func(grid.Source) time.Duration {
 	return func(s grid.Source) time.Duration {
 		return time.Duration(s.Shape().Voxels()*int64(ns)/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 	}
 }
 
-// TotalOf is what the changes of an image without a mask sum to, and why: χ of all voxels
-// together, a box, or a box whose opposite sides meet along some axes, which is a ring.
+// TotalOf returns the sum of all changes of an unmasked image, and the reason. It is χ of the full
+// box: 1, or 0 if an axis is periodic.
 func TotalOf(c Convention) (chi int64, why string) {
 	if c.Periodic != (grid.Axes{}) {
 		return 0, "a full box that is closed to a ring has as many cells of either sign"
@@ -82,7 +85,7 @@ func sumsOf(c Convention) law {
 	}}
 }
 
-// UnlikeTotal is nil where changes sum to TotalOf.
+// UnlikeTotal returns nil if a sum of changes equals TotalOf.
 func UnlikeTotal(c Convention, sum int64) *verify.Diff {
 	chi, why := TotalOf(c)
 	if sum == chi {
@@ -91,8 +94,8 @@ func UnlikeTotal(c Convention, sum int64) *verify.Diff {
 	return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprintf("%d (%s)", chi, why), Got: fmt.Sprint(sum)}
 }
 
-// sampled draws levels to look at, the same ones every time for one image: in
-// turn any level of the ladder and a level at which the answer has a step.
+// sampled chooses levels to examine, always the same for the same image and answer. It alternates
+// between any level of the ladder and levels at which the answer has a step.
 func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%v %v %s %d", in.Shape(), in.Type(), in.Ladder().Key(), len(out))
@@ -107,18 +110,19 @@ func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 	return levels
 }
 
-// mostListed bounds the levels of images whose cells are listed.
+// mostListed is the largest number of levels for enumerated.
 const mostListed = 1 << 17
 
-// mostEnumerated is as many voxels as images have of which all cells are listed.
+// mostEnumerated is the largest number of voxels for enumerated.
 const mostEnumerated = 1 << 12
 
 func enumerating(s grid.Source) time.Duration {
-	const each = 500 * time.Nanosecond // voxel, with eight cells of its own
+	const each = 500 * time.Nanosecond // per voxel, which has eight cells of its own
 	return time.Duration(min(s.Shape().Voxels(), mostEnumerated)) * each
 }
 
-// enumerated lists all cells of a small image in memory, whose voxels are all on levels or below.
+// enumerated compares the answer with Enumerate, for a small image in memory without values above
+// the last level.
 func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	f, ok := in.(*grid.Field)
 	n := in.Ladder().Len()
@@ -131,10 +135,10 @@ func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	return first(in, Enumerate(f), out), nil
 }
 
-// unheld is an image that is read, wherever it is.
+// unheld hides that an image is in memory, so that it is read by slabs.
 type unheld struct{ grid.Source }
 
-// readFrom is what a law says where it has to read the image, as that of a file.
+// readFrom applies a law to an image that it must read by slabs, as from a file.
 func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
 	return func(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 		return check(unheld{in}, out, answer)
@@ -168,7 +172,7 @@ func duality(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// cut checks χ(A) + χ(B) − χ(A∩B) = χ for two parts that share one slice.
+// cut checks χ(A) + χ(B) − χ(A∩B) = χ for two slabs that share one slice.
 func cut(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	n := in.Shape().Slices()
 	if n < 3 {
@@ -211,10 +215,10 @@ func flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	}
 }
 
-// largestTransposed is the size in bytes of the largest 2D image that transposed swaps.
+// largestTransposed is the largest 2D image that transposed swaps, in bytes.
 const largestTransposed = 1 << 30
 
-// transposing is the memory of transposed.
+// transposing returns the memory that transposed allocates.
 func transposing(s grid.Source) int64 {
 	if s.Shape().D > 1 {
 		return 0
@@ -222,8 +226,8 @@ func transposing(s grid.Source) int64 {
 	return min(grid.TotalBytes(s), largestTransposed)
 }
 
-// transposed swaps the fastest axes. A 2D image is swapped whole in memory, and
-// not at all when it is larger than largestTransposed.
+// transposed swaps the fastest axes. It loads a 2D image into memory, and does not apply to larger
+// ones than largestTransposed.
 func transposed(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
 		return grid.Transpose(s), nil

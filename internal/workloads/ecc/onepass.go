@@ -14,44 +14,45 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// InOnePass is the question in a convention of an image that is read once, in order, and
-// need not fit in memory: each slab is counted by the implementation and looked at by the
-// fingerprint while the next ones are read. Implementations whose jobs are no Adders count each
-// slab as an image. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
+// InOnePass returns the workload for an image that is read once, in order, and need not fit in
+// memory. The implementation and the fingerprint process each slab while the next ones are read. If
+// the implementation's jobs are no Adders, each slab is counted as an image. It is for a single
+// answer. Slabs have slabSlices slices; 0 selects a suitable number.
 func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
 	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1)})
 	w.Policy = policyIn(c, p.law())
 	return w
 }
 
-// InShare is the question of what some slices of an image add to its curve, as pieces of
-// grid.EachPiece, and what gives their fingerprint when it was answered. The answers of the
-// shares that an image is cut into add up to its curve, and their fingerprints, by one key, to
-// that of the image. An answer is held to its own.
+// InShare returns the workload for a shard of an image, the slices of, as pieces of grid.EachPiece.
+// It also returns a function for the fingerprint of the shard after the answer. The answers of all
+// shards add up to the curve of the image, and their fingerprints (with the same key) add up to its
+// fingerprint. Each answer is checked against its own fingerprint.
 func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key, by Beside) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
 	w, p := passing(w, c, pass{of: &of, key: key, beside: by})
 	w.Policy = verify.Policy[grid.Source, VCEC]{Agree: first, Laws: []law{p.law()}}
 	return w, func() fingerprint.Sum { return p.sum }
 }
 
-// Beside is what else is done with the pieces of a share; either may be nil.
+// A Beside lists further work on the pieces of a shard. Either function may be nil.
 type Beside struct {
-	// See is called with each of them.
+	// See is called for each piece.
 	See func(piece *grid.Field, times int64) error
-	// Spill is given the steps of about so many voxels at a time, held to their fingerprint, where
-	// those of all need not fit in memory. The answer is what was not spilled.
+	// Spill receives the steps of about Voxels voxels at a time, after their fingerprint was
+	// checked. It is for curves that do not fit in memory. The final answer then lacks the spilled
+	// steps.
 	Spill  func(VCEC) error
 	Voxels int64
 }
 
-// SpilledVoxels are as many as a spill is worth: those that all change something at a level of
-// their own take some hundred megabytes.
+// SpilledVoxels is the usual size of a spill. If every voxel changes a level of its own, the steps
+// take some hundred megabytes.
 const SpilledVoxels = 1 << 23
 
-// fewestSpilled are the slices of a piece where they are large.
+// fewestSpilled is the least number of slices of a piece with spills.
 const fewestSpilled = 2
 
-// passing is a workload whose implementations count what they read.
+// passing returns the workload with implementations that read the image in one pass.
 func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.Workload[grid.Source, VCEC], *pass) {
 	p := &of
 	p.in = c
@@ -64,28 +65,29 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 	return w, p
 }
 
-// A Joining implementation has jobs that are Joiners.
+// A Joining implementation has jobs that implement Joiner.
 type Joining interface{ Joins() }
 
-// A Joiner is an Adder of 3D images that counts what a piece adds to the one before, for less than
-// both images. What it has counted of a piece with More is complete when that was added.
+// A Joiner is an Adder of 3D images that counts only the contribution of a piece after the previous
+// one, which costs less than counting both. The count of a piece with More is complete after the
+// next piece.
 type Joiner interface {
 	AddJoined(grid.Piece) error
 }
 
-// A pass is what one reading of an image tells beside its curve.
+// A pass is the state of one reading of an image, in addition to its curve.
 type pass struct {
 	in     Convention
-	of     *grid.Span // nil for the whole
-	slices int64      // of a slab
+	of     *grid.Span // nil for the whole image
+	slices int64      // per slab
 	key    fingerprint.Key
-	sum    fingerprint.Sum // nil before
+	sum    fingerprint.Sum // nil before the pass
 	beside Beside
-	wrong  *verify.Diff    // the first spill that did not have its fingerprint
-	held   fingerprint.Sum // of what was spilled
+	wrong  *verify.Diff    // of the first spill with a wrong fingerprint
+	held   fingerprint.Sum // fingerprint of the spilled steps
 }
 
-// span is the slices that are asked for.
+// span returns the slices of the pass.
 func (p *pass) span(in grid.Source) grid.Span {
 	if p.of != nil {
 		return *p.of
@@ -93,7 +95,7 @@ func (p *pass) span(in grid.Source) grid.Span {
 	return grid.Whole(in)
 }
 
-// law is that an answer has the fingerprint of what was read.
+// law is the law that an answer has the fingerprint of the image that was read.
 func (p *pass) law() law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + p.key.String(), Drawn: true, Independent: true,
@@ -101,7 +103,7 @@ func (p *pass) law() law {
 	}
 }
 
-// hold is nil where an answer has the fingerprint of the image that was read.
+// hold returns nil if an answer, together with its spills, has the fingerprint of the image.
 func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 	if p.sum == nil {
 		return nil, errors.New("the image was not read")
@@ -123,21 +125,21 @@ func (p *pass) checkSum(in grid.Source, want fingerprint.Sum, out VCEC) (*verify
 	return checkSum(want, out, levels, p.keyFor(in, p.in), runtime.GOMAXPROCS(0))
 }
 
-// keyFor is the key for an image, or for its slabs in a convention of theirs.
+// keyFor returns the key for an image or its slabs, in a convention.
 func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
 	return p.key.In(c).For(in.Ladder().Len())
 }
 
-// A passer counts an image piece by piece.
+// A passer is an implementation that counts an image piece by piece.
 type passer struct {
 	viewer
 	*pass
 	joins bool
 }
 
-// Setup makes the weights. The implementation is bound to pieces as they come.
+// Setup prepares the weights. Do binds the implementation to the first piece.
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	// How the last slice and the first meet is for EachPiece.
+	// EachPiece handles a periodic slice axis, so pieces are not periodic along it.
 	within := p.pass.in.WithinSlices(in.Shape())
 	j := &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
@@ -153,8 +155,8 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 type passJob struct {
 	pass  *pass
 	count viewer
-	// cached says that pieces, and views of them, are counted out of a cache, and joins that a piece is joined to
-	// what was counted before.
+	// cached means that pieces are small enough to be counted from the cache. joins means that a
+	// piece is joined to the previous one.
 	cached, joins bool
 	look          *fingerprint.Prepared
 	in            grid.Source
@@ -214,7 +216,7 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	return err
 }
 
-// looked is the fingerprint of what was looked at, by whomever.
+// looked is a fingerprint that several goroutines add to.
 type looked struct {
 	sync.Mutex
 	fingerprint.Sum
@@ -226,10 +228,10 @@ func (l *looked) add(f fingerprint.Sum, times int64) {
 	l.Sum.Add(f, times)
 }
 
-// add counts a piece, looks at it, and has it seen, and takes off a slice that it shares. Where it returns no
-// error it may still be looking: rest waits for that.
+// add counts a piece, adds its fingerprint and calls See. It subtracts the shared slice. The
+// fingerprint may still be running when it returns; the function rest waits for it.
 func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func() error, err error) {
-	taken := !j.joins || p.Times != 1 // the shared slice is to be taken off
+	taken := !j.joins || p.Times != 1 // whether the shared slice must be subtracted
 	count := func() error { return adder(job).Add(p.Field, p.Times) }
 	of := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
 	if !taken {
@@ -247,7 +249,7 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func
 	if err != nil {
 		return nil, err
 	}
-	more := func() error { return nil } // of the shared slice
+	more := func() error { return nil } // the rest of the shared slice
 	if err = j.see(p.Field, p.Times); err == nil && p.Shared != nil {
 		if taken {
 			more, err = j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum)
@@ -261,9 +263,9 @@ func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func
 	return func() error { return cmp.Or(looks(), more()) }, nil
 }
 
-// countAndLook counts and looks, by so many threads on so many cores: at the same time where that takes no
-// more cores, and none of them waits for the others in between. It counts on the caller's goroutine, and
-// returns when it has counted: rest waits until it has looked, too, where there is no error.
+// countAndLook runs count on the calling goroutine and look. They run in parallel if the threads
+// use all cores anyway, and one after the other if that would take extra cores. It returns when
+// count is done; rest waits for look.
 func countAndLook(threads, cores int, count, look func() error) (rest func() error, err error) {
 	if threads == 1 || threads < cores {
 		if err := count(); err != nil {
@@ -282,7 +284,7 @@ func countAndLook(threads, cores int, count, look func() error) (rest func() err
 	}
 	counted := false
 	defer func() {
-		if !counted { // but an error, or a panic
+		if !counted { // after an error or a panic
 			err = cmp.Or(err, rest())
 		}
 	}()
@@ -291,7 +293,7 @@ func countAndLook(threads, cores int, count, look func() error) (rest func() err
 	return rest, err
 }
 
-// see has an image seen.
+// see calls See, if there is one.
 func (j *passJob) see(piece *grid.Field, times int64) error {
 	if j.pass.beside.See == nil {
 		return nil
@@ -299,8 +301,8 @@ func (j *passJob) see(piece *grid.Field, times int64) error {
 	return j.pass.beside.See(piece, times)
 }
 
-// spill hands on what a job has counted, of which sum is the fingerprint with that of what was
-// held to it before.
+// spill passes the steps since the last spill to Spill. sum is the fingerprint of all steps, held
+// that of the steps that were spilled before.
 func (j *passJob) spill(job bench.Job[VCEC], sum, held fingerprint.Sum) error {
 	out, err := job.Out()
 	if err != nil {

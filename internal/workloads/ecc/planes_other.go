@@ -2,7 +2,7 @@
 
 package ecc
 
-// assembled says that this program has vector instructions.
+// assembled means that this program contains vector instructions.
 const assembled = false
 
 func planesOf(string) planeKernel { return portablePlanes() }

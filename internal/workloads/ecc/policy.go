@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Policy says when a VCEC is right: closed forms, agreement of all nonzero
-// steps, and the laws, with eyes for the fingerprint.
+// Policy decides whether a VCEC is right: by closed forms, by comparing all nonzero steps, and by
+// the laws. eyes are devices for the fingerprint.
 func Policy(eyes ...Witness) verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first,
@@ -22,7 +22,7 @@ func Policy(eyes ...Witness) verify.Policy[grid.Source, VCEC] {
 	}
 }
 
-// weak says why an answer would not tell a right program from a wrong one.
+// weak returns a reason if a wrong program could easily give the answer, or "".
 func weak(in grid.Source, out VCEC) string {
 	if len(out) < 2 {
 		return fmt.Sprintf("the curve has %d steps, which a program that ignores its input could answer", len(out))
@@ -30,7 +30,7 @@ func weak(in grid.Source, out VCEC) string {
 	return ""
 }
 
-// first is the first level at which two answers differ, nil when they agree.
+// first returns the lowest level at which two answers differ, or nil if they agree.
 func first(in grid.Source, want, got VCEC) *verify.Diff {
 	for i := 0; i < len(want) || i < len(got); i++ {
 		switch {
@@ -66,8 +66,8 @@ func atLevel(in grid.Source, level int64, format string, want, got int64) *verif
 
 var errFound = errors.New("found")
 
-// neighbourhood shows the first voxel on a level with the voxels around it, as
-// levels; "." is outside the image.
+// neighbourhood shows the first voxel on a level and the voxels around it, as levels. "." is
+// outside the image.
 func neighbourhood(in grid.Source, level int64) string {
 	if !in.Ladder().Indexed() {
 		return "levels of float32 values are not shown"

@@ -7,7 +7,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Sampled is the lines of a curve at some values, distinct and ascending, in place of its own levels.
+// Sampled returns the curve at the given values, distinct and ascending, instead of at its own
+// levels.
 func (l Lines) Sampled(values []float64) (Lines, error) {
 	s := Lines{In: l.In, All: l.All}
 	ranks := make([]float32, len(values))

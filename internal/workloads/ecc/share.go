@@ -5,21 +5,21 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Cost is what a share of a curve takes, in bytes: an estimate, rather more than less.
+// A Cost is the cost of a shard of a curve in bytes, estimated rather high.
 type Cost struct{ Reads, Memory, Part int64 }
 
-// What a share takes beside its slabs: the program, a core's tiles and buffers, and of each
-// step, or of each change that no table adds up, its entries while they are sorted.
+// Memory of a shard in addition to its slabs: the program, the tiles and buffers of each core, and
+// the entries of each step, or of each change that no table sums, while they are sorted.
 const (
 	programBytes = 48 << 20
 	coreBytes    = 2 << 20
 	stepBytes    = 48
 	viewSlices   = 3
-	// partBytes is what a step of a part takes, at most, where changes are of few bytes.
+	// partBytes is an upper bound of a step in a part file, for changes of few bytes.
 	partBytes = 7
 )
 
-// ShareOf is the cost of InShare, by the implementation that counts every float32.
+// ShareOf estimates the cost of InShare with the implementation that supports every float32.
 func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	size, n := grid.SliceBytes(s), of.Len()
 	if n == 0 {
@@ -33,13 +33,13 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 		reads++
 	}
 	levels := s.Ladder().Len()
-	// A slice that is not the shard's own is read with those that are read together.
+	// The slice shared with the previous shard is read together with its whole step of slices.
 	cost := Cost{Reads: (n + (reads-n)*grid.Step(s)) * size, Memory: programBytes + int64(threads)*coreBytes + grid.PieceBytes(s, of) + grid.Held(s)}
-	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a voxel has eight cells in 3D
+	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a 3D voxel has eight cells
 	if s.Ladder().Indexed() {
 		k := fingerprint.Draw(1).For(levels)
 		cost.Memory += 8 * levels * int64(k.Functions()+threads+3)
-	} else { // of a voxel that changes anything there is one level
+	} else { // each voxel changes at most one level of its own
 		plane := s.Shape().SliceVoxels()
 		steps = reads * plane
 		cost.Memory += stepBytes * min(steps, max(SpilledVoxels, fewestSpilled*plane)+plane)
@@ -47,7 +47,7 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	if _, whole := s.(*grid.Field); whole {
 		cost.Memory += grid.TotalBytes(s)
 	}
-	if c != (Convention{}) { // a view of each piece is read, by each core three slices at least
+	if c != (Convention{}) { // views need the memory of a piece, and each core reads at least three slices of it
 		cost.Memory += grid.PieceBytes(s, of) + viewSlices*size*min(int64(threads), n+1)
 	}
 	cost.Part = partBytes*steps + 16*reads + s.Ladder().TableBytes() + 4096

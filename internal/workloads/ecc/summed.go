@@ -7,14 +7,14 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A summer is an implementation whose jobs add up, or are made to: one that counts images whole
-// counts each piece as an image in memory.
+// A summer makes an Adder of any implementation. If its jobs are no Adders, each piece is counted
+// as an image in memory.
 type summer struct {
 	bench.Implementation[grid.Source, VCEC]
-	of func(in grid.Source) grid.Span // the slices that are asked for
+	of func(in grid.Source) grid.Span // the requested slices
 }
 
-// summing is an implementation whose jobs add up.
+// summing returns an implementation whose jobs are Adders.
 func summing(impl bench.Implementation[grid.Source, VCEC], of func(in grid.Source) grid.Span) bench.Implementation[grid.Source, VCEC] {
 	s := summer{impl, of}
 	if _, ok := impl.(Gapped); ok {
@@ -23,12 +23,12 @@ func summing(impl bench.Implementation[grid.Source, VCEC], of func(in grid.Sourc
 	return s
 }
 
-// A gappedSummer is Gapped, too.
+// A gappedSummer is also Gapped.
 type gappedSummer struct{ summer }
 
 func (gappedSummer) Gapped() {}
 
-// CanDo asks one on a device for a piece, as the whole need not fit.
+// CanDo asks a device implementation about one piece, because the whole image need not fit.
 func (s summer) CanDo(in grid.Source, c bench.Conditions) error {
 	if s.About().Where == "cpu" {
 		return s.Implementation.CanDo(in, c)
@@ -38,7 +38,7 @@ func (s summer) CanDo(in grid.Source, c bench.Conditions) error {
 	return s.Implementation.CanDo(resized{in, in.Shape().WithSlices(min(n, in.Shape().Slices()))}, c)
 }
 
-// resized is of an image like another one, of another shape. Nobody reads it.
+// resized pretends that an image has another shape. Nothing reads it.
 type resized struct {
 	grid.Source
 	shape grid.Shape
@@ -60,8 +60,8 @@ func (s summer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	return &sumJob{impl: s.Implementation, c: c, bound: map[grid.Shape]boundJob{}}, nil
 }
 
-// A sumJob adds up what jobs say of several images. Those of one shape have one job, which is
-// bound to memory that they are read to in turn, so that a device allocates once.
+// A sumJob sums the answers of several images. Images of one shape share one job, which is bound to
+// memory that they are copied to in turn. So a device allocates once.
 type sumJob struct {
 	impl  bench.Implementation[grid.Source, VCEC]
 	c     bench.Conditions

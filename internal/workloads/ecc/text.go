@@ -16,28 +16,27 @@ import (
 // A Format is a way to write a curve.
 type Format string
 
-// The formats. Levels are written as the values they stand for.
+// The formats. Levels are written as their values.
 const (
 	CSV   Format = "csv"   // level,change,chi
-	JSON  Format = "json"  // the same with what is known of the image and of the answer
-	JSONL Format = "jsonl" // that in the first line, and a level in each line after it
-	NPY   Format = "npy"   // a structured array of NumPy: level, change, chi
-	Euler Format = "euler" // "value χ" for every level, as CHUNKYEuler writes .euler files
-	SoCG  Format = "socg"  // "value χ" where χ changes, as the SoCG 2022 code writes it
+	JSON  Format = "json"  // the same with the provenance
+	JSONL Format = "jsonl" // the provenance in the first line, then one line per level
+	NPY   Format = "npy"   // a structured NumPy array: level, change, chi
+	Euler Format = "euler" // "value χ" for every level, as in the .euler files of CHUNKYEuler
+	SoCG  Format = "socg"  // "value χ" where χ changes, as in the SoCG 2022 code
 )
 
 // Formats lists every format.
 func Formats() []Format { return []Format{CSV, JSON, JSONL, NPY, Euler, SoCG} }
 
-// A Line is one level of a curve as it is written.
+// A Line is one level of a written curve.
 type Line struct {
-	Level  float32 // the value
+	Level  float32 // value of the level
 	Change int64
 	Chi    int64
 }
 
-// A Provenance is what is written with a curve: what it is of, in which convention, who
-// says so, and who confirmed it.
+// A Provenance is written with a curve: input, convention, implementation, and witness.
 type Provenance struct {
 	Input          string `json:"input"`
 	Shape          string `json:"shape"`
@@ -46,20 +45,20 @@ type Provenance struct {
 	Construction   string `json:"construction"`
 	Filtration     string `json:"filtration"`
 	Periodic       string `json:"periodic,omitempty"` // axes
-	Mask           string `json:"mask,omitempty"`     // the image that says which voxels count
+	Mask           string `json:"mask,omitempty"`     // the mask image
 	Missing        string `json:"missing,omitempty"`  // grid.Missing
-	Slices         int    `json:"slices,omitempty"`   // each of which has a curve by itself
+	Slices         int    `json:"slices,omitempty"`   // number of slices, if each has its own curve
 	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`
 	Witness        string `json:"witness"`
-	// Evidence is the witness with numbers that were drawn for it, such as a key. It is no part of a
-	// result, so that the same command writes the same bytes.
+	// Evidence is the witness with its random numbers, such as a key. It is not part of a result,
+	// so that the same command writes the same bytes.
 	Evidence string `json:"-"`
 }
 
-// WriteEvidence writes the provenance by itself, with its evidence, as JSON.
+// WriteEvidence writes the provenance and its evidence as JSON.
 func (p Provenance) WriteEvidence(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -88,32 +87,32 @@ func Describe(input string, in grid.Source, c Convention) Provenance {
 	return p
 }
 
-// Lines are the levels of a curve in the order in which its sets grow, from the first level
-// on, or from the last where they are superlevel sets: those with a change, or all.
+// Lines are the levels of a curve in the order in which its sets grow: ascending for sublevel sets,
+// descending for superlevel sets. Either all levels are listed, or only those with a change.
 type Lines struct {
 	Curve  VCEC
 	Ladder grid.Ladder
-	Labels *grid.Labels // of what the ladder's values stand for; nil for themselves
+	Labels *grid.Labels // original values of the ladder's values, or nil
 	In     Convention
 	All    bool
-	slice  string // that it is of, "" for the whole image
-	// What Within leaves out: so many lines before those that are written, and after them.
+	slice  string // index of the slice, or "" for the whole image
+	// Number of lines that Within cuts off, at the start and at the end.
 	before, after int64
 	chi           int64 // before the first step of Curve
 }
 
-// After is the lines that follow steps whose changes sum to chi, which Curve does not have.
+// After returns lines that continue a curve: chi is the sum of the earlier changes.
 func (l Lines) After(chi int64) Lines {
 	l.chi = chi
 	return l
 }
 
-// LinesOf are the lines of an image's curve in a convention.
+// LinesOf returns the lines of an image's curve in a convention.
 func LinesOf(in grid.Source, v VCEC, c Convention, all bool) Lines {
 	return Lines{Curve: v, Ladder: in.Ladder(), Labels: grid.LabelsOf(in), In: c, All: all}
 }
 
-// step is step i of the curve in that order, and place where a level comes in it.
+// step returns step i of the curve in line order, and place the position of a level.
 func (l Lines) step(i int) Step {
 	if l.In.Superlevel {
 		i = len(l.Curve) - 1 - i
@@ -128,15 +127,15 @@ func (l Lines) place(level int64) int64 {
 	return level
 }
 
-// A stretch is lines lo ≤ i < hi, the first step of the curve that is not before them, and
-// χ before them.
+// A stretch is lines lo ≤ i < hi. at is the first step of the curve that is not before them, and
+// chi is χ before them.
 type stretch struct {
 	lo, hi int64
 	at     int
 	chi    int64
 }
 
-// end is the line after the last one.
+// end returns the index after the last line.
 func (l Lines) end() int64 {
 	if l.All {
 		return l.Ladder.Len() - l.after
@@ -144,13 +143,13 @@ func (l Lines) end() int64 {
 	return int64(len(l.Curve)) - l.after
 }
 
-// begin is the stretch of no lines before the first one.
+// begin returns the empty stretch before the first line.
 func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before, chi: l.chi} }
 
-// Len is how many lines there are.
+// Len returns the number of lines.
 func (l Lines) Len() int64 { return l.end() - l.before }
 
-// Within is those of the lines whose values are from lo to hi, with χ as it is.
+// Within restricts the lines to values from lo to hi. χ stays that of the whole curve.
 func (l Lines) Within(lo, hi grid.Number) Lines {
 	n := int(l.end())
 	compare := func(i int, to grid.Number) int {
@@ -170,7 +169,7 @@ func (l Lines) Within(lo, hi grid.Number) Lines {
 	return l
 }
 
-// each calls f with the lines of a stretch.
+// each calls f for each line of a stretch.
 func (l Lines) each(s stretch, f func(Line)) {
 	for i := s.lo; i < s.hi; i++ {
 		level, change := l.place(i), int64(0)
@@ -186,7 +185,7 @@ func (l Lines) each(s stretch, f func(Line)) {
 	}
 }
 
-// next is the stretch of so many lines after another.
+// next returns the stretch of n lines after another one.
 func (l Lines) next(s stretch, n int64) stretch {
 	t := stretch{s.hi, min(s.hi+n, l.end()), s.at, s.chi}
 	for t.at < len(l.Curve) && (l.All && l.place(l.step(t.at).Level) < t.lo || !l.All && int64(t.at) < t.lo) {
@@ -196,14 +195,14 @@ func (l Lines) next(s stretch, n int64) stretch {
 	return t
 }
 
-// Each calls f with the lines in order.
+// Each calls f for each line, in order.
 func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.Len()), f) }
 
-// Value is about what a line's level stands for.
+// Value returns the original value of a line's level, rounded to float64.
 func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 
-// At is χ of the set at a value, which need not be a level, or of lines that come After
-// others, what they add to it.
+// At returns χ of the set at a value, which need not be a level. For lines that continue a curve
+// (After), it returns their contribution.
 func (l Lines) At(value grid.Number) (chi int64) {
 	n := sort.Search(len(l.Curve), func(i int) bool { return l.isBeyond(i, value) })
 	for i := range n {
@@ -212,19 +211,19 @@ func (l Lines) At(value grid.Number) (chi int64) {
 	return chi
 }
 
-// isBeyond reports whether step i is not yet part of the set at a value.
+// isBeyond reports whether step i is outside the set at a value.
 func (l Lines) isBeyond(i int, value grid.Number) bool {
 	c := l.Labels.Compare(l.Ladder.Value(l.step(i).Level), value)
 	return c > 0 && !l.In.Superlevel || c < 0 && l.In.Superlevel
 }
 
-// value writes what a level stands for in the fewest digits that read back as the same.
+// value appends the original value of a level, with the fewest digits that read back exactly.
 func (l Lines) value(b []byte, level float32) []byte { return l.Labels.Append(b, level) }
 
-// stretchLines is how many lines are formatted at a time.
+// stretchLines is the number of lines that are formatted together.
 const stretchLines = 1 << 14
 
-// write writes all lines, which put appends to bytes, formatted on all cores.
+// write writes all lines, formatted by put on all cores.
 func (l Lines) write(w io.Writer, put func([]byte, Line) []byte) error {
 	return l.writeAfter(l.begin(), w, put)
 }
@@ -275,18 +274,18 @@ func (l Lines) writeAfter(s stretch, w io.Writer, put func([]byte, Line) []byte)
 	return err
 }
 
-// Chunks are lines in order, some at a time, for a curve that need not be held whole: all
-// alike but for their steps, and each After those before it.
+// Chunks yields the lines of a curve in order, some at a time, so that the curve need not fit in
+// memory. Chunks differ only in their steps, and each continues the previous one (After).
 type Chunks = iter.Seq2[Lines, error]
 
-// Write writes a curve, with where it comes from where the format has room for that and
-// header is asked for. The format euler has every level.
+// Write writes a curve. If header is set, it writes the provenance too, in formats that have room
+// for it. The format euler always lists every level.
 func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) error {
 	l.All = l.All || format == Euler
 	return WriteChunks(w, format, p, header, l.Len(), func(yield func(Lines, error) bool) { yield(l, nil) })
 }
 
-// WriteChunks is Write of a curve of so many lines, one chunk of them at least.
+// WriteChunks writes a curve in chunks, at least one. lines is the total number of lines.
 func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines int64, chunks Chunks) error {
 	var err error
 	switch {
@@ -348,8 +347,8 @@ func (l Lines) writeCSV(w io.Writer) error {
 	})
 }
 
-// WriteSlices writes the curves of the slices of an image, as CSV or JSONL: lines that begin
-// with the index of their slice.
+// WriteSlices writes the curves of an image's slices as CSV or JSONL. Each line begins with the
+// index of its slice.
 func WriteSlices(w io.Writer, slices []Lines, format Format, p Provenance, header bool) error {
 	p.Slices = len(slices)
 	if header {
@@ -376,7 +375,7 @@ func WriteSlices(w io.Writer, slices []Lines, format Format, p Provenance, heade
 	return nil
 }
 
-// Comment is the provenance in one line.
+// Comment formats the provenance in one line.
 func (p Provenance) Comment() string {
 	voxels := ""
 	if p.Digest != "" {
@@ -399,7 +398,7 @@ func (p Provenance) Comment() string {
 		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
 }
 
-// writeHead writes an object up to its levels.
+// writeHead writes a JSON object up to its levels.
 func writeHead(w io.Writer, p Provenance) error {
 	head, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
@@ -410,7 +409,7 @@ func writeHead(w io.Writer, p Provenance) error {
 	return err
 }
 
-// writeJSON writes the levels of an object, one a line, the first ones or others.
+// writeJSON writes levels of the JSON object, one per line. begins means that they are the first.
 func (l Lines) writeJSON(w io.Writer, begins bool) error {
 	separator := ",\n  "
 	put := func(b []byte, x Line) []byte {
@@ -445,8 +444,8 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 	return append(b, '}')
 }
 
-// NPYHeader is that of a file of so many lines, in version 1.0 of the format (NEP 1): a level,
-// and columns of int64.
+// NPYHeader returns the header of an NPY file, version 1.0 (NEP 1), with the given number of lines.
+// Each has a level and int64 columns.
 func NPYHeader(labels *grid.Labels, lines int64, columns ...string) []byte {
 	fields := fmt.Sprintf("('level', '%s')", labels.Kind())
 	for _, name := range columns {
@@ -462,8 +461,8 @@ func NPYHeader(labels *grid.Labels, lines int64, columns ...string) []byte {
 	return append(b, text...)
 }
 
-// AppendLevel writes what a line's level stands for: little-endian, a float32, or the 8
-// bytes of a label.
+// AppendLevel appends the original value of a line's level in little-endian bytes: a float32, or
+// the 8 bytes of a label.
 func (l Lines) AppendLevel(b []byte, x Line) []byte { return l.Labels.AppendBytes(b, x.Level) }
 
 func (l Lines) appendNPY(b []byte, x Line) []byte {

@@ -1,7 +1,7 @@
-// Package ecc defines the question of the Euler characteristic curve of an image, in every
-// Convention: constructions T and V, sublevel and superlevel sets, masks and periodic axes. It has
-// the answer (VCEC and Curve), the definition, the closed forms, the laws, and the policy that
-// compares answers.
+// Package ecc defines the workload of the Euler characteristic curve, in every Convention:
+// constructions T and V, sublevel and superlevel sets, masks and periodic axes. It contains the
+// answer (VCEC and Curve), the definition, closed forms and laws, and the policy that checks
+// answers. The implementations are in impls; none of them is used here.
 package ecc
 
 import (
@@ -16,12 +16,11 @@ type Step struct {
 	Change int64 // never 0
 }
 
-// A VCEC is the vector of changes in the Euler characteristic (Wang et al.
-// 2022, section 2.3) in canonical form: its nonzero entries, ascending by
-// level. Two answers about one image agree when their VCECs are equal.
+// A VCEC is the vector of changes in the Euler characteristic (Wang et al. 2022, section 2.3) in
+// canonical form: its nonzero entries, ascending by level. Answers agree if their VCECs are equal.
 type VCEC []Step
 
-// FromDense takes the nonzero entries of a vector with one entry per level.
+// FromDense converts a vector with one change per level.
 func FromDense(changes []int64) VCEC {
 	n := 0
 	for _, c := range changes {
@@ -38,7 +37,7 @@ func FromDense(changes []int64) VCEC {
 	return v
 }
 
-// All yields each level that has a change, and the change.
+// All yields each level with a change, and the change.
 func (v VCEC) All() iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
 		for _, s := range v {
@@ -52,8 +51,8 @@ func (v VCEC) All() iter.Seq2[int64, int64] {
 // A Point is the Euler characteristic of the sublevel set at one level.
 type Point struct{ Level, Chi int64 }
 
-// Curve is the Euler characteristic curve at the levels where it changes: the
-// prefix sums of the VCEC.
+// Curve returns the Euler characteristic at each level where it changes: the prefix sums of the
+// VCEC.
 func (v VCEC) Curve() []Point {
 	points := make([]Point, len(v))
 	var chi int64
@@ -64,7 +63,7 @@ func (v VCEC) Curve() []Point {
 	return points
 }
 
-// At is the Euler characteristic of the sublevel set at a level.
+// At returns the Euler characteristic of the sublevel set at a level.
 func (v VCEC) At(level int64) int64 {
 	var chi int64
 	for _, s := range v {
@@ -76,7 +75,7 @@ func (v VCEC) At(level int64) int64 {
 	return chi
 }
 
-// Encode writes the VCEC as varints, the levels as differences.
+// Encode encodes the VCEC as varints, with differences of levels.
 func Encode(v VCEC) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(v)))
 	var last int64
@@ -88,7 +87,7 @@ func Encode(v VCEC) []byte {
 	return b
 }
 
-// Decode is the inverse of Encode.
+// Decode decodes a VCEC from Encode.
 func Decode(b []byte) (VCEC, error) {
 	malformed := errors.New("malformed VCEC")
 	n, k := binary.Uvarint(b)

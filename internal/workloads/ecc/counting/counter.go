@@ -10,9 +10,9 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A Counter is a kernel that adds the changes of an image to a table, with all
-// it needs on the device but the image. Kernels take a histogram's parameters
-// last (kernels/ecc/histogram.h) and a ladder's before them (kernels/ecc/voxel.h).
+// A Counter is a loaded kernel that adds the changes of an image to a table, with its buffers on
+// the device. Kernels take the ladder's parameters after their own (kernels/ecc/voxel.h), and the
+// histogram's parameters last (kernels/ecc/histogram.h).
 type Counter struct {
 	On     device.Device
 	Stream device.Stream
@@ -20,46 +20,45 @@ type Counter struct {
 	module     device.Module
 	function   device.Function
 	shape      device.Launch
-	copies     int32 // of a block's histogram
+	copies     int32 // number of copies of a block's histogram
 	ladder     *Ladder
-	total      device.Buffer      // int64 for each level; of a batch int32 for each level of each image
+	total      device.Buffer      // int64 per level; in a batch int32 per level and image
 	result     device.Pinned      // the same on the host
-	over       *resident.Handover // in place of both, where the kernel hands over
-	prepared   func() error       // the launch of a kernel that hands over, with its parameters
-	start, end device.Event       // nil unless they are asked for, or kept by over
+	over       *resident.Handover // replaces total and result if the kernel hands over
+	prepared   func() error       // launches a kernel that hands over
+	start, end device.Event       // nil unless the kernel is timed, or if over has them
 	*resident.Watch
 	launches int64
 	slowdown
 }
 
-// A Kernel says which kernel counts, and how much it has to do.
+// A Kernel describes the kernel that counts, and its input.
 type Kernel struct {
 	Module string                            // kernels/ecc/<Module>.cu
 	Method string                            // ecc_<Method>_<2d|3d>_<type>
-	PTX    func(name string) ([]byte, error) // of a source; nil means package kernels
+	PTX    func(name string) ([]byte, error) // returns the code of a source; nil means package kernels
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
-	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
+	Images int64 // of a batch, each with a table of int32; 0 for a single image with a table of int64
 
-	Others []string // kernels of the module that Run launches
+	Others []string // other kernels of the module, for Run
 
-	// Given says that the kernel has its table in memory that each launch is given, by CountIn.
+	// Given means that each launch passes the memory for the table: use CountIn.
 	Given bool
-	// HandsOver says that the kernel can hand its table over, and HandOver is called
-	// after Prepare, not Begin, Count and End.
+	// HandsOver means that the kernel itself copies its table to the host: use Prepare and HandOver
+	// instead of Begin, Count and End.
 	HandsOver bool
-	// Timed says that Elapsed or At is asked for. Without it no events are recorded,
-	// which would take microseconds of a call.
+	// Timed enables Elapsed and At. Otherwise no events are recorded, which would take microseconds
+	// of a call.
 	Timed bool
 
-	Threads  int64 // of a block; 0 for as many as suit the counters
-	Blocks   int64 // 0 for as many as run at once
-	Counters int64 // of a block, in shared memory; 0 for one for each level, or none where they do not fit
+	Threads  int64 // per block; 0 chooses a number that suits the counters
+	Blocks   int64 // 0 means the number that run at once
+	Counters int64 // per block, in shared memory; 0 means one per level, or none if they do not fit
 }
 
-// Open loads a kernel and prepares its tables. What has been made is freed when
-// something fails.
+// Open loads a kernel and prepares its tables. On an error it frees all that it allocated.
 func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	c = &Counter{On: d, Watch: resident.NewWatch(d)}
 	defer func() {
@@ -102,7 +101,7 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	return c, c.arrange(k)
 }
 
-// load loads of the kernel's module what will be launched.
+// load loads the kernels of the module that will be launched.
 func (k Kernel) load(d device.Device) (m device.Module, f device.Function, err error) {
 	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
 	names := append([]string{name}, k.Others...)
@@ -121,7 +120,7 @@ func (k Kernel) load(d device.Device) (m device.Module, f device.Function, err e
 	return m, f, err
 }
 
-// tables is the number of bytes of the changes.
+// tables returns the size of the changes in bytes.
 func (k Kernel) tables() int64 {
 	if k.Images > 0 {
 		return 4 * k.Ladder.Len() * k.Images
@@ -129,18 +128,18 @@ func (k Kernel) tables() int64 {
 	return 8 * k.Ladder.Len()
 }
 
-// Limits of a block's histogram.
+// Limits for a block's histogram.
 const (
-	manyCopies  = 32 << 10 // shared memory that copies may take together
-	smallBlock  = 256      // threads, while several blocks share a multiprocessor
-	largeBlock  = 1024     // threads of the only block there
-	mostVoxels  = 1 << 27  // of a block: an int32 holds 7 changes of each, with room
-	singleBlock = 96 << 10 // shared memory from which one block is alone
+	manyCopies  = 32 << 10 // shared memory for all copies together
+	smallBlock  = 256      // threads per block, if several blocks share a multiprocessor
+	largeBlock  = 1024     // threads per block, if it has a multiprocessor to itself
+	mostVoxels  = 1 << 27  // voxels per block: an int32 can count 7 changes of each, with a margin
+	singleBlock = 96 << 10 // shared memory above which a block has a multiprocessor to itself
 )
 
-// arrange chooses the blocks: as many as run at once, each with as many copies
-// of the levels in shared memory as fit a small share of it, one where one fits,
-// and none where the levels exceed what a block may have.
+// arrange chooses the number of blocks and of histogram copies. It launches the blocks that run at
+// once. Each has several copies of the levels in shared memory if they need little of it, one copy
+// if it fits, and otherwise none.
 func (c *Counter) arrange(k Kernel) error {
 	info := c.On.Info()
 	bytes, voxels := 4*k.Ladder.Len(), k.Shape.Voxels()*max(1, k.Images)
@@ -181,18 +180,17 @@ func (c *Counter) arrange(k Kernel) error {
 	return nil
 }
 
-// tooLarge is why a kernel cannot be launched (device.IsLaunchTooLarge).
+// tooLarge reports a kernel that cannot be launched (device.IsLaunchTooLarge).
 type tooLarge struct{ why string }
 
 func (t tooLarge) Error() string      { return t.why }
 func (tooLarge) LaunchTooLarge() bool { return true }
 
-// Start notes the time, where the kernel is timed; Begin clears the table, too. End
-// notes the time again and brings the table back. The work between them is added by
-// Count.
+// Start records the start time. Use Begin instead for kernels that add to the table, and Count
+// between Begin and End.
 func (c *Counter) Start() error { return c.record(c.start) }
 
-// record notes the time, where that is asked for.
+// record records an event if the kernel is timed.
 func (c *Counter) record(e device.Event) error {
 	if e == nil {
 		return nil
@@ -200,7 +198,7 @@ func (c *Counter) record(e device.Event) error {
 	return c.Stream.Record(e)
 }
 
-// Begin is Start for kernels that add to the table.
+// Begin records the start time and clears the table.
 func (c *Counter) Begin() error {
 	if err := c.Start(); err != nil {
 		return err
@@ -208,11 +206,11 @@ func (c *Counter) Begin() error {
 	return c.Stream.Fill32(c.total, 0, c.total.Bytes()/4, 0)
 }
 
-// Blocks is how many blocks Count launches.
+// Blocks returns the number of blocks of a launch by Count.
 func (c *Counter) Blocks() int64 { return c.shape.Grid.X }
 
-// Run launches another kernel of the module, one of Kernel.Others, in as many blocks as
-// Count, with the kernel's own parameters, the ladder's and a last one.
+// Run launches another kernel of the module, one of Kernel.Others, with as many blocks as Count.
+// Its parameters are image, the ladder's, and last.
 func (c *Counter) Run(kernel string, last any, image ...any) error {
 	f, err := c.module.Function(kernel)
 	if err != nil {
@@ -222,19 +220,19 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 	return c.Stream.Launch(f, device.Launch{Grid: c.shape.Grid, Block: c.shape.Block}, args...)
 }
 
-// Count launches the kernel on a stream, with the kernel's own parameters.
+// Count launches the kernel on a stream. image lists the kernel's own parameters.
 func (c *Counter) Count(s device.Stream, image ...any) error {
 	c.launches++
 	return c.launch(s, c.args(image)...)
 }
 
-// CountIn adds the kernel to a stream, with its own parameters and the memory that it has its
-// table in. It may be called from several goroutines at once.
+// CountIn launches the kernel on a stream with memory for its table. image lists the kernel's own
+// parameters. Several goroutines may call it concurrently.
 func (c *Counter) CountIn(s device.Stream, memory device.Buffer, image ...any) error {
 	return c.launch(s, append(append(image, c.ladder.args()...), memory, c.copies)...)
 }
 
-// args are all parameters of the kernel, given its own.
+// args returns all parameters of the kernel, given its own.
 func (c *Counter) args(image []any) []any {
 	total := c.total
 	if c.over != nil {
@@ -243,10 +241,10 @@ func (c *Counter) args(image []any) []any {
 	return append(append(image, c.ladder.args()...), total, c.copies)
 }
 
-// Launches is how many kernels Count has launched so far.
+// Launches returns the number of launches so far.
 func (c *Counter) Launches() int64 { return c.launches }
 
-// End waits for the table.
+// End records the end time, copies the table to the host and waits for it.
 func (c *Counter) End() error {
 	if err := c.record(c.end); err != nil {
 		return err
@@ -264,16 +262,16 @@ func (c *Counter) Prepare(image ...any) {
 	c.prepared = func() error { return c.launch(c.Stream, args...) }
 }
 
-// HandsOver reports whether HandOver is to be called.
+// HandsOver reports whether to call HandOver instead of Begin, Count and End.
 func (c *Counter) HandsOver() bool { return c.over != nil }
 
-// HandOver is Begin, Count and End by one launch.
+// HandOver does the work of Begin, Count and End in one launch.
 func (c *Counter) HandOver() error {
 	c.launches++
 	return c.over.Run(c.prepared)
 }
 
-// data is the table on the host.
+// data returns the table on the host.
 func (c *Counter) data() []byte {
 	if c.over != nil {
 		return c.over.Data()
@@ -281,17 +279,16 @@ func (c *Counter) data() []byte {
 	return c.result.Data()
 }
 
-// Bring adds the copy of the table to the host.
+// Bring enqueues the copy of the table to the host.
 func (c *Counter) Bring() error {
 	return c.Stream.Copy(c.result, 0, c.total, 0, c.total.Bytes())
 }
 
-// Changes are what End brought back, one for each level. They are overwritten by
-// the next End.
+// Changes returns the change of each level after End. The next End overwrites them.
 func (c *Counter) Changes() []int64 { return view[int64](c.data()) }
 
-// Tables are what End brought back of a batch: one change for each level of each
-// image. They are overwritten by the next End.
+// Tables returns the changes of a batch after End, by image and level. The next End overwrites
+// them.
 func (c *Counter) Tables() []int32 { return view[int32](c.data()) }
 
 // Poison overwrites the tables on the device and on the host.
@@ -305,12 +302,12 @@ func (c *Counter) Poison() {
 	for i := range tables {
 		tables[i] = poison
 	}
-	// A device that cannot be written to fails at the next call, with the reason.
+	// Ignore errors: a broken device fails at the next call, with the reason.
 	_ = c.Stream.Fill(c.total, 0, c.total.Bytes(), poison)
 	_ = c.Stream.Wait()
 }
 
-// Cool empties the device's second-level cache.
+// Cool flushes the device's L2 cache.
 func (c *Counter) Cool() error {
 	if err := c.On.FlushL2(c.Stream); err != nil {
 		return err
@@ -318,7 +315,7 @@ func (c *Counter) Cool() error {
 	return c.Stream.Wait()
 }
 
-// At is when the device reached an event, from Begin on.
+// At returns the time of an event, counted from Begin.
 func (c *Counter) At(e device.Event) (time.Duration, error) {
 	if c.start == nil {
 		return 0, resident.ErrUntimed
@@ -326,7 +323,7 @@ func (c *Counter) At(e device.Event) (time.Duration, error) {
 	return e.Since(c.start)
 }
 
-// Elapsed is the time from Begin to End on the device, or of a HandOver's launch.
+// Elapsed returns the time on the device from Begin to End, or of the launch by HandOver.
 func (c *Counter) Elapsed() (time.Duration, error) {
 	switch {
 	case c.over != nil:
@@ -337,7 +334,7 @@ func (c *Counter) Elapsed() (time.Duration, error) {
 	return c.end.Since(c.start)
 }
 
-// Close frees all that Open made.
+// Close frees all that Open allocated.
 func (c *Counter) Close() error {
 	errs := []error{c.Watch.Close()}
 	if c.Stream != nil {

@@ -1,5 +1,6 @@
-// Package counting has the shared parts of device implementations of the curve: the kernel with its
-// ladder, and its table of changes.
+// Package counting provides the shared parts of device implementations of the curve: a loaded
+// kernel with its ladder and its table of changes. impls/chunked, impls/tiled and the other device
+// implementations build on it.
 package counting
 
 import (
@@ -11,16 +12,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Ladder is a grid.Ladder as the kernels take it (kernels/ecc/voxel.h).
+// A Ladder contains the parameters of a grid.Ladder for kernels (kernels/ecc/voxel.h).
 type Ladder struct {
 	levels, least, affine int32
 	lo, inverse           float32
-	lut, values           device.Buffer // nil where the kernel needs none
+	lut, values           device.Buffer // nil if the kernel does not need it
 }
 
-// putLadder copies what a kernel may need of its ladder to the device: nothing for an
-// identity ladder; the level of each value for 8 and 16-bit types, the levels' values for
-// float32.
+// putLadder copies the ladder's tables to the device: none for an identity ladder, the level of
+// each value for other ladders of 8 and 16-bit types, and the levels' values for float32.
 func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error) {
 	t, l := kernel.Type, kernel.Ladder
 	k := &Ladder{levels: int32(l.Len())}
@@ -49,13 +49,13 @@ func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error)
 	n := int64(1) << (8 * t.Size())
 	k.lut, err = put(d, s, "levels of the values", n, func(lut []int32) {
 		of := l.OfPatterns(t)
-		least := int(k.least) & (len(of) - 1) // whose pattern is the first one's but for int16
+		least := int(k.least) & (len(of) - 1) // tables start at the least value; patterns start at 0
 		copy(lut[copy(lut, of[least:]):], of[:least])
 	})
 	return k, err
 }
 
-// put allocates n elements on the device and copies there what fill makes.
+// put allocates n elements on the device and copies the values from fill to it.
 func put[T float32 | int32](d device.Device, s device.Stream, name string, n int64, fill func([]T)) (device.Buffer, error) {
 	list := make([]T, n)
 	fill(list)
@@ -69,7 +69,7 @@ func put[T float32 | int32](d device.Device, s device.Stream, name string, n int
 	return b, nil
 }
 
-// bits views a list as bytes; devices and hosts are little-endian.
+// bits views a list as bytes. Devices and hosts are little-endian.
 func bits[T float32 | int32 | int64](list []T) []byte {
 	if len(list) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func bits[T float32 | int32 | int64](list []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))
 }
 
-// args are the ladder's parameters of a kernel, in order.
+// args returns the ladder's kernel parameters, in order.
 func (k *Ladder) args() []any {
 	pointer := func(b device.Buffer) any {
 		if b == nil {
@@ -98,7 +98,7 @@ func (k *Ladder) close() error {
 	return errors.Join(errs...)
 }
 
-// view is bytes of the host's as what a device wrote there; both are little-endian.
+// view interprets host bytes as elements that a device wrote. Both are little-endian.
 func view[T int32 | int64](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(T(0))))
 }

@@ -10,28 +10,27 @@ import (
 	"eccbench/internal/stats"
 )
 
-// A slowdown is planted for tests of the gate: after each launch the device
-// writes to memory that nobody reads, for a share of the time that the launch
-// takes with caches cold. It is no launch, allocates nothing on the host, and lies
-// between the events of the kernel scope; a kernel that hands its table over has told
-// the host before. A write takes a few microseconds however short it is: after a launch
-// of less than about 0.1 ms, more than a share of it.
+// A slowdown makes kernels slower by a known share, to test the gate. After each launch the device
+// writes to unused memory for a share of the launch's time with cold caches. The write is no
+// launch, allocates nothing on the host, and is between the events of scope kernel. A kernel that
+// hands over has signalled the host before the write. A write takes at least a few microseconds, so
+// launches below about 0.1 ms are slowed by more than the share.
 type slowdown struct {
 	scratch    device.Buffer // nil before the first launch
 	start, end device.Event
-	bytes      int64            // that are written after a launch
-	writes     [2]time.Duration // the quickest writes
+	bytes      int64            // size of the write after a launch
+	writes     [2]time.Duration // fastest time of each write size
 }
 
 const (
-	slowLooks = 8                      // writes of each kind that are timed
-	slowPairs = 24                     // launches alone and launches with a write that are timed, at most, each time
-	slowLong  = 100 * time.Millisecond // that they take together
-	slowTurns = 3                      // times that the write is adapted to what the one before took
-	slowTold  = time.Microsecond       // by which a write of all takes longer, if the clock is any good
+	slowLooks = 8                      // number of timed writes of each size
+	slowPairs = 24                     // maximum number of timed pairs (launch, launch with write) in each turn
+	slowLong  = 100 * time.Millisecond // maximum time of a turn
+	slowTurns = 3                      // number of times that the size of the write is adapted
+	slowTold  = time.Microsecond       // least difference between the two writes that a usable clock shows
 )
 
-// slowWrites are the writes that are timed, in bytes.
+// slowWrites are the sizes of the timed writes, in bytes.
 var slowWrites = [2]int64{4 << 10, 64 << 20}
 
 func (c *Counter) launch(s device.Stream, args ...any) error {
@@ -44,7 +43,7 @@ func (c *Counter) launch(s device.Stream, args ...any) error {
 	return c.slowdown.write(s, c.slowdown.bytes)
 }
 
-// write writes so many bytes.
+// write writes the given number of bytes.
 func (d *slowdown) write(s device.Stream, bytes int64) error {
 	for ; bytes > 0; bytes -= slowWrites[1] {
 		if err := s.Fill32(d.scratch, 0, min(bytes, slowWrites[1])/4, 0); err != nil {
@@ -54,13 +53,13 @@ func (d *slowdown) write(s device.Stream, bytes int64) error {
 	return nil
 }
 
-// adapt changes how much is written, a multiple of four bytes, by what the write in hand
-// was seen to add to launches: by as much as a byte more adds to a write, which is short
-// beside many a launch and so is timed without.
+// adapt changes the size of the write, a multiple of four bytes. It compares the time that the
+// write added to launches with the wanted share, and divides the difference by the time per byte. A
+// write may be too short to see within a launch, so the time per byte comes from writes alone.
 func (d *slowdown) adapt(alone, with time.Duration) {
 	more := d.writes[1] - d.writes[0]
 	if more < slowTold {
-		d.bytes = 0 // a clock that does not tell them apart
+		d.bytes = 0 // the clock cannot tell them apart
 		return
 	}
 	lacking := float64(alone)*slowShare - float64(with-alone)
@@ -68,9 +67,8 @@ func (d *slowdown) adapt(alone, with time.Duration) {
 	d.bytes = max(slowWrites[0], int64(bytes)) &^ 3
 }
 
-// look times the first launch again and again, alone and with a write behind it, which
-// it adapts: all of it in the first call, which is no sample unless it takes a second, so
-// that every sample is slowed.
+// look calibrates the write in the first call: it times launches alone and launches with a write.
+// The first call is no sample unless it takes a second, so every sample is slowed.
 func (c *Counter) look(s device.Stream, args []any) (err error) {
 	d := &c.slowdown
 	if d.scratch, err = c.On.Alloc("slowdown", slowWrites[1]); err != nil {
@@ -108,7 +106,7 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 		}
 	}
 	d.bytes = slowWrites[0]
-	empty := func() error { // the launch before has added to the table
+	empty := func() error { // the previous launch has added to the table
 		if c.total == nil {
 			return nil
 		}

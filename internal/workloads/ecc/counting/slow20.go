@@ -2,5 +2,5 @@
 
 package counting
 
-// slowShare is the share of a launch that the slowdown takes.
+// slowShare is the slowdown as a share of a launch.
 const slowShare = 0.2

@@ -4,7 +4,7 @@ package counting
 
 import "eccbench/internal/device"
 
-// No slowdown is planted (slow.go).
+// slowdown is empty in normal builds (see slow.go).
 type slowdown struct{}
 
 func (c *Counter) launch(s device.Stream, args ...any) error {

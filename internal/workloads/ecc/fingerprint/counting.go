@@ -7,56 +7,62 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Where weights ascend, a cell has the weight of the least of its voxels, and so
+// If weights ascend with the levels, a cell has the smallest weight of its voxels. So
 //
 //	Σ over the cells of (−1)^dimension · weight = Σ over the voxels of count · weight
 //
-// where a voxel's count is that of the cells which have their value from it, with their signs. Of equal voxels any may
-// have a cell. Counting takes vectors of a byte for each voxel, of two or of four, and few voxels have a count that is not 0,
-// whose weights are then looked up one by one. Rows of tiles have the image's columns, and as many voxels more as make
-// them vectors: of the last column's values, so that no cell is between them and it. See doc/proofs/fingerprint.md.
+// where a voxel's count is the signed number of the cells that take their value from it. If voxels
+// are equal, any of them may own a cell.
 //
-// A counting is how the voxels of images are counted and weighed.
+// Vector code counts lanes of one, two or four bytes per voxel. Few voxels have a nonzero count,
+// and only their weights are looked up. Rows of a tile are padded to whole vectors by repeating the
+// last column's values, which adds no cell. See doc/proofs/fingerprint.md.
+//
+// A counting is this method for images of one type on one ladder.
 type counting struct {
 	countVectors
 	lanes
-	weighers []weigher // of each function
+	weighers []weigher // one per weight function
 }
 
-// countVectors are the vector instructions that count, and how what they count is weighed by a table. See their documentation.
+// countVectors are the vector instructions for counting, and for weighing counts with a table. The
+// generated functions document their arguments.
 type countVectors struct {
 	volume func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, counts int, next uintptr, apart int) int
 	area   func(plane *byte, stride, rows int, inside, own, beside, to *byte, counts int, next uintptr, apart int) int
 	weigh  func(table []uint64) weigher
 }
 
-// A weigher adds up the weights of the voxels of a list, each times its count: of so many bytes, of one voxel at least. Of
-// lanes that are numbers in the order of float32 it is given the values.
+// A weigher returns the sum of weight · count over a list of n > 0 bytes of voxels. If the lanes
+// are float32 keys, the list contains the original values instead.
 type weigher func(list []byte, n int, r *room) uint64
 
-// room is where a core has the weights of some values.
+// room is scratch memory of a core for the weights of some values.
 type room struct {
 	weights [512]uint64
 	levels  [512]int32
 }
 
 const (
-	// countBytes is what a core has of tiles, and of what is handed from one to the next: about a first cache, and as much as
-	// it takes for tiles to have countRows, up to mostBytes, since the rows between tiles are looked at twice.
+	// countBytes is the size of a core's tiles and handed-on data: about the first-level cache.
+	// Tiles grow up to mostBytes to have countRows rows, because rows between tiles are processed
+	// twice.
 	countBytes = 32 << 10
 	countRows  = 32
 	mostBytes  = 256 << 10
-	// mostRow is how long rows may be, in bytes of lanes, and four times as long of 2D images: a core has some of a few planes.
+	// mostRow limits the length of a row in bytes of lanes (2D images: four times that), since a
+	// core needs some rows of several planes.
 	mostRow = 64 << 10
-	// listBytes is about how long a list of voxels and counts grows, and listGroup how many are looked up at a time.
+	// listBytes is the approximate maximum length of a list, and listGroup the number of voxels
+	// that are looked up together.
 	listBytes = 16 << 10
 	listGroup = 8
-	// digits are the bytes of W − w that are enough on at most 256 levels.
+	// digits is the number of bytes of W − w, if there are at most 256 levels.
 	digits = 5
 )
 
-// digitsOf are the bytes of what is to be added to each entry of a table of 256 for 0, the lowest bytes of all first. It is
-// nil where digits are not enough.
+// digitsOf splits the negated entries of a table of 256 into bytes: first the lowest byte of all
+// entries, and so on. It returns nil if an entry needs more bytes than digits.
 func digitsOf(table []uint64) *[digits * 256]byte {
 	bytes := new([digits * 256]byte)
 	for v, entry := range table {
@@ -70,14 +76,14 @@ func digitsOf(table []uint64) *[digits * 256]byte {
 	return bytes
 }
 
-// newCounting is nil where there are no vectors for images of a type on a ladder, or cells have not the least of their
-// voxels' lanes.
+// newCounting returns nil if there is no vector code for the type on the ladder, or if cells do not
+// take the smallest lane of their voxels.
 func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa string) *counting {
 	in := all[0].in
-	if in.Vertices || in.Periodic != (grid.Axes{}) { // what is outside has a say in every cell that touches it
+	if in.Vertices || in.Periodic != (grid.Axes{}) { // the outside would determine every cell that touches it
 		return nil
 	}
-	if !l.Indexed() && in.Masked && in.Superlevel { // what is left out would have the first lanes, and the greatest weight
+	if !l.Indexed() && in.Masked && in.Superlevel { // masked voxels would get the first lanes
 		return nil
 	}
 	c := &counting{}
@@ -98,8 +104,9 @@ func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa strin
 	return c
 }
 
-// inGroups is where the counts of a list of two are, and in how many groups of so many bytes its first n are, of which the
-// last one goes on with voxels of bits 0, which every table has, and counts of 0.
+// inGroups pads the two halves of a list, voxels and counts, to whole groups of bytes. n is the
+// number of used bytes in each half. Padding voxels have bits 0, which every table contains, and
+// count 0. It returns the offset of the counts and the number of groups.
 func inGroups(list []byte, n, group int) (counts, groups int) {
 	counts = len(list) / 2
 	clear(list[n:][:group])
@@ -107,7 +114,7 @@ func inGroups(list []byte, n, group int) (counts, groups int) {
 	return counts, (n + group - 1) / group
 }
 
-// weighValues weighs a list of float32 values.
+// weighValues makes a weigher for float32 values.
 func weighValues(u *lookup, outside uint64, isa string) weigher {
 	times := timesOf(isa)
 	return func(list []byte, n int, r *room) (sum uint64) {
@@ -122,8 +129,8 @@ func weighValues(u *lookup, outside uint64, isa string) weigher {
 	}
 }
 
-// takes reports whether the cells of images of a shape can be counted, with a watcher or without: who watches is to be shown each
-// value that is no level's own, and rows have to be as short as a core has room for.
+// takes reports whether the method applies to a shape. Rows must not be too long. A watcher must
+// see every value that is no level, which is impossible when lanes are float32 keys.
 func (c *counting) takes(s grid.Shape, watched bool) bool {
 	row := s.W * int64(c.bytes)
 	return (c.values == nil || !watched) && (row <= mostRow || s.D == 1 && row <= 4*mostRow)
@@ -134,25 +141,27 @@ type counter struct {
 	*counting
 	m            *march
 	below, above plane
-	from         int64 // bytes of lanes before the columns of tiles
-	stride       int64 // of tiles
-	// Masks of a vector's columns: none, all, all but the first one, and those of the image in the last vector of a row.
+	from         int64 // bytes of lanes before the columns of the tiles
+	stride       int64 // of the tiles
+	// Masks for the columns of a vector: none, all, all except the first, and the image's columns
+	// in the last vector of a row.
 	none, all, butFirst, last []byte
-	beside                    []byte // of rows of a vector, behind one
-	handed                    []byte // by vectors of columns and rows
-	list                      []byte // of voxels and counts, or in its halves of either
+	beside                    []byte // one vector per row, preceded by one more
+	handed                    []byte // data handed to the next plane, by vectors of columns, then rows
+	list                      []byte // voxels in its first half, counts in its second half
 	n                         int
-	next                      uintptr // the rows of an image that are a plane, or a tile, behind those that were looked at last
+	next                      uintptr // address of the rows to prefetch: one plane, or one tile, ahead
 	room                      *room
-	sums                      []uint64 // so far, by functions
+	sums                      []uint64 // sums so far, one per weight function
 }
 
-// A plane is rows of an image, and their tile: of all columns, or of those from one on where lanes are the image's own bytes.
+// A plane is some rows of an image and their tile. The tile has all columns, or only the last ones
+// if the lanes are the image's own bytes.
 type plane struct{ image, tile []byte }
 
-// countedRows is how many rows of positions are counted from plane to plane.
+// countedRows returns the number of rows of positions that a tile has.
 func (c *counting) countedRows(m *march) int64 {
-	row, planes := roundUp(m.w*int64(c.bytes), c.vector), int64(4) // two of what is handed
+	row, planes := roundUp(m.w*int64(c.bytes), c.vector), int64(4) // two planes, and two of handed-on data
 	if m.flat {
 		planes = 1
 	}
@@ -164,13 +173,13 @@ func (c *counting) counter(m *march) *counter {
 	s := &counter{counting: c, m: m, room: new(room), sums: make([]uint64, len(c.weighers))}
 	rows, row := m.rows+1, m.w*int64(c.bytes)
 	if whole := row / c.vector * c.vector; c.own && whole > c.vector {
-		// Of the last vectors, what is behind a row would be looked at. They are one vector, or more than one, of which
-		// the second ends with the row.
+		// The last vectors of a row would read beyond it, so these columns are copied to the tile:
+		// one vector, or the vector that ends with the row and the one before.
 		s.from = whole - c.vector
 	}
 	s.stride = roundUp(row-s.from, c.vector) + c.vector
 	if s.stride%4096 == 0 {
-		s.stride += c.vector // or all rows would compete for a few lines of the cache
+		s.stride += c.vector // avoid conflicts of all rows in a few cache sets
 	}
 	s.above.tile = make([]byte, rows*s.stride)
 	if !m.flat {
@@ -182,12 +191,13 @@ func (c *counting) counter(m *march) *counter {
 	clear(s.butFirst[:c.bytes])
 	clear(s.last[(row-1)%c.vector+1:])
 	s.beside = make([]byte, (rows+1)*c.vector)
-	whole := roundUp(row, c.vector) * (m.h + rows + 1) * (m.n + 1) // all of a small image
+	whole := roundUp(row, c.vector) * (m.h + rows + 1) * (m.n + 1) // enough for all of a small image
 	s.list = make([]byte, 2*(min(listBytes, whole)+(rows+1)*c.vector))
 	return s
 }
 
-// fill has what is below what was above, and takes rows above.
+// fill moves to the next plane: the upper plane becomes the lower one, and the given rows the
+// upper.
 func (s *counter) fill(voxels []byte, rows int64) {
 	if !s.m.flat {
 		s.below, s.above = s.above, s.below
@@ -199,13 +209,14 @@ func (s *counter) fill(voxels []byte, rows int64) {
 	s.rows(m.watcher, s.above.tile, voxels[from*m.size:], rows, m.w-from, s.stride, m.w*m.size)
 }
 
-// A column is what is the same for all kinds of planes when a vector of columns is counted.
+// A column contains the arguments that all kinds of planes share for a vector of columns.
 type column struct {
 	inside, own, to *byte
 	next            uintptr
 }
 
-// column is that from so many bytes of lanes on, inside of which the image is if it begins with the first row.
+// column returns the arguments for the vector at byte offset at. begins means that the first row is
+// the border before the image.
 func (s *counter) column(at int64, begins bool) column {
 	if s.n > listBytes {
 		s.look()
@@ -223,7 +234,7 @@ func (s *counter) column(at int64, begins bool) column {
 	return c
 }
 
-// lanesAt returns where a plane's lanes are from so many bytes on, and how far it is from row to row.
+// lanesAt returns the lanes of a plane from a byte offset on, and their distance between rows.
 func (s *counter) lanesAt(p *plane, at int64) (lanes *byte, stride int) {
 	if at < s.from {
 		return &p.image[at], int(s.m.w * s.m.size)
@@ -231,7 +242,7 @@ func (s *counter) lanesAt(p *plane, at int64) (lanes *byte, stride int) {
 	return &p.tile[at-s.from], int(s.stride)
 }
 
-// look weighs the list, and empties it.
+// look weighs the list and empties it.
 func (s *counter) look() {
 	if s.n == 0 {
 		return
@@ -245,7 +256,7 @@ func (s *counter) look() {
 	s.n = 0
 }
 
-// taken adds the sums so far to those of the cells, or takes them away.
+// taken adds the sums so far to other sums, or subtracts them, and resets them.
 func (s *counter) taken(to []uint64, less bool) {
 	s.look()
 	for f, sum := range s.sums {
@@ -257,7 +268,7 @@ func (s *counter) taken(to []uint64, less bool) {
 	}
 }
 
-// area counts rows of the plane above.
+// area counts rows of the upper plane alone.
 func (s *counter) area(rows int64, begins bool) {
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
@@ -266,9 +277,9 @@ func (s *counter) area(rows int64, begins bool) {
 	}
 }
 
-// volume counts rows of a plane and of what is between it and the next one.
+// volume counts rows of the lower plane, and the cells between it and the upper plane.
 func (s *counter) volume(below, above *plane, rows int64, begins bool) {
-	handed := 2 * (s.m.rows + 1) // vectors of each
+	handed := 2 * (s.m.rows + 1) // vectors per column
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
 		lanes, stride := s.lanesAt(below, at)
@@ -277,7 +288,7 @@ func (s *counter) volume(below, above *plane, rows int64, begins bool) {
 	}
 }
 
-// plane adds up the rows of positions lo ≤ y < hi of a 2D image.
+// plane sums the rows of positions lo ≤ y < hi of a 2D image.
 func (s *counter) plane(c *core, v view, lo, hi int64) error {
 	m := s.m
 	for y := lo; y < hi; y += m.rows {
@@ -292,7 +303,7 @@ func (s *counter) plane(c *core, v view, lo, hi int64) error {
 	return nil
 }
 
-// strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
+// strip sums the planes of positions lo ≤ z < hi, in the rows of one tile from y on.
 func (s *counter) strip(c *core, v view, lo, hi, y int64) error {
 	m := s.m
 	from, to := max(y, 0), min(y+m.rows, m.h-1)
@@ -300,7 +311,7 @@ func (s *counter) strip(c *core, v view, lo, hi, y int64) error {
 	fill := func(z int64) { s.fill(v.data[((z-v.first)*m.h+from)*m.w*m.size:], rows) }
 	first, last := max(lo, 0), min(hi, m.n-1)
 	fill(first)
-	if lo < 0 { // between what is outside and the first plane
+	if lo < 0 { // between the outside and the first plane
 		s.area(rows, begins)
 		s.taken(c.sums, false)
 	}
@@ -312,9 +323,9 @@ func (s *counter) strip(c *core, v view, lo, hi, y int64) error {
 		fill(z + 1)
 		s.volume(&s.below, &s.above, rows, begins)
 	}
-	if first < last { // what was handed to the last plane
+	if first < last { // the data handed to the last plane
 		s.volume(&s.above, &s.above, rows, begins)
 	}
-	s.taken(c.sums, true) // a square counts positively, a cube negatively
+	s.taken(c.sums, true) // a square counts positively and a cube negatively
 	return nil
 }

@@ -6,26 +6,26 @@ import (
 	"eccbench/internal/grid"
 )
 
-// prime is that of the field in which the random bits of the levels of every float32 are products.
+// prime is the modulus of the field for the random bits of levels on the ladder of every float32.
 const prime = 1<<31 - 1
 
-// timesInField is the product of two numbers below prime, modulo prime.
+// timesInField returns the product of two numbers below prime, modulo prime.
 func timesInField(a, b uint64) uint64 {
 	c := a * b
-	c = c&prime + c>>31 // 2³¹ is 1
+	c = c&prime + c>>31 // 2³¹ ≡ 1
 	return c % prime
 }
 
-// A block is what the vector instructions that give the weights of every float32 read: the
-// levels are too many for a table of weights, so the random bits of each are multiplied when it is
-// met.
+// A block contains the parameters for the vector code that computes weights on the ladder of every
+// float32. These levels are too many for a table, so the random bits of each level are computed as
+// a product of factors.
 //
 //	offset, bytes
-//	   0, 4096  the factors of the first bytes of levels, of the second, third and fourth ones
+//	   0, 4096  the factors for the first byte of a level, the second, third and fourth
 //	4096,    4  the number of the level of 0
-//	4100,    4  1, or −1 where weights descend
-//	4104,    8  what all weights have in common
-//	4160, 4096  the factors again: of the first bytes all lowest bytes, and so on
+//	4100,    4  1, or −1 if weights descend
+//	4104,    8  the constant part of all weights
+//	4160, 4096  the factors again, by bytes: for the first byte of levels all lowest bytes, and so on
 type block [8256]byte
 
 func newBlock(w weights) []uint64 {

@@ -1,12 +1,11 @@
-// Package fingerprint is a witness of an Euler characteristic curve of any size, at
-// about the speed of reading the image. It gives every level a random weight. The sum
-// over all cells of the image of (−1)^dimension times the weight of the cell's value
-// equals the sum over the levels of the change times the weight, and a wrong curve has
-// the same sum with a probability of 2⁻³¹ or less, 2⁻²⁹ on the ladder of every float32
-// (doc/proofs/fingerprint.md has the proof).
+// Package fingerprint computes a witness for an Euler characteristic curve of any size, at about
+// the speed of reading the image. Every level gets a random weight. The sum over all cells of the
+// image of (−1)^dimension times the weight of the cell's level equals the sum over the levels of
+// change times weight. A wrong curve has the same sum with probability at most 2⁻³¹, or 2⁻²⁹ on the
+// ladder of every float32 (proof in doc/proofs/fingerprint.md). Package ecc uses it as a law.
 //
-// The construction is T, the filtration by sublevel sets and no axis periodic, unless the key
-// is for another Convention.
+// The default convention is construction T, sublevel sets and no periodic axis; a key can be for
+// another Convention.
 package fingerprint
 
 import (
@@ -24,10 +23,10 @@ import (
 // A Sum is one number modulo 2⁶⁴ for each weight function of a key.
 type Sum []uint64
 
-// Equal reports whether two sums are the same.
+// Equal reports whether two sums are equal.
 func (s Sum) Equal(other Sum) bool { return slices.Equal(s, other) }
 
-// Add adds another sum a number of times, which may be negative. The nil Sum is 0.
+// Add adds times · other, where times may be negative. The nil Sum is 0.
 func (s *Sum) Add(other Sum, times int64) {
 	if *s == nil {
 		*s = make(Sum, len(other))
@@ -37,7 +36,7 @@ func (s *Sum) Add(other Sum, times int64) {
 	}
 }
 
-// String is the sum in hexadecimal digits, 16 for each function.
+// String formats the sum as 16 hexadecimal digits per function.
 func (s Sum) String() string {
 	var b strings.Builder
 	for i, v := range s {
@@ -49,7 +48,7 @@ func (s Sum) String() string {
 	return b.String()
 }
 
-// ParseSum is the inverse of String.
+// ParseSum parses a sum from String.
 func ParseSum(s string) (Sum, error) {
 	var sum Sum
 	for _, digits := range strings.Split(s, " ") {
@@ -62,23 +61,22 @@ func ParseSum(s string) (Sum, error) {
 	return sum, nil
 }
 
-// Of is the sum over all cells of an image, on so many cores at a time. A voxel above
-// the ladder's last level counts as outside the image. The memory that it takes is
-// 8 bytes a level, and for each core less than a megabyte and, where the image is not
-// in memory, a slab of its slices.
+// Of returns the fingerprint of an image, computed on the given number of threads. Voxels above the
+// ladder's last level are outside the image. It needs 8 bytes per level and function, and less than
+// a megabyte per core. If the image is not in memory, each core also needs a slab.
 func Of(s grid.Source, k Key, threads int) (Sum, error) {
 	return Prepare(s.Type(), s.Ladder(), k).Of(s, threads)
 }
 
-// DifferingISA returns the first instruction set by which an image has another fingerprint than by the fastest
-// of this machine, and both; "" where there is none.
+// DifferingISA returns the first instruction set that gives another fingerprint than this machine's
+// fastest one, and both fingerprints. It returns "" if all agree.
 func DifferingISA(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
 	return firstDifferingISA(available(), func(isa string) (Sum, error) {
 		return below(s, k, s.Ladder().Len(), threads, isa)
 	})
 }
 
-// firstDifferingISA compares the sums by each of some instruction sets, the fastest first.
+// firstDifferingISA compares the sums of several instruction sets, the fastest first.
 func firstDifferingISA(isas []string, of func(isa string) (Sum, error)) (isa string, fastest, other Sum, err error) {
 	for i, isa := range isas {
 		sum, err := of(isa)
@@ -94,8 +92,8 @@ func firstDifferingISA(isas []string, of func(isa string) (Sum, error)) (isa str
 	return "", nil, nil, nil
 }
 
-// Below is Of the image without its voxels on level top and above: the sum of the
-// changes at the levels below top.
+// Below returns the fingerprint of the image without its voxels on level top and above: the
+// weighted sum of the changes below top.
 func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return below(s, k, top, threads, fastest())
 }
@@ -104,32 +102,32 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 	return prepare(s.Type(), s.Ladder(), k, top, isa).Of(s, threads)
 }
 
-// Prepared is a key with the weights of the levels of a ladder, looked up by values of a
-// type, for the fingerprints of several similar images.
+// Prepared is a key with the weights for a ladder and a type. Use it for the fingerprints of
+// several similar images.
 type Prepared struct {
 	typ     grid.Type
 	ladder  grid.Ladder
 	in      Convention
 	isa     string
-	weights []weights // of each function
+	weights []weights // one per weight function
 	top     int64
-	// Each is made on request: devices use tables only.
-	counting  func() *counting // nil where there are no vector instructions that count
+	// Created on first use, because devices need only tables.
+	counting  func() *counting // nil if there is no vector code for counting
 	functions func() []function
 }
 
-// A function is one of a key's.
+// A function is one weight function of a key.
 type function struct {
 	weight  *lookup
 	outside uint64
-	bits    uint // that are random
+	bits    uint // number of random bits
 	factors []uint64
 }
 
-// Zero is the sum of no cells.
+// Zero returns the sum of no cells.
 func (p *Prepared) Zero() Sum { return make(Sum, len(p.weights)) }
 
-// Prepare makes the tables of weights. They take 8 bytes a level and function.
+// Prepare makes the tables of weights, which have 8 bytes per level and function.
 func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 	return prepare(t, l, k, l.Len(), fastest())
 }
@@ -149,39 +147,38 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	return p
 }
 
-// function has the weights of values.
+// function makes the look-up for one weight function.
 func (p *Prepared) function(w weights) function {
 	return function{outside: w.outside(), bits: w.bits, factors: w.factors, weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
-// Of is the sum over all cells of an image of the type, on the ladder.
+// Of returns the fingerprint of an image of the type on the ladder.
 func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
 	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
 }
 
-// OfPiece is the sum over the cells of a piece of a 3D image of voxels that are top cells, without those
-// of a slice that it shares with the piece before.
+// OfPiece returns the fingerprint of a piece of a 3D image in construction T. It leaves out the
+// slice that the piece shares with the previous one.
 func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
 	return p.whole(piece.Field, threads, piece.Shared != nil)
 }
 
-// By is Of by who looks at all of an image. An image that repeats itself is looked at in
-// little more than a period of it: its cells are those of its slices and those between two of
-// them.
+// By returns the fingerprint by a function that reads a whole image. If the image repeats, whole
+// reads little more than a period: the cells are those of slices and those between two slices.
 func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
-	if p.in.Periodic.Slices(s.Shape()) { // which is no sum of slabs
+	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
 	return grid.OverPeriods(s, whole,
 		func(sum *Sum, said Sum, times int64) {
-			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
+			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are for top cells
 				times = -times
 			}
 			sum.Add(said, times)
 		})
 }
 
-// whole looks at all of an image.
+// whole reads all of an image.
 func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 	var sum Sum
 	add := func(f function, c *counting) error {
@@ -213,8 +210,8 @@ func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 	return sum, nil
 }
 
-// doubled is 1 on the ladder of every float32, where sums are of twice the weights, so that a kernel
-// has a level in a word of its own; else 0.
+// doubled is 1 on the ladder of every float32, else 0. Sums are then of twice the weights, so that
+// a kernel has the level in a word of its own.
 func doubled(l grid.Ladder) uint {
 	if l.Indexed() {
 		return 0
@@ -222,8 +219,8 @@ func doubled(l grid.Ladder) uint {
 	return 1
 }
 
-// OfCurve is the sum over the changes of a curve, given level by level, on a ladder of
-// so many levels. It is an error when a level is not one of those.
+// OfCurve returns the weighted sum of the changes of a curve, level by level. It is an error if a
+// level is not below levels.
 func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) {
 	sum := make(Sum, k.functions)
 	all := make([]weights, k.functions)
@@ -249,8 +246,8 @@ func levelError(level, levels int64) error {
 	return fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
 }
 
-// ofEvery is OfCurve on the ladder of every float32, of which a curve has many levels: their
-// weights are looked up some at a time, by their values.
+// ofEvery is OfCurve on the ladder of every float32. A curve may have many levels there, so their
+// weights are computed in blocks.
 func ofEvery(changes iter.Seq2[int64, int64], every grid.Ladder, all []weights) (Sum, error) {
 	const some = 512
 	sum := make(Sum, len(all))

@@ -15,53 +15,53 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Key says what the weights are: a seed of 128 bits, and how many weight functions.
+// A Key determines the weights: a seed of 128 bits, the number of weight functions, and the
+// convention.
 type Key struct {
 	seed      [aes.BlockSize]byte
 	functions int
-	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
+	atMost    uint // number of random bits of a weight, for tests; 0 for the maximum
 	in        Convention
 }
 
-// A Convention says which cells an image has, and of which values its sets are. The zero
-// Convention is the project's: voxels are top cells, sets are of the values at or below a
-// level.
+// A Convention defines the cells of an image and the direction of its sets. The zero Convention is
+// the default: construction T (voxels are top cells) and sublevel sets.
 type Convention struct {
-	// Vertices takes the voxels for the vertices of cells, which are there with all of
-	// them, in place of top cells, which bring all their faces.
+	// Vertices selects construction V: voxels are vertices, and a cell is present if all its
+	// vertices are. In construction T voxels are top cells, and all their faces are present.
 	Vertices bool
-	// Superlevel takes sets of the values at or above a level.
+	// Superlevel selects the sets of values at or above a level.
 	Superlevel bool
-	// Periodic are the axes along which the last voxels and the first are neighbours.
+	// Periodic lists the axes along which the last and the first voxels are neighbours.
 	Periodic grid.Axes
-	// Masked says that the image is one of grid.Mask, of which voxels are no part that are
-	// above the ladder's last level.
+	// Masked means that the image comes from grid.Mask: voxels above the ladder's last level are
+	// not part of it.
 	Masked bool
 }
 
-// WithinSlices is the convention of an image's slabs: what it says of how the last slice and
-// the first meet is left out.
+// WithinSlices returns the convention for slabs of an image, which are not periodic along the slice
+// axis.
 func (c Convention) WithinSlices(s grid.Shape) Convention {
 	c.Periodic = c.Periodic.WithinSlices(s)
 	return c
 }
 
-// In is the key for a convention. A cell has the greatest of its voxels' values in place of
-// the least where one of the two differs from the project's: then weights descend with the
-// levels. What is outside has no cell with vertices there: its weight is the least.
+// In returns the key for a convention. A cell takes the greatest instead of the least value of its
+// voxels if exactly one of Vertices and Superlevel is set. Then weights descend with the levels. In
+// construction V the outside has the least weight, because no cell has a vertex there.
 func (k Key) In(c Convention) Key {
 	k.in = c
 	return k
 }
 
-// Draw is a fresh key of so many functions, at least one.
+// Draw returns a random key with the given number of functions, at least one.
 func Draw(functions int) Key {
 	k := Key{functions: max(1, functions)}
 	rand.Read(k.seed[:]) // never fails
 	return k
 }
 
-// Derived is the key of one function that everybody derives of a text: the first bits of its
+// Derived returns the key of one function that is derived from a text: the first bits of its
 // SHA-256.
 func Derived(text string) Key {
 	k, hash := Key{functions: 1}, sha256.Sum256([]byte(text))
@@ -69,12 +69,11 @@ func Derived(text string) Key {
 	return k
 }
 
-// leastBits is how many random bits the weights of a level have together, at least.
+// leastBits is the minimum number of random bits of a level, over all functions.
 const leastBits = 31
 
-// For is the key with as many functions as it takes for their weights to have leastBits
-// together on a ladder of so many levels, which is one on that of every float32, and no
-// fewer than the key has.
+// For returns the key with enough functions for leastBits random bits per level, on a ladder of the
+// given number of levels. It never removes functions. The ladder of every float32 needs one.
 func (k Key) For(levels int64) Key {
 	for k.functions*int(randomBits(levels)) < leastBits {
 		k.functions++
@@ -82,11 +81,11 @@ func (k Key) For(levels int64) Key {
 	return k
 }
 
-// Convention is what the key is for.
+// Convention returns the convention of the key.
 func (k Key) Convention() Convention { return k.in }
 
-// String is the seed in hexadecimal digits, and the number of functions where it is not one:
-// "00112233445566778899aabbccddeeff*2".
+// String formats the seed as hexadecimal digits, followed by the number of functions unless it is
+// one: "00112233445566778899aabbccddeeff*2".
 func (k Key) String() string {
 	s := hex.EncodeToString(k.seed[:])
 	if k.functions != 1 {
@@ -95,7 +94,7 @@ func (k Key) String() string {
 	return s
 }
 
-// ParseKey is the inverse of String.
+// ParseKey parses a key from String.
 func ParseKey(s string) (Key, error) {
 	k := Key{functions: 1}
 	seed, functions, several := strings.Cut(s, "*")
@@ -114,52 +113,52 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// Functions is the number of weight functions.
+// Functions returns the number of weight functions.
 func (k Key) Functions() int { return k.functions }
 
-// The weights ascend with the levels, so that the least weight of some voxels is the weight
-// of their least value. A weight is
+// weights is one weight function. Weights ascend with the levels, so that the smallest weight of
+// several voxels belongs to the smallest value. A weight is
 //
 //	lowest + level·2^b + b random bits
 //
-// and that of what is outside the image is as of the level after the last, without random bits where
-// a level has its own. Where voxels are vertices, levels are counted from 1, and what is outside is 0,
-// so that the bits above the random ones tell both apart. Every weight is, read as a
-// float64, a positive normal number, because a processor without a minimum of 64-bit
-// integers has one of those, in the same order.
+// The outside has the weight of the level after the last one, without random bits unless these come
+// from factors. In construction V levels count from 1 and the outside is 0, so that the bits above
+// the random ones distinguish them. Read as a float64, every weight is a positive normal number:
+// processors without a minimum of 64-bit integers use their float64 minimum, which has the same
+// order.
 type weights struct {
 	seed   [aes.BlockSize]byte
 	random cipher.Block
-	half   int    // of a block
-	number uint64 // of the block of a level
+	half   int    // which half of a block
+	number uint64 // part of the encrypted block, together with the level
 	levels int64
 	bits   uint // b
 	in     Convention
-	// factors are what random bits are products of, those of the upper bytes of levels first and
-	// those of the lowest bytes last; nil where a level has its own.
+	// factors are multiplied to give the random bits of a level: first those for the upper bytes of
+	// levels, last those for the lowest bytes. It is nil if each level has random bits of its own.
 	factors []uint64
 }
 
-// Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
-// product of two random numbers: all products together take the room that weights of 512 levels take.
-// On the ladder of every float32 they are a product of four, modulo a prime.
+// With more than mostDrawn and up to mostProducts levels, the random bits of a level are the lowest
+// bits of a product of two random numbers. All factors together need the memory of 512 weights. On
+// the ladder of every float32 they are a product of four factors modulo a prime.
 const (
 	mostDrawn    = 1 << 11
 	mostProducts = 1 << 16
-	lowerFactors = 257 // where those of the lower bytes begin: the levels and what is outside have 17 bits
+	lowerFactors = 257 // start of the factors for lower bytes: levels and the outside have 17 bits
 )
 
 const (
-	lowest  = 1 << 52 // the least bit pattern of a normal float64
+	lowest  = 1 << 52 // the smallest bit pattern of a normal float64
 	highest = 0x7fe << 52
 )
 
-// maxRandomBits leaves 64 bits to what is beside the random ones.
+// maxRandomBits leaves enough of the 64 bits for the level.
 const maxRandomBits = 56
 
-// randomBits returns how many random bits the weights of so many levels have: as many as
-// leave every weight between lowest and highest, but no more than maxRandomBits, and on as few
-// levels as 8-bit voxels have no more than it takes, so that W − w has few digits.
+// randomBits returns the number of random bits of weights on the given number of levels. It is the
+// maximum that keeps every weight between lowest and highest, up to maxRandomBits. On up to 256
+// levels it is only leastBits, so that W − w has few digits.
 func randomBits(levels int64) uint {
 	if levels <= 256 {
 		return leastBits
@@ -173,11 +172,11 @@ func randomBits(levels int64) uint {
 	}
 }
 
-// weights is function i of a key.
+// weights returns weight function i of a key.
 func (k Key) weights(levels int64, i int) weights {
 	random, err := aes.NewCipher(k.seed[:])
 	if err != nil {
-		panic("fingerprint: " + err.Error()) // the seed is as long as a key
+		panic("fingerprint: " + err.Error()) // the seed has the length of an AES key
 	}
 	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels, bits: randomBits(levels), in: k.in}
 	if k.atMost > 0 {
@@ -199,8 +198,8 @@ func (k Key) weights(levels int64, i int) weights {
 	return w
 }
 
-// weightUsing returns the weight of a level, in a block that is given, since one for each level would be
-// allocated.
+// weightUsing returns the weight of a level. The caller provides the block to avoid an allocation
+// per level.
 func (w *weights) weightUsing(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
@@ -211,7 +210,7 @@ func (w *weights) weightUsing(block *[aes.BlockSize]byte, level int64) uint64 {
 	return w.weightFrom(level+w.first(), w.randomBits(block, level)>>(64-w.bits))
 }
 
-// weightOf returns the weight of a level number, or of outside, by its factors.
+// weightOf returns the weight of a level number, or of the outside, from the factors.
 func (w *weights) weightOf(number int64) uint64 {
 	f := w.factors
 	if len(f) < 1024 {
@@ -221,13 +220,13 @@ func (w *weights) weightOf(number int64) uint64 {
 	return w.weightFrom(number, timesInField(upper, timesInField(f[512+number>>8&255], f[768+number&255])))
 }
 
-// weightFrom returns the weight of a number, with random bits.
+// weightFrom combines a level number and random bits.
 func (w *weights) weightFrom(number int64, random uint64) uint64 {
 	return lowest + uint64(number)<<w.bits + random&(1<<w.bits-1)
 }
 
-// randomBits returns the 64 random bits of a number, of which the first ones are taken: half a block of
-// AES-128, the number and that of the function encrypted with the seed.
+// randomBits returns 64 random bits for a number: half of an AES-128 block, which encrypts the
+// number and the function's number with the seed.
 func (w *weights) randomBits(block *[aes.BlockSize]byte, number int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
@@ -235,7 +234,7 @@ func (w *weights) randomBits(block *[aes.BlockSize]byte, number int64) uint64 {
 	return binary.LittleEndian.Uint64(block[8*w.half:])
 }
 
-// first is the number of the lowest level, or of the highest one where weights descend.
+// first returns the number of the lowest level, or of the highest level if weights descend.
 func (w *weights) first() int64 {
 	if w.in.Vertices {
 		return 1
@@ -243,10 +242,10 @@ func (w *weights) first() int64 {
 	return 0
 }
 
-// descend reports whether a higher level has a lower weight.
+// descend reports whether higher levels have lower weights.
 func (w *weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
-// outside is the weight of what is outside the image.
+// outside returns the weight of the outside of the image.
 func (w *weights) outside() uint64 {
 	number := w.levels
 	if w.in.Vertices {

@@ -7,35 +7,37 @@ import (
 	"eccbench/internal/grid"
 )
 
-// lanes are how voxels are counted, in a byte each, in two or in four, in the order of their weights: those of integers as they
-// are, or with some bits turned, and of float32 as levels or, where those are many or have no arithmetic, as numbers in their
-// order.
+// lanes describe how voxels are represented for counting, in one, two or four bytes each, in the
+// order of their weights. Integers are used as they are or with some bits inverted. A float32
+// becomes its level or, if there are too many levels or no arithmetic for them, an integer key in
+// the order of the values.
 type lanes struct {
 	order
-	bytes  int   // of a lane
-	vector int64 // in bytes
-	size   int   // of a value
-	// own says that lanes are the image's own bytes.
+	bytes  int   // bytes per lane
+	vector int64 // bytes per vector
+	size   int   // bytes per value
+	// own means that lanes are the image's own bytes.
 	own  bool
-	flip uint16 // bits of a value, or of its level, that are turned
-	// Of levels, beyond is the lane of those above the ladder, or from level top on, and converter is for rows that vectors do
-	// not turn.
+	flip uint16 // bits of a value, or of its level, that are inverted
+	// If levels is set, lanes are levels. beyond is the lane of values above the ladder or on level
+	// top or above. converter handles the rows that vector code does not.
 	levels    bool
 	converter grid.Converter
 	top       int64
 	beyond    uint16
-	// fast turns rows of n values, as many as group at least, of so many bytes from one to the next, and returns how many
-	// rows, up to one that it cannot turn; exactly up to one with a value that is no level's own. They may be nil.
+	// fast converts rows of n ≥ group values; src rows are apart bytes apart, dst rows stride
+	// bytes. It returns the number of rows before the first one that it cannot convert. exactly
+	// also stops at a row with a value that is no level. Either may be nil.
 	group         int64
 	fast, exactly func(dst, src *byte, n, rows, stride, apart int) int
-	// values turns n lanes that are numbers in the order of float32 back into values, where they are, and some behind them.
+	// values converts n float32 keys back into values in place, and possibly some after them.
 	values func(lanes []byte, n int)
 }
 
-// An order is that of lanes: of numbers with a sign or without, and from the greatest on or from the least.
+// An order describes the order of lanes: signed or unsigned, ascending or descending.
 type order struct{ signed, reversed bool }
 
-// lanesOf are those of a type on a ladder, if there are any.
+// lanesOf returns the lanes for a type on a ladder, or false if there are none.
 func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (lanes, bool) {
 	u := lanes{size: int(t.Size()), bytes: int(t.Size()), order: order{t == grid.Int16, reversed}, own: true}
 	_, _, affine := l.Affinity()
@@ -43,7 +45,7 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 	case t == grid.Float32 && (!l.Indexed() || !reversed && (!affine || l.Len() > math.MaxUint16)):
 		return u.numbers(isa)
 	case t == grid.Float32:
-		// The lane after the last one is what is beyond. Levels have descending lanes by their bits.
+		// The lane after the last level is beyond. Descending levels are made by inverting bits.
 		if l.Len() > math.MaxUint16 || reversed && l.Len() > 1<<15 {
 			return u, false
 		}
@@ -54,9 +56,9 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 			u.beyond = u.flip + 1
 		}
 	case reversed && l.Level(grid.Identity(t).Value(1<<(8*t.Size())-1)) >= min(top, l.Len()):
-		return u, false // what is outside would have the first lanes, and the greatest weight
+		return u, false // the outside would have the first lanes, but needs the greatest weight
 	}
-	if !ordered(isa) { // all are numbers with a sign, from the least on
+	if !ordered(isa) { // all lanes must be signed and ascending
 		u.own = false
 		if !u.signed {
 			u.flip ^= 1 << (8*u.bytes - 1)
@@ -71,8 +73,8 @@ func lanesOf(t grid.Type, l grid.Ladder, top int64, reversed bool, isa string) (
 	return u, true
 }
 
-// numbers are lanes of float32 in the order of values, of which the sign is turned where weights descend. Two that are 0 are
-// in some order.
+// numbers returns lanes for float32 keys in the order of the values. If weights descend, the sign
+// is inverted. The order of the two zeros does not matter.
 func (u lanes) numbers(isa string) (lanes, bool) {
 	group, keys := keysOf(isa)
 	if keys == nil {
@@ -87,13 +89,13 @@ func (u lanes) numbers(isa string) (lanes, bool) {
 		return keys(dst, src, n, rows, stride, apart, sign, 0)
 	}
 	u.values = func(lanes []byte, n int) {
-		n = int(roundUp(int64(n), group)) // or some would be turned twice
+		n = int(roundUp(int64(n), group)) // whole groups only: no value may be converted twice
 		keys(&lanes[0], &lanes[0], n, 1, 0, 0, 0, sign)
 	}
 	return u, true
 }
 
-// table is of what the weights of all lanes are less than that of what is outside.
+// table returns, for each lane, its weight minus the weight of the outside.
 func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) []uint64 {
 	if u.levels {
 		table := make([]uint64, int(u.beyond)+1)
@@ -116,8 +118,9 @@ func (u *lanes) table(t grid.Type, l grid.Ladder, w weights, top int64) []uint64
 	return table
 }
 
-// rows writes the lanes of the values of src, row by row of so many columns, and a vector of the last one behind each: rows
-// of dst are stride bytes from one to the next, of src apart. Of an image with a watcher, who is shown float32 of which some are no level's own.
+// rows writes the lanes of several rows, each followed by a vector of its last lane. Rows of dst
+// are stride bytes apart, rows of src apart bytes. A watcher sees every float32 value that is no
+// level.
 func (u *lanes) rows(w grid.Watcher, dst, src []byte, rows, columns, stride, apart int64) {
 	fast := u.fast
 	if w != nil && u.levels {
@@ -142,7 +145,7 @@ func (u *lanes) rows(w grid.Watcher, dst, src []byte, rows, columns, stride, apa
 	}
 }
 
-// row turns as many values at a time as vectors do, and one by one where they do not.
+// row converts one row, in groups by vector code or one value at a time.
 func (u *lanes) row(dst, src []byte) {
 	switch {
 	case u.bytes == 1:
@@ -157,7 +160,7 @@ func (u *lanes) row(dst, src []byte) {
 		}
 		return
 	}
-	if u.values != nil { // fewer than a group
+	if u.values != nil { // fewer values than a group
 		var values [64]byte
 		var keys [2 * len(values)]byte // with a vector behind them
 		n := copy(values[:], src)

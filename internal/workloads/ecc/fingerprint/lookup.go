@@ -9,33 +9,32 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A lookup gives the weights of values.
+// A lookup returns the weights of values.
 type lookup struct {
-	// table is the weight of each bit pattern of an 8 or 16-bit value, or of each level
-	// and of what is above the last one.
-	// For every float32 it is what gives weights without a table.
+	// table is the weight of each bit pattern for 8 and 16-bit types, else of each level and of
+	// values above the last level. On the ladder of every float32 it is a block instead.
 	table []uint64
 	typ   grid.Type
-	// levels turns float32 values into levels, but on the ladder of every float32.
+	// levels converts float32 values to levels, except on the ladder of every float32.
 	levels grid.Converter
-	every  weighing // the weight of one of those; nil on other ladders
-	masked bool     // some values are above every float32
-	fast   vectors  // nil functions where there are no vector instructions
+	every  weighing // weight of a level on the ladder of every float32; else nil
+	masked bool     // some values may be +Inf, above every float32
+	fast   vectors  // its functions are nil if there is no vector code
 }
 
-// weighing is the weight of a level, which takes a block to encrypt in.
+// weighing returns the weight of a level. It uses the given block for encryption.
 type weighing func(block *[aes.BlockSize]byte, level int64) uint64
 
-// vectors look up the weights of n values or of the first ones, and return of how many.
-// What lies ahead bytes behind them is fetched into the cache meanwhile.
+// vectors look up the weights of n values, or of the first ones, and return the number of those.
+// They prefetch the bytes at distance ahead.
 type vectors struct {
 	bytes, pairs func(dst, table *uint64, src *byte, n, ahead int) int
 	floats       func(dst, table *uint64, src *byte, n, ahead int) int
-	exactly      func(dst, table *uint64, src *byte, n, ahead int) int // floats up to a value that is no level's own
+	exactly      func(dst, table *uint64, src *byte, n, ahead int) int // floats up to a value that is no level
 }
 
-// newLookup makes the table of a type on a ladder. The weight of the levels from top on
-// is that of what is outside.
+// newLookup makes the look-up for a type on a ladder. Levels from top on have the weight of the
+// outside.
 func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lookup {
 	u := &lookup{typ: t}
 	switch {
@@ -55,7 +54,7 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	return u
 }
 
-// weighUntil weighs levels below top, and gives the others the weight of outside.
+// weighUntil weighs levels below top. Other levels have the weight of the outside.
 func (w weights) weighUntil(top int64) weighing {
 	return func(block *[aes.BlockSize]byte, level int64) uint64 {
 		if level >= min(top, w.levels) {
@@ -65,8 +64,8 @@ func (w weights) weighUntil(top int64) weighing {
 	}
 }
 
-// table is of the weights of all levels, each less a number: those from level top on, and one behind them, are that of what is
-// outside.
+// table returns the weights of all levels and of one more, each minus less. Levels from top on have
+// the weight of the outside.
 func (w weights) table(top int64, less uint64) []uint64 {
 	table := make([]uint64, w.levels+1)
 	top = min(top, w.levels)
@@ -80,14 +79,14 @@ func (w weights) table(top int64, less uint64) []uint64 {
 	return table
 }
 
-// ofPatterns is table of the bit patterns of an integer type on a ladder.
+// ofPatterns is like table, but indexed by the bit patterns of an integer type.
 func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) []uint64 {
 	if first, whole := l.Consecutive(); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) { // each is a level
 		return w.table(top, less)[:w.levels]
 	}
 	levels := l.OfPatterns(t)
 	table := make([]uint64, len(levels))
-	if w.levels > int64(len(levels)) { // of which most are of no pattern
+	if w.levels > int64(len(levels)) { // most levels have no pattern
 		weight, block := w.weighUntil(top), new([aes.BlockSize]byte)
 		for v, level := range levels {
 			table[v] = weight(block, int64(level)) - less
@@ -101,7 +100,7 @@ func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) 
 	return table
 }
 
-// inParts has parts of so many entries made, on all cores where there are many.
+// inParts calls made for parts of n entries, in parallel if there are many.
 func inParts(n int, made func(from, to int)) {
 	parts := runtime.GOMAXPROCS(0)
 	if n < 1<<12 {
@@ -110,9 +109,9 @@ func inParts(n int, made func(from, to int)) {
 	crew.Each(parts, func(p int) { made(n*p/parts, n*(p+1)/parts) })
 }
 
-// watched is row of an image with a watcher, who is shown float32 of which some are no level's own.
+// watched is like row for an image with a watcher, which sees every float32 value that is no level.
 func (u *lookup) watched(w grid.Watcher, dst []uint64, src []byte, scratch []int32, ahead int) {
-	const group = 16 // that every instruction set has whole groups of
+	const group = 16 // every instruction set has whole groups of 16
 	if n, exactly := len(dst), u.fast.exactly; exactly != nil && n >= group {
 		done := exactly(&dst[0], &u.table[0], &src[0], n, ahead)
 		if n-done < group && (done == n || exactly(&dst[n-group], &u.table[0], &src[4*(n-group)], group, ahead) == group) {
@@ -123,8 +122,8 @@ func (u *lookup) watched(w grid.Watcher, dst []uint64, src []byte, scratch []int
 	u.row(dst, src, scratch, ahead)
 }
 
-// row writes the weights of the values of src to dst, with scratch for as many levels.
-// The values ahead bytes behind them are looked up soon.
+// row writes the weights of the values of src to dst. scratch has room for as many levels. It
+// prefetches the values at distance ahead.
 func (u *lookup) row(dst []uint64, src []byte, scratch []int32, ahead int) {
 	n := len(src) / int(u.typ.Size())
 	dst = dst[:n]
@@ -135,13 +134,13 @@ func (u *lookup) row(dst []uint64, src []byte, scratch []int32, ahead int) {
 	case grid.Int16, grid.Uint16:
 		fast = u.fast.pairs
 	}
-	const few = 16 // values that are looked up one by one where the vectors stop
+	const few = 16 // number of values that are looked up singly where the vector code stops
 	for len(dst) > 0 {
 		done := 0
 		if fast != nil {
 			done = fast(&dst[0], &u.table[0], &src[0], len(dst), ahead)
 		}
-		if u.masked && done > 0 { // which the vectors know nothing of
+		if u.masked && done > 0 { // the vector code does not know masked voxels
 			for i, v := range grid.Values[float32](src[:4*done]) {
 				if v > math.MaxFloat32 {
 					dst[i] = u.every(nil, math.MaxInt64)

@@ -8,45 +8,45 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A march goes through an image tile by tile. Positions lie between the voxels: from −1,
-// before the first voxel of an axis, to its last voxel. A tile is the weights of some
-// rows and columns of a plane, with one row and one column more than it has positions,
-// and a march takes it from plane to plane. A 2D image is one plane.
+// A march sums the weights of an image tile by tile. Positions are between voxels: from −1, before
+// the first voxel of an axis, to its last voxel. A tile contains the weights of some rows and
+// columns of a plane, one row and one column more than its positions. The march moves it from plane
+// to plane. A 2D image is a single plane.
 type march struct {
 	in       grid.Source
-	watcher  grid.Watcher // nil for none
+	watcher  grid.Watcher // or nil
 	n, h, w  int64        // planes, rows, columns
 	flat     bool         // the slices of a 2D image are its rows
-	size     int64        // bytes of a value
+	size     int64        // bytes per value
 	resident []byte
 	of       function
 	periodic grid.Axes
-	joined   bool // the positions before the first slice are left out, and with them its cells
-	start    view // the first slice, where the last one meets it
+	joined   bool // leaves out the positions before the first slice, and so the cells of that slice
+	start    view // the first slice, if the slice axis is periodic
 	kernel   kernel
-	counting *counting // in place of the function and the kernel; nil for none
+	counting *counting // replaces the function and the kernel, unless nil
 
 	threads       int
-	rows, columns int64 // positions of a tile, at most
-	stride        int64 // weights from one row of a tile to the next
-	depth         int64 // positions along the slices that a core takes at a time
-	ahead         int   // bytes from a row to the one that is taken a plane later, or a tile
-	slab          int64 // slices that a core reads at a time, beside the one before; 0 when the image is in memory
+	rows, columns int64 // maximum number of positions in a tile
+	stride        int64 // distance between rows of a tile, in weights
+	depth         int64 // positions along the slices that a core processes per turn
+	ahead         int   // distance to the row that is needed one plane, or one tile, later, in bytes
+	slab          int64 // slices that a core reads together, plus the one before; 0 if the image is in memory
 }
 
 const (
-	// tileBytes is what the tiles of a core may take of its cache.
+	// tileBytes is the size of a core's tiles, so that they stay in its cache.
 	tileBytes = 64 << 10
-	// tileColumns is the most columns that a tile has.
+	// tileColumns is the maximum number of columns of a tile.
 	tileColumns = 320
-	// weightGroup is what the positions of a row of a tile are a multiple of: the lanes of
-	// every kernel divide it.
+	// weightGroup divides the number of positions in a row of a tile; the vector length of every
+	// kernel divides it.
 	weightGroup = 8
-	// slabBytes is the size of the slabs that a core asks a streamed source for.
+	// slabBytes is the size of slabs that a core reads from a streamed source.
 	slabBytes = 16 << 20
 )
 
-// newMarch adds up the weights of a function, or counts, if counting is not nil.
+// newMarch prepares a march that sums the weights of a function, or counts if counting is not nil.
 func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes, threads int, isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
@@ -75,8 +75,8 @@ func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes,
 		if m.flat {
 			m.depth = m.rows
 		} else if m.threads > 1 {
-			// Several turns a core even out their speeds; strips give them at no cost, and
-			// a cut across the slices costs a slice.
+			// Several turns per core balance their speeds. Strips provide turns without extra cost;
+			// a cut across the slices costs one slice.
 			strips := (m.h + m.rows) / m.rows
 			m.threads = int(max(1, min(int64(threads), positions*strips)))
 			parts := (4*int64(m.threads) + strips - 1) / strips
@@ -93,18 +93,18 @@ func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes,
 	return m, s.ReadSlab(m.start.data, 0, 1)
 }
 
-// tiled says what tiles of weights are like.
+// tiled sets the size of tiles of weights.
 func (m *march) tiled() {
 	room := int64(tileBytes)
 	if !m.flat {
-		room /= 2 // of two planes
+		room /= 2 // two planes
 	}
 	across := m.w + 1
 	blocks := (across + tileColumns - 1) / tileColumns
 	m.columns = roundUp((across+blocks-1)/blocks, weightGroup)
 	m.stride = m.columns + weightGroup
 	if m.stride*8%4096 == 0 {
-		m.stride += weightGroup // or all rows would compete for a few lines of the cache
+		m.stride += weightGroup // avoid conflicts of all rows in a few cache sets
 	}
 	m.rows = min(m.h+1, max(1, room/(m.stride*8)-1))
 }
@@ -115,19 +115,19 @@ func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 type core struct {
 	tiles tiler
 	slab  []byte
-	sums  []uint64 // of each function
+	sums  []uint64 // one per weight function
 }
 
-// A view is slices of the image, from one on.
+// A view is some slices of the image, from slice first on.
 type view struct {
 	data  []byte
 	first int64
 }
 
-// run is the sum of the march's function, or of all that count.
+// run returns the sum for the march's function, or the sums for all functions if it counts.
 func (m *march) run() ([]uint64, error) {
 	positions := m.in.Shape().Slices() + 1
-	strips := int64(1) // that cores take each by itself
+	strips := int64(1) // each core takes one strip per turn
 	if m.resident != nil && !m.flat {
 		strips = (m.h + m.rows) / m.rows
 	}
@@ -179,12 +179,11 @@ func (m *march) core() *core {
 	return c
 }
 
-// stream adds up positions lo ≤ i < hi along the slices of a streamed source. A position
-// needs its own slice and the next one; the last slice of a slab is the first of the one
-// after.
+// stream sums positions lo ≤ i < hi along the slices of a streamed source. A position needs its own
+// slice and the next one, so consecutive slabs share a slice.
 func (m *march) stream(c *core, lo, hi int64) error {
 	size, slices := grid.SliceBytes(m.in), m.in.Shape().Slices()
-	held := false // the first slice of the slab is there
+	held := false // whether the slab already contains its first slice
 	for at := lo; at < hi; {
 		to := min(at+m.slab, hi) // positions
 		from, end := max(at, 0), min(to+1, slices)
@@ -214,15 +213,15 @@ func (m *march) stream(c *core, lo, hi int64) error {
 	return nil
 }
 
-// A tiler has the tiles of a core.
+// A tiler processes the tiles of a core.
 type tiler interface {
-	// plane adds up the rows of positions lo ≤ y < hi of a 2D image.
+	// plane sums the rows of positions lo ≤ y < hi of a 2D image.
 	plane(c *core, v view, lo, hi int64) error
-	// strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
+	// strip sums the planes of positions lo ≤ z < hi, in the rows of one tile from y on.
 	strip(c *core, v view, lo, hi, y int64) error
 }
 
-// tiles are of the weights of a plane and of the one below it, or of a 2D image.
+// tiles contain the weights of a plane and of the plane below it; for a 2D image, of one plane.
 type tiles struct {
 	m            *march
 	below, above []uint64
@@ -279,17 +278,17 @@ func (t *tiles) row(dst []uint64, src []byte, ahead int) {
 	}
 }
 
-// columnsFrom is how many columns of positions the tile from column x on has. The last tile of a row has more of
-// them than the image has left: what is outside adds nothing, because each position has as many cells of either sign.
+// columnsFrom returns the number of columns of positions of the tile from column x on. The last
+// tile of a row may exceed the image. The excess adds nothing, because outside positions have
+// equally many cells of either sign.
 func (m *march) columnsFrom(x int64) int64 { return min(m.columns, roundUp(m.w-x, weightGroup)) }
 
-// fill writes the rows from y on, one more than positions, and the columns from x on. What is outside around the
-// voxels is written when both tiles are fresh, and stays from plane to plane.
+// fill writes the rows from y on (one more than positions) and the columns from x on. The weights
+// outside the image are written when both tiles are fresh; they stay valid from plane to plane.
 //
-// Along a periodic axis what is outside is the first voxel. So the position after the last
-// voxel has the cells where the two meet. Those before the first voxel and beyond that one
-// add nothing: of what is the same in two places, either place has as many cells, of the
-// other sign.
+// Along a periodic axis the voxel after the last one is the first voxel. So the position after the
+// last voxel has the cells between both. The positions before the first voxel and after the wrapped
+// one add nothing: their cells cancel in pairs.
 func (t *tiles) fill(v view, z, y, rows, x int64, fresh bool) {
 	m := t.m
 	if !m.flat {

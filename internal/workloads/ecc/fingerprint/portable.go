@@ -1,19 +1,18 @@
 package fingerprint
 
-// A kernel adds up the cells of positions in rows of weights. The cells of position x in
-// row y are those of its voxel towards its successors: the voxel itself, and the cells
-// between it and the next voxel along each set of axes. Rows are stride weights apart,
-// and there is one row more than positions in a column, and one voxel more than positions
-// in a row, which are a multiple of group.
+// A kernel sums the cells of positions in rows of weights. The cells of a position are those of its
+// voxel towards its successors: the voxel itself, and the cells between it and the next voxel along
+// each set of axes. Rows are stride weights apart. There is one row more than positions in a
+// column, and one weight more than positions in a row. The positions in a row are a multiple of
+// weightGroup.
 type kernel struct {
-	// volume adds up the eight cells of each position of a plane, with the next plane
-	// above it.
+	// volume sums the eight cells of each position of a plane. above is the next plane.
 	volume func(below, above []uint64, stride, rows, columns int) uint64
-	// area adds up the four cells of each position of a 2D image.
+	// area sums the four cells of each position of a 2D image.
 	area func(plane []uint64, stride, rows, columns int) uint64
 }
 
-// portable is the definition: cell by cell, without vector instructions.
+// portable follows the definition, cell by cell, without vector instructions.
 func portable() kernel { return kernel{volume, area} }
 
 func volume(below, above []uint64, stride, rows, columns int) uint64 {

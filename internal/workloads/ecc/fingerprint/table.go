@@ -7,37 +7,39 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Table is the weights of a function as kernels take them (kernels/fingerprint/fingerprint.h).
+// A Table contains the weights of a function in the form for device kernels
+// (kernels/fingerprint/fingerprint.h).
 type Table struct {
-	// Weights are w − 2⁵², shifted to the left by Shift, so that the upper 32 bits tell the
-	// levels apart: of the values of an integer type from Least on, the first and the last
-	// for those beyond, or of the levels of float32. Then comes that of what is outside.
+	// Weights are w − 2⁵², shifted left by Shift, so that the upper 32 bits distinguish the levels.
+	// For an integer type they belong to the values from Least on; the first and the last entry
+	// also apply to all values beyond. For float32 they belong to levels. The outside's weight
+	// follows.
 	Weights []uint64
 	Shift   uint
 	Least   int64
-	// Beyond says that the last of them is outside, too, where the table has it once, or that some
-	// values of float32 are above every level.
+	// Beyond means that the last entry is also the outside's weight, so that it is not repeated.
+	// For every float32 it means that some values are above every level.
 	Beyond bool
-	// Under says that what is outside has the least weight, in place of the greatest.
+	// Under means that the outside has the least weight instead of the greatest.
 	Under bool
-	// Factors, if any, are the numbers whose products have the random bits of levels as their
-	// lowest Bits: those of the upper bytes of levels, and of the lower ones. Of an integer type the
-	// levels are then the values from First on. On the ladder of every float32, which has no Weights,
-	// they are of all four bytes of levels, the highest first, and multiplied modulo 2³¹ − 1.
-	// Reversed says that weights descend with the levels.
+	// Factors, if any, give the random bits of a level as the lowest Bits of a product: first the
+	// factors for the upper bytes of levels, then those for the lower bytes. For an integer type
+	// the levels are the values from First on. On the ladder of every float32, which has no
+	// Weights, there are factors for all four bytes, the highest first, multiplied modulo 2³¹ − 1.
+	// Reversed means that weights descend with the levels.
 	Factors  []uint64
 	Bits     uint
 	First    int64
 	Reversed bool
 }
 
-// mostEntries is where a table would take a gigabyte.
+// mostEntries is the number of entries of a table of one gigabyte.
 const mostEntries = 1 << 27
 
-// Tabled reports whether the levels of a ladder have tables.
+// Tabled reports whether Tables supports a ladder.
 func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries }
 
-// Tables are those of a key's functions.
+// Tables returns the tables of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
 	if !Tabled(p.ladder) {
 		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())
@@ -60,7 +62,7 @@ func (p *Prepared) Tables() ([]Table, error) {
 		of := f.weight.table
 		switch p.typ {
 		case grid.Float32:
-			of = of[:p.ladder.Len()+1] // with what is above the last level
+			of = of[:p.ladder.Len()+1] // including the entry for values above the last level
 		case grid.Int16:
 			of = append(slices.Clone(of[1<<15:]), of[:1<<15]...) // in the order of the values
 			of, t.Least = trimmed(of)
@@ -83,8 +85,8 @@ func (p *Prepared) Tables() ([]Table, error) {
 	return tables, nil
 }
 
-// consecutive is the first level of a ladder whose levels are those integers that follow it, and
-// whether it is one, as every ladder is of float32, whose kernels know its levels.
+// consecutive returns the first level of a ladder whose levels are consecutive integers. For
+// float32 it is always 0, because kernels compute its levels.
 func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	if t == grid.Float32 {
 		return 0, true
@@ -92,8 +94,8 @@ func consecutive(t grid.Type, l grid.Ladder) (first int64, whole bool) {
 	return l.Consecutive()
 }
 
-// trimmed returns a table without what is the same at its ends, but for one of each, and where it
-// begins.
+// trimmed removes repeated entries at both ends of a table except one of each, and returns the
+// offset of the rest.
 func trimmed(of []uint64) ([]uint64, int64) {
 	first, last := 0, len(of)-1
 	for first < last && of[first+1] == of[0] {

@@ -4,7 +4,7 @@ package fingerprint
 
 import "eccbench/internal/grid"
 
-// assembled says that this program has vector instructions.
+// assembled means that this program contains vector instructions.
 const assembled = false
 
 func kernelOf(string) kernel { return portable() }

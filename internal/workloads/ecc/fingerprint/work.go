@@ -7,18 +7,18 @@ import (
 	"eccbench/internal/isa"
 )
 
-// manyLevels is the number of levels from which their weights, or the search among them,
-// leave the caches.
+// manyLevels is the number of levels above which their weights, or the search among them, exceed
+// the caches.
 const manyLevels = 1 << 16
 
-// Work estimates the time that Of takes, rather more than less. For each voxel, core and
-// function it is 2 ns with vector instructions and 12 without, and in addition:
-//   - 30 where its level is searched for;
-//   - 10 where there are many levels, and 110 where those are searched;
-//   - 3 where the source makes or reads it;
-//   - three times as much again on the ladder of every float32.
+// Work estimates the time of Of, rather high. Per voxel, core and function it is 2 ns with vector
+// instructions and 12 ns without. In addition there are, per voxel:
+//   - 30 ns if its level is searched for
+//   - 10 ns for many levels, and 110 ns more if those are searched
+//   - 3 ns if the source generates or reads it
+//   - three times the base on the ladder of every float32
 //
-// For each level of a table it is 40.
+// Each level of a table adds 40 ns.
 func Work(s grid.Source, k Key, threads int) time.Duration {
 	voxel := int64(2)
 	if fastest() == isa.Portable {

@@ -9,16 +9,15 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Totals are what the merged curve of some parts is held to: the sum of its changes, and of
-// their weights.
+// Totals are the sums over a merged curve that are checked: of its changes, and of their weights.
 type Totals struct {
 	Change int64
 	Sum    fingerprint.Sum
-	Steps  int64 // there are
+	Steps  int64 // number of steps
 }
 
-// Merging is the question of the totals of a set's curve. Its answer is verified by the sum of
-// the parts' fingerprints. See is called with the steps of the curve on the way.
+// Merging is the workload that merges a set of parts and computes the totals. The sum of the parts'
+// fingerprints verifies them. See receives the steps of the curve.
 func Merging(s *Set, see func(ecc.VCEC)) bench.Workload[*Set, Totals] {
 	return bench.Workload[*Set, Totals]{
 		Impls: []bench.Implementation[*Set, Totals]{merging{see}},
@@ -26,7 +25,7 @@ func Merging(s *Set, see func(ecc.VCEC)) bench.Workload[*Set, Totals] {
 			{
 				Name: "sum of all changes",
 				Check: func(s *Set, out Totals, _ verify.Ask[*Set, Totals]) (*verify.Diff, error) {
-					if s.In().Masked { // of which nobody knows what all voxels are
+					if s.In().Masked { // the total χ of a masked image is unknown
 						return nil, verify.ErrNotApplicable
 					}
 					return ecc.UnlikeTotal(s.In(), out.Change), nil

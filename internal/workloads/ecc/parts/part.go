@@ -1,7 +1,7 @@
-// Package parts writes the contribution of some slices of an image to its Euler characteristic
-// curve to a file, a part, and merges the parts of an image (doc/guide/cluster.md has the law,
-// doc/files.md the format). The processes that make parts do not communicate. A part of Betti
-// numbers has more bytes, which this package copies unread.
+// Package parts writes and merges part files. A part contains the contribution of some slices of an
+// image to its Euler characteristic curve; processes that make parts do not communicate.
+// doc/guide/cluster.md explains the law, and doc/files.md the format. The package also stores parts
+// of Betti numbers, whose extra bytes it copies unread. The commands with --shard and merge use it.
 package parts
 
 import (
@@ -27,20 +27,20 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Extension is what the name of a part's file ends with.
+// Extension is the extension of a part file.
 const Extension = ".part"
 
-// FileName is what the file of a shard's part is called where nobody says otherwise.
+// FileName returns the default file name for a shard's part.
 func FileName(s shard.Shard) string { return fmt.Sprintf("%d-of-%d%s", s.I, s.N, Extension) }
 
-// A Head is what a part says of itself, in JSON.
+// A Head is the description at the start of a part, in JSON.
 type Head struct {
-	// Provenance is that of the curve but for its verdict, its witness, and the digest.
+	// Provenance is that of the curve, without verdict, witness and digest.
 	ecc.Provenance
-	// Source is a digest of the name of the image, of its shape and type, and of the sizes
-	// and times of the files that it is read from.
+	// Source is a digest of the image's name, shape and type, and of the sizes and times of its
+	// files.
 	Source string `json:"source"`
-	// Counted is what was counted: an image with a mask is one of float32.
+	// Counted describes the image that was counted: a masked image is counted as float32.
 	Counted struct {
 		Type   string `json:"type"`
 		Ladder string `json:"ladder"` // grid.Ladder.Key
@@ -48,65 +48,65 @@ type Head struct {
 	Vertices   bool `json:"vertices,omitempty"`
 	Superlevel bool `json:"superlevel,omitempty"`
 	Masked     bool `json:"masked,omitempty"`
-	// Shard of Shards has slices First ≤ i < End.
+	// Shard, of Shards, has slices First ≤ i < End.
 	Shard  int64 `json:"shard"`
 	Shards int64 `json:"shards"`
 	First  int64 `json:"first"`
 	End    int64 `json:"end"`
-	// Step is how many slices are read together, which shards do not share; 0 for one.
+	// Step is the number of slices that are read together. Shards do not divide them. 0 means one.
 	Step int64 `json:"step,omitempty"`
-	// Key is that of the fingerprint, and Fingerprint what of the image's one the slices have.
+	// Key is the key of the fingerprint, and Fingerprint the slices' share of the image's
+	// fingerprint.
 	Key         string `json:"key"`
 	Fingerprint string `json:"fingerprint"`
-	Changes     int64  `json:"changes"` // that follow
-	Bytes       int64  `json:"bytes"`   // that they take
+	Changes     int64  `json:"changes"` // number of changes that follow
+	Bytes       int64  `json:"bytes"`   // their size in bytes
 	Unhashed    bool   `json:"unhashed,omitempty"`
-	// Values are those of the slices, where the part tells nothing else.
+	// Values describes the slices' values, if the part has nothing else.
 	Values *Values `json:"values,omitempty"`
-	// Table is how many values follow the head: those of a ladder that is a table, or, with Values,
-	// the distinct ones.
+	// Table is the number of values after the head: the levels of a table ladder or, with Values,
+	// the distinct values.
 	Table int64 `json:"table,omitempty"`
-	// At are the values of the sets that the part is of, where it is not of a curve: what was
-	// counted is how many sets do not have a voxel, in the order in which they grow; Above, that
-	// they are those of the values at or above.
-	// Components are how many bytes those of each set take, in that order, none of no slices.
+	// At lists the thresholds, if the part is of Betti numbers instead of a curve. The counted
+	// image then has, for each voxel, the number of sets without it, in the order in which sets
+	// grow. Above selects superlevel sets. Components is the size of each set's components in
+	// bytes, in the same order; it is empty for a shard without slices.
 	At         []grid.Number `json:"at,omitempty"`
 	Above      bool          `json:"above,omitempty"`
 	Components []int64       `json:"components,omitempty"`
-	// Command makes the part, but for its last flags: which shard, and the file.
+	// Command makes the part; it lacks only the flags for the shard and the file.
 	Command string `json:"command"`
 }
 
-// Values are how many voxels some slices have, and the least and the greatest value, where there
-// are any.
+// Values describes the values of some slices: the number of voxels and the range, if there are any
+// voxels.
 type Values struct {
 	Voxels   int64   `json:"voxels"`
 	Least    float32 `json:"least"`
 	Greatest float32 `json:"greatest"`
-	// Most is how many distinct values there may be, where they are told; 0 where they are not.
+	// Most is the maximum number of distinct values, if they are listed; else 0.
 	Most int64 `json:"most,omitempty"`
 }
 
-// A Part is what the slices of a shard add to a curve.
+// A Part is the contribution of the slices of a shard to a curve.
 type Part struct {
 	Head
-	Steps ecc.VCEC // of a part that was not read
-	// Chunks are the steps where they need not fit in memory, nil where they are Steps: some at a
-	// time, each time ascending, in the order in which sets grow.
+	Steps ecc.VCEC // of a part that was not read from a file
+	// Chunks yields the steps if they may not fit in memory; else it is nil and Steps has them.
+	// Each chunk is ascending, and chunks come in the order in which sets grow.
 	Chunks iter.Seq2[ecc.VCEC, error]
-	// Hashes are those of the part's slices; of the slice before them, where there is one;
-	// and of the image's first slice where the part closes a ring with it. None where the
-	// image repeats itself.
+	// Hashes are the hashes of the part's slices and of the slice before them, if any. The image's
+	// first slice follows if the part closes a ring. There are none if the image repeats.
 	Hashes []grid.SliceHash
-	// Slabs are the bytes of the components, of a part that was not read.
+	// Slabs are the bytes of the components, for a part that was not read from a file.
 	Slabs [][]byte
 	// Listed are the values of the table, ascending.
 	Listed []float32
 
-	path  string            // it was read from
-	file  *os.File          // that has no path
-	size  int64             // up to the steps
-	start [sha256.Size]byte // a digest of that
+	path  string            // of the file it was read from
+	file  *os.File          // for a file without a path
+	size  int64             // of everything before the steps
+	start [sha256.Size]byte // digest of these bytes
 	shape grid.Shape
 	typ   grid.Type
 	lad   grid.Ladder
@@ -115,19 +115,19 @@ type Part struct {
 	sum   fingerprint.Sum
 }
 
-// magic are a part's first bytes. The number is another where a key has other fingerprints.
+// magic starts a part. Its number changes when fingerprints for a key change.
 const magic = "eccbench part 3\n"
 
-// former are where parts begin whose fingerprints add up with those of no part of today.
+// former lists the beginnings of older parts, whose fingerprints are incompatible.
 var former = []string{"eccbench part 1\n", "eccbench part 2\n"}
 
-// mostHead is how long a head may be.
+// mostHead is the maximum length of a head.
 const mostHead = 1 << 20
 
-// mostKept is how many bytes of changes are kept while they are counted.
+// mostKept is the number of bytes of encoded changes that are kept between the two passes.
 const mostKept = 1 << 25
 
-// HashedSlices yields the slices of the hashes that a part of an image has, in their order.
+// HashedSlices yields the slices to which the hashes of a part belong, in order.
 func HashedSlices(of grid.Span, slices int64, closed bool) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i := of.Lo; i < of.Hi; i++ {
@@ -144,20 +144,20 @@ func HashedSlices(of grid.Span, slices int64, closed bool) iter.Seq[int64] {
 	}
 }
 
-// closesRing reports whether the last slices of a ring are a span that does not have the first.
+// closesRing reports whether a span ends a ring of slices without containing its first slice.
 func closesRing(of grid.Span, slices int64, closed bool) bool {
 	return closed && of.Len() > 0 && of.Hi == slices && of.Lo > 1
 }
 
-// once is steps that are all in memory.
+// once yields steps that are all in memory.
 func once(steps ecc.VCEC) iter.Seq2[ecc.VCEC, error] {
 	return func(yield func(ecc.VCEC, error) bool) { yield(steps, nil) }
 }
 
-// Write writes a part whose head has all but what is known of the steps.
+// Write writes a part. It sets the fields of the head that depend on the steps.
 func (p *Part) Write(w io.Writer, levels int64) error { return p.write(w, levels, mostKept) }
 
-// write is Write that keeps at most so many bytes of changes while they are counted.
+// write is Write with a limit for the bytes of changes that are kept while they are counted.
 func (p *Part) write(w io.Writer, levels, most int64) error {
 	each := func(put func([]byte) error) error {
 		var b []byte
@@ -184,7 +184,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 		}
 		return nil
 	}
-	var kept []byte // in place of encoding them once more
+	var kept []byte // avoids a second encoding
 	p.Changes, p.Bytes, p.Components, p.Table = 0, 0, nil, int64(len(p.Listed))
 	for _, s := range p.Slabs {
 		p.Components = append(p.Components, int64(len(s)))
@@ -207,7 +207,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 	}
 	sum := sha256.New()
 	to := bufio.NewWriter(io.MultiWriter(w, sum))
-	to.WriteString(magic) // who flushes gets the first error
+	to.WriteString(magic) // Flush returns the first error
 	to.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(head))))
 	to.Write(head)
 	to.Write(grid.Bytes(p.Listed))
@@ -229,7 +229,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 	return err
 }
 
-// place is where a level comes in the order in which sets grow. It is its own inverse.
+// place returns the position of a level in the order in which sets grow. It is its own inverse.
 func place(level, levels int64, superlevel bool) int64 {
 	if superlevel {
 		return levels - 1 - level
@@ -237,20 +237,20 @@ func place(level, levels int64, superlevel bool) int64 {
 	return level
 }
 
-// ErrTorn says that a part is not as it was written.
+// ErrTorn reports that a part is damaged or incomplete.
 var ErrTorn = errors.New("torn")
 
 func torn(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTorn, fmt.Sprintf(format, args...))
 }
 
-// Open reads a part up to its steps. One that is not whole is an ErrTorn.
+// Open reads a part up to its steps. A damaged part is an ErrTorn.
 func Open(path string) (*Part, error) {
 	f, info, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read only
 	p, err := read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -259,7 +259,7 @@ func Open(path string) (*Part, error) {
 	return p, nil
 }
 
-// read reads a part of so many bytes up to its steps.
+// read reads a part of the given size up to its steps.
 func read(r io.Reader, size int64) (*Part, error) {
 	start := make([]byte, len(magic)+4)
 	n, err := io.ReadFull(r, start)
@@ -323,7 +323,7 @@ func read(r io.Reader, size int64) (*Part, error) {
 	return p, nil
 }
 
-// parse reads what the head has as text, and refuses what no part has.
+// parse parses the text fields of the head, and rejects impossible values.
 func (p *Part) parse() (err error) {
 	if p.shape, err = grid.ParseShape(p.Shape); err != nil {
 		return err
@@ -382,7 +382,7 @@ func (p *Part) parse() (err error) {
 	return nil
 }
 
-// axes are the letters of grid.Axes.String.
+// axes returns the letters of grid.Axes.String.
 func axes(s string) (letters []string) {
 	for _, l := range bytes.Split([]byte(s), []byte(",")) {
 		if len(l) > 0 {
@@ -392,7 +392,7 @@ func axes(s string) (letters []string) {
 	return letters
 }
 
-// Has says what a part has, in a few words.
+// Has describes the content of a part in a few words.
 func (h Head) Has() string {
 	switch {
 	case h.Values != nil && h.Values.Voxels == 0:
@@ -407,13 +407,13 @@ func (h Head) Has() string {
 	return fmt.Sprintf("components of the sets at %s", strings.ReplaceAll(list(h.At), " ", ", "))
 }
 
-// Which is the part's shard.
+// Which returns the part's shard.
 func (h Head) Which() shard.Shard { return shard.Shard{I: h.Shard, N: h.Shards} }
 
-// Span is the part's slices.
+// Span returns the part's slices.
 func (h Head) Span() grid.Span { return grid.Span{Lo: h.First, Hi: h.End} }
 
-// closed is whether the slices are closed to a ring.
+// closed reports whether the slice axis is periodic.
 func (p *Part) closed() bool { return p.in.Periodic.Slices(p.shape) }
 
 // A cursor reads the steps of a part in the order in which its sets grow.
@@ -423,17 +423,17 @@ type cursor struct {
 	shut  func() error
 	hash  hash.Hash
 	tee   io.Reader
-	left  int64 // bytes of steps that are not in buf
+	left  int64 // bytes of steps that are not in buf yet
 	buf   []byte
-	at    int // in buf
+	at    int // offset in buf
 	steps int64
 	place int64
 }
 
-// cursorBytes is how much of a part is read at a time.
+// cursorBytes is the size of a read from a part.
 const cursorBytes = 1 << 16
 
-// open begins to read the part's steps. The file must begin as it did.
+// open starts reading the part's steps. It checks that the beginning of the file has not changed.
 func (p *Part) open() (*cursor, error) {
 	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil }, hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
 	if p.file == nil {
@@ -452,8 +452,8 @@ func (p *Part) open() (*cursor, error) {
 	return c, nil
 }
 
-// next fills some steps, whose levels are places, and gives how many there were: none at the end,
-// where the checksum is held to what was read.
+// next reads steps, whose levels are places, and returns their number. At the end it returns 0 and
+// checks the checksum.
 func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 	for ; n < len(steps) && c.steps < c.p.Changes; n++ {
 		if len(c.buf)-c.at < 2*binary.MaxVarintLen64 && c.left > 0 {
@@ -461,7 +461,7 @@ func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 				return n, err
 			}
 		}
-		// Where one is no number, the change is 0, which none is.
+		// If a number is malformed, the change is 0, which is invalid.
 		by, k := binary.Uvarint(c.buf[c.at:])
 		change, m := binary.Varint(c.buf[c.at+max(k, 0):])
 		if change == 0 || by == 0 && c.steps > 0 || by >= uint64(c.p.lad.Len()-c.place) {
@@ -483,8 +483,7 @@ func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 	return n, nil
 }
 
-// components reads the bytes of those of each set, after the steps, and holds all to the
-// checksum.
+// components reads the bytes of each set's components, after the steps, and checks the checksum.
 func (p *Part) components() (list [][]byte, err error) {
 	c, err := p.open()
 	if err != nil {
@@ -495,7 +494,7 @@ func (p *Part) components() (list [][]byte, err error) {
 		return nil, c.torn("it ends in its changes")
 	}
 	for _, n := range p.Components {
-		b := make([]byte, n) // the file has them
+		b := make([]byte, n) // the size was checked against the file's
 		if _, err := io.ReadFull(c.tee, b); err != nil {
 			return nil, c.torn("it ends in its components")
 		}
@@ -505,7 +504,7 @@ func (p *Part) components() (list [][]byte, err error) {
 	return list, c.end()
 }
 
-// fill reads on.
+// fill reads more steps into the buffer.
 func (c *cursor) fill() error {
 	n := copy(c.buf[:cap(c.buf)], c.buf[c.at:])
 	more := min(c.left, int64(cap(c.buf)-n))
@@ -517,7 +516,7 @@ func (c *cursor) fill() error {
 	return nil
 }
 
-// end holds what was read to the checksum.
+// end compares the checksum.
 func (c *cursor) end() error {
 	if c.at < len(c.buf) || c.left > 0 {
 		return c.torn("more bytes than changes")
@@ -533,13 +532,13 @@ func (c *cursor) torn(format string, args ...any) error {
 	return &TornError{c.p, fmt.Errorf("%s: %w", c.p.path, torn(format, args...))}
 }
 
-// A TornError says which part is torn.
+// A TornError names the damaged part.
 type TornError struct {
 	Part *Part
 	error
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *TornError) Unwrap() error { return e.error }
 
-func (c *cursor) close() { c.shut() } // only read from
+func (c *cursor) close() { c.shut() } // read only

@@ -10,26 +10,25 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// mostRuns are how many runs are merged at a time.
+// mostRuns is the number of runs that are merged together.
 const mostRuns = 64
 
-// Runs keep the steps of a part outside memory while it is counted: each as a file without a
-// name, which is gone when the program ends, however that is. So many of them are made one, and
-// so many of those.
+// Runs stores the steps of a part outside memory while it is counted. Each run is a file without a
+// name, which disappears when the program ends. Every mostRuns runs are merged into one, and so on.
 type Runs struct {
 	folder string
 	head   Head
 	levels int64
-	runs   [][]*Part // by how often they were made one
+	runs   [][]*Part // by the number of merges that made them
 }
 
-// NewRuns keeps runs of a part in a folder; the part has so many levels.
+// NewRuns stores runs in a folder, for a part with the given head on the given number of levels.
 func NewRuns(folder string, head Head, levels int64) *Runs {
 	head.Unhashed, head.Command = true, ""
 	return &Runs{folder: folder, head: head, levels: levels}
 }
 
-// Add keeps some steps.
+// Add stores some steps.
 func (r *Runs) Add(steps ecc.VCEC) error { return r.add(0, once(steps)) }
 
 func (r *Runs) add(times int, steps iter.Seq2[ecc.VCEC, error]) error {
@@ -55,10 +54,10 @@ func (r *Runs) write(steps iter.Seq2[ecc.VCEC, error]) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a run of steps: %w", err)
 	}
-	os.Remove(f.Name()) // where a file cannot be without a name Close removes it
+	os.Remove(f.Name()) // if the system refuses, Close removes the name
 	p := &Part{Head: r.head, Chunks: steps}
 	key, err := fingerprint.ParseKey(p.Key)
-	if err == nil { // of a run nobody asks for its fingerprint
+	if err == nil { // runs need no fingerprint
 		p.Fingerprint = make(fingerprint.Sum, key.For(r.levels).Functions()).String()
 		err = p.Write(f, r.levels)
 	}
@@ -79,8 +78,8 @@ func (r *Runs) write(steps iter.Seq2[ecc.VCEC, error]) (*Part, error) {
 	return p, nil
 }
 
-// Steps are those of all runs, added up, and the sum of their weights, which is known when all
-// were asked for. They may be asked for more than once, until Close.
+// Steps yields the steps of all runs, added up, and returns the sum of their weights. The sum is
+// known after the last step. The steps can be read repeatedly, until Close.
 func (r *Runs) Steps(k fingerprint.Key, threads int) (iter.Seq2[ecc.VCEC, error], *fingerprint.Sum) {
 	sum := new(fingerprint.Sum)
 	return func(yield func(ecc.VCEC, error) bool) {
@@ -96,7 +95,7 @@ func (r *Runs) Steps(k fingerprint.Key, threads int) (iter.Seq2[ecc.VCEC, error]
 	}, sum
 }
 
-// Any is whether there are runs.
+// Any reports whether there are runs.
 func (r *Runs) Any() bool { return len(r.runs) > 0 }
 
 func (r *Runs) all() (list []*Part) {
@@ -106,13 +105,13 @@ func (r *Runs) all() (list []*Part) {
 	return list
 }
 
-// Close gives the files back.
+// Close closes the files, which frees them.
 func (r *Runs) Close() error { return shut(r.all()) }
 
 func shut(list []*Part) (err error) {
 	for _, p := range list {
 		err = errors.Join(err, p.file.Close())
-		os.Remove(p.file.Name()) // it mostly has none any more
+		os.Remove(p.file.Name()) // the name is usually removed already
 	}
 	return err
 }

@@ -15,21 +15,21 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Set is all parts of one curve, in order.
+// A Set is the list of all parts of one curve, in order.
 type Set struct {
 	parts   []*Part
 	threads int
 }
 
-// A MissingError says which shards have no part.
+// A MissingError lists the shards without a part.
 type MissingError struct {
 	Shards []int64 // ascending
 	Of     int64
-	Torn   []error // of files that would have been parts
-	set    *Set    // of the others
+	Torn   []error // about damaged files
+	set    *Set    // the other parts
 }
 
-// Error names the shards, and the command that makes their parts.
+// Error names the shards and the command that makes their parts.
 func (e *MissingError) Error() string {
 	text := ""
 	for _, t := range e.Torn {
@@ -42,7 +42,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, command)
 }
 
-// List is ascending numbers in few words: "3,5-7".
+// List formats ascending numbers briefly: "3,5-7".
 func List(numbers []int64) string {
 	var words []string
 	for i := 0; i < len(numbers); {
@@ -60,7 +60,8 @@ func List(numbers []int64) string {
 	return strings.Join(words, ",")
 }
 
-// commandFor returns the command that makes the parts of shards in the folder of a part, with its options.
+// commandFor returns the command that makes the parts of shards in the folder of a part, with its
+// options.
 func (p *Part) commandFor(shards []int64) string {
 	return fmt.Sprintf("%s --shard %s/%d -o %s", p.Command, List(shards), p.Shards, Quote(p.folder()))
 }
@@ -72,7 +73,7 @@ func (p *Part) folder() string {
 	return "./"
 }
 
-// Quote is a word as a shell takes it for one.
+// Quote quotes a word for a shell.
 func Quote(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,+@%", r)
@@ -83,8 +84,8 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Load reads the parts in some files up to their steps, which Together make a curve. Threads
-// is how many cores what follows may use.
+// Load reads part files up to their steps. Together they must make a curve. Threads is the number
+// of cores for later work.
 func Load(paths []string, threads int) (*Set, error) {
 	var list []*Part
 	var broken []error
@@ -97,7 +98,7 @@ func Load(paths []string, threads int) (*Set, error) {
 			return nil, err
 		default:
 			if len(list) > 0 && p.Values == nil && p.Counted.Ladder == list[0].Counted.Ladder {
-				p.lad, p.Listed = list[0].lad, nil // each table would take its memory
+				p.lad, p.Listed = list[0].lad, nil // share one table, to save memory
 			}
 			list = append(list, p)
 		}
@@ -141,7 +142,7 @@ func newSet(list []*Part, broken []error, threads int) (*Set, error) {
 	return s, s.hashed()
 }
 
-// compatibleWith returns an error if two parts are not of the same curve.
+// compatibleWith returns an error if two parts belong to different curves.
 func (p *Part) compatibleWith(first *Part) error {
 	remake := func() string { return first.commandFor([]int64{min(p.Shard, first.Shards)}) }
 	for _, c := range []struct{ what, got, want string }{
@@ -180,7 +181,7 @@ func (p *Part) compatibleWith(first *Part) error {
 	return nil
 }
 
-// Values are those of the image, where its parts tell them.
+// Values returns the values of the image, if its parts describe values.
 func (s *Set) Values() Values {
 	var all Values
 	for _, p := range s.parts {
@@ -194,7 +195,7 @@ func (s *Set) Values() Values {
 	return all
 }
 
-// Tables are those of the parts.
+// Tables returns the tables of the parts.
 func (s *Set) Tables() (list [][]float32) {
 	for _, p := range s.parts {
 		list = append(list, p.Listed)
@@ -202,7 +203,7 @@ func (s *Set) Tables() (list [][]float32) {
 	return list
 }
 
-// Check reads all parts to their ends.
+// Check reads all parts to their end.
 func (s *Set) Check() error {
 	for _, p := range s.parts {
 		if err := p.each(func([]ecc.Step) error { return nil }); err != nil {
@@ -212,8 +213,8 @@ func (s *Set) Check() error {
 	return nil
 }
 
-// EachComponents calls f with the bytes of the components of each set, part by part in the order
-// of the shards: with none of one without slices.
+// EachComponents calls f with the components of each set, part by part in the order of the shards.
+// The list is empty for a part without slices.
 func (s *Set) EachComponents(f func(sets [][]byte) error) error {
 	for _, p := range s.parts {
 		list, err := p.components()
@@ -227,10 +228,10 @@ func (s *Set) EachComponents(f func(sets [][]byte) error) error {
 	return nil
 }
 
-// list is values beside each other.
+// list joins values with spaces.
 func list(values []grid.Number) string { return strings.Trim(fmt.Sprint(values), "[]") }
 
-// named is a value, or that there is none.
+// named returns "none" for an empty value.
 func named(s string) string {
 	if s == "" {
 		return "none"
@@ -238,7 +239,7 @@ func named(s string) string {
 	return s
 }
 
-// hashed is an error where two parts have read the slice that they share otherwise.
+// hashed returns an error if two parts have read different bytes for a shared slice.
 func (s *Set) hashed() error {
 	h := s.parts[0]
 	if h.Unhashed {
@@ -263,7 +264,7 @@ func (s *Set) hashed() error {
 	return nil
 }
 
-// Digest is that of the image, "" where it repeats itself.
+// Digest returns the digest of the image, or "" if it repeats.
 func (s *Set) Digest() string {
 	h := s.parts[0]
 	if h.Unhashed {
@@ -274,13 +275,13 @@ func (s *Set) Digest() string {
 		hashes = append(hashes, p.Hashes[:p.Span().Len()]...)
 	}
 	typ := h.typ
-	if len(h.At) > 0 { // what was counted is another image
-		typ, _ = grid.ParseType(h.Type) // parse has looked at it
+	if len(h.At) > 0 { // the counted image has another type
+		typ, _ = grid.ParseType(h.Type) // parse has checked it
 	}
 	return grid.SumOf(h.shape, typ, hashes)
 }
 
-// Head is that of the first part, with what the image's file lacks in any of them.
+// Head returns the head of the first part, with the missing data of all parts.
 func (s *Set) Head() Head {
 	h := s.parts[0].Head
 	var lacking []string
@@ -293,22 +294,22 @@ func (s *Set) Head() Head {
 	return h
 }
 
-// Len is how many parts there are.
+// Len returns the number of parts.
 func (s *Set) Len() int { return len(s.parts) }
 
-// Ladder is that of the image, and In its convention.
+// Ladder returns the ladder of the image.
 func (s *Set) Ladder() grid.Ladder { return s.parts[0].lad }
 
-// Shape is that of the image.
+// Shape returns the shape of the image.
 func (s *Set) Shape() grid.Shape { return s.parts[0].shape }
 
-// In is the convention of the curve.
+// In returns the convention of the curve.
 func (s *Set) In() ecc.Convention { return s.parts[0].in }
 
-// Key is that of the fingerprint.
+// Key returns the key of the fingerprint.
 func (s *Set) Key() fingerprint.Key { return s.parts[0].key }
 
-// Sum is the fingerprint of the image: the sum of those of its parts.
+// Sum returns the fingerprint of the image: the sum over its parts.
 func (s *Set) Sum() fingerprint.Sum {
 	var sum fingerprint.Sum
 	for _, p := range s.parts {
@@ -317,13 +318,13 @@ func (s *Set) Sum() fingerprint.Sum {
 	return sum
 }
 
-// MostTable is the number of levels up to which changes are added up in a table, and how many
-// values one may have that parts are given.
+// MostTable is the maximum number of levels for which changes are added up in a table. It is also
+// the maximum number of values in a part's own table.
 const MostTable = 1 << 24
 
-// Steps are the steps of the curve, some at a time, once at least, each time ascending, in the
-// order in which its sets grow. All are in memory where the levels are few enough for a table of them; else
-// the parts, which are sorted, are merged as they are read.
+// Steps yields the steps of the curve in chunks, at least one. Each chunk is ascending, and chunks
+// come in the order in which sets grow. With few levels a table adds up all changes in memory.
+// Otherwise the sorted parts are merged as they are read.
 func (s *Set) Steps() iter.Seq2[ecc.VCEC, error] {
 	if s.Ladder().Len() <= MostTable {
 		return func(yield func(ecc.VCEC, error) bool) { yield(s.added()) }
@@ -331,13 +332,13 @@ func (s *Set) Steps() iter.Seq2[ecc.VCEC, error] {
 	return s.merged()
 }
 
-// fewLevels is up to how many levels each core has a table of its own.
+// fewLevels is the maximum number of levels for which each core has its own table.
 const fewLevels = 1 << 20
 
-// blockSteps is how many steps are taken of a part at a time.
+// blockSteps is the number of steps that are read from a part together.
 const blockSteps = 1 << 10
 
-// added is all steps, added up in tables.
+// added returns all steps, added up in tables.
 func (s *Set) added() (ecc.VCEC, error) {
 	levels := s.Ladder().Len()
 	cores := 1
@@ -395,16 +396,16 @@ func (p *Part) each(f func([]ecc.Step) error) error {
 	}
 }
 
-// mergedSteps is how many steps are put together at a time.
+// mergedSteps is the number of merged steps per chunk.
 const mergedSteps = 1 << 18
 
-// A run is a part as it is merged: steps that were read, of which the first is next.
+// A run is a part that is being merged, with the steps that were read but not merged.
 type run struct {
 	*cursor
 	block, steps []ecc.Step
 }
 
-// more reads on where all steps were taken, and reports whether there is one.
+// more reads further steps if none are left, and reports whether there are any.
 func (r *run) more() (bool, error) {
 	if len(r.steps) == 0 {
 		n, err := r.next(r.block)
@@ -416,7 +417,7 @@ func (r *run) more() (bool, error) {
 	return len(r.steps) > 0, nil
 }
 
-// merged is the steps of all parts as they are read, a block of each at a time.
+// merged yields the merged steps of all parts. It reads a block of each part at a time.
 func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 	return func(yield func(ecc.VCEC, error) bool) {
 		var heap runs
@@ -448,7 +449,7 @@ func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 			heap.down(i)
 		}
 		all := make(ecc.VCEC, 0, mergedSteps)
-		for once := true; once || len(heap) > 0; once = false { // a curve without steps is one, too
+		for once := true; once || len(heap) > 0; once = false { // a curve without steps has one chunk, too
 			all = all[:0]
 			for len(heap) > 0 && len(all) < mergedSteps {
 				sum, err := heap.take()
@@ -473,10 +474,10 @@ func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 	}
 }
 
-// runs are a heap: the first has the least step.
+// runs is a min-heap by next level.
 type runs []*run
 
-// take is the least step of all runs, added up.
+// take removes the lowest level from all runs and returns the sum of its changes.
 func (h *runs) take() (ecc.Step, error) {
 	sum := ecc.Step{Level: (*h)[0].steps[0].Level}
 	for len(*h) > 0 && (*h)[0].steps[0].Level == sum.Level {
@@ -498,7 +499,7 @@ func (h *runs) take() (ecc.Step, error) {
 	return sum, nil
 }
 
-// down puts run i below those that come before it.
+// down moves run i down to its place in the heap.
 func (h runs) down(i int) {
 	for {
 		least := 2*i + 1
@@ -516,7 +517,7 @@ func (h runs) down(i int) {
 	}
 }
 
-// Wrong is the first part whose changes do not have its own fingerprint, nil for none.
+// Wrong returns the first part whose changes do not match its own fingerprint, or nil.
 func (s *Set) Wrong() (*Part, error) {
 	for _, p := range s.parts {
 		sum := make(fingerprint.Sum, p.key.Functions())
@@ -539,13 +540,13 @@ func (s *Set) Wrong() (*Part, error) {
 	return nil, nil
 }
 
-// Path is the file that the part was read from.
+// Path returns the file that the part was read from.
 func (p *Part) Path() string { return p.path }
 
-// Again is the command that makes the part.
+// Again returns the command that makes the part.
 func (p *Part) Again() string { return p.commandFor([]int64{p.Shard}) }
 
-// Missing are the shards of which there is no part among some files that is whole to its end.
+// Missing lists the shards that have no complete part among the given files.
 func Missing(paths []string, threads int) ([]int64, error) {
 	set, err := Load(paths, threads)
 	incomplete := (*MissingError)(nil)
