@@ -76,7 +76,7 @@ func changesOf(s grid.Shape, values []float64, p softecc.Problem) ([]int8, error
 		p.V[0] = 1
 	}
 	l := binned.Layer[float64]{Problem: &p, Image: values, Changes: make([]uint8, len(values)), Threads: 1}
-	if _, err := l.Forward(context.Background()); err != nil {
+	if _, err := l.Forward(context.Background(), false); err != nil {
 		return nil, err
 	}
 	changes := make([]int8, len(values))
