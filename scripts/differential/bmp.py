@@ -19,7 +19,7 @@ POLICIES = {
     "a palette of": ("", "a palette larger than its bits is rejected"),
     "within the header": ("", "pixels within the header are rejected"),
     "of compression": ("", "run lengths and other compressions are rejected"),
-    "16 bits": ("", "16 bits are rejected"),
+    "16 bits": ("16 bits", "16 bits are rejected"),
     "colours are not a byte each": ("", "masks other than a byte each are rejected"),
     "the image is empty": ("", "negative sizes are rejected"),
 }
@@ -51,6 +51,7 @@ def generate(rng, folder):
 def written(rng):
     header = int(rng.choice(HEADERS))
     bits = int(rng.choice([1, 4, 8, 8, 24, 32, 16]))
+    MADE.add(f"{bits} bits")
     w, h = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     down = header > 12 and rng.integers(3) == 0
     compression, masks = 0, []
