@@ -6,23 +6,22 @@ import struct
 import numpy as np
 from PIL import Image
 
-from . import Rejected
+from . import Rejected, _common
 from ._common import MADE
 
 HEADERS = [12, 40, 40, 40, 52, 56, 64, 108, 124]
-# What eccbench rejects and Pillow reads: the message, what the generator made of the file, beside
-# a changed byte, and why.
-POLICIES = {
-    "trailing data": ("longer", "bytes after the pixels are rejected"),
-    "which the palette lacks": ("beyond", "a pixel beyond the palette is rejected"),
-    "truncated": ("cut", "a file that ends early is rejected"),
-    "a palette of": ("", "a palette larger than its bits is rejected"),
-    "within the header": ("", "pixels within the header are rejected"),
-    "of compression": ("", "run lengths and other compressions are rejected"),
-    "16 bits": ("", "16 bits are rejected"),
-    "colours are not a byte each": ("", "masks other than a byte each are rejected"),
-    "the image is empty": ("", "negative sizes are rejected"),
-}
+# What eccbench rejects and Pillow reads: the message, what the generator made, and why.
+REASONS = [
+    ("trailing data", "longer, changed", "bytes after the pixels are rejected"),
+    ("which the palette lacks", "beyond, changed", "a pixel beyond the palette is rejected"),
+    ("truncated", "cut, changed", "a file that ends early is rejected"),
+    ("a palette of", "changed", "a palette larger than its bits is rejected"),
+    ("within the header", "changed", "pixels within the header are rejected"),
+    ("of compression", "changed", "run lengths and other compressions are rejected"),
+    ("16 bits", "16 bits, changed", "16 bits are rejected"),
+    ("colours are not a byte each", "changed", "masks other than a byte each are rejected"),
+    ("the image is empty", "changed", "negative sizes are rejected"),
+]
 
 
 def generate(rng, folder):
@@ -51,6 +50,7 @@ def generate(rng, folder):
 def written(rng):
     header = int(rng.choice(HEADERS))
     bits = int(rng.choice([1, 4, 8, 8, 24, 32, 16]))
+    MADE.add(f"{bits} bits")
     w, h = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     down = header > 12 and rng.integers(3) == 0
     compression, masks = 0, []
@@ -118,8 +118,7 @@ def reference(opened):
 
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
-        causes, reason = next((POLICIES[text] for text in POLICIES if text in str(ours)), ("", None))
-        return reason if MADE & {"changed", *causes.split()} else None
+        return _common.by_made(ours, REASONS)
     with open(opened, "rb") as f:
         head = f.read(54)
     if head[28] in (4, 8) and head[14] > 12 and 0 < int.from_bytes(head[46:50], "little") <= 2:

@@ -408,7 +408,7 @@ def choose(orientation, places, index, volume):
 REASONS = [
     ("in big-endian words", "big-endian words", "8-bit pixels in big-endian words are not read"),
     ("are used up to bit", "HighBit", "HighBit is not BitsStored - 1: pydicom ignores it"),
-    ("ends inside an element|truncated: element (7fe[1-9a-f]|[89a-f])", "cut, longer", "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
+    ("ends inside an element|truncated: element (7fe00010|7fe[1-9a-f]|[89a-f])", "cut, longer", "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
     ("bytes of pixels, where the header says", "longer pixels", "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops"),
 ]
 
