@@ -79,7 +79,7 @@ func niftiGeometry(head []byte) *Geometry {
 	order, size := niftiOrder(head)
 	single := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(head[at:]))) }
 	pixdim, quaternion, offset, row := 76, 256, 268, 280
-	qform, sform := order.Uint16(head[252:]), order.Uint16(head[254:])
+	qform, sform, unit := order.Uint16(head[252:]), order.Uint16(head[254:]), head[123]
 	if size == nifti2HeaderSize {
 		if len(head) < nifti2HeaderSize {
 			return nil
@@ -87,6 +87,7 @@ func niftiGeometry(head []byte) *Geometry {
 		single = func(at int) float64 { return math.Float64frombits(order.Uint64(head[at:])) }
 		pixdim, quaternion, offset, row = 104, 352, 376, 400
 		qform, sform = uint16(order.Uint32(head[344:])), uint16(order.Uint32(head[348:]))
+		unit = byte(order.Uint32(head[500:]))
 	}
 	step := 4
 	if size == nifti2HeaderSize {
@@ -124,6 +125,18 @@ func niftiGeometry(head []byte) *Geometry {
 	default:
 		for r := range 3 {
 			g.Affine[r][r] = spacing[r+1]
+		}
+	}
+	millimetres := 1.0
+	switch unit & 7 { // of lengths
+	case 1: // metres
+		millimetres = 1e3
+	case 3: // micrometres
+		millimetres = 1e-3
+	}
+	for r := range g.Affine {
+		for c := range g.Affine[r] {
+			g.Affine[r][c] *= millimetres
 		}
 	}
 	return g.valid()

@@ -31,7 +31,7 @@ func assessCommand() cli.Subcommand {
 			"eccbench assess pred.nii.gz truth.nii.gz",
 			"eccbench assess pred.nii.gz truth.nii.gz --labels 1,2 --group 'vessels=1,2,3' --format md",
 			"eccbench assess pred.tif truth.tif --connectivity 8 --format csv -o assess.csv",
-			"eccbench assess pred.nrrd truth.nrrd --errors errors.csv --map chi.nrrd --connectivity 26",
+			"eccbench assess pred.nrrd truth.nrrd --errors errors.csv --map chi.nrrd --plot worst.svg --connectivity 26",
 			"eccbench assess pred.npy truth.npy --fail-above 'b0_error=3,matching_error0_max=5'",
 			"eccbench assess --pairs pairs.csv --format csv",
 			"eccbench assess predictions/ truths/",
@@ -47,6 +47,7 @@ type assessJob struct {
 	connectivity          string
 	format                string
 	errors, mapped, pairs string
+	plot                  string
 	anyGeometry           bool
 	patch, stride         int64
 	labels                []float64
@@ -56,7 +57,7 @@ type assessJob struct {
 }
 
 // assessFormats are the formats that comparisons are printed in.
-var assessFormats = []string{"table", "csv", "json", "md"}
+var assessFormats = []string{"table", "csv", "json", "md", "html"}
 
 func doAssess(c *cli.Program, args []string) error {
 	var j assessJob
@@ -66,7 +67,7 @@ func doAssess(c *cli.Program, args []string) error {
 	f.StringArrayVar(&j.joined, "group", nil, "labels as one mask, such as `'vessels=1,2,3'`; repeatable")
 	f.StringVar(&j.connectivity, "connectivity", "both",
 		"foreground `N`: 26 (T) or 6 (V) in 3D, 8 or 4 in 2D, or both")
-	f.StringVar(&j.format, "format", "table", "table, csv, json or md")
+	f.StringVar(&j.format, "format", "table", "table, csv, json, md or html")
 	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
 	f.StringVar(&j.errors, "errors", "",
 		"list extra, missing, merged and split components and cavities in this CSV `FILE`")
@@ -76,6 +77,7 @@ func doAssess(c *cli.Program, args []string) error {
 		"with --patch: distance of patches (default their side)")
 	f.StringVar(&j.mapped, "map", "",
 		"write the local difference of χ to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors to this SVG `FILE`")
 	f.StringSliceVar(&j.limits, "fail-above", nil,
 		"exit with code 10 above a limit, such as `b0_error=3`; names are CSV columns")
 	f.StringVar(&j.pairs, "pairs", "", "compare the lines PRED,TRUTH of this CSV `FILE`")
@@ -119,6 +121,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	case j.mapped != "" && assess.MapExtension(j.mapped) == "":
 		return cli.Usagef("--map %s: want a name that ends in %s", j.mapped,
 			strings.Join(assess.MapExtensions(), ", "))
+	case j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".svg"):
+		return cli.Usagef("--plot %s: want a name that ends in .svg", j.plot)
 	case j.patch < 0 || f.Changed("patch") && j.patch == 0 || j.stride < 0 || f.Changed("stride") && j.stride == 0:
 		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
 	case j.stride > 0 && j.patch == 0:
@@ -154,6 +158,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
 		columns := assess.Columns()
+		columns = append(append(columns, sizeColumns(2)...), sizeColumns(3)...)
 		if j.patch > 0 {
 			columns = append(columns, patchColumns...)
 		}
@@ -185,11 +190,13 @@ type assessed struct {
 	shape           grid.Shape
 	axes            int // of the truth, 3 of a volume of one slice too
 	sets            []assess.Set
+	whole           int    // which of them is all labels
 	predName, truth string // as people know them
 	method          string // who made the prediction, of many
 	dims            int
 	answer          ask.Answered[assess.Comparisons]
-	affine          *[3][4]float64 // of the truth; nil where its file has none
+	geometry        *datasets.Geometry // of the truth; nil where its file has none
+	sizes           [][]float64        // of each set, in mm; nil where nothing is known of voxels
 	constructions   []int
 	patches         [][]float64 // of each row, the mean errors over patches; nil where nobody asked
 }
@@ -208,12 +215,13 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if err != nil {
 		return a, err
 	}
-	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors}, {Flag: "--map", Path: j.mapped}}
+	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors}, {Flag: "--map", Path: j.mapped},
+		{Flag: "--plot", Path: j.plot}}
 	if err := j.writable(&q.Question, files, targets...); err != nil {
 		return a, err
 	}
 	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions}
-	if a.affine, err = j.geometry(pred, truth); err != nil {
+	if a.geometry, err = j.geometry(pred, truth); err != nil {
 		return a, err
 	}
 	got, err := q.Answer()
@@ -222,9 +230,13 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	a.pair, a.answer = got.Pair, got.Answered
 	a.shape, a.axes, a.sets, a.dims = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets, a.pair.Shape().Dim()
+	a.whole = len(a.sets) - 1 - len(j.groups)
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
 			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
+	}
+	if a.geometry != nil {
+		a.measure(a.geometry.Spacing())
 	}
 	if j.patch > 0 {
 		if err := j.byPatch(&q, got.Pred.Name, &a); err != nil {
@@ -236,6 +248,18 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 			a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return a, nil
+}
+
+// measure adds the sizes of all masks, of voxels with a spacing.
+func (a *assessed) measure(spacing [3]float64) {
+	voxel := spacing[0] * spacing[1]
+	if a.dims == 3 {
+		voxel *= spacing[2]
+	}
+	for i, border := range assess.Surfaces(a.pair, spacing) {
+		c := a.answer.Out[i]
+		a.sizes = append(a.sizes, []float64{voxel * float64(c.Pred), voxel * float64(c.Truth), border[0], border[1]})
+	}
 }
 
 // byPatch adds the mean errors over patches.
@@ -265,8 +289,8 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 	return nil
 }
 
-// geometry is the affine of the truth, after it was compared with that of the prediction.
-func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
+// geometry is that of the truth, after it was compared with that of the prediction.
+func (j assessJob) geometry(pred, truth string) (*datasets.Geometry, error) {
 	var g [2]*datasets.Geometry
 	for i, path := range []string{pred, truth} {
 		var err error
@@ -280,10 +304,7 @@ func (j assessJob) geometry(pred, truth string) (*[3][4]float64, error) {
 				j.spooled.Shown(truth), err)
 		}
 	}
-	if g[1] == nil {
-		return nil, nil
-	}
-	return &g[1].Affine, nil
+	return g[1], nil
 }
 
 // run compares one pair of images and writes the confirmed numbers.
@@ -298,6 +319,12 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	if err := j.writeErrors(a); err != nil {
 		return err
 	}
+	if j.plot != "" {
+		draw := func(w *os.File) error { return a.drawSlices(w, a.sets[a.whole], a.constructions[0]) }
+		if err := cli.WriteFile(j.plot, draw); err != nil {
+			return err
+		}
+	}
 	write := func(w io.Writer) error { return writeAssessed(w, j.format, a) }
 	if err := writeTo(c, j.out, "comparison", write); err != nil {
 		return err
@@ -310,8 +337,7 @@ func (j assessJob) writeMap(a assessed) error {
 	if j.mapped == "" {
 		return nil
 	}
-	at := len(a.sets) - 1 - len(j.groups)
-	construction := a.constructions[0]
+	at, construction := a.whole, a.constructions[0]
 	values := assess.LocalEuler(a.pair, a.sets[at], construction)
 	sum := 0.0
 	for _, v := range values {
@@ -325,8 +351,12 @@ func (j assessJob) writeMap(a assessed) error {
 	}
 	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
 		assess.Connectivity(construction, a.dims), a.sets[at].Name, version())
+	var affine *[3][4]float64
+	if a.geometry != nil {
+		affine = &a.geometry.Affine
+	}
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.axes, values, a.affine, note)
+		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.axes, values, affine, note)
 	})
 }
 
@@ -359,7 +389,13 @@ func (j assessJob) failAbove(list []assessed) error {
 	for _, a := range list {
 		for _, row := range a.rows() {
 			for _, name := range slices.Sorted(maps.Keys(j.above)) {
-				if v := row.values[slices.Index(a.columns(), name)]; v > j.above[name] {
+				at := slices.Index(row.columns, name)
+				if at < 0 {
+					spacing := map[bool]string{true: "a", false: "no"}[a.sizes != nil]
+					return cli.Usagef("--fail-above %s: %s has no such number: it has %d dimensions and %s spacing; leave it out",
+						name, report.VisibleText(a.predName), a.dims, spacing)
+				}
+				if v := row.values[at]; v > j.above[name] {
 					return cli.VerdictError{Code: exitAbove,
 						Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
 							report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}

@@ -36,8 +36,8 @@ func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 	default:
 		return nil, nil
 	}
-	if err == nil && (j.errors != "" || j.mapped != "") {
-		err = errors.New("--errors and --map are of one pair: leave them out")
+	if err == nil && (j.errors != "" || j.mapped != "" || j.plot != "") {
+		err = errors.New("--errors, --map and --plot are of one pair: leave them out")
 	}
 	if err == nil && len(list) == 0 {
 		err = errors.New("no pairs: want at least one")
@@ -89,21 +89,25 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 	return list, nil
 }
 
-// pairsOfFolders pairs the files of one name in two folders.
+// pairsOfFolders pairs the files of one name in two folders. A file without a partner is an error.
 func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
-	entries, err := os.ReadDir(preds)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
+	for _, folders := range [][2]string{{truths, preds}, {preds, truths}} {
+		entries, err := os.ReadDir(folders[0])
+		if err != nil {
+			return nil, err
 		}
-		truth := filepath.Join(truths, e.Name())
-		if _, err := os.Stat(truth); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s has no file of its name in %s: add the truth, or list the pairs in a file for --pairs", filepath.Join(preds, e.Name()), truths)
+		list = nil
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			own, other := filepath.Join(folders[0], e.Name()), filepath.Join(folders[1], e.Name())
+			if _, err := os.Stat(other); errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s: %s has no file of this name: add or remove one, or list the pairs in a file for --pairs",
+					own, folders[1])
+			}
+			list = append(list, pairOfFiles{own, other, ""})
 		}
-		list = append(list, pairOfFiles{filepath.Join(preds, e.Name()), truth, ""})
 	}
 	return list, nil
 }
@@ -126,6 +130,11 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 		}
 		a.method, a.pair = p.method, nil
 		list = append(list, a)
+	}
+	if slices.ContainsFunc(list, func(a assessed) bool { return a.sizes == nil || a.dims != list[0].dims }) {
+		for i := range list { // all rows have the same columns
+			list[i].sizes = nil
+		}
 	}
 	write := func(w io.Writer) error { return writeMany(w, j.format, list) }
 	if err := writeTo(c, j.out, "comparisons", write); err != nil {
@@ -161,34 +170,34 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			return err
 		}
 	default:
-		fmt.Fprintf(&text, "assess: %d pairs\n%s\n", len(list), preamble(list[0]))
-		t := assessTable{header: []string{"label", "conn.", "number", "pairs", "mean", "95 % interval", "median"}}
-		for _, s := range summary {
-			label := s.Label
-			if s.Method != "" {
-				label = s.Method + ": " + label
-			}
-			t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
-				short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
-		}
-		if err := t.write(&text, format == "md"); err != nil {
-			return err
-		}
-		if len(tests) > 0 {
-			fmt.Fprintf(&text, "\nWilcoxon signed-rank tests of %s against %s, two-sided, p by Holm:\n",
-				tests[0].Methods[0], tests[0].Methods[1])
-			t := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
-			for _, s := range tests {
-				t.cells = append(t.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column,
-					fmt.Sprint(s.Pairs), short(s.P)})
-			}
-			if err := t.write(&text, format == "md"); err != nil {
-				return err
-			}
-		}
+		return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
+			summaryTables(summary, tests), "")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// summaryTables are the tables of many pairs.
+func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
+	t := assessTable{header: []string{"label", "conn.", "number", "pairs", "mean", "95 % interval", "median"}}
+	for _, s := range summary {
+		label := s.Label
+		if s.Method != "" {
+			label = s.Method + ": " + label
+		}
+		t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
+			short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
+	}
+	if len(tests) == 0 {
+		return []assessTable{t}
+	}
+	u := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
+	u.title = fmt.Sprintf("Wilcoxon signed-rank tests of %s against %s, two-sided, p by Holm", tests[0].Methods[0],
+		tests[0].Methods[1])
+	for _, s := range tests {
+		u.cells = append(u.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.P)})
+	}
+	return []assessTable{t, u}
 }
 
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }

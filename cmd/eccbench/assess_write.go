@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -30,13 +32,38 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 			return err
 		}
 	default:
-		fmt.Fprintf(&text, "assess: %s against %s, %s\n%s", a.predName, a.truth, a.shape, preamble(a))
-		for _, t := range a.tables() {
-			text.WriteString("\n")
-			if err := t.write(&text, format == "md"); err != nil {
+		title := fmt.Sprintf("assess: %s against %s, %s", a.predName, a.truth, a.shape)
+		picture := ""
+		if format == "html" {
+			var b strings.Builder
+			if err := a.drawSlices(&b, a.sets[a.whole], a.constructions[0]); err != nil {
 				return err
 			}
+			picture = "<figure>" + b.String() + "</figure>\n"
 		}
+		return writeTables(w, format, title, preamble(a), a.tables(), picture)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// writeTables writes tables for people below a title and lines about them, and in HTML a picture.
+func writeTables(w io.Writer, format, title, about string, tables []assessTable, picture string) error {
+	var text strings.Builder
+	if format != "html" {
+		fmt.Fprintf(&text, "%s\n%s", title, about)
+	}
+	for _, t := range tables {
+		if t.title != "" && format != "html" {
+			fmt.Fprintf(&text, "\n%s:", t.title)
+		}
+		text.WriteString("\n")
+		if err := t.write(&text, format); err != nil {
+			return err
+		}
+	}
+	if format == "html" {
+		return report.HTMLDocument(w, title, about, text.String()+picture)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -71,18 +98,33 @@ type assessRow struct {
 // patchColumns are the names of the mean errors over patches.
 var patchColumns = []string{"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
 
+// sizeColumns are the names of the sizes of masks of images of dims dimensions.
+func sizeColumns(dims int) []string {
+	if dims == 2 {
+		return []string{"area_pred_mm2", "area_truth_mm2", "perimeter_pred_mm", "perimeter_truth_mm"}
+	}
+	return []string{"volume_pred_mm3", "volume_truth_mm3", "surface_pred_mm2", "surface_truth_mm2"}
+}
+
 // columns are the names of the numbers of a row.
 func (a assessed) columns() []string {
-	if a.patches == nil {
-		return assess.Columns()
+	list := assess.Columns()
+	if a.sizes != nil {
+		list = append(list, sizeColumns(a.dims)...)
 	}
-	return append(assess.Columns(), patchColumns...)
+	if a.patches != nil {
+		list = append(list, patchColumns...)
+	}
+	return list
 }
 
 func (a assessed) rows() (list []assessRow) {
 	for i, set := range a.sets {
 		for _, k := range a.constructions {
 			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.dims)}
+			if a.sizes != nil {
+				row.values = append(row.values, a.sizes[i]...)
+			}
 			if a.patches != nil {
 				row.values = append(row.values, a.patches[len(list)]...)
 			}
@@ -148,6 +190,7 @@ func (a assessed) document() assessDocument {
 
 // An assessTable is a table for people.
 type assessTable struct {
+	title  string // of a table that needs one
 	header []string
 	cells  [][]string
 }
@@ -191,10 +234,29 @@ func (a assessed) tables() []assessTable {
 		}
 	}
 	list := []assessTable{voxels, first, second, matched}
+	if a.sizes != nil {
+		list = slices.Insert(list, 1, a.sizeTable())
+	}
 	if a.patches != nil {
 		list = append(list, a.patchTable())
 	}
 	return list
+}
+
+// sizeTable is the sizes of masks in millimetres.
+func (a assessed) sizeTable() assessTable {
+	t := assessTable{header: []string{"label", "mm³ P", "mm³ T", "surface P, mm²", "surface T, mm²"}}
+	if a.dims == 2 {
+		t.header = []string{"label", "mm² P", "mm² T", "perimeter P, mm", "perimeter T, mm"}
+	}
+	for i, set := range a.sets {
+		cells := []string{set.Name}
+		for _, v := range a.sizes[i] {
+			cells = append(cells, strconv.FormatFloat(v, 'f', 2, 64))
+		}
+		t.cells = append(t.cells, cells)
+	}
+	return t
 }
 
 // patchTable is the mean errors over patches.
@@ -226,10 +288,14 @@ func ratio(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// write writes a table, of Markdown or aligned to the right.
-func (t assessTable) write(w io.Writer, markdown bool) error {
-	if markdown {
+// write writes a table, of Markdown, HTML or aligned to the right.
+func (t assessTable) write(w io.Writer, format string) error {
+	switch format {
+	case "md":
 		return report.Table(w, report.Markdown, t.header, t.cells)
+	case "html":
+		_, err := io.WriteString(w, report.HTMLTable(cmp.Or(t.title, strings.Join(t.header, ", ")), t.header, t.cells))
+		return err
 	}
 	widest := utf8.RuneCountInString(t.header[0])
 	for _, row := range t.cells {

@@ -83,13 +83,18 @@ func (c counts) each(f func(a, b uint16, n int64)) {
 	}
 }
 
+// add adds voxels of a pair of codes.
+func (c counts) add(a, b uint16, n int64) {
+	if c.pairs != nil {
+		c.pairs[int(a)*c.codes+int(b)] += n
+	} else {
+		c.many[[2]uint16{a, b}] += n
+	}
+}
+
 // count adds voxels of a row.
 func (c counts) count(a, b uint16, z, y, from, to int64) {
-	if c.pairs != nil {
-		c.pairs[int(a)*c.codes+int(b)] += to - from
-	} else {
-		c.many[[2]uint16{a, b}] += to - from
-	}
+	c.add(a, b, to-from)
 	if a != 0 {
 		c.extents[a].add(z, y, from, to-1)
 	}
@@ -117,13 +122,7 @@ func tally(p *Pair) counts {
 	for code, e := range parts[1].extents {
 		all.extents[code].join(e)
 	}
-	parts[1].each(func(a, b uint16, n int64) {
-		if all.pairs != nil {
-			all.pairs[int(a)*all.codes+int(b)] += n
-		} else {
-			all.many[[2]uint16{a, b}] += n
-		}
-	})
+	parts[1].each(all.add)
 	return all
 }
 

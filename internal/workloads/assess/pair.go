@@ -262,3 +262,18 @@ func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.
 	}
 	return corners, shape
 }
+
+// Has reports whether the prediction and the truth have a voxel of a set.
+func (p *Pair) Has(s Set, voxel int64) (pred, truth bool) {
+	in := func(f *grid.Field) bool {
+		code := uint16(0)
+		if f.Type() == grid.Uint8 {
+			code = uint16(f.Data()[voxel])
+		} else {
+			code = grid.Values[uint16](f.Data())[voxel]
+		}
+		_, is := slices.BinarySearch(s.Codes, code)
+		return is
+	}
+	return in(p.Pred), in(p.Truth)
+}

@@ -1,0 +1,129 @@
+package assess
+
+import (
+	"encoding/binary"
+	"math"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// directions is how many neighbours of a voxel come before it.
+const directions = 13
+
+// Surfaces estimates the surfaces of the masks of each set, the prediction first; of 2D images their perimeters.
+// spacing is that of voxels along x, y and z.
+//
+// The estimate is that of Minkowski functionals by Crofton's formula: boundaries are counted along lines in the 13
+// directions of neighbours (4 in 2D), each weighted by the share of the sphere that is nearest to it (Ohser and
+// Mücklich 2000).
+func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
+	flat := p.Shape().D == 1
+	weights, factor := crofton(spacing, flat), 4*spacing[0]*spacing[1]*spacing[2]
+	if flat {
+		factor = math.Pi * spacing[0] * spacing[1]
+	}
+	members := make([][]bool, len(p.Sets))
+	for i, s := range p.Sets {
+		members[i] = p.members(s)
+	}
+	out := make([][2]float64, len(p.Sets))
+	crew.Each(2, func(side int) {
+		f := []*grid.Field{p.Pred, p.Truth}[side]
+		var crossed [directions]counts
+		for d := range crossed {
+			crossed[d] = newCounts(len(p.Labels))
+		}
+		if f.Type() == grid.Uint8 {
+			cross(f.Data(), f.Shape(), &crossed)
+		} else {
+			cross(grid.Values[uint16](f.Data()), f.Shape(), &crossed)
+		}
+		for d, c := range crossed {
+			c.each(func(a, b uint16, n int64) {
+				for i, in := range members {
+					if in[a] && !in[b] {
+						out[i][side] += factor * weights[d] * float64(n)
+					}
+				}
+			})
+		}
+	})
+	return out
+}
+
+// crofton are the weights of the directions of earlier, each by the distance of voxels along it.
+func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
+	var unit [directions][3]float64 // x, y, z
+	var length [directions]float64
+	for i, e := range earlier() {
+		if flat && e[0] != 0 {
+			continue
+		}
+		for axis := range unit[i] {
+			unit[i][axis] = float64(e[2-axis]) * spacing[axis]
+			length[i] = math.Hypot(length[i], unit[i][axis])
+		}
+		for axis := range unit[i] {
+			unit[i][axis] /= length[i]
+		}
+	}
+	const points = 1 << 15 // of a spiral on the upper half of the sphere
+	for k := range points {
+		z := (float64(k) + 0.5) / points
+		angle := float64(k) * math.Pi * (3 - math.Sqrt(5))
+		if flat {
+			z, angle = 0, z*math.Pi
+		}
+		r := math.Sqrt(1 - z*z)
+		at, nearest, most := [3]float64{r * math.Cos(angle), r * math.Sin(angle), z}, 0, -1.0
+		for i, u := range unit {
+			if cos := math.Abs(at[0]*u[0] + at[1]*u[1] + at[2]*u[2]); cos > most {
+				nearest, most = i, cos
+			}
+		}
+		weights[nearest] += 1 / (points * length[nearest])
+	}
+	return weights
+}
+
+// cross counts the voxels of each direction by their code and another one of their neighbour. Outside the image is
+// background.
+func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]counts) {
+	const word = 8 // bytes that are compared at a time
+	size := grid.TypeOf[E]().Size()
+	lanes := word / size
+	var rows [5][]E // those of earlier with a voxel of background at the left and some at the right, then the own one
+	var data [len(rows)][]byte
+	for i := range rows {
+		rows[i] = make([]E, s.W+2+2*lanes)
+		data[i] = grid.Bytes(rows[i])
+	}
+	own := len(rows) - 1
+	for row := range s.D * s.H {
+		z, y := row/s.H, row%s.H
+		for i, by := range [len(rows)][2]int64{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 0}} {
+			if r, c := z+by[0], y+by[1]; r >= 0 && c >= 0 && c < s.H {
+				copy(rows[i][1:], codes[(r*s.H+c)*s.W:][:s.W])
+			} else {
+				clear(rows[i])
+			}
+		}
+		for x := int64(0); x < s.W; x += lanes {
+			load := func(row int, by int64) uint64 { return binary.LittleEndian.Uint64(data[row][(x+by)*size:]) }
+			v := load(own, 1)
+			differs := v ^ load(own, 0)
+			for i := range own {
+				differs |= v ^ load(i, 0) | v ^ load(i, 1) | v ^ load(i, 2)
+			}
+			for at := x; differs != 0 && at < x+lanes; at++ {
+				a := rows[own][at+1]
+				for d := 0; a != 0 && d < directions; d++ { // in the order of earlier
+					if b := rows[d/3][at+int64(d%3)]; a != b {
+						crossed[d].add(uint16(a), uint16(b), 1)
+					}
+				}
+			}
+		}
+	}
+}
