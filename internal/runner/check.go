@@ -200,7 +200,7 @@ func (r *trial[In, Out]) free() func() int64 {
 
 // ownMemory is the memory in bytes of this process, without what it shares.
 func (r *trial[In, Out]) ownMemory() int64 {
-	return ownMemory(os.Getpid(), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
+	return ownMemory(family(os.Getpid()), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
 }
 
 // spare is what may be spent on witnesses beside an independent one: where a number is the

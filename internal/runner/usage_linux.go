@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMemory is the memory that a process and those that it started hold for themselves, in files in
-// memory too, without those that are shared with it, of which some are mapped again and again; 0 when
-// it cannot be read. What a process shares with those that it started counts once.
-func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
+// ownMemory is the memory that processes hold for themselves, in files in memory too, without those
+// that are shared with them, of which some are mapped again and again; 0 when it cannot be read. What
+// they share with each other counts once.
+func ownMemory(pids []int, shared []*os.File, extents []extent) int64 {
 	known := map[uint64]bool{}
 	var ours int64
 	for _, f := range shared {
@@ -25,14 +25,13 @@ func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 		ours += e.Size
 	}
 	var total int64
-	for list := []int{pid}; len(list) > 0; list = list[1:] {
-		status := fmt.Sprintf("/proc/%d/status", list[0])
+	for _, pid := range pids {
+		status := fmt.Sprintf("/proc/%d/status", pid)
 		// What is mapped but no longer open is seen by its pages alone, and what is not mapped
 		// by its file alone.
-		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(list[0], known)
+		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(pid, known)
 		total += kilobytes(procField(status, "RssAnon")) + max(0, mapped, files)
 		ours += files
-		list = append(list, children(list[0])...)
 	}
 	return total
 }
