@@ -22,7 +22,7 @@ var toys = []string{
 	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8",
 	"shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
 	"constant/shape=1x1x2/type=uint8", "checkerboard/shape=2x2x2/type=uint8",
-	"shell/shape=11x11x11/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1", "ramp/shape=5x4x3/type=uint8",
+	"shell/shape=11x11x11/type=uint8", "ramp/shape=5x4x3/type=uint8", "noise/shape=5x4x3/type=uint8/levels=3/seed=1",
 }
 
 // tryPeers prints the description of each peer, its round-trip time, and the verdicts on the toys of
@@ -44,7 +44,7 @@ func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string,
 		}
 		line("", "starts in %s, a round trip takes %s", quantity.Duration(time.Since(start)), quantity.Duration(floor))
 		for _, claim := range p.Answers {
-			cells, err := askToys(c, p, claim)
+			cells, err := askToys(c, p, claim, false)
 			if err != nil {
 				line("", "%s: %v", claim.Question(), err)
 				failed = cli.Usage(err)
@@ -76,9 +76,13 @@ func roundTrip(p *peers.Peer) (least time.Duration, err error) {
 	return least, nil
 }
 
+// errAnswered ends the toys at the first that is answered.
+var errAnswered = errors.New("a toy was answered")
+
 // askToys runs a peer on the toys for a claim, or on the first adversarial inputs if the workload's
-// inputs are not images alone.
-func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.CellRecord, err error) {
+// inputs are not images alone. To admit a peer is to ask the most telling ones first, until one is
+// answered.
+func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cells []bench.CellRecord, err error) {
 	b, err := runner.Find(c.Benches, claim.Question())
 	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
 		return nil, errors.New("a workload that peers are not asked; eccbench list --workload all names them")
@@ -93,6 +97,9 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 	case q.Form.Kind != "":
 		inputs = q.Adversarial[:min(len(q.Adversarial), len(toys))]
 	}
+	if inputs = slices.Clone(inputs); admit {
+		slices.Reverse(inputs)
+	}
 	plan := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(),
 		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1,
@@ -100,10 +107,45 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 	}
 	err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
+		if admit && cell.Status == verify.Verified {
+			return errAnswered
+		}
 		return nil
 	}))
+	if errors.Is(err, errAnswered) {
+		err = nil
+	}
 	return cells, err
 }
+
+// admit asks the peers of a plan about toys, and takes those out of it that answer none: a run of
+// hours would say no more. Of these it returns an error, and of others that fail some it warns.
+func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error) {
+	for _, p := range list {
+		claim, row := p.Claims(plan.Workload), peers.Prefix+p.Name
+		if claim == nil || p.Broken != "" || !slices.Contains(plan.Impls, row) {
+			continue
+		}
+		cells, err := askToys(c, p, *claim, true)
+		verified, skipped := count(cells)
+		failed := len(cells) - verified - skipped
+		if err != nil || failed == 0 {
+			continue // its own cells tell more
+		}
+		i := slices.IndexFunc(cells, func(c bench.CellRecord) bool { return !slices.Contains(unremarkable, c.Status) })
+		why := fmt.Sprintf("%s fails %d of %d tiny images: %s: %s", row, failed, len(cells), cells[i].Status, cells[i].Reason)
+		if verified == 0 {
+			plan.Impls = slices.DeleteFunc(slices.Clone(plan.Impls), func(impl string) bool { return impl == row })
+			refused = cli.VerdictError{Code: cli.ExitWrong, Why: row + " is left out: it answers no tiny image"}
+			why += "; it is left out"
+		}
+		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s tells more\n", why, p.Path)
+	}
+	return refused
+}
+
+// unremarkable are the statuses of toys that say nothing against a peer.
+var unremarkable = []verify.Status{verify.Verified, verify.Skipped}
 
 // showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
 // other construction, in case it claims the wrong one.
@@ -133,7 +175,7 @@ func showToys(
 		q.Answers = []peers.Claim{other}
 		tried := cli.Program{Set: c.Set, Worker: c.Worker, Clock: c.Clock}
 		tried.Join(nil, q)
-		if again, err := askToys(&tried, q, other); err == nil {
+		if again, err := askToys(&tried, q, other, false); err == nil {
 			if verified, skipped := count(again); verified > 0 && verified+skipped == len(again) {
 				line("", "it claims %s, and answers %s", claim.Question(), other.Question())
 			}

@@ -19,7 +19,7 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(), eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), gating.Command(), workerCommand(),
+		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(), eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), workerCommand(),
 	}
 }
 
@@ -72,7 +72,7 @@ func dispatch(c *cli.Program, args []string) error {
 
 // otherCommands are words that people try for commands.
 var otherCommands = map[string]string{
-	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify", "check": "verify",
+	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify",
 	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list", "plot": "report",
 }
 

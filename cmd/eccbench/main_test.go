@@ -61,6 +61,10 @@ func TestMain(m *testing.M) {
 		"eccbench-eigenmap": func() { os.Exit(eccbench(plantedEigenmap(), os.Args[1:])) },
 		"eccbench-silent":   func() {}, // succeeds, and writes nothing
 		"eccbench-late":     late,
+		"eccbench-ticking":  ticking,
+		"guest":             guest(200000, 0),
+		"guest-slower":      guest(210000, 0),
+		"guest-wrong":       guest(200000, 1),
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
 		programs["eccbench-"+kind] = func() { start(defective(kind)) }

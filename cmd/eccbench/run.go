@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,7 @@ func doRun(c *cli.Program, args []string) error {
 	var limit cli.Limits
 	var records cli.RecordFlags
 	var export, format, scope, part string
-	var hot bool
+	var hot, admits bool
 	var processes, rotate int
 	var count int64
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
@@ -57,6 +58,7 @@ func doRun(c *cli.Program, args []string) error {
 	f.StringVar(&part, "shard", "",
 		"measure every n-th input from the i-th on: `i/n`, or auto or auto/n for an array task")
 	records.Add(f)
+	f.BoolVar(&admits, "admit", true, "ask each peer about tiny images first, and leave out those that answer none")
 	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")
 	if err := c.Parse(runCommand(), f, args); err != nil {
@@ -154,9 +156,15 @@ func doRun(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	var refused error
+	if admits {
+		if refused = admit(c, &p, limit.Found()); len(p.Impls) == 0 {
+			return refused
+		}
+	}
 	// To look at a packed file is to unpack it, and a file has no small one of its kind.
 	foresee := !limit.Quiet && len(files) == 0
-	return measure(c, p, weights, foresee, limit.Quiet, outputs{records, export, style}, in.Seed)
+	return cmp.Or(measure(c, p, weights, foresee, limit.Quiet, outputs{records, export, style}, in.Seed), refused)
 }
 
 // outputs says where the results go.

@@ -35,13 +35,14 @@ func doVerify(c *cli.Program, args []string) error {
 	var limit cli.Limits
 	var in cli.Inputs
 	var long, evidence, failFast bool
-	var format string
+	var format, keep string
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
 	in.AddGiven(f, c.Benches)
 	f.BoolVar(&long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
 	f.BoolVar(&evidence, "evidence", false, "list the result of every witness")
 	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
+	f.StringVar(&keep, "keep-failing", "", "save each failing input, made small, as image.npy and question.txt below this `DIR`")
 	f.StringVar(&format, "format", "text", "table format: text or md")
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
@@ -83,6 +84,13 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	failing := map[string]string{} // inputs by the command that shows a failure again
+	if again := p.Reproduce; keep != "" {
+		p.Reproduce = func(impl, input string) string {
+			failing[again(impl, input)] = input
+			return again(impl, input)
+		}
+	}
 	reproduce := p.Reproduce
 	if failFast {
 		p.Reproduce = nil // it would be of a smaller input
@@ -104,6 +112,11 @@ func doVerify(c *cli.Program, args []string) error {
 	}
 	if err := printVerdicts(c, style, p.Impls, cells, evidence); err != nil {
 		return err
+	}
+	if keep != "" {
+		if err := keepFailing(keep, b, cells, failing); err != nil {
+			return err
+		}
 	}
 	if interrupted {
 		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above"}

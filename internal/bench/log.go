@@ -298,6 +298,7 @@ func (l *Log) Append(record any) error {
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
+	line = withSum(line)
 	var before os.FileInfo
 	if l.regular {
 		if before, err = l.f.Stat(); err != nil {

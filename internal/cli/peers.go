@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/ecc/parts"
 )
 
 // Peers are the programs from outside that a command names. Nothing else names any: no variable, no
@@ -82,7 +83,7 @@ func (p *Peers) find() error {
 func (p *Peers) flags(impl string) string {
 	for _, q := range p.found {
 		if impl == peers.Prefix+q.Name {
-			return fmt.Sprintf(" --peer %s=%s", q.Name, q.Path)
+			return " --peer " + parts.Quote(q.Name+"="+q.Path)
 		}
 	}
 	return ""

@@ -153,7 +153,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 			args = append(args, "--workload", cell.Workload)
 		}
 		if peer := p.peers[side]; peer != nil {
-			args = append(args, "--peer", peer.Name+"="+peer.Path)
+			args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Path)
 		}
 		if how.Device != "" {
 			args = append(args, "--device", how.Device)

@@ -162,6 +162,8 @@ type watch struct {
 	memory  int64
 	files   []*os.File // files shared with the worker, which do not count as its own memory
 	extents []extent   // of the shared inputs
+	looks   int
+	family  []int // the worker and its descendants at the last full look
 
 	mu       sync.Mutex
 	phase    string
@@ -198,6 +200,9 @@ func (w *watch) start(ctx context.Context) (stop func()) {
 	return func() { close(done); wg.Wait() }
 }
 
+// looksPerFamily is how many looks there are for each that finds the processes of a worker.
+const looksPerFamily = 10
+
 func (w *watch) look() {
 	w.mu.Lock()
 	late := w.limit > 0 && w.clock.since(w.since) > w.limit
@@ -212,7 +217,11 @@ func (w *watch) look() {
 		w.kill("")
 		return
 	}
-	used := ownMemory(w.pid, w.files, w.extents)
+	if w.looks%looksPerFamily == 0 {
+		w.family = family(w.pid)
+	}
+	w.looks++
+	used := ownMemory(w.family, w.files, w.extents)
 	w.mu.Lock()
 	w.used = max(w.used, used)
 	w.mu.Unlock()

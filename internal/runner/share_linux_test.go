@@ -123,7 +123,7 @@ func TestRepeatedMemory(t *testing.T) {
 		whole[i] = byte(i / 4096)
 	}
 	e := extent{From: head, Size: size}
-	before := ownMemory(os.Getpid(), []*os.File{f}, nil)
+	before := ownMemory(family(os.Getpid()), []*os.File{f}, nil)
 	for _, toPin := range []bool{false, true} {
 		mapped, err := mapExtent(f, e, toPin)
 		if err != nil {
@@ -145,7 +145,7 @@ func TestRepeatedMemory(t *testing.T) {
 				t.Errorf("it is not the same memory")
 			}
 		}
-		if after := ownMemory(os.Getpid(), []*os.File{f}, []extent{e}); len(mapped) != size || after > before+hugePage {
+		if after := ownMemory(family(os.Getpid()), []*os.File{f}, []extent{e}); len(mapped) != size || after > before+hugePage {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}
 		unmap(mapped)

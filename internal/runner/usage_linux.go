@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMemory returns the bytes of a process and its descendants, including their own files in
-// memory, but without files shared with this process. Memory shared between the process and its
-// descendants counts once. The result is 0 if it cannot be read. Extents correct for inputs that
+// ownMemory returns the bytes of a family of processes, including their own files in
+// memory, but without files shared with this process. Memory that they share
+// with each other counts once. The result is 0 if it cannot be read. Extents correct for inputs that
 // are mapped repeatedly.
-func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
+func ownMemory(pids []int, shared []*os.File, extents []extent) int64 {
 	known := map[uint64]bool{}
 	var ours int64
 	for _, f := range shared {
@@ -26,14 +26,13 @@ func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 		ours += e.Size
 	}
 	var total int64
-	for list := []int{pid}; len(list) > 0; list = list[1:] {
-		status := fmt.Sprintf("/proc/%d/status", list[0])
+	for _, pid := range pids {
+		status := fmt.Sprintf("/proc/%d/status", pid)
 		// Pages show files that are mapped but closed; sizes show files that are open but not
 		// mapped.
-		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(list[0], known)
+		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(pid, known)
 		total += kilobytes(procField(status, "RssAnon")) + max(0, mapped, files)
 		ours += files
-		list = append(list, children(list[0])...)
 	}
 	return total
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/gating"
+	"eccbench/internal/regular"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+func checkCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "check", Args: "FILE...", Brief: "check results files that others submit",
+		Examples: []string{"eccbench check r.jsonl", "eccbench check r.jsonl --answers"},
+		Run:      doCheck,
+	}
+}
+
+func doCheck(c *cli.Program, args []string) error {
+	f := pflag.NewFlagSet("check", pflag.ContinueOnError)
+	answers := f.Bool("answers", false, "also answer the inputs again, and compare the digests of the answers")
+	limit := f.Duration("time-limit", time.Minute, "time limit of an answer")
+	if err := c.Parse(checkCommand(), f, args); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return cli.Usagef("check needs the results files to check")
+	}
+	faults := 0
+	for _, path := range f.Args() {
+		file, _, err := regular.Open(path)
+		if err != nil {
+			return cli.Usagef("results %w", err)
+		}
+		records, found, err := bench.Check(file)
+		file.Close() // only read from
+		if err != nil {
+			return cli.Usagef("results %s: %w", path, err)
+		}
+		found = append(found, costs(c, records.Cells)...)
+		if *answers {
+			again, err := answerAgain(c, records.Cells, *limit)
+			if err != nil {
+				return err
+			}
+			found = append(found, again...)
+		}
+		for _, fault := range found {
+			fmt.Fprintf(c.Stdout, "%s: %v\n", path, fault)
+		}
+		fmt.Fprintf(c.Stdout, "%s: %d runs, %d cells, %d faults\n", path, len(records.Runs), len(records.Cells), len(found))
+		faults += len(found)
+	}
+	if faults > 0 {
+		return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("check: %d faults", faults)}
+	}
+	return nil
+}
+
+// costs are the faults of cells whose size is not that of their input. Files are not looked at.
+func costs(c *cli.Program, cells []bench.CellRecord) (faults []error) {
+	for _, cell := range cells {
+		b, err := runner.Find(c.Benches, cell.Workload)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if len(b.Files(cell.Input)) > 0 {
+			continue
+		}
+		cost, _, err := b.Describe(cell.Input)
+		switch {
+		case err != nil:
+			faults = append(faults, err)
+		case cost != cell.Cost:
+			faults = append(faults, fmt.Errorf("%s on %s: its cost is %+v, that of the input %+v", cell.Impl, cell.Input, cell.Cost, cost))
+		}
+	}
+	return faults
+}
+
+// answerAgain has an implementation of this program answer the inputs of cells whose answers have but
+// one right form, and returns the cells with other digests.
+func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) (faults []error, err error) {
+	inputs := map[string][]string{} // by workload
+	for _, cell := range cells {
+		if len(cell.Digests) == len(cell.Inputs) && !cell.Tolerant {
+			inputs[cell.Workload] = append(inputs[cell.Workload], cell.Inputs...)
+		}
+	}
+	ours := map[string]bench.CellRecord{} // by workload and input
+	for workload, list := range inputs {
+		b, err := runner.Find(c.Benches, workload)
+		if err != nil {
+			continue // a fault already
+		}
+		slices.Sort(list)
+		plan := runner.Plan{
+			Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Impls: []string{gating.OnHost(b)},
+			Inputs: slices.Compact(list), Scope: bench.E2E, Threads: 1, Time: limit, Budget: limit,
+		}
+		err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
+			ours[workload+" "+cell.Input] = cell
+			return nil
+		}))
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
+	for _, cell := range cells {
+		for i := range min(len(cell.Inputs), len(cell.Digests)) {
+			own := ours[cell.Workload+" "+cell.Inputs[i]]
+			if own.Status == verify.Verified && !cell.Tolerant && cell.Status != verify.Wrong && own.Digests[0] != cell.Digests[i] {
+				faults = append(faults, fmt.Errorf("%s on %s is %s: the digest of its answer is %s, that of %s is %s",
+					cell.Impl, cell.Inputs[i], cell.Status, cell.Digests[i], own.Impl, own.Digests[0]))
+			}
+		}
+	}
+	return faults, nil
+}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"eccbench/internal/peers"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// sumField begins the last field of a line, the SHA-256 of the line without it.
+const sumField = `,"sum":"`
+
+// withSum adds its sum to a record as JSON.
+func withSum(line []byte) []byte {
+	sum := sha256.Sum256(line)
+	return fmt.Appendf(line[:len(line)-1], `%s%x"}`, sumField, sum)
+}
+
+func checkSum(line []byte) error {
+	i := bytes.LastIndex(line, []byte(sumField))
+	if i < 0 {
+		return errors.New("no sum: written by a program from before records had one, or edited")
+	}
+	if !bytes.Equal(withSum(append(bytes.Clone(line[:i]), '}')), line) {
+		return errors.New("edited after it was written: its sum is not that of its bytes")
+	}
+	return nil
+}
+
+// Check reads a results file strictly, and returns what is wrong with its records: lines that are no
+// record, unknown fields, edited lines, and records that contradict themselves or each other. It
+// finds what was edited by hand, and no forgery that is consistent.
+func Check(r io.Reader) (recs Records, faults []error, err error) {
+	plain, err := Decompress(r)
+	if err != nil {
+		return recs, nil, err
+	}
+	defer plain.Close()
+	in := bufio.NewReader(plain)
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if len(line) > 0 {
+			for _, fault := range recs.addChecked(bytes.TrimSpace(line)) {
+				faults = append(faults, fmt.Errorf("line %d: %w", n, fault))
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return recs, faults, nil
+		}
+		if err != nil {
+			return recs, faults, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+}
+
+// addChecked adds a record, and returns its faults.
+func (r *Records) addChecked(line []byte) (faults []error) {
+	if err := checkSum(line); err != nil {
+		faults = append(faults, err)
+	}
+	runs, cells := len(r.Runs), len(r.Cells)
+	if err := r.add(line); err != nil {
+		return append(faults, err)
+	}
+	var known any = &struct {
+		*RunRecord
+		Sum string `json:"sum"`
+	}{RunRecord: new(RunRecord)}
+	if runs == len(r.Runs) {
+		known = &struct {
+			*CellRecord
+			Sum string `json:"sum"`
+		}{CellRecord: new(CellRecord)}
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(known); err != nil {
+		faults = append(faults, err)
+	}
+	if cells == len(r.Cells) {
+		return faults
+	}
+	c := r.Cells[cells]
+	if !slices.ContainsFunc(r.Runs, func(run RunRecord) bool { return run.ID == c.Run }) {
+		faults = append(faults, fmt.Errorf("run %q is not in the file before it", c.Run))
+	}
+	return append(faults, c.contradictions()...)
+}
+
+// sameSummary reports whether two summaries are of the same samples. Another machine may round sums
+// otherwise.
+func sameSummary(a, b stats.Summary) bool {
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*math.Abs(a.Max) }
+	same := near(a.Mean, b.Mean) && near(a.StdDev, b.StdDev)
+	a.Mean, a.StdDev = b.Mean, b.StdDev
+	return same && a == b
+}
+
+// contradictions are the statements of a record that do not follow from its others.
+func (c CellRecord) contradictions() (faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	switch {
+	case (c.Seconds == nil) != (len(c.Samples) == 0):
+		fault("samples and seconds go together")
+	case c.Seconds != nil && !sameSummary(*c.Seconds, stats.Summarise(c.Samples)):
+		fault("seconds are not those of the samples, whose median is %g", stats.Median(c.Samples))
+	}
+	confirmed := []verify.Status{verify.Verified, verify.Noisy, verify.Implausible, verify.Mistrusted}
+	quoted := slices.Contains(confirmed, c.Status)
+	if judged := verify.Judge(c.Inputs, c.Evidence).Status; (quoted || c.Status == verify.Unverified) && quoted != (judged == verify.Verified) {
+		fault("status is %s, by its evidence it is %s", c.Status, judged)
+	}
+	if quoted && len(c.Digests) != len(c.Inputs) {
+		fault("%d digests of the answers to %d inputs", len(c.Digests), len(c.Inputs))
+	}
+	if s := c.Seconds; s != nil && c.Status == verify.Verified && (s.Hi-s.Lo)/2 > verify.WidestQuoted*s.Median {
+		fault("status is VERIFIED, by the interval of its seconds it is %s", verify.Noisy)
+	}
+	if strings.HasPrefix(c.Impl, peers.Prefix) != (c.Peer != nil) {
+		fault("implementation %s, and peer %+v", c.Impl, c.Peer)
+	}
+	return faults
+}
