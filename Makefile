@@ -23,8 +23,8 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
-	differential waits torch web web-test release release-check setup-debian ci ci-shard supply third-party \
-	sbom fuzz-files words pictures peers
+	differential waits torch web web-test site containers release release-check setup-debian ci ci-shard supply \
+	third-party sbom fuzz-files words pictures peers
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -283,7 +283,7 @@ windows:
 	$(MAKE) wheel WHEELS=$(WINDOWS)-wheels WHEEL_TARGETS=windows-x86_64
 	scripts/windows.sh $(WINDOWS) $(WINDOWS)-wheels/*.whl $(OLDEST_NUMPY) $(PLAIN_TESTS) tests/test_processes.py
 
-# The wheel as users have it: in an empty environment, with its tests and examples; beside
+# The wheel as users have it: in an empty environment, with its tests; make site runs the examples; beside
 # what there is of other libraries on this machine; and with the oldest NumPy that it takes, which shows
 # arrays in other words than the examples have.
 OLDEST_NUMPY := numpy==1.23.5
@@ -297,7 +297,6 @@ python: wheel
 		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
 	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
-	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
 		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
 
@@ -353,6 +352,29 @@ release-check:
 	GOCACHE=$(abspath $(BIN))/release/cache scripts/release.sh $(RELEASE) $(BIN)/release/two $(GO)
 	rm -rf $(BIN)/release/cache
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
+
+# The site, in bin/site/html: the manual, the API and the gallery, whose examples are executed with the wheel; and
+# the page that computes. A failing example and a broken link fail it. Sphinx works in a copy of the tree.
+SITE   := $(abspath $(BIN))/site
+SPHINX := $(SITE)/venv/bin/python -m sphinx -q -W --keep-going
+$(SITE)/done: site/requirements.txt
+	$(PYTHON) -m venv --clear $(SITE)/venv
+	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: -r $<
+	touch $@
+site: wheel $(SITE)/done
+	$(MAKE) web WEB=$(SITE)/extra/compute
+	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+		$(WHEELS)/*manylinux*_x86_64.whl
+	rm -rf $(SITE)/source $(SITE)/html && mkdir $(SITE)/source
+	git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t $(SITE)/source
+	$(SPHINX) -c $(SITE)/source/site -d $(SITE)/doctrees $(SITE)/source $(SITE)/html
+	cp $(SITE)/html/README.html $(SITE)/html/index.html
+	$(SITE)/venv/bin/python site/links.py $(SITE)/html
+
+# The stranger's minute in fresh systems.
+SUITES ?= bookworm trixie noble
+containers: build wheel
+	scripts/containers.sh $(BIN)/containers $(WHEELS)/*manylinux*_x86_64.whl $(BIN)/eccbench $(SUITES)
 
 setup-debian:
 	apt-get update -qq

@@ -45,6 +45,8 @@ class CustomBuildHook(BuildHookInterface):
         if not go:
             raise RuntimeError("Go is not installed: the library is compiled with Go 1.26 or later")
         target = os.environ.get("ECCBENCH_TARGET", "")
+        if not target and "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
+            raise RuntimeError("musl's loader refuses Go's libraries: use the static command, or a system with glibc")
         environment = {**os.environ, "CGO_ENABLED": "1"}
         if target:
             system, arch, zig, tag = TARGETS[target]
