@@ -16,8 +16,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// toys are the images on which a peer shows which question it answers: one voxel, two, a diagonal, a
-// ring, a box of three different sides, and ties, in 2D and in 3D.
+// toys are the images that show which question a peer answers. They have one voxel, two voxels, a
+// diagonal, a ring, a box of three different sides, and ties, in 2D and 3D.
 var toys = []string{
 	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8",
 	"shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
@@ -76,8 +76,8 @@ func roundTrip(p *peers.Peer) (least time.Duration, err error) {
 	return least, nil
 }
 
-// askToys runs a peer on the toys for a claim, or on the first adversarial inputs if the workload's
-// inputs are not images alone.
+// askToys runs a peer on the toys for a claim. If the workload has inputs other than images, it
+// runs the first adversarial inputs.
 func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.CellRecord, err error) {
 	b, err := runner.Find(c.Benches, claim.Question())
 	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
@@ -105,8 +105,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim) (cells []bench.Ce
 	return cells, err
 }
 
-// showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
-// other construction, in case it claims the wrong one.
+// showToys prints the answers to the toys of a claim. It also runs a wrong peer in the other
+// construction, in case the peer claims the wrong one.
 func showToys(
 	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord,
 	line func(what, format string, args ...any),

@@ -29,7 +29,7 @@ func eigenmapCommand() cli.Subcommand {
 	}
 }
 
-// An eigenmapJob is what was asked of eigenmap.
+// An eigenmapJob is a parsed eigenmap command.
 type eigenmapJob struct {
 	answering
 	graph          ask.EigenmapOptions
@@ -170,7 +170,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	return nil
 }
 
-// writeFiles writes the mask that was found and the vectors, each where that is asked for.
+// writeFiles writes the segmentation and the eigenvectors to the files that the flags name.
 func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, note string) error {
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
@@ -193,7 +193,7 @@ func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, note string)
 	return nil
 }
 
-// segmented says how large a mask is.
+// segmented describes the size of a mask.
 func segmented(mask []bool) string {
 	n := 0
 	for _, in := range mask {
