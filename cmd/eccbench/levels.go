@@ -94,7 +94,7 @@ func doLevels(c *cli.Program, args []string) error {
 
 // survey computes the range of values, or the distinct values, of a shard's slices.
 func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
-	p.Fingerprint = make(fingerprint.Sum, key.For(src.Ladder().Len()).Functions()).String() // the fingerprint of an empty list of changes
+	p.Fingerprint = make(fingerprint.Sum, key.For(src.Ladder().Len()).Functions()).String() // of an empty list
 	p.Values = &parts.Values{Most: j.distinct}
 	if of.Len() == 0 {
 		return nil
