@@ -22,8 +22,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// answering is what the commands share that answer for an image: how they are asked, and
-// how what they write names it.
+// answering holds the flags that the commands with one answer for an image share: how they compute
+// the answer and how their output names the image.
 type answering struct {
 	in        cli.Inputs
 	spooled   *cli.Spooled
@@ -36,7 +36,7 @@ type answering struct {
 	budget    time.Duration
 }
 
-// geometryOf is where the voxels of an image lie in space, or nil where it is no file that says so.
+// geometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
 func (a *answering) geometryOf(image string) (*datasets.Geometry, error) {
 	if a.in.Stack || datasets.IsName(image) {
 		return nil, nil
@@ -44,14 +44,15 @@ func (a *answering) geometryOf(image string) (*datasets.Geometry, error) {
 	return datasets.GeometryOf(image)
 }
 
-// addConvention adds the flags of which cells an image has, and of which values its sets are.
+// addConvention adds the flags of the construction of the cells and the direction of the
+// filtration.
 func (a *answering) addConvention(f *pflag.FlagSet) {
 	f.StringVar(&a.options.Construction, "construction", "T",
 		"T: voxels are top cells (26-connected); V: voxels are vertices (6-connected)")
 	f.BoolVar(&a.options.Superlevel, "superlevel", false, "sets of the values at or above a level")
 }
 
-// addEffort adds the flags of who answers, and of what that may take.
+// addEffort adds the flags of the implementation and the limits of its work.
 func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.StringVar(&a.impl, "impl", "", "implementation `NAME` (default the fastest that supports the image)")
 	f.IntVar(&a.threads, "threads", runtime.GOMAXPROCS(0), "cores")
@@ -59,7 +60,7 @@ func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
 
-// addSlices adds the flag of an answer for each slice.
+// addSlices adds the flag that asks for one answer per slice.
 func (a *answering) addSlices(f *pflag.FlagSet, what string) {
 	f.BoolVar(&a.slices, "each-slice", false, what)
 }
@@ -69,7 +70,7 @@ func (a *answering) addRings(f *pflag.FlagSet) {
 	f.StringSliceVar(&a.options.Periodic, "periodic", nil, "`AXES` whose last and first voxels are neighbours: x,y,z")
 }
 
-// addMask adds the flags of the voxels that are no part of an image.
+// addMask adds the flags that exclude voxels from an image.
 func (a *answering) addMask(f *pflag.FlagSet) {
 	f.StringVar(&a.mask, "mask", "", "exclude voxels where this image `FILE` of the same shape is 0")
 	f.StringVar(&a.options.NaN, "nan", ask.NaNRefuse, "NaN in the image: refuse, or mask to exclude them")
@@ -99,7 +100,7 @@ func (a *answering) question(c *cli.Program, input string) (q ask.Question, err 
 	return q, err
 }
 
-// apart rejects targets that are a file of a question, or another file that is read.
+// apart returns an error if a target is an input file of the question or of the command.
 func (a *answering) apart(q *ask.Question, others []string, targets ...cli.Target) error {
 	files, err := q.Files()
 	if err != nil {
@@ -108,7 +109,7 @@ func (a *answering) apart(q *ask.Question, others []string, targets ...cli.Targe
 	return cli.Apart(targets, append(files, others...)...)
 }
 
-// confirmed prints the confirmed answer about an image, and the time that it took.
+// confirmed prints the confirmed answer for an image and the elapsed time.
 func (a *answering) confirmed(c *cli.Program, input string, p ecc.Provenance, what string, start time.Time) {
 	if a.quiet {
 		return
@@ -135,30 +136,29 @@ func (a *answering) check() error {
 	return nil
 }
 
-// ofOne answers for one image, whatever its levels are, and names it as it was given.
+// ofOne calls answer for one image. The messages name the image as the user did.
 func (a *answering) ofOne(c *cli.Program, image string, answer func(path string) error) error {
 	paths, err := a.spool(c, []string{image})
 	if err != nil {
 		return err
 	}
-	defer a.spooled.Close() // of what nobody else reads
+	defer a.spooled.Close() // closing a file that was only read cannot lose anything
 	a.in.Every = true
 	return a.spooled.Said(answer(paths[0]))
 }
 
-// named is the name of an image that can be read again and again, as a line of what is
-// written shows it.
+// named returns the displayed name of an image that can be read repeatedly, on one line.
 func (a answering) named(name string) string {
 	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
 }
 
-// addProvenance adds the flag of the file for what a result rests on.
+// addProvenance adds the flag of the file for the source and the witnesses of a result.
 func addProvenance(f *pflag.FlagSet, path *string) {
 	f.StringVar(path, "provenance", "",
 		"also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
 }
 
-// writeProvenance writes a provenance to a file, where there is one.
+// writeProvenance writes a provenance to a file; it does nothing without a path.
 func writeProvenance(path string, p ecc.Provenance) error {
 	if path == "" {
 		return nil
@@ -166,7 +166,7 @@ func writeProvenance(path string, p ecc.Provenance) error {
 	return cli.WriteFile(path, func(w *os.File) error { return p.WriteEvidence(w) })
 }
 
-// creatable refuses files that cannot be written, before the work whose result they would hold.
+// creatable returns an error if a file cannot be written. Commands call it before the work.
 func creatable(paths ...string) error {
 	for _, path := range paths {
 		if path != "" {
@@ -178,7 +178,7 @@ func creatable(paths ...string) error {
 	return nil
 }
 
-// writeTo writes to a file, or to standard output.
+// writeTo writes to a file, or to standard output if out is empty.
 func writeTo(c *cli.Program, out, what string, write func(io.Writer) error) error {
 	if out != "" {
 		return cli.WriteFile(out, func(w *os.File) error { return write(w) })

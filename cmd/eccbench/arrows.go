@@ -11,14 +11,15 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// What a picture of a field has: its longer side in pixels about, and how far apart arrows are.
+// The sizes of a picture of a field: the longer side and the distance of arrows, both in pixels,
+// and the shortest vector with an arrow.
 const (
 	pictureSide  = 1024
 	arrowsApart  = 20
-	shortestSeen = 1e-6 // of the longest vector, which has an arrow
+	shortestSeen = 1e-6 // as a share of the longest vector
 )
 
-// A picture shows a plane of a field: its magnitudes as greys, and arrows along it.
+// A picture shows a plane of a field: grey values for the magnitudes, and arrows along the vectors.
 type picture struct {
 	*image.RGBA
 	width, height int // of the plane, in voxels
@@ -26,9 +27,9 @@ type picture struct {
 	x, y          []float32
 }
 
-// drawField writes a picture of a field as PNG: of a volume, of its middle slice. The lightest
-// grey is the largest magnitude, and greys go by its root, so that weak parts are seen. Arrows
-// are of one length: they say where to.
+// drawField writes a picture of a field as PNG; of a volume it shows the middle slice. The lightest
+// grey is the largest magnitude. Grey values grow with the square root of the magnitude, so that
+// weak parts are visible. All arrows have one length: they show the direction alone.
 func drawField(w io.Writer, s grid.Shape, f gvf.Flow) error {
 	middle := s.D / 2 * s.W * s.H
 	plane := func(c int) []float32 { return f.V[c][middle:][:s.W*s.H] }
@@ -73,13 +74,13 @@ func drawField(w io.Writer, s grid.Shape, f gvf.Flow) error {
 	return png.Encode(w, p)
 }
 
-// voxel is that of a pixel.
+// voxel returns the index of the voxel at a pixel.
 func (p *picture) voxel(u, v int) int {
 	at := func(u, n int) int { return min(n-1, int((float64(u)+0.5)/p.scale)) }
 	return at(v, p.height)*p.width + at(u, p.width)
 }
 
-// arrow draws one about a place, along a direction.
+// arrow draws an arrow whose middle is at (u, v) along a direction.
 func (p *picture) arrow(u, v, dx, dy float64) {
 	const half, head = 0.4 * arrowsApart, 0.2 * arrowsApart
 	tip := [2]float64{u + half*dx, v + half*dy}

@@ -43,7 +43,7 @@ func assessCommand() cli.Subcommand {
 // An assessJob is a parsed assess command.
 type assessJob struct {
 	answering
-	given, joined, limits []string // as they were typed
+	given, joined, limits []string // as typed
 	connectivity          string
 	format                string
 	errors, mapped, pairs string
@@ -56,7 +56,7 @@ type assessJob struct {
 	above                 map[string]float64
 }
 
-// assessFormats are the formats that comparisons are printed in.
+// assessFormats lists the output formats of comparisons.
 var assessFormats = []string{"table", "csv", "json", "md", "html"}
 
 func doAssess(c *cli.Program, args []string) error {
@@ -104,7 +104,7 @@ func doAssess(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer spooled.Close() // of what nobody else reads
+	defer spooled.Close() // closing a file that was only read cannot lose anything
 	j.spooled = spooled
 	return spooled.Said(j.run(c, paths[0], paths[1]))
 }
@@ -172,7 +172,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	return j.check()
 }
 
-// labelList reads whole numbers.
+// labelList parses whole numbers.
 func labelList(words []string) (list []float64, err error) {
 	for _, word := range words {
 		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
@@ -186,19 +186,19 @@ func labelList(words []string) (list []float64, err error) {
 
 // An assessed is the verified comparison of a pair of images.
 type assessed struct {
-	pair            *assess.Pair // nil where only the numbers are needed any more
+	pair            *assess.Pair // nil once only the numbers are needed
 	shape           grid.Shape
-	axes            int // of the truth, 3 of a volume of one slice too
+	axes            int // of the truth; 3 for a volume of one slice too
 	sets            []assess.Set
 	whole           int    // which of them is all labels
-	predName, truth string // as people know them
-	method          string // who made the prediction, of many
+	predName, truth string // the displayed names
+	method          string // the method that made the prediction, for many pairs
 	dims            int
 	answer          ask.Answered[assess.Comparisons]
-	geometry        *datasets.Geometry // of the truth; nil where its file has none
-	sizes           [][]float64        // of each set, in mm; nil where nothing is known of voxels
+	geometry        *datasets.Geometry // of the truth; nil if its file has none
+	sizes           [][]float64        // of each set, in mm; nil if the file has no voxel size
 	constructions   []int
-	patches         [][]float64 // of each row, the mean errors over patches; nil where nobody asked
+	patches         [][]float64 // the mean errors over patches of each row; nil without --patch
 }
 
 // compare reads a pair of images and compares them.
@@ -289,7 +289,7 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 	return nil
 }
 
-// geometry is that of the truth, after it was compared with that of the prediction.
+// geometry returns the geometry of the truth, or an error if the prediction has a different one.
 func (j assessJob) geometry(pred, truth string) (*datasets.Geometry, error) {
 	var g [2]*datasets.Geometry
 	for i, path := range []string{pred, truth} {
@@ -332,7 +332,8 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	return j.failAbove([]assessed{a})
 }
 
-// writeMap writes the local difference of χ of the last set but groups: of all labels.
+// writeMap writes the local difference of χ for the last set that is no group: the union of all
+// labels.
 func (j assessJob) writeMap(a assessed) error {
 	if j.mapped == "" {
 		return nil
@@ -381,10 +382,10 @@ func (j assessJob) writeErrors(a assessed) error {
 	return cli.WriteFile(j.errors, func(w *os.File) error { return report.WriteCSV(w, lines) })
 }
 
-// exitAbove is the exit code of a number above its limit: a regression.
+// exitAbove is the exit code of a number above its limit, which means a regression.
 const exitAbove = 10
 
-// failAbove is an error where a number is above its limit.
+// failAbove returns an error if a number is above its limit.
 func (j assessJob) failAbove(list []assessed) error {
 	for _, a := range list {
 		for _, row := range a.rows() {

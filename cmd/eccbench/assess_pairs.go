@@ -23,10 +23,10 @@ import (
 	"eccbench/internal/stats"
 )
 
-// A pairOfFiles is one of many pairs. Method is who made the prediction, "" where nobody said.
+// A pairOfFiles is one pair of many. The method that made the prediction is "" if unknown.
 type pairOfFiles struct{ pred, truth, method string }
 
-// manyPairs are the pairs of a CSV file or of two folders; nil where one pair is compared.
+// manyPairs returns the pairs of a CSV file or of two folders, or nil to compare one pair.
 func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 	switch {
 	case j.pairs != "":
@@ -48,7 +48,7 @@ func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 	return list, nil
 }
 
-// holdsFiles reports whether a path is a folder of files, and not a Zarr image.
+// holdsFiles reports whether a path is a folder but no Zarr image.
 func holdsFiles(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir() && !datasets.IsZarr(path)
@@ -89,7 +89,7 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 	return list, nil
 }
 
-// pairsOfFolders pairs the files of one name in two folders. A file without a partner is an error.
+// pairsOfFolders pairs the files of equal names in two folders.
 func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
 	for _, folders := range [][2]string{{truths, preds}, {preds, truths}} {
 		entries, err := os.ReadDir(folders[0])
@@ -112,7 +112,7 @@ func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
 	return list, nil
 }
 
-// many compares many pairs, and writes their numbers, or in a table for people what they are on average.
+// many compares many pairs and writes their numbers; a table shows only summaries.
 func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 	var list []assessed
 	for _, p := range pairs {
@@ -202,12 +202,13 @@ func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
 
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// summarised are the columns that many pairs are summarised by. A matching error that is only bounded is
-// represented by its upper bound.
+// summarised lists the columns that are summarised over many pairs. The upper bound represents a
+// matching error that is only bounded.
 var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
 	"matching_error1_max", "matching_error2_max"}
 
-// An assessSummary is one number of many pairs: the mean with a bootstrap interval, and the median.
+// An assessSummary summarises one number over many pairs: the mean with a bootstrap interval, and
+// the median.
 type assessSummary struct {
 	Method       string  `json:"method,omitempty"`
 	Label        string  `json:"label"`
@@ -230,7 +231,7 @@ type assessTest struct {
 	P            float64   `json:"p"` // two-sided, adjusted by Holm
 }
 
-// A summaryKey is what the numbers of many pairs are summarised by.
+// A summaryKey identifies the numbers that one summary covers.
 type summaryKey struct {
 	method, label string
 	connectivity  int
@@ -292,7 +293,8 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
 	return summary, tests
 }
 
-// signedRank is the two-sided p-value of the differences of numbers for the same truths, and how many there are.
+// signedRank returns the number of truths with numbers in both maps, and the two-sided p-value of
+// the differences.
 func signedRank(a, b map[string]float64) (n int, p float64) {
 	differences := map[string]float64{}
 	for truth, v := range a {
@@ -308,7 +310,7 @@ func signedRank(a, b map[string]float64) (n int, p float64) {
 	return len(d), min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated)))
 }
 
-// inOrder are the values of a map in the order of its keys.
+// inOrder returns the values of a map in the order of its keys.
 func inOrder(m map[string]float64) (list []float64) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		list = append(list, m[k])

@@ -69,7 +69,7 @@ func writeTables(w io.Writer, format, title, about string, tables []assessTable,
 	return err
 }
 
-// head is the line about where the numbers are from.
+// head returns the first line of the output: images, implementation, witness and version.
 func (a assessed) head() string {
 	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.shape,
 		a.answer.By, a.answer.Witness, version())
@@ -81,7 +81,8 @@ func preamble(a assessed) string {
 		strings.Replace(connectivities(a.dims), "; ", "\n", 1))
 }
 
-// connectivities is the sentence about which connectivity is which.
+// connectivities returns the sentence that explains the connectivities of foreground and
+// background.
 func connectivities(dims int) string {
 	t, v := assess.Connectivity(assess.T, dims), assess.Connectivity(assess.V, dims)
 	return fmt.Sprintf("connectivity %d (construction T): foreground %d-connected, background %d-connected; connectivity %d (construction V): foreground %d-connected, background %d-connected", t, t, v, v, v, t)
@@ -143,7 +144,7 @@ func (r assessRow) cells() []string {
 	return cells
 }
 
-// number is a number of CSV, empty where it is not defined.
+// number formats a number for CSV; it returns "" for one that is not defined.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -151,7 +152,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// MarshalJSON writes the row by column, null where a number is not defined.
+// MarshalJSON writes the row as an object by column, with null for a number that is not defined.
 func (r assessRow) MarshalJSON() ([]byte, error) {
 	var b strings.Builder
 	name, err := json.Marshal(r.label)
@@ -188,7 +189,7 @@ func (a assessed) document() assessDocument {
 		a.answer.Witness, version(), connectivities(a.dims), a.rows()}
 }
 
-// An assessTable is a table for people.
+// An assessTable is a table of the readable output.
 type assessTable struct {
 	title  string // of a table that needs one
 	header []string
@@ -243,7 +244,7 @@ func (a assessed) tables() []assessTable {
 	return list
 }
 
-// sizeTable is the sizes of masks in millimetres.
+// sizeTable returns the table of the sizes of masks in millimetres.
 func (a assessed) sizeTable() assessTable {
 	t := assessTable{header: []string{"label", "mm³ P", "mm³ T", "surface P, mm²", "surface T, mm²"}}
 	if a.dims == 2 {
@@ -259,7 +260,7 @@ func (a assessed) sizeTable() assessTable {
 	return t
 }
 
-// patchTable is the mean errors over patches.
+// patchTable returns the table of the mean errors over patches.
 func (a assessed) patchTable() assessTable {
 	t := assessTable{header: []string{"label", "conn.", "χ error by patch", "b0 error", "b1 error",
 		"b2 error"}[:3+a.dims]}
@@ -273,7 +274,7 @@ func (a assessed) patchTable() assessTable {
 	return t
 }
 
-// between is a number that is known to lie between two.
+// between formats a number that is known to lie in an interval.
 func between(least, most float64) string {
 	if least == most {
 		return fmt.Sprint(int64(least))
@@ -288,7 +289,7 @@ func ratio(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// write writes a table, of Markdown, HTML or aligned to the right.
+// write prints a table as Markdown, as HTML, or aligned to the right.
 func (t assessTable) write(w io.Writer, format string) error {
 	switch format {
 	case "md":

@@ -43,7 +43,7 @@ func bettiCommand() cli.Subcommand {
 	}
 }
 
-// A bettiJob is what was asked of betti.
+// A bettiJob is a parsed betti command.
 type bettiJob struct {
 	bare bool // without a header
 	answering
@@ -128,7 +128,8 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 
 func infinite(n grid.Number) bool { return math.IsInf(n.Float64(), 0) }
 
-// doShare writes one part of the numbers at some values, by who answers for slabs.
+// doShare writes one part of the Betti numbers at some values. It chooses among the implementations
+// that can answer for slabs.
 func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	var names []string
 	for _, impl := range c.Betti.Impls {
@@ -146,7 +147,7 @@ func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, strings.Join(names, ", "))
 }
 
-// A bettiRow is the numbers of the set at a value.
+// A bettiRow holds the Betti numbers of the sublevel set at one value.
 type bettiRow struct {
 	Level grid.Number `json:"level"`
 	B0    int64       `json:"b0"`
@@ -220,7 +221,7 @@ func (j bettiJob) write(w io.Writer, a ask.BettiAnswer, p ecc.Provenance) error 
 	return a.Lines.Write(w, ecc.Format(j.format), p, !j.bare)
 }
 
-// rowsOf are the numbers at the values that were asked for.
+// rowsOf pairs the Betti numbers with the requested values.
 func (j bettiJob) rowsOf(numbers []betti.Numbers) []bettiRow {
 	rows := make([]bettiRow, len(numbers))
 	for i, n := range numbers {
@@ -229,7 +230,7 @@ func (j bettiJob) rowsOf(numbers []betti.Numbers) []bettiRow {
 	return rows
 }
 
-// ranged is the lines that were asked for.
+// ranged restricts the lines to the range of --range.
 func (j bettiJob) ranged(l betti.Lines) betti.Lines {
 	if len(j.within) > 0 {
 		return l.Within(j.within[0], j.within[1])
@@ -237,7 +238,7 @@ func (j bettiJob) ranged(l betti.Lines) betti.Lines {
 	return l
 }
 
-// writeBetti writes rows as csv, without a header where it is bare, or as json.
+// writeBetti writes rows as CSV or JSON. A bare CSV has no header.
 func writeBetti(w io.Writer, format string, p ecc.Provenance, rows []bettiRow, bare bool) error {
 	if format == string(ecc.JSON) {
 		return writeJSON(w, struct {
@@ -252,7 +253,8 @@ func writeBetti(w io.Writer, format string, p ecc.Provenance, rows []bettiRow, b
 	})
 }
 
-// writeBettiCSV writes rows after what they begin with, under the title of that and of levels.
+// writeBettiCSV writes rows as CSV. Every line begins with a text from each. The title names the
+// columns of this text and of the level.
 func writeBettiCSV(w io.Writer, title string, p ecc.Provenance, bare bool, each func(row func(begin string, r bettiRow))) error {
 	var text strings.Builder
 	if !bare {

@@ -35,7 +35,7 @@ func curveCommand() cli.Subcommand {
 	}
 }
 
-// A curveJob is what was asked of curve.
+// A curveJob is a parsed curve command.
 type curveJob struct {
 	answering
 	rows

@@ -20,8 +20,8 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// listed are the images of some arguments, with those of a folder in their natural order,
-// in which 2 comes before 10; and whether there was a folder.
+// listed returns the images of some arguments and reports whether an argument was a folder. The
+// images of a folder are in natural order, in which 2 precedes 10.
 func listed(args []string) (images []string, folders bool, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
@@ -53,8 +53,9 @@ func listed(args []string) (images []string, folders bool, err error) {
 	return images, folders, nil
 }
 
-// stacks are the stacks of slices that some arguments name: folders and patterns, one each,
-// or files that one pattern describes, as a shell makes of one that is not quoted.
+// stacks returns the stacks of slices that some arguments name. An argument is a folder or a
+// pattern. Several files are one stack if one pattern matches them, such as a pattern that the
+// shell expanded.
 func stacks(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -72,7 +73,7 @@ func stacks(args []string) ([]string, error) {
 	return []string{pattern}, nil
 }
 
-// patternOf is what some names begin and end with, with an asterisk for what lies between.
+// patternOf returns the common beginning and end of some names with an asterisk between them.
 func patternOf(names []string) string {
 	head, tail := names[0], names[0]
 	for _, n := range names {
@@ -89,17 +90,19 @@ func patternOf(names []string) string {
 	return escape.Replace(head) + "*" + escape.Replace(tail)
 }
 
-// smallFile is a file that one core answers for while others answer for others.
+// smallFile is the size up to which a file gets one core, so that several images are answered in
+// parallel.
 const smallFile = 64 << 20
 
-// An imageOf is one of several images: an input, the number of a volume, and the name that its answer is given.
+// An imageOf is one of several images: an input, the number of a volume, and the base name of its
+// answer.
 type imageOf struct{ input, volume, base string }
 
-// each is one image of each input.
+// each returns one image for each input.
 func (a *answering) each(inputs []string) []imageOf {
 	var images []imageOf
 	for _, in := range inputs {
-		base := strings.ReplaceAll(in, "/", "_") // of an input string
+		base := strings.ReplaceAll(in, "/", "_") // an input string has slashes too
 		if _, err := os.Stat(in); err == nil {
 			base = filepath.Base(a.spooled.Shown(in))
 		}
@@ -111,10 +114,10 @@ func (a *answering) each(inputs []string) []imageOf {
 	return images
 }
 
-// everyVolume is what --volume says where each image in a file is meant.
+// everyVolume is the value of --volume that selects every image in a file.
 const everyVolume = "all"
 
-// volumes is every image in some files.
+// volumes returns every image in some files.
 func (a *answering) volumes(files []string) ([]imageOf, error) {
 	var images []imageOf
 	for _, image := range a.each(files) {
@@ -134,23 +137,25 @@ func (a *answering) volumes(files []string) ([]imageOf, error) {
 	return images, nil
 }
 
-// Answers are what a command writes of each of several images: a file of an extension, a plot and a provenance.
+// answers describes the output of a command for one or several images: the extensions, the plots
+// and the provenance.
 type answers struct {
 	one, many        string // "curve", "curves"
 	extension        string
 	plotExtension    string
-	plot, provenance string // files, of several images folders; "" for none
+	plot, provenance string // files, or folders for several images; "" for none
 	check            func() error
 	answer           func(target) error
 }
 
-// A target is an image and the files that its answer is written to.
+// A target is an image and the output files of its answer.
 type target struct {
 	answering
 	input, plot, provenance string
 }
 
-// answerImages answers for the images of the arguments: for one, or for several, whose answers go to folders.
+// answerImages answers for the images of the arguments. The answers for several images are written
+// to folders.
 func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) error {
 	images, folders, err := f.Args(), false, error(nil)
 	if a.in.Stack {
@@ -160,7 +165,7 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 	}
 	if err == nil {
 		if images, err = a.spool(c, images); err == nil {
-			defer a.spooled.Close() // of what nobody else reads
+			defer a.spooled.Close() // closing a file that was only read cannot lose anything
 		}
 	}
 	answer := func() error {
@@ -186,8 +191,8 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 	return a.spooled.Said(answer())
 }
 
-// spool gives the paths of images, and has that of the mask, where standard input and named pipes are kept in files.
-// Those of stacks are folders and patterns.
+// spool returns the paths of images, and sets the path of the mask. It copies standard input and
+// named pipes to files. For a stack it returns the folder or pattern.
 func (a *answering) spool(c *cli.Program, images []string) (paths []string, err error) {
 	var files []string
 	if !a.in.Stack {
@@ -206,8 +211,8 @@ func (a *answering) spool(c *cli.Program, images []string) (paths []string, err 
 	return paths, err
 }
 
-// several writes the answers for several images to a folder, a file each, and says how many
-// there are. One that fails does not keep the others.
+// several answers for several images, writes one file each to a folder, and prints their number. A
+// failed image does not stop the others.
 func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
 	if a.out == "" {
 		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they are the slices of one volume", len(images), of.many)
@@ -257,7 +262,7 @@ func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
 	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no %s", len(failed), len(images), of.one)}
 }
 
-// targets are those of several images, and whether all of them are small.
+// targets returns the targets of several images, and reports whether all images are small.
 func (a answering) targets(of answers, images []imageOf) (targets []target, small bool, err error) {
 	from := map[string]string{}
 	small = true
@@ -283,7 +288,7 @@ func (a answering) targets(of answers, images []imageOf) (targets []target, smal
 	return targets, small, nil
 }
 
-// gravity orders what went wrong: a wrong answer is worse than none.
+// gravity orders errors by importance: a wrong answer is worse than a missing one.
 func gravity(err error) int {
 	if errors.As(err, new(cli.VerdictError)) || errors.As(err, new(ask.VerdictError)) {
 		return cli.Code(err)

@@ -87,8 +87,7 @@ func doDoctor(c *cli.Program, args []string) error {
 	return tryWorker(c, b, line)
 }
 
-// lookAtDevices shows the chosen accelerators, or says in one line why there are
-// none.
+// lookAtDevices describes the chosen accelerators, or prints the reason why there is none.
 func lookAtDevices(c *cli.Program, which, list string, line func(what, format string, args ...any)) error {
 	var devices []device.Device
 	d, err := c.Open(which)
@@ -110,9 +109,9 @@ func lookAtDevices(c *cli.Program, which, list string, line func(what, format st
 	return nil
 }
 
-// lookAtDevice shows an accelerator, and how long kernels take to load.
+// lookAtDevice describes an accelerator, and prints the time to load its kernels.
 func lookAtDevice(d device.Device, line func(what, format string, args ...any)) error {
-	defer d.Close() // the process ends: there is nobody to tell
+	defer d.Close() // the process ends soon; a failed Close changes nothing
 	line("device", "%s", resident.Describe(d))
 	line("", "number %d of %d, %s", d.Info().Index, d.Info().Count, d.Info().UUID)
 	sensors := d.Sensors()
@@ -126,8 +125,8 @@ func lookAtDevice(d device.Device, line func(what, format string, args ...any)) 
 	return nil
 }
 
-// tryModule loads a module as jobs do, and times that: its machine code where there is
-// some that the driver takes, else each of its kernels by itself, which are compiled.
+// tryModule loads a module as jobs do and prints the time. It loads the machine code if the driver
+// accepts it; otherwise it compiles each kernel separately.
 func tryModule(d device.Device, module string, line func(what, format string, args ...any)) error {
 	ptx, err := kernels.PTX(module)
 	if err != nil {
@@ -168,8 +167,8 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 	return nil
 }
 
-// loadMachine is how long it takes to load the machine code of a module and to find its
-// kernels, 0 where there is none for the device.
+// loadMachine returns the time to load the machine code of a module and to find its kernels, or 0
+// if the device has no machine code.
 func loadMachine(d device.Device, module string, names []string) (time.Duration, error) {
 	start := time.Now()
 	code, err := kernels.Machine(module, d.Info().Major, d.Info().Minor)
@@ -196,7 +195,7 @@ func cgroupLimit(n int64) string {
 	return "limited to " + quantity.Bytes(n)
 }
 
-// clockStep is the smallest difference between two readings of the clock.
+// clockStep returns the smallest difference between two readings of the clock.
 func clockStep() time.Duration {
 	step := time.Hour
 	for range 1000 {
@@ -210,10 +209,10 @@ func clockStep() time.Duration {
 	return step
 }
 
-// tryBudget is enough for the laws of a small cell, and too little for answers by the definition.
+// tryBudget is enough for the laws of a small cell, but too little for an answer by the definition.
 const tryBudget = 6 * time.Second
 
-// tryWorker runs one small cell as a run would: shared memory, a worker
+// tryWorker runs one small cell as the command run would. The cell uses shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
 func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
 	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second, WarmUp: 50 * time.Millisecond}
@@ -243,7 +242,7 @@ func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, ar
 	return failed
 }
 
-// An observer follows a run by its finished cells alone.
+// An observer follows a run and ignores the beginning of cells.
 type observer func(bench.CellRecord) error
 
 func (observer) Begin(string, string)           {}

@@ -16,8 +16,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// toys are the images on which a peer shows which question it answers: one voxel, two, a diagonal, a
-// ring, a box of three different sides, and ties, in 2D and in 3D.
+// toys are the images that show which question a peer answers. They have one voxel, two voxels, a
+// diagonal, a ring, a box of three different sides, and ties, in 2D and 3D.
 var toys = []string{
 	"constant/shape=1x1/type=uint8", "noise/shape=2x1/type=uint8/levels=2/seed=1", "checkerboard/shape=2x2/type=uint8",
 	"shell/shape=11x11/type=uint8", "noise/shape=5x4/type=uint8/levels=3/seed=1",
@@ -76,12 +76,12 @@ func roundTrip(p *peers.Peer) (least time.Duration, err error) {
 	return least, nil
 }
 
-// errAnswered ends the toys at the first that is answered.
+// errAnswered ends the toys at the first one that the peer answers.
 var errAnswered = errors.New("a toy was answered")
 
-// askToys runs a peer on the toys for a claim, or on the first adversarial inputs if the workload's
-// inputs are not images alone. To admit a peer is to ask the most telling ones first, until one is
-// answered.
+// askToys runs a peer on the toys for a claim. If the workload has inputs other than images, it
+// runs the first adversarial inputs. With admit it runs the hardest toys first, and stops at the
+// first one that the peer answers.
 func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cells []bench.CellRecord, err error) {
 	b, err := runner.Find(c.Benches, claim.Question())
 	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
@@ -118,8 +118,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cell
 	return cells, err
 }
 
-// admit asks the peers of a plan about toys, and takes those out of it that answer none: a run of
-// hours would say no more. Of these it returns an error, and of others that fail some it warns.
+// admit runs the peers of a plan on toys. It removes a peer that answers none of them from the
+// plan and returns an error, and warns of a peer that fails some.
 func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error) {
 	for _, p := range list {
 		claim, row := p.Claims(plan.Workload), peers.Prefix+p.Name
@@ -130,7 +130,7 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 		verified, skipped := count(cells)
 		failed := len(cells) - verified - skipped
 		if err != nil || failed == 0 {
-			continue // its own cells tell more
+			continue // its own cells report more
 		}
 		i := slices.IndexFunc(cells, func(c bench.CellRecord) bool { return !slices.Contains(unremarkable, c.Status) })
 		why := fmt.Sprintf("%s fails %d of %d tiny images: %s: %s", row, failed, len(cells), cells[i].Status, cells[i].Reason)
@@ -144,11 +144,11 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 	return refused
 }
 
-// unremarkable are the statuses of toys that say nothing against a peer.
+// unremarkable lists the statuses of toys that are no fault of a peer.
 var unremarkable = []verify.Status{verify.Verified, verify.Skipped}
 
-// showToys prints the answers to the toys of a claim. A peer that is wrong is asked the same in the
-// other construction, in case it claims the wrong one.
+// showToys prints the answers to the toys of a claim. It also runs a wrong peer in the other
+// construction, in case the peer claims the wrong one.
 func showToys(
 	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord,
 	line func(what, format string, args ...any),

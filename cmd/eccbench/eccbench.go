@@ -23,7 +23,7 @@ func subcommands() []cli.Subcommand {
 	}
 }
 
-// eccbench runs the program and returns its exit code. Output that is lost is an error.
+// eccbench runs the program and returns its exit code. Lost output is an error.
 func eccbench(c *cli.Program, args []string) int {
 	remote.Register(0)
 	stdout := report.Visible(c.Stdout)
@@ -56,7 +56,7 @@ func dispatch(c *cli.Program, args []string) error {
 		help(c)
 		return nil
 	}
-	if name == "help" { // help COMMAND is COMMAND --help
+	if name == "help" { // "help COMMAND" means "COMMAND --help"
 		name, args = args[0], []string{"--help"}
 	}
 	list := subcommands()
@@ -70,13 +70,13 @@ func dispatch(c *cli.Program, args []string) error {
 	return list[i].Run(c, args)
 }
 
-// otherCommands are words that people try for commands.
+// otherCommands maps plausible but wrong names of commands to the right one.
 var otherCommands = map[string]string{
 	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify",
 	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list", "plot": "report",
 }
 
-// unknownCommand is the error of a name that no command has.
+// unknownCommand returns the error of an unknown command name.
 func unknownCommand(name string, list []cli.Subcommand) error {
 	if _, err := os.Stat(name); err == nil || datasets.IsName(name) || datasets.IsImage(name) {
 		return cli.Usagef("%s is an image and no command; for its curve: eccbench curve %s", name, name)

@@ -30,7 +30,7 @@ func eigenmapCommand() cli.Subcommand {
 	}
 }
 
-// An eigenmapJob is what was asked of eigenmap.
+// An eigenmapJob is a parsed eigenmap command.
 type eigenmapJob struct {
 	answering
 	graph          ask.EigenmapOptions
@@ -175,7 +175,8 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	return nil
 }
 
-// writeFiles writes the mask that was found and the vectors, each where that is asked for, at a place in space.
+// writeFiles writes the segmentation and the eigenvectors to the files that the flags name. A NIfTI
+// file gets the affine of the image.
 func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *datasets.Geometry, note string) error {
 	var affine *[3][4]float64
 	if place != nil {
@@ -202,7 +203,7 @@ func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *datas
 	return nil
 }
 
-// segmented says how large a mask is.
+// segmented describes the size of a mask.
 func segmented(mask []bool) string {
 	n := 0
 	for _, in := range mask {

@@ -29,7 +29,7 @@ func gvfCommand() cli.Subcommand {
 	}
 }
 
-// A gvfJob is what was asked of gvf.
+// A gvfJob is a parsed gvf command.
 type gvfJob struct {
 	answering
 	flow ask.FlowOptions
@@ -85,7 +85,7 @@ func doGVF(c *cli.Program, args []string) error {
 	})
 }
 
-// checkTargets refuses names of files that say no format.
+// checkTargets returns an error for an output file whose name has no known extension.
 func (j gvfJob) checkTargets() error {
 	if gvf.Extension(j.out) == "" {
 		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
@@ -96,7 +96,7 @@ func (j gvfJob) checkTargets() error {
 	return nil
 }
 
-// run answers for one image, and writes the field that was confirmed.
+// run answers for one image and writes the confirmed field.
 func (j gvfJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	q := ask.Flow{FlowOptions: j.flow, By: c.Flow, Steady: c.Steady}

@@ -36,7 +36,7 @@ func homologyCommand() cli.Subcommand {
 	}
 }
 
-// A homologyJob is what was asked of homology.
+// A homologyJob is a parsed homology command.
 type homologyJob struct {
 	answering
 	field, format string
@@ -69,14 +69,14 @@ func doHomology(c *cli.Program, args []string) error {
 	return j.ofOne(c, f.Arg(0), func(complex string) error { return j.run(c, complex, f.Changed("field")) })
 }
 
-// A homologyRow is the group of a dimension.
+// A homologyRow is the homology group of one dimension.
 type homologyRow struct {
 	Dimension int      `json:"dimension"`
 	Betti     int64    `json:"betti"`
 	Torsion   []uint64 `json:"torsion,omitempty"`
 }
 
-// A homologyAnswer is what is written of a complex.
+// A homologyAnswer is the output for one complex.
 type homologyAnswer struct {
 	Input          string        `json:"input"`
 	Simplices      []int64       `json:"simplices"` // by dimension
@@ -127,7 +127,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	out := homologyAnswer{
 		Input: j.named(input), Coefficients: p.Over.String(), Implementation: a.By, Verdict: "VERIFIED", Witness: a.Witness, Program: version(), Groups: []homologyRow{},
 	}
-	if j.format != "text" { // text has no room for the count, which may take longer than the answer
+	if j.format != "text" { // the text format leaves out the count, which may take longer than the answer
 		out.Simplices = p.Counts()
 	}
 	for d, b := range a.Out.Betti {
@@ -144,7 +144,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	return writeTo(c, j.out, "homology", func(w io.Writer) error { return j.write(w, out) })
 }
 
-// notOfImage is the error that an input gives, which of an image says how its voxels are asked for.
+// notOfImage returns an error of an input. For an image it suggests the name of the complex of its
+// voxels.
 func notOfImage(input string, err error) error {
 	name := "file/path=" + input
 	if datasets.IsName(input) {
@@ -188,7 +189,7 @@ func (j homologyJob) write(w io.Writer, a homologyAnswer) error {
 	return err
 }
 
-// counted is a noun for so many.
+// counted formats a count with its noun, in the singular or plural.
 func counted(n int64, one string) string {
 	switch {
 	case n == 1:
@@ -203,7 +204,7 @@ func counted(n int64, one string) string {
 	return one + "s"
 }
 
-// simplicesInWords is how many simplices there are of each dimension that has any.
+// simplicesInWords lists the number of simplices of each dimension, without empty dimensions.
 func simplicesInWords(counts []int64) string {
 	names := []string{"vertex", "edge", "triangle", "tetrahedron"}
 	var list []string
@@ -220,7 +221,7 @@ func simplicesInWords(counts []int64) string {
 	return strings.Join(list, ", ")
 }
 
-// ringInWords is what coefficients are of.
+// ringInWords names the ring of coefficients.
 func ringInWords(r homology.Ring) string {
 	switch r {
 	case homology.Rationals:

@@ -23,7 +23,7 @@ import (
 	"eccbench/internal/workloads/ecc/parts"
 )
 
-// levelsName is the subcommand's.
+// levelsName is the name of the subcommand.
 const levelsName = "levels"
 
 func levelsCommand() cli.Subcommand {
@@ -92,9 +92,9 @@ func doLevels(c *cli.Program, args []string) error {
 	})
 }
 
-// survey finds the values of a shard's slices.
+// survey computes the range of values, or the distinct values, of a shard's slices.
 func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
-	p.Fingerprint = make(fingerprint.Sum, key.For(src.Ladder().Len()).Functions()).String() // of no changes
+	p.Fingerprint = make(fingerprint.Sum, key.For(src.Ladder().Len()).Functions()).String() // of an empty list
 	p.Values = &parts.Values{Most: j.distinct}
 	if of.Len() == 0 {
 		return nil
@@ -103,7 +103,8 @@ func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key finger
 	return err
 }
 
-// surveyed are the values of some slices, and where that was asked for the distinct ones.
+// surveyed returns the range of the values of some slices; with --distinct it also returns the
+// distinct values.
 func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table []float32, err error) {
 	v = parts.Values{Voxels: of.Len() * src.Shape().SliceVoxels(), Most: j.distinct}
 	if j.distinct == 0 {
@@ -120,12 +121,12 @@ func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table 
 	return v, table, err
 }
 
-// manyValues is that there are more distinct values than asked for.
+// manyValues returns the error of an image with more distinct values than --distinct allows.
 func manyValues(most int64) error {
 	return fmt.Errorf("%w than %d; give a greater --distinct, or none and take evenly spaced levels", datasets.ErrManyValues, most)
 }
 
-// mergeRanges puts the values of all shards together.
+// mergeRanges merges the values of all shards.
 func (j mergeJob) mergeRanges(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error {
 	for _, name := range rowFlags {
 		if f.Changed(name) {
@@ -165,13 +166,13 @@ func writeValues(c *cli.Program, out string, v parts.Values, table []float32) er
 	})
 }
 
-// tableOf is the ladder of the values in a file, a line each.
+// tableOf reads a ladder from a file with one value per line.
 func tableOf(path string) (l grid.Ladder, err error) {
 	f, _, err := regular.Open(path)
 	if err != nil {
 		return l, cli.Usagef("--table: %w", err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() // closing a file that was only read cannot lose anything
 	var values []float32
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
@@ -197,7 +198,7 @@ func tableOf(path string) (l grid.Ladder, err error) {
 	return l, nil
 }
 
-// bounds are the values that --between has.
+// bounds parses the two values of --between.
 func bounds(text string) (least, greatest float32, err error) {
 	lo, hi, both := strings.Cut(text, ",")
 	a, errA := strconv.ParseFloat(lo, 32)

@@ -24,13 +24,13 @@ func listCommand() cli.Subcommand {
 	}
 }
 
-// A question is a workload as list prints it.
+// A question is a workload in the output of list.
 type question struct {
 	Name string        `json:"workload"`
 	Doc  string        `json:"question"`
-	Form string        `json:"input,omitempty"` // what the names of its inputs look like
+	Form string        `json:"input,omitempty"` // the form of the names of its inputs
 	List []bench.About `json:"implementations"`
-	// Kinds are the inputs of a question that is not of images.
+	// Kinds describes the inputs of a question about other inputs than images.
 	Kinds []bench.Kind `json:"inputs,omitempty"`
 }
 
@@ -73,8 +73,7 @@ func doList(c *cli.Program, args []string) error {
 	return nil
 }
 
-// questions are the workloads to list: one, with those that answer many of its inputs at
-// once, or all.
+// questions returns one workload with its batch workloads, or all workloads.
 func questions(c *cli.Program, workload string) ([]question, error) {
 	var list []question
 	for _, b := range c.Benches {
@@ -130,12 +129,12 @@ func listTables(w io.Writer, questions []question) error {
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
-// ofImages reports whether one of the questions has images as inputs, or what is made of them.
+// ofImages reports whether one of the questions is about images, or about inputs made from images.
 func ofImages(questions []question) bool {
 	return slices.ContainsFunc(questions, func(q question) bool { return len(q.Kinds) == 0 })
 }
 
-// listKinds prints the inputs of a question that is not of images.
+// listKinds prints the kinds of inputs of a question that is not about images.
 func listKinds(w io.Writer, kinds []bench.Kind) error {
 	var rows [][]string
 	for _, k := range kinds {
@@ -145,7 +144,7 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
-// listWidth is how many columns a line of the list takes at most.
+// listWidth is the greatest width of a line of the list in columns.
 const listWidth = 80
 
 func listText(w io.Writer, questions []question) {
@@ -186,7 +185,7 @@ func listText(w io.Writer, questions []question) {
 	}
 }
 
-// wrapped prints words on lines that begin alike.
+// wrapped prints words on lines of at most listWidth columns. Every line begins with the indent.
 func wrapped(w io.Writer, indent, text string) {
 	line := indent
 	for i, word := range strings.Fields(text) {

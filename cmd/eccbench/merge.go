@@ -38,7 +38,7 @@ func mergeCommand() cli.Subcommand {
 	}
 }
 
-// A mergeJob is what was asked of merge.
+// A mergeJob is a parsed merge command.
 type mergeJob struct {
 	rows
 	out            string
@@ -91,7 +91,8 @@ func doMerge(c *cli.Program, args []string) error {
 	return j.run(c, set)
 }
 
-// partFiles are the parts that some arguments name, those of a folder by their endings.
+// partFiles returns the files of parts that some arguments name. It lists a folder by the extension
+// of parts.
 func partFiles(args []string) (paths []string, err error) {
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
@@ -119,7 +120,7 @@ func partFiles(args []string) (paths []string, err error) {
 	return paths, nil
 }
 
-// printMissing prints which shards have no part that is whole.
+// printMissing prints the shards without a complete part.
 func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
 	missing, err := parts.Missing(paths, j.threads)
 	if err != nil {
@@ -131,7 +132,7 @@ func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
 	return err
 }
 
-// run merges parts twice: to verify the curve, and to write it.
+// run merges the parts twice: first to verify the curve, then to write it.
 func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	start := time.Now()
 	head := set.Head()
@@ -146,7 +147,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 		return j.blame(set, err)
 	}
 	p := head.Provenance
-	if j.every() { // of which it makes no difference
+	if j.every() { // levels=every makes no difference to a row for every level
 		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
 	}
 	p.Verdict, p.Witness, p.Evidence, p.Digest = "VERIFIED", answered.Witness, answered.Evidence, set.Digest()
@@ -168,7 +169,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	})
 }
 
-// bettis puts the parts of Betti numbers together.
+// bettis merges parts of Betti numbers.
 func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error {
 	start := time.Now()
 	head := set.Head()
@@ -180,7 +181,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	if j.format != string(ecc.CSV) && j.format != string(ecc.JSON) {
 		return cli.Usagef("--format %s: these are parts of Betti numbers: want csv or json", j.format)
 	}
-	// What the sets' characteristics change by, in the order in which they grow.
+	// The changes of the Euler characteristic from one set to the next, in growing order of the
+	// sets.
 	chi := make([]int64, len(head.At))
 	w := parts.Merging(set, func(steps ecc.VCEC) {
 		for _, s := range steps {
@@ -216,12 +218,12 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	return writeTo(c, j.out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
 }
 
-// bettiNumbers are those of each set of some parts, in the order in which they grow, whose
-// characteristics are given.
+// bettiNumbers merges the components of the parts to the Betti numbers of each set, in growing
+// order. Their Euler characteristics are given.
 func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 	var all betti.Merging
 	err := set.EachComponents(func(list [][]byte) error {
-		if len(list) == 0 { // of no slices
+		if len(list) == 0 { // a shard without slices
 			return nil
 		}
 		slabs := make([]betti.Slab, len(list))
@@ -242,12 +244,13 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 	return numbers, nil
 }
 
-// linesOf are the lines of some steps of a set's curve, after others whose changes sum to chi.
+// linesOf returns the lines of some steps of a set's curve. The sum of the earlier changes is chi.
 func (j mergeJob) linesOf(set *parts.Set, steps ecc.VCEC, chi int64) ecc.Lines {
 	return ecc.Lines{Curve: steps, Ladder: set.Ladder(), In: set.In(), All: j.every()}.After(chi)
 }
 
-// blame is why a set has no curve, with the part that is to be made again where there is one.
+// blame explains why a set has no curve. If one part is at fault, it also gives the command that
+// makes this part again.
 func (j mergeJob) blame(set *parts.Set, err error) error {
 	if t := (*parts.TornError)(nil); errors.As(err, &t) {
 		return cli.Usagef("%w; make it again: %s", err, t.Part.Again())

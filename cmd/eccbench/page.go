@@ -14,8 +14,7 @@ import (
 	"eccbench/internal/reproduce"
 )
 
-// page writes results files, and a gate's result where one is named, as one
-// HTML page.
+// page writes results files as one HTML page, with a gate's result if one is named.
 func page(c *cli.Program, path, gated string, files []string) error {
 	if len(files) == 0 && gated == "" {
 		return cli.Usagef("--html needs results files to show, or --gate")

@@ -93,7 +93,7 @@ func doReport(c *cli.Program, args []string) error {
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	// A row's ratios are to all others, chosen or not.
+	// The ratios of a row refer to all rows, chosen or not.
 	rows := slices.DeleteFunc(report.Rows(all, impls.Ceiling), func(r report.Row) bool {
 		return !chosen.MatchString(cli.CellText(r.Impl, r.Input, r.Scope))
 	})
@@ -125,7 +125,7 @@ func doReport(c *cli.Program, args []string) error {
 	return report.Throughput(c.Stdout, style, rows, figures...)
 }
 
-// goBench writes records in the Go benchmark format, and says what it leaves out.
+// goBench writes records in the Go benchmark format and prints which rows it leaves out.
 func goBench(c *cli.Program, w io.Writer, all bench.Records) error {
 	if left := report.LeftOut(all); left != "" {
 		fmt.Fprintf(c.Stderr, "eccbench: the Go benchmark format has VERIFIED numbers alone: left out are %s\n", left)
@@ -133,8 +133,7 @@ func goBench(c *cli.Program, w io.Writer, all bench.Records) error {
 	return report.GoBench(report.Visible(w), all)
 }
 
-// draw writes the figures to a folder, made where it is missing, and links them
-// there.
+// draw writes the figures to a folder, which it makes if necessary, and sets their links.
 func draw(dir string, figures []report.Figure, inputs []string) error {
 	for _, g := range figures {
 		if err := cli.Apart([]cli.Target{{Flag: "--plots", Path: filepath.Join(dir, g.File)}}, inputs...); err != nil {

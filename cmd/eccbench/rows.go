@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// rows say which lines of a curve are written, and how.
+// rows holds the flags that select the lines of a curve and their format.
 type rows struct {
 	format, plot string
 	provenance   string
@@ -22,10 +22,10 @@ type rows struct {
 	at, within   []grid.Number
 }
 
-// rowFlags are the names of the flags.
+// rowFlags lists the names of these flags.
 var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot", "provenance"}
 
-// add adds the flags, but for that of a plot, of which not everybody says the same.
+// add adds the flags except --plot, whose help differs between commands.
 func (r *rows) add(f *pflag.FlagSet) {
 	f.BoolVar(&r.all, "all", false, "a row for every level, not only where χ changes")
 	f.StringVar(&r.format, "format", "csv",
@@ -36,7 +36,7 @@ func (r *rows) add(f *pflag.FlagSet) {
 	cli.NumbersVar(f, &r.within, "range", "only rows of levels from LO to HI: `LO,HI`")
 }
 
-// check refuses what cannot be.
+// check returns an error for impossible flags.
 func (r *rows) check(f *pflag.FlagSet) error {
 	switch {
 	case !slices.Contains(ecc.Formats(), ecc.Format(r.format)):
@@ -47,7 +47,7 @@ func (r *rows) check(f *pflag.FlagSet) error {
 	return checkRange(f, r.within, len(r.at) > 0)
 }
 
-// checkRange refuses a range that is none, or one beside --at.
+// checkRange returns an error for an invalid range, or a range together with --at.
 func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
 	switch {
 	case f.Changed("range") && (len(within) != 2 || within[0].Compare(within[1]) > 0):
@@ -58,7 +58,7 @@ func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
 	return nil
 }
 
-// writable refuses files that cannot be written, before the work whose result they would hold.
+// writable returns an error if an output file cannot be written. Commands call it before the work.
 func (r rows) writable(out string) error {
 	if r.plot != "" && !drawing.IsPlot(r.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
@@ -66,11 +66,11 @@ func (r rows) writable(out string) error {
 	return creatable(r.plot, r.provenance, out)
 }
 
-// every is whether there is a row for every level.
+// every reports whether the output has a row for every level.
 func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
 
-// write draws a curve where that is asked for, and writes its lines, of which so many are
-// within the range.
+// write draws a curve if --plot is given, and writes its lines. The range contains the given number
+// of lines.
 func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {
 	if r.plot != "" {
 		plot := func(w *os.File) error { return drawing.Curve(w, r.plot, name, p, r.rangedChunks(chunks, false)) }
@@ -89,7 +89,7 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 	})
 }
 
-// writeAt writes χ at the values that were asked for.
+// writeAt writes χ at the values of --at.
 func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
 	chi := make([]int64, len(r.at))
 	for l, err := range chunks {
@@ -111,7 +111,7 @@ func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
 	return err
 }
 
-// ranged is the lines that were asked for.
+// ranged restricts the lines to the range of --range.
 func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	if len(r.within) > 0 {
 		return l.Within(r.within[0], r.within[1])
@@ -119,8 +119,8 @@ func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	return l
 }
 
-// rangedChunks returns the chunks of the lines within the range. Without every, lines are only of levels at which χ
-// changes.
+// rangedChunks returns the chunks of the lines within the range. Without every, it keeps only
+// levels at which χ changes.
 func (r rows) rangedChunks(chunks ecc.Chunks, every bool) ecc.Chunks {
 	return func(yield func(ecc.Lines, error) bool) {
 		for l, err := range chunks {

@@ -108,7 +108,7 @@ func doRun(c *cli.Program, args []string) error {
 		return err
 	}
 	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
-		memory := runner.TotalMemory() / 4 // the same every time
+		memory := runner.TotalMemory() / 4 // independent of the memory that is free now
 		if limit.Memory != "" {
 			memory = p.Memory
 		}
@@ -116,13 +116,13 @@ func doRun(c *cli.Program, args []string) error {
 			return err
 		}
 	}
-	if sampling.MaxTime < sampling.WarmUp { // what is sampled briefly is not warmed up for long
+	if sampling.MaxTime < sampling.WarmUp { // a short sampling time gets a short warm-up
 		sampling.WarmUp /= 2
 	}
-	p.Budget = limit.Time / 6 // numbers are the point: verify has the whole limit for its checks
+	p.Budget = limit.Time / 6 // run is about numbers; verify spends the whole limit on checks
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
 	if !b.Question().OfImages() && scope == "" {
-		p.Scope = bench.E2E // inputs that are no images are in memory, where a device may have them too
+		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
 	}
 	if bound := b.Question().Ceiling; bound != nil {
 		p.Ceiling = bound(p.Scope)
@@ -162,20 +162,20 @@ func doRun(c *cli.Program, args []string) error {
 			return refused
 		}
 	}
-	// To look at a packed file is to unpack it, and a file has no small one of its kind.
+	// A forecast would unpack a compressed file, and a file has no small input of its kind.
 	foresee := !limit.Quiet && len(files) == 0
 	return cmp.Or(measure(c, p, weights, foresee, limit.Quiet, outputs{records, export, style}, in.Seed), refused)
 }
 
-// outputs says where the results go.
+// outputs holds the flags of the result files.
 type outputs struct {
 	cli.RecordFlags
 	gobench string
 	format  report.Format
 }
 
-// measure runs a plan, writes its records as they come, and prints the tables
-// of all records of the file.
+// measure runs a plan, appends its records to the file, and prints the tables of all records in the
+// file.
 func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet bool, o outputs, seed uint64) (err error) {
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {

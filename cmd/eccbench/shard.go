@@ -29,14 +29,14 @@ import (
 	"eccbench/internal/workloads/ecc/parts"
 )
 
-// A shareJob is what was asked of a part.
+// A shareJob holds the flags of one part.
 type shareJob struct {
 	shard, key string
 	dry        bool
 	diskRate   string
 }
 
-// addShard adds the flag of which part it is.
+// addShard adds the flag that selects the part.
 func (s *shareJob) addShard(f *pflag.FlagSet, of string) {
 	f.StringVar(&s.shard, "shard", "",
 		"make a part of the "+of+" for eccbench merge: `i/n`, several as 3,5-7/n, or auto or auto/n for an array task")
@@ -54,15 +54,15 @@ func (s *shareJob) add(f *pflag.FlagSet, of string) {
 
 func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry || s.diskRate != "" }
 
-// A sharing is a question of which parts are made.
+// A sharing is a question whose answer is computed in parts.
 type sharing struct {
 	answering
 	shareJob
 	of         string         // the subcommand: curve, betti or levels
-	distinct   int64          // of levels, how many values there may be, where they are asked for
-	convention ecc.Convention // of the image, once it is open
-	ladder     *grid.Ladder   // that all shards know, nil for the image's own
-	// at are the values of the sets, of betti, whose components somebody tells.
+	distinct   int64          // for levels: the greatest number of distinct values, or 0
+	convention ecc.Convention // of the image; valid once the image is open
+	ladder     *grid.Ladder   // the ladder that all shards share; nil for the image's own
+	// at holds the values of the sets for betti, whose components the parts store.
 	at []grid.Number
 	by betti.Slabber
 }
@@ -103,7 +103,7 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	return sharing.do(c, f, rowFlags, impl)
 }
 
-// ladder is that of so many levels between the values that were given.
+// ladder returns evenly spaced levels between the values of --between.
 func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 	levels, err := f.GetInt64Slice("levels")
 	switch {
@@ -124,8 +124,8 @@ func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 	return l, err
 }
 
-// do writes one part, by an implementation. Some flags are of what merge
-// writes.
+// do writes one part by an implementation. It rejects the flags of merged, which belong to the
+// command merge.
 func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl string) error {
 	if j.shard == "" {
 		return cli.Usagef("--key, --dry-run and --disk-rate are of parts: give --shard i/n too")
@@ -161,7 +161,7 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 		return cli.Usagef("--shard writes a part: want its file or a folder for it, --out")
 	}
 	j.impl = impl
-	j.in.Every, j.in.Gaps, j.in.Once = true, j.options.NaN == ask.NaNMask, false // each reads its own slices
+	j.in.Every, j.in.Gaps, j.in.Once = true, j.options.NaN == ask.NaNMask, false // each shard reads its own slices
 	if len(which) > 1 && !j.dry && !isFolder(j.out) {
 		return cli.Usagef("--out %s: several parts want a folder, %s/", j.out, j.out)
 	}
@@ -173,7 +173,7 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 	return nil
 }
 
-// shareOf writes what a shard adds to the curve of an image.
+// shareOf computes and writes the contribution of a shard to the curve of an image.
 func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
 	start := time.Now()
 	shown, err := j.in.Named(input)
@@ -182,7 +182,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	}
 	read := shown
 	if n, err := datasets.ParseName(shown); err == nil && j.ladder != nil && n.FromFiles() {
-		read = n.With("levels", "every").String() // the image need not be looked through
+		read = n.With("levels", "every").String() // this does not need a pass over the image
 	}
 	name, mask, files, err := j.shareNames(read)
 	if err != nil {
@@ -204,7 +204,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err := j.shareable(src, input, name); err != nil {
 		return cli.Usage(err)
 	}
-	hashed := grid.NewDigester(struct{ grid.Source }{src}) // a part of what is in memory is hashed as it is read, too
+	hashed := grid.NewDigester(struct{ grid.Source }{src}) // hashes an image in memory too, during reading
 	counted, in := grid.Source(hashed), j.convention
 	if j.ladder != nil {
 		if src.Type() != grid.Float32 || src.Ladder().Indexed() {
@@ -214,7 +214,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		src = grid.OnLadder(src, *j.ladder)
 	}
 	if j.of == betti.Name {
-		in.Superlevel, in.Masked = false, false // sets are counted in the order in which they grow; masked voxels are in none
+		in.Superlevel, in.Masked = false, false // sets are in growing order here; no set contains masked voxels
 		if counted, err = betti.Sets(hashed, j.at, j.convention); err != nil {
 			return cli.Usage(err)
 		}
@@ -256,12 +256,12 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err := cli.Writable(path); err != nil {
 		return err
 	}
-	said, hold := "", func() error { return nil } // what is written to the part
+	said, hold := "", func() error { return nil } // hold is called once the part is written
 	if j.of == levelsName {
 		err = j.survey(&p, counted, of, key)
 	} else {
 		runs := parts.NewRuns(filepath.Dir(path), p.Head, counted.Ladder().Len())
-		defer runs.Close() // files that nobody asks for any more
+		defer runs.Close() // removes files that are no longer needed
 		said, hold, err = j.count(c, &p, name, counted, in, of, key, runs)
 	}
 	if infinite := (*grid.NotFiniteError)(nil); errors.As(err, &infinite) {
@@ -306,13 +306,13 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	return nil
 }
 
-// count counts what a part has, and says who did and who confirmed it. Hold is for when the part
-// was written.
+// count computes the answer of a part. It returns a text that names the implementation and the
+// witness, and a function to call once the part is written.
 func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
 	w, sum, slabs := j.question(c, counted, in, of, key, runs)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	by := ask.EveryImpl
-	if j.of != betti.Name { // of which it counts the characteristics
+	if j.of != betti.Name { // for Betti numbers the part counts the Euler characteristics
 		by = j.impl
 	}
 	answered, err := ask.Answer(w, by, name, counted, conditions, limits(j.budget), "part")
@@ -338,11 +338,11 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 	return said, hold, err
 }
 
-// spilledVoxels is a variable for tests alone.
+// spilledVoxels is a variable only for tests.
 var spilledVoxels int64 = ecc.SpilledVoxels
 
-// question is what the slices of a shard are asked for, with what tells their fingerprint and
-// the bytes of their components when it was answered.
+// question returns the workload for the slices of a shard. After the answer, the functions return
+// its fingerprint and the bytes of its components.
 func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
 	if j.of != betti.Name {
 		beside := ecc.Beside{}
@@ -365,8 +365,8 @@ func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention
 	}
 }
 
-// shareNames are the names of an image and its mask, each slice of which is read by itself
-// where that can be, and the files that they are read from.
+// shareNames returns the names of an image and its mask and the files that they are read from. If
+// possible, the names allow reading each slice separately.
 func (j sharing) shareNames(image string) (name, mask string, files []string, err error) {
 	if name, err = bySlices(image); err != nil {
 		return "", "", nil, err
@@ -384,7 +384,7 @@ func (j sharing) shareNames(image string) (name, mask string, files []string, er
 	return name, mask, append(files, datasets.Files(mask)...), nil
 }
 
-// bySlices is the name of an image whose slices can be read in any order.
+// bySlices returns the name of an image whose slices can be read in any order.
 func bySlices(name string) (string, error) {
 	n, err := datasets.ParseName(name)
 	switch {
@@ -398,7 +398,8 @@ func bySlices(name string) (string, error) {
 	return n.String(), nil
 }
 
-// shareable is an error where no shard by itself knows what its slices add.
+// shareable returns an error if a shard cannot compute the contribution of its slices without the
+// others.
 func (j sharing) shareable(src grid.Source, input, name string) error {
 	if j.convention.Periodic.Z && grid.Dim(src) > src.Shape().Dim() {
 		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out", j.convention.Periodic, input)
@@ -419,7 +420,7 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 	return nil
 }
 
-// stamp tells files from what they become: their names, sizes and times.
+// stamp identifies the state of files by their names, sizes and times.
 func stamp(files []string) (string, error) {
 	var b strings.Builder
 	for _, path := range files {
@@ -432,19 +433,19 @@ func stamp(files []string) (string, error) {
 	return b.String(), nil
 }
 
-// hexOf is a digest of some texts.
+// hexOf returns a digest of some texts in hexadecimal digits.
 func hexOf(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
 	return fmt.Sprintf("%x", sum[:16])
 }
 
-// isFolder reports whether parts are put into a folder, which need not be there.
+// isFolder reports whether parts are written into a folder, which may not exist yet.
 func isFolder(out string) bool {
 	info, err := os.Stat(out)
 	return err == nil && info.IsDir() || strings.HasSuffix(out, "/")
 }
 
-// partPath is the file of a part: a folder has it under a name of its own.
+// partPath returns the path of a part's file. In a folder the part's name contains its number.
 func partPath(out string, s shard.Shard) (string, error) {
 	if !isFolder(out) {
 		return out, nil
@@ -455,8 +456,8 @@ func partPath(out string, s shard.Shard) (string, error) {
 	return filepath.Join(out, parts.FileName(s)), nil
 }
 
-// command is what was typed of an input, but for the flags that say which part and where it goes, and
-// those that are of this machine.
+// command returns the typed command for an input. It leaves out the flags of the part, of its
+// output file and of this machine.
 func command(f *pflag.FlagSet, of, input string) string {
 	words := []string{"eccbench", of, parts.Quote(input)}
 	f.Visit(func(flag *pflag.Flag) {
@@ -476,7 +477,8 @@ func command(f *pflag.FlagSet, of, input string) string {
 	return strings.Join(words, " ")
 }
 
-// plan prints what each of so many shards reads, takes and writes, and how long reading takes.
+// plan prints for each shard the bytes read, the memory and the bytes written; with a disk rate
+// also the time to read.
 func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n int64) error {
 	took := func(bytes int64) string { return "" }
 	header := ""

@@ -6,8 +6,8 @@ import "C"
 
 import _ "eccbench/internal/exports"
 
-// eccbench_main is the command, where this program is built as a library for C, with -tags shared
-// -buildmode=c-shared. It does not return. Arguments are those of the process.
+// eccbench_main runs the command in a program built as a C library, with -tags shared
+// -buildmode=c-shared. It uses the arguments of the process and does not return.
 //
 //export eccbench_main
 func eccbench_main() { main() }

@@ -93,7 +93,7 @@ func doVerify(c *cli.Program, args []string) error {
 	}
 	reproduce := p.Reproduce
 	if failFast {
-		p.Reproduce = nil // it would be of a smaller input
+		p.Reproduce = nil // the command would name a smaller input
 	}
 	var cells []bench.CellRecord
 	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
@@ -132,8 +132,8 @@ func doVerify(c *cli.Program, args []string) error {
 	return cli.Verdict(cells)
 }
 
-// answersNone is the first implementation on the processor all of whose cells were skipped, and why
-// the first was: its refusals are for what is too large, and adversarial inputs are small.
+// answersNone returns the first CPU implementation that skipped every cell, with the reason of the
+// first cell. Implementations refuse inputs that are too large, but adversarial inputs are small.
 func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why string) {
 	for _, a := range abouts {
 		own := slices.DeleteFunc(slices.Clone(cells), func(c bench.CellRecord) bool { return c.Impl != a.Name })
@@ -145,11 +145,11 @@ func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why stri
 	return "", ""
 }
 
-// silentLaws are laws that say nothing in any cell, where there is evidence at all.
+// silentLaws returns the laws without evidence in any cell, if some cell has evidence.
 func silentLaws(laws []string, cells []bench.CellRecord) []string {
 	said, any := map[string]bool{}, false
 	for _, cell := range cells {
-		if cell.Peer != nil { // which may refuse all that the law is about
+		if cell.Peer != nil { // a peer may skip every input that the law covers
 			continue
 		}
 		for _, e := range cell.Evidence {
@@ -163,8 +163,8 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 	return slices.DeleteFunc(slices.Clone(laws), func(law string) bool { return said[law] })
 }
 
-// printVerdicts prints how many inputs each implementation answered how, then
-// every answer that was not verified with what shows it.
+// printVerdicts prints the number of inputs by implementation and status. It then prints every
+// unverified answer with its evidence.
 func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []bench.CellRecord, evidence bool) error {
 	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed, verify.Timeout}
 	header := []string{"implementation", "inputs", "witnesses"}
@@ -224,7 +224,7 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 	return nil
 }
 
-// skipped names the implementations that were skipped for a reason.
+// skipped returns the names of the implementations that were skipped for a reason.
 func skipped(cells []bench.CellRecord, reason string) (names []string) {
 	for _, c := range cells {
 		if c.Status == verify.Skipped && c.Reason == reason && !slices.Contains(names, c.Impl) {

@@ -12,13 +12,15 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// addImage adds the flags that describe an image whose values are asked about, not its levels.
+// addImage adds the flags that describe an image for questions about its values instead of its
+// levels.
 func (a *answering) addImage(f *pflag.FlagSet) error {
 	a.in.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64", "")
 	return f.MarkHidden("levels")
 }
 
-// checkImage refuses what is not one image. why says what a command does not need levels for.
+// checkImage returns an error unless the arguments name one image. why explains why the command has
+// no --levels.
 func (a *answering) checkImage(f *pflag.FlagSet, why string) error {
 	switch {
 	case f.Changed("levels"):
@@ -31,7 +33,7 @@ func (a *answering) checkImage(f *pflag.FlagSet, why string) error {
 	return nil
 }
 
-// writable rejects targets that cannot be written, and those that apart rejects.
+// writable returns an error for targets that cannot be written or that apart rejects.
 func (a *answering) writable(q *ask.Question, others []string, targets ...cli.Target) error {
 	for _, t := range targets {
 		if err := creatable(t.Path); err != nil {
@@ -41,7 +43,7 @@ func (a *answering) writable(q *ask.Question, others []string, targets ...cli.Ta
 	return a.apart(q, others, targets...)
 }
 
-// noted is the name of an image, and what its file lacks, as a line of what is written shows it.
+// noted returns the displayed name of an image, with the parts that its file lacks, on one line.
 func (a answering) noted(image ask.WholeImage) string {
 	if lacks := image.Missing(); lacks != "" {
 		return a.named(image.Name) + "; " + lacks
@@ -49,7 +51,7 @@ func (a answering) noted(image ask.WholeImage) string {
 	return a.named(image.Name)
 }
 
-// tell prints the confirmed answer about an image, and the time that it took.
+// tell prints the confirmed answer about an image and the elapsed time.
 func tell[Out any](c *cli.Program, shown string, image ask.WholeImage, start time.Time, confirmed string, a ask.Answered[Out], more string) {
 	for _, m := range a.Measures {
 		if !m.Aside {

@@ -35,11 +35,11 @@ const (
 // A Program is one invocation of eccbench.
 type Program struct {
 	impls.Set
-	Worker         []string // how to start a worker
+	Worker         []string // the command line of a worker
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Clock          runner.Clock // nil but in tests
-	lacking        sync.Map     // what Missing has printed
+	Clock          runner.Clock // nil except in tests
+	lacking        sync.Map     // the messages that Missing has printed
 }
 
 // A Subcommand is a verb with its help.
@@ -47,18 +47,18 @@ type Subcommand struct {
 	Name, Args, Brief string
 	Examples          []string
 	Hidden            bool
-	// Conducts says that the command runs workers, and ends in its own way when a signal asks it to.
+	// Conducts marks a command that runs workers and handles signals on its own.
 	Conducts bool
 	Run      func(c *Program, args []string) error
 }
 
-// Usage is an error as one of the arguments or the input.
+// Usage marks an error as a fault of the arguments or the input.
 func Usage(err error) error { return ask.Usage(err) }
 
-// Usagef is a new error of the arguments or the input.
+// Usagef makes an error about the arguments or the input.
 func Usagef(format string, args ...any) error { return ask.Usagef(format, args...) }
 
-// A VerdictError ends the program with an exit code when all has been printed.
+// A VerdictError ends the program with an exit code after all output.
 type VerdictError struct {
 	Code int
 	Why  string
@@ -83,7 +83,7 @@ func (c *Program) Say(err error) {
 	fmt.Fprintln(c.Stderr, "eccbench:", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// Code is the exit code of an error.
+// Code returns the exit code of an error.
 func Code(err error) int {
 	var verdict VerdictError
 	var answered ask.VerdictError
@@ -98,7 +98,7 @@ func Code(err error) int {
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
 		errors.As(err, new(bench.TooMuch)), errors.Is(err, datasets.ErrChanged):
 		return ExitUsage
-	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no disk or network that fails
+	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no system call failed
 		return ExitUsage
 	}
 	return ExitFailure
@@ -129,7 +129,7 @@ func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// About describes an implementation of a workload, where the program has it.
+// About returns the description of an implementation of a workload, if the program has it.
 func (c *Program) About(workload, impl string) (bench.About, bool) {
 	b, err := runner.Find(c.Benches, workload)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Program) Has(workload, impl string) bool {
 	return ok
 }
 
-// Verdict is the error that a list of cells ends the program with.
+// Verdict returns the error that ends the program after a list of cells, or nil.
 func Verdict(cells []bench.CellRecord) error {
 	count := map[verify.Status]int{}
 	for _, c := range cells {

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/runner"
 )
 
-// RecordFlags say which results file a command writes.
+// RecordFlags hold the flags of the results file of a command.
 type RecordFlags struct {
 	Out    string
 	Resume bool
@@ -28,7 +28,7 @@ func (r *RecordFlags) Add(f *pflag.FlagSet) {
 	f.BoolVar(&r.Retry, "retry", false, "with --resume: repeat cells that crashed or ran out of memory or time")
 }
 
-// Check refuses what does not go together.
+// Check returns an error for flags that exclude each other.
 func (r *RecordFlags) Check() error {
 	if r.Resume && r.Out == "" {
 		return Usagef("--resume needs the file to continue: --out FILE")
@@ -39,16 +39,15 @@ func (r *RecordFlags) Check() error {
 	return nil
 }
 
-// A Recording is the records of a results file, or of this run alone where none
-// was named.
+// A Recording holds the records of a results file, or of this run alone if no file is named.
 type Recording struct {
-	All  bench.Records // those that the file had before, too
+	All  bench.Records // includes the earlier records of the file
 	run  bench.RunRecord
-	log  *bench.Log // nil for no file
+	log  *bench.Log // nil without a file
 	done map[bench.CellKey]bench.CellRecord
 }
 
-// Record starts or continues a recording. Close it.
+// Record starts or continues a recording. The caller closes it.
 func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) {
 	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
 	if err != nil {
@@ -63,7 +62,7 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 			fmt.Fprintf(stderr, "eccbench: results %s: the last line was cut off after %d bytes: it is measured anew\n", r.Out, rec.All.Cut)
 		}
 	}
-	// What another program measured, or another machine, is not done.
+	// Cells of another program or machine do not count as done.
 	stations, others, failed := rec.All.Stations(), 0, 0
 	rec.All.Cells = slices.DeleteFunc(rec.All.Cells, func(cell bench.CellRecord) bool {
 		if stations[cell.Run] != run.Station() {
@@ -96,13 +95,13 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	return rec, nil
 }
 
-// Was is the record that a cell has already, if any.
+// Was returns the finished record of a cell, if any.
 func (r *Recording) Was(k bench.CellKey) (bench.CellRecord, bool) {
 	cell, ok := r.done[k]
 	return cell, ok
 }
 
-// Keep adds a cell that ended.
+// Keep appends the record of a finished cell.
 func (r *Recording) Keep(cell bench.CellRecord) error {
 	cell.Run = r.run.ID
 	r.All.Cells = append(r.All.Cells, cell)
@@ -116,7 +115,7 @@ func (r *Recording) append(record any) error {
 	return r.log.Append(record)
 }
 
-// Close closes the file, where there is one.
+// Close closes the file, if any.
 func (r *Recording) Close() error {
 	if r.log == nil {
 		return nil
@@ -124,8 +123,7 @@ func (r *Recording) Close() error {
 	return r.log.Close()
 }
 
-// openLog starts or continues a results file; a path that cannot be written is
-// the user's to mend.
+// openLog starts or continues a results file. A path that cannot be written is a usage error.
 func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
 	if resume {
 		log, records, err := bench.ResumeLog(path)
@@ -141,8 +139,8 @@ func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
 	return log, bench.Records{}, err
 }
 
-// Weigh looks at every input before anything runs, so that a bad one costs nothing, and
-// returns the size of each in items as what the cells of it weigh.
+// Weigh checks every input before the run, so that a bad input costs no time. It returns the number
+// of items of each input as the weight of its cells.
 func Weigh(plans ...runner.Plan) (w Weights, err error) {
 	items := map[string]int64{}
 	for _, p := range plans {
@@ -161,14 +159,14 @@ func Weigh(plans ...runner.Plan) (w Weights, err error) {
 	return Weights{of: func(c runner.Cell) int64 { return items[c.Input] }}, nil
 }
 
-// Weights say how much of a run a cell is, in nanoseconds where that was foreseen.
+// Weights assign each cell its share of a run. With a forecast, weights are in nanoseconds.
 type Weights struct {
 	of       func(runner.Cell) int64
 	foreseen bool
 }
 
-// Foresee says how long a plan will take, and returns how long each of its cells. It is
-// interrupted when a signal ended it.
+// Foresee forecasts the time of a plan and returns the forecast of each cell. interrupted reports
+// that a signal ended the forecast.
 func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error) {
 	ctx, stop := Interruptible()
 	defer stop()
@@ -183,9 +181,8 @@ func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error
 	return Weights{func(c runner.Cell) int64 { return int64(forecast[c]) }, true}, false, nil
 }
 
-// Conduct runs plans one after the other, shows how far they are, and hands
-// every cell that ends to keep. It is interrupted when a signal ended it: what
-// had ended by then has been handed over.
+// Conduct runs plans in order, shows their progress, and passes every finished cell to keep. After
+// a signal, interrupted is true and keep has received all cells that were finished.
 func (c *Program) Conduct(weights Weights, quiet bool, keep func(bench.CellRecord) error, plans ...runner.Plan) (interrupted bool, err error) {
 	follow, err := newFollower(plans, weights, c.Stderr, quiet, keep)
 	if err != nil {
@@ -205,7 +202,7 @@ func (c *Program) Conduct(weights Weights, quiet bool, keep func(bench.CellRecor
 	return false, nil
 }
 
-// ResumeHint says how a run that was cut short goes on, where it has a file.
+// ResumeHint returns the hint how to continue an interrupted run, if it has a file.
 func ResumeHint(file string) string {
 	if file == "" {
 		return ""

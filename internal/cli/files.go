@@ -10,12 +10,11 @@ import (
 	"eccbench/internal/regular"
 )
 
-// A Target is a file that a command writes, with the flag that names it.
+// A Target is an output file with the flag that names it.
 type Target struct{ Flag, Path string }
 
-// Apart refuses targets that would be written over an input or over each other, by
-// whatever names and links they are given. Paths that are empty are none, and a device
-// may be written to as often as one likes.
+// Apart returns an error if a target would overwrite an input or another target. It resolves links,
+// so that different names of one file count as equal. It ignores empty paths and devices.
 func Apart(targets []Target, inputs ...string) error {
 	for i, t := range targets {
 		if info, err := os.Stat(t.Path); t.Path == "" || err == nil && !info.Mode().IsRegular() {
@@ -35,7 +34,7 @@ func Apart(targets []Target, inputs ...string) error {
 	return nil
 }
 
-// sameFile reports whether two paths mean one file, or would when it is made.
+// sameFile reports whether two paths denote the same file. The file need not exist.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	y, err2 := os.Stat(b)
@@ -45,8 +44,8 @@ func sameFile(a, b string) bool {
 	return resolve(a) == resolve(b)
 }
 
-// resolve is the path behind links, as far as there is anything: what is not there is in
-// its folder.
+// resolve follows the links of a path as far as files exist. A file that does not exist is resolved
+// in its folder.
 func resolve(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -66,18 +65,18 @@ func resolve(path string) string {
 		if !filepath.IsAbs(link) {
 			link = filepath.Join(dir, link)
 		}
-		path = link // to what is not there
+		path = link // the target of the link does not exist
 	}
 	return path
 }
 
-// maxLinks is how many links in a row are followed.
+// maxLinks is the greatest number of links that are followed in a row.
 const maxLinks = 40
 
-// WriteFile writes a file whole or not at all: under another name beside it, renamed when all
-// is on the disk, and removed when a signal ends the program before. The file obeys the umask,
-// and keeps the mode of the file that it replaces. Of a link it is the file that the link leads
-// to. A device such as /dev/null is written to directly.
+// WriteFile writes a file completely or not at all. It writes a temporary file in the same folder
+// and renames it once the data is on disk. If a signal ends the program, it removes the temporary
+// file. The new file follows the umask, or keeps the mode of the file that it replaces. WriteFile
+// follows links, and writes directly to devices such as /dev/null.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -91,7 +90,7 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
-	defer f.Drop() // if it is not committed
+	defer f.Drop() // has no effect after Commit
 	defer EndOnInterrupt(os.Stderr)()
 	if err = write(f.File); err == nil {
 		err = f.Commit()
@@ -102,7 +101,7 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 	return nil
 }
 
-// cause is what an operating system says of a file, without the file's name.
+// cause returns the cause of an error of a file, without the file's name.
 func cause(err error) error {
 	var of *fs.PathError
 	var link *os.LinkError
@@ -115,8 +114,7 @@ func cause(err error) error {
 	return err
 }
 
-// Writable reports whether WriteFile could write a file, before the work whose
-// result it would hold.
+// Writable returns an error if WriteFile could not write a file. Commands call it before the work.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return Usagef("writing %s: is a directory", path)

@@ -11,15 +11,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-// numbers is the value of a flag that takes a comma list of numbers.
+// numbers is the value of a flag that takes numbers separated by commas.
 type numbers struct{ list *[]grid.Number }
 
-// NumbersVar adds a flag of numbers that are compared exactly.
+// NumbersVar adds a flag for a list of numbers that are compared exactly.
 func NumbersVar(f *pflag.FlagSet, list *[]grid.Number, name, usage string) {
 	f.Var(numbers{list}, name, usage)
 }
 
-// Set appends the numbers of a list.
+// Set parses a list and appends its numbers.
 func (n numbers) Set(text string) error {
 	var some []grid.Number
 	for _, item := range strings.Split(text, ",") {
@@ -43,10 +43,10 @@ func (n numbers) String() string {
 	return Listed(*n.list)
 }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help.
 func (n numbers) Type() string { return "numbers" }
 
-// Listed is numbers as text, as a flag takes them.
+// Listed formats numbers as the value of a flag.
 func Listed(list []grid.Number) string {
 	var text []string
 	for _, n := range list {
@@ -55,7 +55,7 @@ func Listed(list []grid.Number) string {
 	return strings.Join(text, ",")
 }
 
-// strayNumber is an error where an argument is a number that a list of a flag was meant to have.
+// strayNumber returns an error if an argument is a number that probably belongs to a flag's list.
 func strayNumber(f *pflag.FlagSet) (err error) {
 	f.Visit(func(flag *pflag.Flag) {
 		if _, list := flag.Value.(numbers); !list || err != nil {
@@ -75,14 +75,14 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 	return err
 }
 
-// wanted describes the values of a type of flags.
+// wanted describes the valid values of each type of flag.
 var wanted = map[string]string{
 	"bool": "true or false", "duration": "a time with its unit, such as 30s or 5m",
 	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
 	"int64Slice": "whole numbers such as 16,64", "stringSlice": "a comma list",
 }
 
-// flagError is an error of the flags of a command in our words.
+// flagError rewords an error of pflag about the flags of a command.
 func flagError(s Subcommand, f *pflag.FlagSet, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -103,10 +103,10 @@ func flagError(s Subcommand, f *pflag.FlagSet, err error) error {
 	return Usagef("%w; see eccbench %s --help", err, s.Name)
 }
 
-// synonyms are flags that people know from other programs, and the ones that do that here.
+// synonyms map flags of other programs to the flags with the same effect.
 var synonyms = []struct {
 	words []string
-	flag  string // that the command has
+	flag  string // applies to commands with this flag
 	hint  string
 }{
 	{[]string{"threshold", "thresholds", "thr", "value", "values", "isovalue", "iso"}, "at",
@@ -129,7 +129,7 @@ var synonyms = []struct {
 	{[]string{"version"}, "", "the version is eccbench --version"},
 }
 
-// flagHint names the flag that a person may have meant.
+// flagHint suggests a flag for an unknown name.
 func flagHint(f *pflag.FlagSet, name string) string {
 	for _, s := range synonyms {
 		for _, word := range s.words {
@@ -150,7 +150,7 @@ func flagHint(f *pflag.FlagSet, name string) string {
 	return ""
 }
 
-// Closest is the one of some names that a word was probably meant to be, or "".
+// Closest returns the name that is probably meant by a word, or "".
 func Closest(word string, names []string) string {
 	best, least := "", 1+min(2, len(word)/3)
 	for _, name := range names {
@@ -161,8 +161,8 @@ func Closest(word string, names []string) string {
 	return best
 }
 
-// distance is how many letters are to be inserted, deleted, replaced or swapped with the next one to
-// make one word of another (optimal string alignment).
+// distance returns the edit distance of two words: the fewest letters to insert, delete, replace or
+// swap with the next one (optimal string alignment).
 func distance(a, b string) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for k := range now {

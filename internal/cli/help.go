@@ -13,7 +13,8 @@ import (
 // helpWidth is the greatest width of a line of help.
 const helpWidth = 80
 
-// flagGroups are the sections of the help, in order. A flag in no list is one of the question.
+// flagGroups are the sections of the help in order. A flag in no list belongs to the section of the
+// question.
 var flagGroups = []struct {
 	title string
 	flags []string
@@ -36,13 +37,15 @@ var flagGroups = []struct {
 	}},
 }
 
-// typeNames are the words for the values of flags whose usage has no name in backquotes.
+// typeNames maps the type of a flag to the placeholder of its value. It applies if the usage has no
+// name in backquotes.
 var typeNames = map[string]string{
 	"bool": "", "string": "NAME", "int": "N", "int64": "N", "uint64": "N", "float64": "X", "duration": "TIME",
 	"stringSlice": "A,B", "int64Slice": "N,N", "intSlice": "N,N", "stringArray": "NAME", "numbers": "A,B",
 }
 
-// printHelp writes the help of a command: its purpose, examples, the commonest first, and its flags by group.
+// printHelp prints the help of a command: its purpose, its examples and its flags by group. The
+// most common examples are first.
 func printHelp(w io.Writer, s Subcommand, f *pflag.FlagSet) {
 	fmt.Fprintf(w, "%s.\n\nUsage:\n  eccbench %s [flags]\n", upperFirst(s.Brief), strings.TrimSpace(s.Name+" "+s.Args))
 	common := min(3, len(s.Examples))
@@ -66,7 +69,7 @@ func printHelp(w io.Writer, s Subcommand, f *pflag.FlagSet) {
 	printExamples(w, "More examples", s.Examples[common:])
 }
 
-// printExamples writes commands, on two lines and more where they are longer than one.
+// printExamples prints commands. A long command takes several lines.
 func printExamples(w io.Writer, title string, examples []string) {
 	if len(examples) > 0 {
 		fmt.Fprintf(w, "\n%s:\n", title)

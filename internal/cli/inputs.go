@@ -18,13 +18,13 @@ import (
 	"eccbench/internal/runner"
 )
 
-// Inputs choose the question of a run and its inputs.
+// Inputs hold the flags that select the workload of a run and its inputs.
 type Inputs struct {
 	Workload string
 	Seed     uint64
 
 	benches []runner.Bench
-	keys    map[string]func() float64 // of the names of inputs, each a flag
+	keys    map[string]func() float64 // the keys in the names of inputs, each a flag
 	sizes   string
 	dim     int
 	gens    []string
@@ -36,24 +36,22 @@ type Inputs struct {
 	array   string
 	channel string
 	strict  bool
-	// Stack says that an input is a folder of slices, or a pattern of their names.
+	// Stack means that an input is a folder of slices or a pattern of their names.
 	Stack bool
-	// Volume is the number of one image in a file that holds several, "" for the only one.
+	// Volume is the number of an image in a file with several, or "" for the only one.
 	Volume string
 
-	// Every takes each float32 for a level of a file's float32 image, where no number of
-	// levels is asked for.
+	// Every makes each distinct float32 value a level of a float32 file, if --levels is not given.
 	Every bool
-	// Gaps takes NaN of a file's float32 image for voxels that are no part of it.
+	// Gaps excludes NaN voxels of a float32 file from the image.
 	Gaps bool
-	// Once lets a compressed file be a source that is read once, in order, and a stack one that is
-	// not held whole.
+	// Once allows a compressed file to be a source that is read once, in order. It also allows a
+	// stack that is not held in memory.
 	Once bool
 	Set  *pflag.FlagSet
 }
 
-// AddWorkload adds the flags of the question: its name, and the keys that the names of
-// its inputs have.
+// AddWorkload adds the flags of the workload: its name, and the keys in the names of its inputs.
 func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
 	i.Set, i.benches, i.keys = f, benches, map[string]func() float64{}
 	var names []string
@@ -70,7 +68,7 @@ func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
 	}
 }
 
-// addKey adds the flag of a key, and returns the function of its value.
+// addKey adds the flag of a key, and returns a function that returns its value.
 func addKey(f *pflag.FlagSet, k name.Key, doc string) func() float64 {
 	if k.Real {
 		v := f.Float64(k.Key, k.Default, doc)
@@ -80,7 +78,7 @@ func addKey(f *pflag.FlagSet, k name.Key, doc string) func() float64 {
 	return func() float64 { return float64(*v) }
 }
 
-// Add adds the flags of the question and of the images, by size or by name.
+// Add adds the flags of the workload and of its images, selected by size or by name.
 func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&i.sizes, "sizes", "64..256", "`SIZES`: n, a..b (doubling), a..b*k, a..b+s, WxH, WxHxD")
 	f.IntVar(&i.dim, "dim", 3, "dimension of sizes given as n: 2 or 3")
@@ -94,14 +92,14 @@ func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
 	i.AddWorkload(f, benches)
 }
 
-// AddGiven adds the flags of the question and of images by name.
+// AddGiven adds the flags of the workload and of images selected by name.
 func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringArrayVar(&i.inputs, "input", nil,
 		"an image `FILE` or input string in place of the adversarial inputs; repeatable")
 	i.AddWorkload(f, benches)
 }
 
-// AddFile adds what is to be said of a file.
+// AddFile adds the flags that describe a file.
 func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLevels string) {
 	i.Set = f
 	f.StringSliceVar(&i.types, "type", types, aboutTypes)
@@ -115,7 +113,7 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.StringVar(&i.channel, "channel", "", "`NAME` or number of a channel of an OME-NGFF image or TIFF hyperstack")
 }
 
-// Bench is the question that was chosen.
+// Bench returns the selected workload.
 func (i *Inputs) Bench() (runner.Bench, error) {
 	for _, b := range i.benches {
 		if b.Name() == i.Workload {
@@ -125,8 +123,7 @@ func (i *Inputs) Bench() (runner.Bench, error) {
 	return nil, Usagef("--workload %s: no such workload; eccbench list --workload all names them", i.Workload)
 }
 
-// Names lists the inputs that the flags describe: those of the question, of the images
-// by size or by name.
+// Names lists the inputs that the flags describe.
 func (i *Inputs) Names() ([]string, error) {
 	b, err := i.Bench()
 	if err != nil {
@@ -138,7 +135,7 @@ func (i *Inputs) Names() ([]string, error) {
 	form := b.Question().Form
 	values := map[string]float64{}
 	for _, k := range form.Keys {
-		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // keys of several questions have a default each
+		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // a key of several workloads has a default for each
 			values[k.Key] = i.keys[k.Key]()
 		}
 	}
@@ -199,8 +196,8 @@ func (i *Inputs) Names() ([]string, error) {
 	return names, nil
 }
 
-// namedBy lists the inputs of a question that is not of images: those of --input, or the few
-// that programs are compared on.
+// namedBy lists the inputs of a workload that is not about images: the values of --input, or else
+// its default inputs.
 func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
 	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array", "channel", "strict"}, slices.Sorted(maps.Keys(i.keys))) {
 		if i.Set.Lookup(key) != nil && i.Set.Changed(key) {
@@ -223,10 +220,10 @@ func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
 	return names, nil
 }
 
-// Made reports whether the inputs are generated images by size.
+// Made reports whether the inputs are generated images.
 func (i *Inputs) Made() bool { return len(i.inputs) == 0 }
 
-// known reports whether there are all generators that were asked for.
+// known reports whether all requested generators exist.
 func (i *Inputs) known() bool {
 	return !slices.ContainsFunc(i.gens, func(gen string) bool {
 		return !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
@@ -284,7 +281,7 @@ func (i *Inputs) images() ([]string, error) {
 	return names, nil
 }
 
-// generated is the name of an image, with the keys that its generator has.
+// generated returns the name of an image with the keys that its generator accepts.
 func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (string, error) {
 	for _, g := range datasets.Generators() {
 		if g.Name != gen || g.FromFiles {
@@ -314,7 +311,7 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 	return "", Usagef("--gen %s: no such generator; eccbench list names them", gen)
 }
 
-// AskedLevels is the number of levels that was asked for of one image, 0 for none.
+// AskedLevels returns the requested number of levels of an image, or 0 for none.
 func (i *Inputs) AskedLevels() (int64, error) {
 	switch len(i.levels) {
 	case 0:
@@ -328,17 +325,17 @@ func (i *Inputs) AskedLevels() (int64, error) {
 	return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
 }
 
-// Naming is Named of an input that is opened in a way, and NamingWhole NamedWhole.
+// Naming returns a function that applies Named to an input for a way to open it.
 func (i Inputs) Naming(s string) ask.Naming {
 	return func(o ask.Opening) (string, error) { return i.withOpening(o).Named(s) }
 }
 
-// NamingWhole is NamedWhole of a file that is opened in a way.
+// NamingWhole returns a function that applies NamedWhole to a file for a way to open it.
 func (i Inputs) NamingWhole(s string) ask.Naming {
 	return func(o ask.Opening) (string, error) { return i.withOpening(o).NamedWhole(s) }
 }
 
-// withOpening is what is said of files that are opened in a way.
+// withOpening returns a copy of the flags for a way to open files.
 func (i Inputs) withOpening(o ask.Opening) *Inputs {
 	if i.Every, i.Gaps, i.Once = o.Every, o.Gaps, o.Once; !o.Levels {
 		i.levels = nil
@@ -346,8 +343,8 @@ func (i Inputs) withOpening(o ask.Opening) *Inputs {
 	return &i
 }
 
-// Named is the canonical name of what --input or an argument says: an input
-// string, or the path of an image file.
+// Named returns the canonical name of an input. The input is an input string or the path of an
+// image file.
 func (i *Inputs) Named(s string) (string, error) {
 	if datasets.IsName(s) {
 		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack", "strict"} {
@@ -419,14 +416,13 @@ func (i *Inputs) Named(s string) (string, error) {
 	return name, nil
 }
 
-// NamedWhole is Named of another file than the image, which holds nothing else.
+// NamedWhole is Named for a file other than the image, with a single image in it.
 func (i Inputs) NamedWhole(s string) (string, error) {
 	i.Stack, i.Volume, i.array, i.channel, i.Gaps = false, "", "", "", false
 	return i.Named(s)
 }
 
-// Choose is the names of the implementations that match a comma list of
-// patterns.
+// Choose returns the names of the implementations that match one of the patterns.
 func Choose(patterns []string, abouts []bench.About) ([]string, error) {
 	if len(patterns) == 0 {
 		return nil, Usagef("--impl: want at least one implementation; eccbench list names them")

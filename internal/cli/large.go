@@ -7,13 +7,13 @@ import (
 	"eccbench/internal/grid"
 )
 
-// blockBytes is what a large image repeats: more than the caches of a machine hold, and
-// made in about a second.
+// blockBytes is the size of the repeated block of a large image. It is larger than the caches of a
+// machine, and generating it takes about a second.
 const blockBytes = 1 << 30
 
-// Repeated are the given generated images, but that those repeat their first slices of
-// which so many do not fit in memory together: each then stands there once, and is seen
-// again and again.
+// Repeated replaces generated images that do not fit in memory by images that repeat their first
+// slices. The argument together is the number of images that are in memory at the same time. A
+// repeated image is stored once and read repeatedly.
 func Repeated(names []string, together, memory int64) ([]string, error) {
 	var list []string
 	for _, name := range names {
@@ -35,8 +35,9 @@ func Repeated(names []string, together, memory int64) ([]string, error) {
 	return list, nil
 }
 
-// period is how many slices take about blockBytes, and no more than most, and end with a
-// large page of memory, or at least with a small one; 0 where there are none.
+// period returns the number of slices with about blockBytes, at most most. If possible, it ends at
+// a boundary of a large page of memory, else of a small page. It returns 0 if there is no such
+// number.
 func period(s grid.Source, most int64) int64 {
 	slice := grid.SliceBytes(s)
 	for _, page := range []int64{2 << 20, 4096} {

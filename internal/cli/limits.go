@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/runner"
 )
 
-// Limits are what every command that starts workers is bounded by.
+// Limits hold the flags of all commands that start workers.
 type Limits struct {
 	Impl    []string
 	Threads int
@@ -26,7 +26,7 @@ type Limits struct {
 	Device  string
 	Devices string
 	ISA     string
-	Options []string // of the methods, as KEY=VALUE
+	Options []string // options of the methods, as KEY=VALUE
 	Quiet   bool
 	Peers
 
@@ -49,7 +49,7 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	l.Peers.Add(f)
 }
 
-// Plan is a plan with these limits for the given inputs of a workload.
+// Plan returns a plan with these limits for some inputs of a workload.
 func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
@@ -93,7 +93,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
 		return p, err
 	}
-	if l.Devices == "" { // no pattern means what needs a list of devices
+	if l.Devices == "" { // a pattern does not select implementations that need --devices
 		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
 			a := b.Abouts()
 			i := slices.IndexFunc(a, func(a bench.About) bool { return a.Name == impl })
@@ -111,8 +111,8 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	return p, nil
 }
 
-// options are the values of the methods' options by key. At least one of the
-// implementations must have each.
+// options groups the values of the methods' options by key. At least one of the implementations
+// must have each option.
 func (l *Limits) options(b runner.Bench, impls []string) (map[string][]string, error) {
 	chosen := map[string][]string{}
 	for _, o := range l.Options {

@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/workloads/ecc/parts"
 )
 
-// Peers are the programs from outside that a command names. Nothing else names any: no variable, no
-// file and no record.
+// Peers are the external programs that the flags name. Only flags can name a peer: no variable,
+// file or record does.
 type Peers struct {
 	paths []string
 	dir   string
@@ -27,7 +27,7 @@ func (p *Peers) Add(f *pflag.FlagSet) {
 	f.StringVar(&p.dir, "peers", "", "every executable file in this `DIR` as a --peer")
 }
 
-// Join asks the peers what they are, and gives the program their rows.
+// Join asks the peers for their descriptions and adds them to the program's implementations.
 func (p *Peers) Join(c *Program, in *Inputs) error {
 	if err := p.find(); err != nil || len(p.found) == 0 {
 		return err
@@ -45,7 +45,7 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 	return nil
 }
 
-// Join gives the program, and inputs unless they are nil, the rows of peers that were met.
+// Join adds peers to the implementations of the program, and of the inputs unless they are nil.
 func (c *Program) Join(in *Inputs, list ...*peers.Peer) {
 	c.Set = c.WithPeers(list...)
 	if in != nil {
@@ -53,7 +53,7 @@ func (c *Program) Join(in *Inputs, list ...*peers.Peer) {
 	}
 }
 
-// Found are the peers, once they have joined.
+// Found returns the peers after Join.
 func (p *Peers) Found() []*peers.Peer { return p.found }
 
 func (p *Peers) find() error {
@@ -79,7 +79,7 @@ func (p *Peers) find() error {
 	return nil
 }
 
-// flags returns the flags that name a peer again, or "" for another implementation.
+// flags returns the flags that name a peer, or "" for another implementation.
 func (p *Peers) flags(impl string) string {
 	for _, q := range p.found {
 		if impl == peers.Prefix+q.Name {

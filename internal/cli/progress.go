@@ -20,21 +20,21 @@ import (
 // A follower shows a run's progress and keeps its records.
 type follower struct {
 	total   int
-	weights Weights      // for the time left
-	sum     int64        // of the weights
-	done    atomic.Int64 // of that, read by the bar's own goroutine
+	weights Weights      // for the remaining time
+	sum     int64        // of all weights
+	done    atomic.Int64 // sum of the weights of finished cells, read by the bar's goroutine
 	stderr  io.Writer
 	quiet   bool
-	append  func(bench.CellRecord) error // to the results file
+	append  func(bench.CellRecord) error // writes to the results file
 	cells   []bench.CellRecord
-	told    []string // reasons of skipped cells
+	told    []string // printed reasons of skipped cells
 	bar     *mpb.Bar
 	bars    *mpb.Progress
-	now     atomic.Pointer[string] // read by the bar's own goroutine
+	now     atomic.Pointer[string] // current cell, read by the bar's goroutine
 }
 
-// newFollower follows the cells of plans: with a bar and the time left when
-// stderr is a terminal, else with a line for each cell.
+// newFollower follows the cells of plans. On a terminal it shows a bar with the remaining time;
+// otherwise it prints one line per cell.
 func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
 	f := &follower{weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
 	for _, p := range plans {
@@ -82,7 +82,7 @@ func (f *follower) End(c bench.CellRecord) error {
 	case f.bar != nil:
 		f.bar.IncrInt64(weight)
 	case f.quiet || c.Status == verify.Skipped && slices.Contains(f.told, c.Reason):
-		// Why many cells are skipped is said once.
+		// A reason for skipped cells is printed once.
 	default:
 		if c.Status == verify.Skipped {
 			f.told = append(f.told, c.Reason)
@@ -92,7 +92,7 @@ func (f *follower) End(c bench.CellRecord) error {
 	return nil
 }
 
-// remainingTime returns the estimated remaining time, or nothing if it is short or unknown.
+// remainingTime returns the estimated remaining time, or "" if it is short or unknown.
 func (f *follower) remainingTime() string {
 	rest := time.Duration(f.sum - f.done.Load())
 	if !f.weights.foreseen || rest < 10*time.Second {
@@ -108,7 +108,7 @@ func (f *follower) close() {
 	}
 }
 
-// outcome says in a few words what became of a cell.
+// outcome describes the result of a cell in a few words.
 func outcome(c bench.CellRecord) string {
 	if rate, _, _, ok := c.Rate(); ok && c.Status == verify.Verified {
 		return fmt.Sprintf("%s %s", c.Status, quantity.Rate(rate, c.Cost.Unit))

@@ -12,13 +12,13 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A following shows people how far a question has come, unless that is to be quiet.
+// A following shows the progress of a question to the user, unless it is quiet.
 type following struct {
 	*Program
 	quiet bool
 }
 
-// Following shows people how far a question has come.
+// Following returns a follower that shows the progress of a question to the user.
 func (c *Program) Following(quiet bool) ask.Follower { return following{c, quiet} }
 
 func (f following) Waiting(what string) func() { return f.Program.Waiting(what, f.quiet) }
@@ -31,12 +31,12 @@ func (f following) Missing(shown string, s grid.Source) string {
 	return f.Program.Missing(shown, s, f.quiet)
 }
 
-// muchMemory is so much that people are told before an answer takes it.
+// muchMemory is the least memory of an answer that Takes reports.
 const muchMemory = 1 << 28
 
 func (f following) Takes(shown string, need, free int64) { f.Program.Takes(shown, need, free, f.quiet) }
 
-// Takes prints how much memory an answer takes, where that is much.
+// Takes prints the memory that an answer takes, if it is at least muchMemory.
 func (c *Program) Takes(shown string, need, free int64, quiet bool) {
 	if need >= muchMemory && !quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n",
@@ -44,7 +44,8 @@ func (c *Program) Takes(shown string, need, free int64, quiet bool) {
 	}
 }
 
-// Missing prints what the file of an image lacks, once, and returns it for the image's provenance.
+// Missing prints which parts of an image its file lacks, once per message. It returns the text for
+// the image's provenance.
 func (c *Program) Missing(shown string, s grid.Source, quiet bool) string {
 	lacks := grid.Missing(s)
 	if lacks == "" || quiet {
@@ -57,8 +58,8 @@ func (c *Program) Missing(shown string, s grid.Source, quiet bool) string {
 	return lacks
 }
 
-// Reading is a source that shows on a terminal how far it is read, so many times; end takes
-// the bar away.
+// Reading wraps a source so that a terminal shows the progress of reading it the given number of
+// times. end removes the bar.
 func (c *Program) Reading(s grid.Source, times int64, quiet bool) (read grid.Source, end func()) {
 	file, ok := terminal(c.Stderr)
 	if _, whole := s.(*grid.Field); whole || !ok || quiet || grid.Period(s) > 0 {
@@ -73,7 +74,7 @@ func (c *Program) Reading(s grid.Source, times int64, quiet bool) (read grid.Sou
 	}
 }
 
-// Waiting shows on a terminal what goes on until end takes it away.
+// Waiting shows a message on a terminal until end removes it.
 func (c *Program) Waiting(what string, quiet bool) (end func()) {
 	file, ok := terminal(c.Stderr)
 	if !ok || quiet {
@@ -98,5 +99,5 @@ func (f *followed) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// InBulk is that of the source.
+// InBulk reports the same as the source does.
 func (f *followed) InBulk() bool { return grid.InBulk(f.Source) }

@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/regular"
 )
 
-// ReadRecords reads a results file, in which there must be cells.
+// ReadRecords reads a results file. A file without cells is an error.
 func ReadRecords(path string) (bench.Records, error) {
 	file, _, err := regular.Open(path)
 	if err != nil {
@@ -24,7 +24,7 @@ func ReadRecords(path string) (bench.Records, error) {
 	return records, nil
 }
 
-// ReadRecords is ReadRecords that says on standard error what it passes over.
+// ReadRecords calls the function ReadRecords and prints a warning about a truncated last line.
 func (c *Program) ReadRecords(path string) (bench.Records, error) {
 	records, err := ReadRecords(path)
 	if err == nil && records.Cut > 0 {
@@ -33,7 +33,7 @@ func (c *Program) ReadRecords(path string) (bench.Records, error) {
 	return records, err
 }
 
-// CellText is what regular expressions about cells are matched with.
+// CellText returns the text of a cell that regular expressions are matched against.
 func CellText(impl, input string, scope bench.Scope) string {
 	return impl + " " + input + " " + string(scope)
 }

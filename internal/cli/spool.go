@@ -11,18 +11,17 @@ import (
 	"strings"
 )
 
-// Spooled are inputs that can be read but once, kept in files without names: they take
-// disk where $TMPDIR is, and nothing is left of them when the process dies.
+// Spooled inputs are copies of inputs that can be read only once. The copies are files without
+// names in $TMPDIR, so that nothing remains after the process ends.
 type Spooled struct {
 	files []*os.File
-	names map[string]string // what people called the input of a path
+	names map[string]string // the user's name of the input by path
 }
 
-// Standard is how people name standard input.
+// Standard is the argument that means standard input.
 const Standard = "-"
 
-// Spool gives the paths of inputs with those of standard input and of named pipes replaced
-// by files that hold what came from there.
+// Spool copies standard input and named pipes to files, and returns the paths of all inputs.
 func (c *Program) Spool(inputs []string) (paths []string, s *Spooled, err error) {
 	s = &Spooled{names: map[string]string{}}
 	for i, in := range inputs {
@@ -43,7 +42,7 @@ func (c *Program) Spool(inputs []string) (paths []string, s *Spooled, err error)
 	return paths, s, nil
 }
 
-// spool is the path of what an input says.
+// spool returns a path with the contents of an input.
 func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 	from := stdin
 	if in != Standard {
@@ -55,7 +54,7 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		if err != nil {
 			return "", Usagef("input %s: %w", in, errors.Unwrap(err))
 		}
-		defer pipe.Close() // only read from
+		defer pipe.Close() // closing a file that was only read cannot lose anything
 		from = pipe
 	} else if f, ok := from.(*os.File); ok {
 		if _, ok := terminal(f); ok {
@@ -65,7 +64,7 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		if err == nil && info.Mode()&os.ModeDevice != 0 {
 			return "", Usagef("input -: standard input is a device, which may have no end; pipe an image into it")
 		}
-		// A file that nothing was read of need not be copied.
+		// A file that was not read yet need not be copied.
 		at, serr := f.Seek(0, io.SeekCurrent)
 		if err == nil && serr == nil && info.Mode().IsRegular() && at == 0 {
 			return nameless(f), nil
@@ -85,7 +84,7 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 	return nameless(to), nil
 }
 
-// nameless is a path of an open file, which other processes know, too, where it is of Linux.
+// nameless returns a path of an open file. On Linux other processes can open the path too.
 func nameless(f *os.File) string {
 	if runtime.GOOS == "linux" {
 		return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())
@@ -93,19 +92,19 @@ func nameless(f *os.File) string {
 	return fmt.Sprintf("/dev/fd/%d", f.Fd())
 }
 
-// Shown is a text with the inputs called what people call them.
+// Shown replaces the paths in a text by the user's names of the inputs.
 func (s *Spooled) Shown(text string) string {
 	if s == nil {
 		return text
 	}
 	var pairs []string
-	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.names))) { // the longer of two that begin alike first
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.names))) { // longer paths first
 		pairs = append(pairs, path, s.names[path])
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Said is an error with the inputs called what people call them.
+// Said replaces the paths in an error by the user's names of the inputs.
 func (s *Spooled) Said(err error) error {
 	if err == nil || s == nil || s.Shown(err.Error()) == err.Error() {
 		return err
@@ -113,7 +112,7 @@ func (s *Spooled) Said(err error) error {
 	return spooledError{err, s.Shown(err.Error())}
 }
 
-// A spooledError says another text of an error.
+// A spooledError is an error with another text.
 type spooledError struct {
 	err  error
 	text string
@@ -122,7 +121,7 @@ type spooledError struct {
 func (e spooledError) Error() string { return e.text }
 func (e spooledError) Unwrap() error { return e.err }
 
-// Close gives the files up.
+// Close closes the files, which deletes them.
 func (s *Spooled) Close() error {
 	var errs []error
 	for _, f := range s.files {

@@ -9,8 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Steps show how far something is whose steps take about as long as each other: a bar
-// with the time left on a terminal, else a line now and then.
+// Steps show the progress of steps with similar durations. A terminal shows a bar with the
+// remaining time; otherwise a line is printed from time to time.
 type Steps struct {
 	w     io.Writer
 	quiet bool
@@ -20,7 +20,7 @@ type Steps struct {
 	bar   *mpb.Bar
 }
 
-// NewSteps begins now. Close it.
+// NewSteps starts the clock. The caller closes the Steps.
 func NewSteps(w io.Writer, quiet bool) *Steps {
 	p := &Steps{w: w, quiet: quiet, start: time.Now()}
 	if file, ok := terminal(w); ok && !quiet {
@@ -34,10 +34,10 @@ func NewSteps(w io.Writer, quiet bool) *Steps {
 	return p
 }
 
-// every is how often a line is printed where there is no terminal.
+// every is the time between two lines without a terminal.
 const every = 10 * time.Second
 
-// Show says how many of how many steps are done, and what the next one is.
+// Show shows the number of finished steps and the name of the next one.
 func (p *Steps) Show(done, total int, next string) {
 	switch {
 	case p.quiet:
@@ -50,7 +50,7 @@ func (p *Steps) Show(done, total int, next string) {
 	}
 }
 
-// remainingTime extrapolates the remaining time from the finished tasks.
+// remainingTime extrapolates the remaining time from the finished steps.
 func remainingTime(start time.Time, done, total int) string {
 	if done == 0 {
 		return "ETA unknown"

@@ -11,9 +11,9 @@ import (
 // maxSide is the largest side that a sweep accepts.
 const maxSide = 1 << 20
 
-// parseSizes reads a list of sizes: "n" (a square or cube), "a..b" (doubling),
-// "a..b*k", "a..b+s", "WxH" and "WxHxD", separated by commas, ends included.
-// dim is 2 or 3, or 0 when the user did not say (then n is a cube).
+// parseSizes parses a list of sizes separated by commas: "n" (a square or cube), "a..b" (doubling),
+// "a..b*k", "a..b+s", "WxH" and "WxHxD", ends included. dim is 2 or 3, or 0 if the user gave none;
+// then n is a cube.
 func parseSizes(list string, dim int) ([]grid.Shape, error) {
 	var shapes []grid.Shape
 	for _, item := range strings.Split(list, ",") {

@@ -14,8 +14,8 @@ import (
 	"eccbench/internal/regular"
 )
 
-// Raw is the writer below those that only show what a terminal would obey: for what holds
-// no text of others, and for bytes that are no text.
+// Raw returns the writer below all wrappers that escape control characters. Use it for output
+// without foreign text, and for binary output.
 func Raw(w io.Writer) io.Writer {
 	for {
 		inner, ok := w.(interface{ Unwrap() io.Writer })
@@ -26,14 +26,14 @@ func Raw(w io.Writer) io.Writer {
 	}
 }
 
-// terminal is the file of a writer to a terminal.
+// terminal returns the file of a writer, and reports whether it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
 	file, ok := Raw(w).(*os.File)
 	return file, ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Interruptible is a context that ends when a signal asks the program to: what had ended by
-// then is kept. A hang-up that is ignored, as under nohup, stays so.
+// Interruptible returns a context that a signal ends. Results that are finished by then are kept.
+// It does not change an ignored hang-up signal, as under nohup.
 func Interruptible() (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -42,8 +42,8 @@ func Interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), signals...)
 }
 
-// EndOnInterrupt ends the program with ExitInconclusive when a signal asks it to, and removes
-// unwritten files before, until the caller stops that.
+// EndOnInterrupt makes a signal end the program with ExitInconclusive, after removal of unfinished
+// files. The caller ends this behaviour with stop.
 func EndOnInterrupt(stderr io.Writer) (stop func()) {
 	ctx, cancel := Interruptible()
 	over := make(chan struct{})
@@ -52,7 +52,7 @@ func EndOnInterrupt(stderr io.Writer) (stop func()) {
 		case <-over:
 		case <-ctx.Done():
 			select {
-			case <-over: // and nobody waits for a signal any more
+			case <-over: // stopped: signals have no effect any more
 			default:
 				regular.DropAll()
 				fmt.Fprintln(stderr, "eccbench: interrupted")

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Choose is the one device of the list that is meant: by index, by UUID or its
-// beginning, by PCI address, or by a part of its name that no other has. The
-// empty string means the first.
+// Choose returns the device that a text selects: by index, by UUID or its beginning, by PCI
+// address, or by a unique part of its name. The empty string selects the first device.
 func Choose(list []Info, which string) (Info, error) {
 	if len(list) == 0 {
 		return Info{}, &Unavailable{Why: "no device"}

@@ -3,7 +3,7 @@ package device
 // Memory is a range of bytes that a device can copy: a Buffer or a Pinned.
 type Memory interface {
 	Bytes() int64
-	// Address is where the first byte is, for a kernel. It is 0 after Close.
+	// Address is the address of the first byte for kernels. It is 0 after Close.
 	Address() uint64
 }
 
@@ -14,12 +14,11 @@ type Buffer interface {
 	Close() error
 }
 
-// Pinned is memory of the host that stays where it is.
+// Pinned is host memory that the operating system does not move.
 type Pinned interface {
 	Memory
 	Name() string
-	// Data is the memory itself. It must not be touched while a stream copies
-	// from or to it, nor after Close.
+	// Data returns the memory. It must not be used while a stream copies it, nor after Close.
 	Data() []byte
 	Close() error
 }
@@ -39,7 +38,7 @@ const (
 	Float32 Texel = "float32"
 )
 
-// Size is the number of bytes of a texel, 0 for a type that does not exist.
+// Size returns the bytes of a texel, or 0 for an unknown type.
 func (t Texel) Size() int64 {
 	switch t {
 	case Uint8, Int8:
@@ -52,8 +51,8 @@ func (t Texel) Size() int64 {
 	return 0
 }
 
-// Float reports whether kernels fetch texels of the type as 32-bit floats. They
-// fetch the others as 32-bit integers.
+// Float reports whether kernels fetch texels of the type as 32-bit floats rather than as 32-bit
+// integers.
 func (t Texel) Float() bool { return t == Float16 || t == Float32 }
 
 // An ArrayLayout is the shape and type of an array.
@@ -63,22 +62,21 @@ type ArrayLayout struct {
 	Depth         int64 // 0 for a two-dimensional array
 }
 
-// Bytes is the size of the array's texels, packed.
+// Bytes returns the size of the texels without padding.
 func (l ArrayLayout) Bytes() int64 {
 	return l.Texel.Size() * l.Width * l.Height * max(1, l.Depth)
 }
 
-// An Array is texels of the device.
+// An Array holds texels in device memory.
 type Array interface {
 	Name() string
 	Layout() ArrayLayout
-	// NewTexture makes a texture that fetches from the array. Close it before
-	// the array.
+	// NewTexture makes a texture that fetches from the array. Close it before the array.
 	NewTexture(name string, sampling Sampling) (Texture, error)
 	Close() error
 }
 
-// Exterior is what a texture gives outside its array.
+// Exterior selects the value that a texture returns outside its array.
 type Exterior string
 
 // The exteriors.
@@ -87,16 +85,14 @@ const (
 	Border Exterior = "border" // Sampling.Border, or 0 in an array of integers
 )
 
-// Sampling is how a texture fetches: the texel that holds the point, whose
-// coordinates run from 0 to the width, height and depth; texel i is fetched
-// anywhere from i to i+1.
+// Sampling selects how a texture fetches. A fetch returns the texel that contains the point: texel
+// i covers coordinates from i to i+1.
 type Sampling struct {
 	Exterior Exterior
 	Border   float32
 }
 
-// A Texture is a way to fetch from an array. It is passed to kernels as a
-// 64-bit argument.
+// A Texture fetches from an array. It is passed to kernels as a 64-bit argument.
 type Texture interface {
 	Name() string
 	Handle() uint64

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// Sensors read how a device is doing. They need no open device, and disturb none.
+// Sensors read the state of a device. They need no open device, and do not slow it.
 type Sensors interface {
-	// Read is what the sensors show now. What cannot be read is missing.
+	// Read reads the sensors. A value that cannot be read is marked as missing.
 	Read() Readings
 	Close() error
 }
 
-// Readings are what sensors show at one time.
+// Readings hold the values of the sensors at one time.
 type Readings struct {
 	Clock       Reading   // of the multiprocessors, MHz
 	MemoryClock Reading   // MHz
 	Temperature Reading   // °C
 	Power       Reading   // mW
 	PowerLimit  Reading   // mW
-	Throttle    Reasons   // why the clock is not higher
-	Others      Processes // that use the device beside this one
+	Throttle    Reasons   // the reasons for a reduced clock
+	Others      Processes // other processes that use the device
 }
 
-// String is all of them in one line.
+// String formats all readings in one line.
 func (r Readings) String() string {
 	return fmt.Sprintf("clock %v, memory %v, %v, %v; slowed by %v; other processes %v", r.Clock, r.MemoryClock, r.Temperature, r.Power, r.Throttle, r.Others)
 }
 
-// A Reading is a number with its unit, or why it is missing.
+// A Reading is a number with its unit, or the reason why it is missing.
 type Reading struct {
 	Value   int64  `json:"value"`
 	Unit    string `json:"unit"`
@@ -39,7 +39,7 @@ type Reading struct {
 // Known reports whether there is a value.
 func (r Reading) Known() bool { return r.Missing == "" }
 
-// String is the value with its unit, or "n/a".
+// String formats the value with its unit, or returns "n/a".
 func (r Reading) String() string {
 	if !r.Known() {
 		return "n/a"
@@ -47,7 +47,7 @@ func (r Reading) String() string {
 	return strconv.FormatInt(r.Value, 10) + " " + r.Unit
 }
 
-// A Reason is why a device does not run at its highest clock.
+// A Reason explains why a device does not run at its highest clock.
 type Reason string
 
 // The reasons.
@@ -64,17 +64,16 @@ const (
 	OtherReason      Reason = "unknown"
 )
 
-// Slows reports whether the reason holds back a device that has work and whose
-// clocks nobody set.
+// Slows reports whether the reason slows a busy device whose clocks are not set by the user.
 func (r Reason) Slows() bool { return r != Idle && r != ChosenClocks }
 
-// Reasons are all that hold at one time, or why they are missing.
+// Reasons are all reasons at one time, or the reason why they are unknown.
 type Reasons struct {
 	List    []Reason `json:"list,omitempty"`
 	Missing string   `json:"missing,omitempty"`
 }
 
-// Slowed reports whether any of the reasons slows.
+// Slowed reports whether any of the reasons slows the device.
 func (r Reasons) Slowed() bool {
 	for _, reason := range r.List {
 		if reason.Slows() {
@@ -84,7 +83,7 @@ func (r Reasons) Slowed() bool {
 	return false
 }
 
-// String lists the reasons, "none" or "n/a".
+// String lists the reasons; it returns "none" for an empty list and "n/a" for unknown reasons.
 func (r Reasons) String() string {
 	switch {
 	case r.Missing != "":
@@ -99,21 +98,20 @@ func (r Reasons) String() string {
 	return strings.Join(all, ", ")
 }
 
-// A Process uses a device. Where processes are numbered apart, as in a
-// container, its number may be another one than the process knows, or none of
-// it may be seen.
+// A Process uses a device. In a container its number may differ from the number that the process
+// knows, or it may be invisible.
 type Process struct {
 	PID    int64 `json:"pid"`
 	Memory int64 `json:"memory"` // bytes of the device, −1 when unknown
 }
 
-// Processes are some at one time, or why they are missing.
+// Processes are the processes on a device at one time, or the reason why they are unknown.
 type Processes struct {
 	List    []Process `json:"list,omitempty"`
 	Missing string    `json:"missing,omitempty"`
 }
 
-// String is the number of processes, "none" or "n/a".
+// String returns the number of processes, "none" or "n/a".
 func (p Processes) String() string {
 	switch {
 	case p.Missing != "":

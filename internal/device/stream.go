@@ -2,40 +2,35 @@ package device
 
 import "time"
 
-// A Stream is work for the device, done in the order in which it was added.
-// Adding work does not wait for it: its errors may come back from any later
-// call.
+// A Stream is a queue of work for the device, executed in order. Adding work does not wait for its
+// completion: any later call may return its error.
 type Stream interface {
 	Name() string
-	// Launch adds a kernel. The arguments are what the kernel's parameters are:
-	// int32, uint32, int64, uint64, float32 or float64, a Memory for a pointer to
-	// its first byte, a Texture. Where the driver knows the parameters, their
-	// number and sizes are checked.
+	// Launch adds a kernel. The arguments match the parameters of the kernel: int32, uint32, int64,
+	// uint64, float32, float64, Texture, or a Memory for a pointer to its first byte. If the driver
+	// knows the parameters, it checks their number and sizes.
 	Launch(f Function, shape Launch, args ...any) error
-	// Copy adds a copy of n bytes from memory to memory, to and from offsets.
+	// Copy adds a copy of n bytes between two memories at given offsets.
 	Copy(to Memory, at int64, from Memory, off, n int64) error
-	// Upload copies Go memory to offset at of a buffer and waits until it is
-	// there.
+	// Upload copies Go memory to offset at of a buffer and waits for the copy.
 	Upload(to Buffer, at int64, from []byte) error
-	// Download copies from offset off of a buffer to Go memory and waits until
-	// it is there.
+	// Download copies from offset off of a buffer to Go memory and waits for the copy.
 	Download(to []byte, from Buffer, off int64) error
-	// CopySlices adds a copy of n slices from packed memory at an offset into an
-	// array, the first to slice i: planes, or rows of a two-dimensional array.
+	// CopySlices adds a copy of n slices from packed memory into an array, beginning at slice i. A
+	// slice is a plane, or a row of a two-dimensional array.
 	CopySlices(to Array, i, n int64, from Memory, off int64) error
-	// Fill adds a write of one value to n bytes from an offset.
+	// Fill adds a write of one byte value to n bytes at an offset.
 	Fill(to Buffer, at, n int64, value byte) error
-	// Fill32 adds a write of one value to n 32-bit words from an offset in
-	// bytes, a multiple of 4.
+	// Fill32 adds a write of one value to n 32-bit words. The offset is in bytes, a multiple of 4.
 	Fill32(to Buffer, at, n int64, value uint32) error
-	// Record adds a note of the time in the event, which forgets the last one.
+	// Record adds an event, whose earlier record is lost.
 	Record(Event) error
-	// WaitFor holds the work that is added from now on until the event's last
-	// Record was reached. The event may be of another device of the driver.
+	// WaitFor makes later work wait for the last Record of the event. The event may belong to
+	// another device of the driver.
 	WaitFor(Event) error
-	// Wait returns when all work is done. It stops no other goroutine's calls.
+	// Wait waits for all work of the stream. Other goroutines may call methods meanwhile.
 	Wait() error
-	// Done reports whether all work is done.
+	// Done reports whether all work is finished.
 	Done() (bool, error)
 	Close() error
 }
@@ -43,13 +38,12 @@ type Stream interface {
 // An Event is a point in a stream's work.
 type Event interface {
 	Name() string
-	// Wait returns when the point is reached. It stops no other goroutine's
-	// calls.
+	// Wait waits until the stream reaches the point. Other goroutines may call methods meanwhile.
 	Wait() error
-	// Done reports whether the point is reached.
+	// Done reports whether the stream has reached the point.
 	Done() (bool, error)
-	// Since is the time on the device from the start to this event, both
-	// reached. Its resolution is about half a microsecond.
+	// Since returns the time on the device from the start to this event; both must be reached. Its
+	// resolution is about half a microsecond.
 	Since(start Event) (time.Duration, error)
 	Close() error
 }
@@ -57,7 +51,7 @@ type Event interface {
 // Dim is an extent in up to three dimensions. An extent of 0 counts as 1.
 type Dim struct{ X, Y, Z int64 }
 
-// Count is the product of the extents.
+// Count returns the product of the extents.
 func (d Dim) Count() int64 { return max(1, d.X) * max(1, d.Y) * max(1, d.Z) }
 
 // A Launch is the shape of a kernel's threads.
@@ -67,12 +61,12 @@ type Launch struct {
 	Shared int64 // bytes of dynamic shared memory; see Function.AllowShared
 }
 
-// A Module is kernels that were loaded together.
+// A Module is a group of kernels that are loaded together.
 type Module interface {
 	Name() string
-	// Function is the kernel of that name. It lives as long as the module.
+	// Function returns the kernel with this name. It is valid as long as the module.
 	Function(name string) (Function, error)
-	// Log is what the compiler said about the module, which may be nothing.
+	// Log returns the compiler's messages about the module, which may be empty.
 	Log() string
 	Close() error
 }
@@ -81,21 +75,21 @@ type Module interface {
 type Function interface {
 	Name() string
 	Attributes() Attributes
-	// AllowShared lets launches ask for that much dynamic shared memory, up to
-	// Info.SharedOptIn with Attributes.Shared. Without it the limit is 48 KiB.
+	// AllowShared allows launches with this much dynamic shared memory. Together with
+	// Attributes.Shared it is at most Info.SharedOptIn. Without it the limit is 48 KiB.
 	AllowShared(bytes int64) error
-	// Occupancy is how many blocks of so many threads and so much dynamic
-	// shared memory run on a multiprocessor at once.
+	// Occupancy returns the number of blocks that run on a multiprocessor at once, for the given
+	// threads and dynamic shared memory of a block.
 	Occupancy(threads, shared int64) (int, error)
 }
 
-// Attributes are what the compiler made of a kernel.
+// Attributes describe a compiled kernel.
 type Attributes struct {
 	Registers  int   `json:"registers"`   // of a thread
 	Shared     int64 `json:"shared"`      // static, of a block
-	Local      int64 `json:"local"`       // of a thread; registers that did not fit are here
+	Local      int64 `json:"local"`       // of a thread, including spilled registers
 	Constant   int64 `json:"constant"`    // of the module
 	MaxThreads int   `json:"max_threads"` // of a block
-	Code       int   `json:"code"`        // the compute capability it was written for, 10·major+minor
-	Binary     int   `json:"binary"`      // and compiled for
+	Code       int   `json:"code"`        // the compute capability of its source, 10·major+minor
+	Binary     int   `json:"binary"`      // the compute capability of its machine code
 }

@@ -18,17 +18,17 @@ type Comparison struct {
 	bench.Setting
 	A *Row `json:"a,omitempty"` // nil where the file has no such cell
 	B *Row `json:"b,omitempty"`
-	// Ratio is the rate of B over that of A, above 1 where B is faster, 0 where
-	// there is none. Lo and Hi are the ends of the interval of B's median over
-	// the opposite ends of A's; of fewer than six values the ends are the extremes.
+	// Ratio is the rate of B divided by the rate of A: above 1 if B is faster, 0 if there is no
+	// ratio. Lo and Hi divide the interval of B's median by the opposite ends of A's. With fewer
+	// than six values the interval is the range of the values.
 	Ratio float64 `json:"ratio,omitempty"`
 	Lo    float64 `json:"lo,omitempty"`
 	Hi    float64 `json:"hi,omitempty"`
-	// Note says why there is no ratio, or what to know beside it.
+	// Note gives the reason why there is no ratio, or a warning about it.
 	Note string `json:"note,omitempty"`
 }
 
-// A side is a row of one of the files, with where it was measured.
+// A side is a row of one of the files, with its machine and the digests of its answers.
 type side struct {
 	Row
 	machine bench.Machine
@@ -36,10 +36,9 @@ type side struct {
 	paired  bool
 }
 
-// Compare pairs the cells of two files. It divides only what was measured in
-// one scope, with as many threads, one instruction set and the caches alike, on machines with one
-// fingerprint, gave the same answers, and has quotable numbers on both sides; where it does not, the
-// note says why.
+// Compare pairs the cells of two files. It computes a ratio only if both cells have quotable
+// numbers, the same scope, threads, instruction set and cache state, equal machine fingerprints and
+// the same answers. Otherwise the note gives the reason.
 func Compare(a, b bench.Records) []Comparison {
 	as, bs := sides(a), sides(b)
 	var list []Comparison
@@ -47,8 +46,8 @@ func Compare(a, b bench.Records) []Comparison {
 		x.paired, y.paired = true, true
 		list = append(list, compare(x, y))
 	}
-	// Cells that differ in nothing go together first, so that of several scopes
-	// each finds its own.
+	// Cells that are equal in every setting are paired first, so that each of several scopes finds
+	// its counterpart.
 	match := func(same func(x, y Row) bool) {
 		for _, x := range as {
 			for _, y := range bs {
@@ -84,7 +83,7 @@ func Compare(a, b bench.Records) []Comparison {
 	return list
 }
 
-// sides are the rows of a file with what a Row does not say.
+// sides returns the rows of a file with their machines and digests.
 func sides(r bench.Records) []*side {
 	var list []*side
 	stations := r.Stations()
@@ -163,8 +162,7 @@ func compare(x, y *side) Comparison {
 	return c
 }
 
-// incomparable is why two sides may not be divided by each other, "" when they
-// may.
+// incomparable returns the reason why the ratio of two sides is meaningless, or "".
 func incomparable(x, y *side) string {
 	switch {
 	case x.Scope != y.Scope:
@@ -182,7 +180,7 @@ func incomparable(x, y *side) string {
 		return "another machine: " + strings.Join(d, ", ")
 	}
 	if x.Tolerant || y.Tolerant {
-		return "" // each was judged by itself: two right answers may differ
+		return "" // each answer was verified separately; two right answers may differ
 	}
 	for _, input := range slices.Sorted(maps.Keys(x.digests)) {
 		if other, ok := y.digests[input]; ok && other != x.digests[input] {

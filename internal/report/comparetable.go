@@ -12,9 +12,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Comparisons prints comparisons as one table for each scope, with the reasons
-// of what is not divided below it, or as a JSON list. nameA and nameB say what A
-// and B are.
+// Comparisons prints comparisons as one table per scope or as a JSON list. The reasons for missing
+// ratios are below each table. nameA and nameB name A and B.
 func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) error {
 	switch f {
 	case JSON:
@@ -42,7 +41,7 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	}
 	var notes []note
 	for _, c := range list {
-		// What ran on neither side has nothing to compare.
+		// A cell that was skipped on both sides is left out.
 		if c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped {
 			continue
 		}
@@ -50,7 +49,7 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 			if r == nil {
 				return "—"
 			}
-			return r.rate(quantity.ScaleOf(math.Inf(1), "")) // rows of all units have one column
+			return r.rate(quantity.ScaleOf(math.Inf(1), "")) // rows of all units share one column
 		}
 		remark, why, long := strings.Cut(c.Note, ": ")
 		if long {
@@ -88,7 +87,7 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	return nil
 }
 
-// ratio prints the ratio with its interval: "1.050× [1.020, 1.080]".
+// ratio formats the ratio with its interval: "1.050× [1.020, 1.080]".
 func (c Comparison) ratio() string {
 	if c.Ratio == 0 {
 		return "—"

@@ -15,20 +15,19 @@ import (
 // A Figure is the plot of one table of Throughput.
 type Figure struct {
 	Title string // of the table
-	File  string // a name for the SVG, no other figure's of the same call
+	File  string // a name for the SVG, unique in the call
 	SVG   []byte
 	// Link is the target of the Markdown link. It begins as File: the code that writes the file
 	// elsewhere sets it.
 	Link string
-	// marked are the signs of the numbers that are drawn hollow.
+	// marked holds the signs of the hollow points.
 	marked string
 }
 
-// Figures draws the rate against the size for each table of Throughput that has
-// numbers for two sizes or more: what has no quotable number is not drawn, what
-// is not VERIFIED is drawn hollow and has its sign in the legend. ceiling names
-// the workload that bounds the others; its rows are dashed lines. Equal rows
-// give equal bytes.
+// Figures draws rate against size for each table of Throughput with numbers for at least two sizes.
+// It leaves out rows without a quotable number. Points that are not VERIFIED are hollow, and the
+// legend has their sign. The rows of the workload ceiling are dashed lines. Equal rows give equal
+// bytes.
 func Figures(rows []Row, ceiling string) ([]Figure, error) {
 	var list []Figure
 	names := map[string]int{}
@@ -56,7 +55,7 @@ func Figures(rows []Row, ceiling string) ([]Figure, error) {
 	return list, nil
 }
 
-// markdown prints the link to the figure as a paragraph of its own.
+// markdown prints the link to the figure as a separate paragraph.
 func (f Figure) markdown(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "\n![%s](%s)\n", f.Title, f.Link)
 	if err == nil && f.marked != "" {
@@ -65,8 +64,7 @@ func (f Figure) markdown(w io.Writer) error {
 	return err
 }
 
-// fileName is a title as a file's name: letters and digits, with hyphens for
-// all else.
+// fileName converts a title to a file name of letters, digits and hyphens.
 func fileName(title string) string {
 	words := strings.FieldsFunc(title, func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -75,16 +73,15 @@ func fileName(title string) string {
 	return name[:min(len(name), 150)]
 }
 
-// A curve is what one implementation, with one instruction set and the caches in one
-// state, is drawn as.
+// A curve is the line of one implementation with one instruction set and one state of the caches.
 type curve struct {
 	name    string
 	ceiling bool
-	points  []Row  // with a number, by size
-	marks   string // the signs of the points that are not plain
+	points  []Row  // the rows with a number, by size
+	marks   string // the signs of the hollow points
 }
 
-// curves are the implementations of a table that have numbers, in its order.
+// curves returns the curves of a table, in its order.
 func curves(rows []Row, ceiling string) []curve {
 	var list []curve
 	for _, r := range rows {
@@ -113,7 +110,7 @@ func curves(rows []Row, ceiling string) []curve {
 	return list
 }
 
-// legend is the curve's name with the signs of its hollow points.
+// legend returns the curve's name with the signs of its hollow points.
 func (c curve) legend() string {
 	name := c.name
 	if c.ceiling {
@@ -128,7 +125,7 @@ func (c curve) legend() string {
 // plain reports whether a row's number needs no sign.
 func (r Row) plain() bool { return r.Status == verify.Verified }
 
-// sizes counts the different sizes of all curves.
+// sizes returns the number of distinct sizes in all curves.
 func sizes(curves []curve) int {
 	seen := map[int64]bool{}
 	for _, c := range curves {
@@ -139,7 +136,7 @@ func sizes(curves []curve) int {
 	return len(seen)
 }
 
-// union is the signs of a and those of b that a lacks.
+// union appends to a the signs of b that a lacks.
 func union(a, b string) string {
 	for _, r := range b {
 		if !strings.ContainsRune(a, r) {

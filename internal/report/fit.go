@@ -21,8 +21,8 @@ func columnsOf(w io.Writer) int {
 	return 0
 }
 
-// fit returns a table with shorter headers, and with long cells on several lines, so that lines have at most limit
-// columns if no word has to be broken. The first column and columns of at most minColumn characters stay whole.
+// fit shortens headers and breaks long cells, so that lines have at most limit columns if no word
+// must be broken. It does not break the first column, nor columns of at most minColumn characters.
 func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
 	table := append([][]string{slices.Clone(header)}, cells...)
 	for i, name := range header {
@@ -66,7 +66,7 @@ func fit(header []string, cells [][]string, limit int) ([]string, [][]string) {
 	return table[0], table[1:]
 }
 
-// fold returns a text on lines of at most n characters, broken after spaces and slashes where it has some.
+// fold breaks a text into lines of at most n characters, if possible after a space or a slash.
 func fold(s string, n int) string {
 	var lines []string
 	runes := []rune(s)

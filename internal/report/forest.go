@@ -8,10 +8,10 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A forest is ratios with their intervals, one to a line, on one logarithmic
-// axis around no change.
+// A forest is a forest plot: ratios with their intervals, one per line, on a common logarithmic
+// axis around 1.
 type forest struct {
-	Title, Header, Low, High string // Low and High say what the two sides mean
+	Title, Header, Low, High string // Low and High describe the two sides of the axis
 	Rows                     []forestRow
 	Notes                    []string
 }
@@ -19,19 +19,19 @@ type forest struct {
 type forestRow struct {
 	Name, Input, Scope, Decision, Text string
 	Drawing                            markup
-	value, lo, hi, band                float64 // ratios, 1 for none; 0 where there is none
+	value, lo, hi, band                float64 // ratios; 1 means no change, 0 means missing
 }
 
-// The size of the drawing of one line, in pixels.
+// The size of one line of the drawing in pixels.
 const (
 	forestWidth  = 260.0
 	forestHeight = 22.0
 )
 
-// Sorted is the ratio by which rows are put in order, those without one first.
+// Sorted returns the ratio that orders the rows. Rows without a ratio are first.
 func (r forestRow) Sorted() float64 { return r.value }
 
-// draw makes the drawings, all on one axis.
+// draw draws all rows on one axis.
 func (f *forest) draw() {
 	reach := math.Log(1.1)
 	for _, r := range f.Rows {
@@ -60,7 +60,7 @@ func (f *forest) draw() {
 	}
 }
 
-// gateForest is a gate's changes in time.
+// gateForest returns the plot of a gate's changes in time.
 func gateForest(j Judgement) forest {
 	f := forest{Title: "Gate: change in time of the candidate over the base", Header: "change in time, 90 % interval", Low: "faster", High: "slower"}
 	for _, c := range j.Changes {
@@ -83,7 +83,7 @@ func gateForest(j Judgement) forest {
 	return f
 }
 
-// compareForest is the ratios of the rates of two files.
+// compareForest returns the plot of the ratios of the rates in two files.
 func compareForest(a, b PageFile) forest {
 	f := forest{
 		Title: fmt.Sprintf("Comparison: rate of %s over that of %s", b.Name, a.Name), Header: "ratio of rates, interval", Low: "slower", High: "faster",

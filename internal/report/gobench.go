@@ -12,10 +12,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// GoBench writes the verified cells in the Go benchmark format, one line for
-// each process, for benchstat. What must be equal for two runs to be comparable
-// stands in the configuration lines: machine, device, scope, threads, instruction set,
-// caches.
+// GoBench writes the verified cells in the Go benchmark format for benchstat, one line per process.
+// The configuration lines hold the conditions that comparable runs share: machine, device, scope,
+// threads, instruction set and caches.
 func GoBench(w io.Writer, recs bench.Records) error {
 	out := benchfmt.NewWriter(w)
 	units := map[string]bool{}
@@ -69,8 +68,8 @@ func GoBench(w io.Writer, recs bench.Records) error {
 	return nil
 }
 
-// LeftOut says which rows with a number GoBench does not write, by their status: "3 NOISY";
-// "" where there are none.
+// LeftOut counts by status the rows with a number that GoBench leaves out, such as "3 NOISY". It
+// returns "" if there are none.
 func LeftOut(recs bench.Records) string {
 	var list []string
 	for _, s := range verify.Statuses() {
@@ -87,7 +86,7 @@ func LeftOut(recs bench.Records) string {
 	return strings.Join(list, ", ")
 }
 
-// printable replaces what would end a benchmark's name.
+// printable replaces a character that would end a benchmark's name.
 func printable(r rune) rune {
 	if unicode.IsSpace(r) || !unicode.IsPrint(r) {
 		return '_'

@@ -15,22 +15,22 @@ import (
 	"eccbench/internal/verify"
 )
 
-// The frame is the page around what is measured.
+// pageFrame is the page around the results.
 //
 //go:embed page.html
 var pageFrame string
 
-// A Page is what one self-contained HTML page shows. It needs nothing of any
-// network, and no script to be read.
+// A Page is the content of one self-contained HTML page. The page is readable without a network and
+// without scripts.
 type Page struct {
 	Title   string
 	Ceiling string // the workload that bounds the others
 	Files   []PageFile
 	Quotes  []Quote
-	Gate    *Judgement // nil for none
+	Gate    *Judgement // nil without a gate
 }
 
-// A Quote is a published table beside what was measured.
+// A Quote is a published table next to our measurements.
 type Quote struct {
 	Title    string
 	About    []string // the publication, its hardware, notes
@@ -45,27 +45,27 @@ type QuoteSection struct {
 	Notes  []string
 }
 
-// A QuoteRow is one implementation on one input. Why says why the number that was
-// measured is not divided by the published one, "" when it is or there is none.
+// A QuoteRow is one implementation on one input. Why gives the reason why the measured number is
+// not divided by the published one. It is "" if it is, or if there is no number.
 type QuoteRow struct {
 	Impl  string
 	Cells []QuoteCell
 	Why   string
 }
 
-// A QuoteCell is a text, or a number to sort by as it is printed.
+// A QuoteCell is a text, or a printed number with the value to sort by.
 type QuoteCell struct {
 	Text  string
 	Value *float64
 }
 
-// NotComparable stands where a ratio cannot.
+// NotComparable replaces a ratio that has no meaning.
 const NotComparable = "not comparable"
 
-// Explains reports whether a cell is the one that Why is about.
+// Explains reports whether Why refers to this cell.
 func (r QuoteRow) Explains(c QuoteCell) bool { return r.Why != "" && c.Text == NotComparable }
 
-// Shown is the cell's text on a page, where there is room for why.
+// Shown returns the cell's text for a page, which has room for the reason.
 func (r QuoteRow) Shown(c QuoteCell) string {
 	if r.Explains(c) {
 		return c.Text + ": " + r.Why
@@ -73,30 +73,30 @@ func (r QuoteRow) Shown(c QuoteCell) string {
 	return c.Text
 }
 
-// A PageFile is a results file, which can be downloaded from the page.
+// A PageFile is a results file that readers can download from the page.
 type PageFile struct {
 	Name    string
 	Raw     []byte
 	Records bench.Records
 }
 
-// A Judgement is what a gate decided, to be drawn.
+// A Judgement is the result of a gate.
 type Judgement struct {
 	Verdict, Reason, Noise string
-	About                  []string        // which programs, and how
-	Run                    bench.RunRecord // of the candidate, where it is known, and the machine
+	About                  []string        // the compared programs and the method
+	Run                    bench.RunRecord // the candidate's run, if known, and the machine
 	Changes                []Change
-	Raw                    []byte // what can be downloaded as gate.json
+	Raw                    []byte // offered for download as gate.json
 }
 
-// A Change is of one cell's time, as shares: 0.05 takes 5 % longer. Without an
-// interval Lo and Hi are nil.
+// A Change is the relative change of one cell's time: 0.05 is 5 % longer. Lo and Hi are nil without
+// an interval.
 type Change struct {
 	Impl, Input, Scope, Decision, Reason, Reproduce string
-	Notes                                           []string // what else was found of the cell
+	Notes                                           []string // other findings about the cell
 	Change                                          *float64
 	Lo, Hi                                          *float64
-	Effect                                          float64 // the least change that matters
+	Effect                                          float64 // the smallest relevant change
 }
 
 // HTML writes the page.
@@ -109,7 +109,7 @@ func HTML(w io.Writer, p Page) error {
 	return err
 }
 
-// The view is what the page prints.
+// A pageView holds the printed content of the page.
 type pageView struct {
 	Title      string
 	Gate       *Judgement
@@ -132,7 +132,7 @@ type pageTable struct {
 
 type pageRow struct {
 	Row
-	Shown                              string // the rate as the text tables print it
+	Shown                              string // the rate as in the text tables
 	OfCeiling, Over, Joined            string
 	SortRate, SortCeiling, SortSpeedup float64
 }
@@ -152,7 +152,7 @@ func viewPage(p Page) (*pageView, error) {
 	}
 	var rows []Row
 	for _, f := range p.Files {
-		of := Rows(f.Records, p.Ceiling) // two files are two programs, not more processes of one
+		of := Rows(f.Records, p.Ceiling) // two files are two programs, not more processes of one program
 		rows = append(rows, of...)
 		if err := v.addTables(f.Name, len(p.Files) > 1, of, p.Ceiling); err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func viewPage(p Page) (*pageView, error) {
 	return v, nil
 }
 
-// mediaType is that of a results file.
+// mediaType returns the media type of a results file.
 func mediaType(name string) string {
 	if strings.HasSuffix(name, ".zst") {
 		return "application/zstd"
@@ -201,7 +201,7 @@ func mediaType(name string) string {
 	return "application/jsonl"
 }
 
-// addTables adds the tables of one file, named after it where there are several.
+// addTables adds the tables of one file. With several files, their titles include its name.
 func (v *pageView) addTables(file string, several bool, rows []Row, ceiling string) error {
 	figures, err := Figures(rows, ceiling)
 	if err != nil {
@@ -236,7 +236,7 @@ func (v *pageView) addTables(file string, several bool, rows []Row, ceiling stri
 	return nil
 }
 
-// statuses counts the rows by status, the most important first.
+// statuses counts the rows by status, in order of importance.
 func statuses(rows []Row) []string {
 	var list []string
 	for _, s := range verify.Statuses() {
@@ -253,7 +253,7 @@ func statuses(rows []Row) []string {
 	return list
 }
 
-// noiseFloor says how wide the intervals of the numbers are.
+// noiseFloor describes the width of the intervals of the numbers.
 func noiseFloor(rows []Row) string {
 	var halves []float64
 	for _, r := range rows {
@@ -291,8 +291,8 @@ func machineHTML(b *strings.Builder, all bench.Records) {
 	b.WriteString("</table>")
 }
 
-// inlineSVG is a drawing as part of a page: without the XML header, and hidden
-// from screen readers, which have the table.
+// inlineSVG embeds a drawing in a page. It omits the XML header, and hides the drawing from screen
+// readers, which read the table.
 func inlineSVG(svg []byte) markup {
 	_, drawing, _ := strings.Cut(string(svg), "<svg")
 	return markup(`<svg aria-hidden="true" focusable="false"` + drawing)

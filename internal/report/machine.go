@@ -12,16 +12,15 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// Machines prints what the runs were measured on and by which program, one
-// column for each machine and program that differ, as text or Markdown. The
-// devices are those that the runs or their cells name. What no record says has
-// no line.
+// Machines prints the machines and programs of the runs as text or Markdown, one column for each
+// distinct pair. It lists the devices that the runs or their cells name. A property that no record
+// contains has no line.
 func Machines(w io.Writer, f Format, recs bench.Records) error {
 	header, cells := machines(recs)
 	return Table(w, f, header, cells)
 }
 
-// machines is the table of Machines.
+// machines returns the table of Machines.
 func machines(recs bench.Records) (header []string, cells [][]string) {
 	type column struct {
 		station         bench.Station
@@ -96,8 +95,8 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 	return header, append(cells, when)
 }
 
-// inOrder is the runs in the order of their first cells, those without cells last: as
-// tables number their machines.
+// inOrder returns the runs in the order of their first cells, as tables number their machines. Runs
+// without cells are last.
 func inOrder(recs bench.Records) []bench.RunRecord {
 	first := map[string]int{}
 	for i, c := range recs.Cells {
@@ -116,8 +115,8 @@ func inOrder(recs bench.Records) []bench.RunRecord {
 	return runs
 }
 
-// card is what a run says about its host and program, name by name; the
-// value is empty where it says nothing.
+// card returns the properties of a run's host and program by name. The value of an unknown property
+// is empty.
 func card(r bench.RunRecord) (names, values []string) {
 	add := func(name, value string) {
 		if value == "n/a" || value == "unknown" {
@@ -135,7 +134,7 @@ func card(r bench.RunRecord) (names, values []string) {
 	add("kernel", m.Kernel)
 	add("commit", r.Binary.Commit)
 	program := r.Binary.Go
-	if r.Binary.OS != "" { // a gate's result does not say
+	if r.Binary.OS != "" { // missing in the result of a gate
 		program += fmt.Sprintf(" %s/%s", r.Binary.OS, r.Binary.Arch)
 	}
 	add("program", program)
@@ -149,7 +148,7 @@ func positive(n int64, print func(int64) string) string {
 	return print(n)
 }
 
-// period prints when runs began, from the first to the last, in UTC.
+// period formats the time from the start of the first run to the start of the last, in UTC.
 func period(first, last time.Time) string {
 	const day, minute = "2006-01-02", "2006-01-02 15:04"
 	first, last = first.UTC(), last.UTC()

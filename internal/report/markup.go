@@ -8,13 +8,13 @@ import (
 	"eccbench/internal/verify"
 )
 
-// markup is part of a page, as it is printed. What makes one of a text escapes it.
+// markup is a part of a page, in HTML. The functions that make markup from text escape the text.
 //
-// Package html/template would be less to write. It calls methods by their names, so that the linker
-// keeps every exported method of every type that a program has: a quarter of the program.
+// Package html/template would be shorter to use. But it calls methods by name, which forces the
+// linker to keep every exported method of every type: a quarter of the program.
 type markup string
 
-// marked is a format with its arguments. They are escaped, but for markup.
+// marked formats its arguments and escapes them, except those of type markup.
 func marked(format string, args ...any) markup {
 	for i, a := range args {
 		if _, is := a.(markup); !is {
@@ -24,7 +24,7 @@ func marked(format string, args ...any) markup {
 	return markup(fmt.Sprintf(format, args...))
 }
 
-// each is the markup of all of a list, one after the other.
+// each concatenates the markup of the elements of a list.
 func each[T any](list []T, one func(T) markup) markup {
 	var b strings.Builder
 	for _, v := range list {
@@ -33,7 +33,7 @@ func each[T any](list []T, one func(T) markup) markup {
 	return markup(b.String())
 }
 
-// markupAround formats a list, or returns nothing if it is empty.
+// markupAround inserts the markup of a list into a format. It returns "" for an empty list.
 func markupAround[T any](format string, list []T, one func(T) markup) markup {
 	if len(list) == 0 {
 		return ""
@@ -41,7 +41,7 @@ func markupAround[T any](format string, list []T, one func(T) markup) markup {
 	return marked(format, each(list, one))
 }
 
-// given is a format with a text in it, or nothing where there is none.
+// given inserts a text into a format. It returns "" for an empty text.
 func given(format, text string) markup {
 	if text == "" {
 		return ""
@@ -57,12 +57,12 @@ func heads(list ...string) markup {
 	return marked("<thead><tr>%s</tr></thead>\n", each(list, func(h string) markup { return marked(`<th scope="col">%s</th>`, h) }))
 }
 
-// scrolled is a table that scrolls where the page is narrow; a label is what screen readers call it.
+// scrolled returns a table that scrolls on narrow pages. Screen readers read its label.
 func scrolled(label, class string, table markup) markup {
 	return marked(`<div class="scroll" tabindex="0" role="region" aria-label="%s"><table class="%s">%s</table></div>`, label, class, table) + "\n"
 }
 
-// markup is the whole page.
+// markup returns the whole page.
 func (v *pageView) markup() markup {
 	head, rest, _ := strings.Cut(pageFrame, "<title>")
 	frame, end, _ := strings.Cut(rest, "<!-- body -->\n")

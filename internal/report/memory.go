@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// Memory writes what each cell took of the memories, as text or Markdown: its worker of
-// the host's, with the inputs that it shares, and its buffers of the devices'.
+// Memory prints the memory of each cell as text or Markdown. Host memory is the worker's, including
+// shared inputs; device memory is that of its buffers.
 func Memory(w io.Writer, style Format, cells []bench.CellRecord) error {
 	size := func(bytes int64) string {
 		if bytes == 0 {

@@ -10,15 +10,15 @@ import (
 	"eccbench/internal/report/svg"
 )
 
-// A Step is a step function: its value is Y[i] from X[i] on, where X ascends. Its
-// name is in the legend where there is more than one.
+// A Step is a step function with the value Y[i] from X[i] on; X is ascending. The legend shows its
+// name if a plot has several.
 type Step struct {
 	Name string
 	X, Y []float64
 }
 
-// Steps draws step functions as SVG, of any number of steps in a file of bounded
-// size. A note stands below the title, "" for none.
+// Steps draws step functions as SVG. The size of the file is bounded for any number of steps. A
+// note appears below the title unless it is "".
 func Steps(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
 	if err := stepPlot(title, note, xLabel, yLabel, steps).Write(w); err != nil {
 		return fmt.Errorf("plotting: %w", err)
@@ -26,7 +26,7 @@ func Steps(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error
 	return nil
 }
 
-// StepsPNG is Steps in dots.
+// StepsPNG draws step functions as PNG.
 func StepsPNG(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
 	const sharp = 2 // dots a pixel
 	if err := stepPlot(title, note, xLabel, yLabel, steps).WritePNG(w, sharp); err != nil {
@@ -50,18 +50,18 @@ func stepPlot(title, note, xLabel, yLabel string, steps []Step) svg.Plot {
 	return p
 }
 
-// palette is Okabe and Ito's, which colour-blind readers can tell apart, without
+// palette is the palette of Okabe and Ito, which colour-blind readers can distinguish, without
 // yellow and black.
 var palette = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
-// boundColor is that of the ceilings.
+// boundColor is the colour of the ceilings.
 const boundColor = "#606060"
 
-// dashes tell lines of one colour apart.
+// dashes distinguish lines of one colour.
 var dashes = []string{"", "1.5 2.5", "8 3 1.5 3"}
 
-// throughputSVG draws rates against sizes, both on logarithmic axes, with the
-// interval of each rate as a bar.
+// throughputSVG draws rates against sizes on logarithmic axes, with the interval of each rate as a
+// bar.
 func throughputSVG(w io.Writer, title string, rows []Row, curves []curve) error {
 	in := scale(rows)
 	p := svg.Plot{
@@ -72,7 +72,7 @@ func throughputSVG(w io.Writer, title string, rows []Row, curves []curve) error 
 	for _, c := range curves {
 		l := svg.Line{Name: c.legend(), Hollow: !slices.ContainsFunc(c.points, Row.plain)}
 		if c.ceiling {
-			bounds++ // the second has shorter dashes, and so on
+			bounds++ // each further ceiling has other dashes
 			l.Color, l.Dashes = boundColor, fmt.Sprintf("%.1f 4", 8/float64(bounds))
 		} else {
 			l.Color, l.Dashes = palette[n%len(palette)], dashes[n/len(palette)%len(dashes)]
@@ -94,7 +94,7 @@ func throughputSVG(w io.Writer, title string, rows []Row, curves []curve) error 
 	return p.Write(w)
 }
 
-// short is a size as a power where its factors are equal: 512³ for 512x512x512.
+// short formats a size with equal factors as a power: 512³ for 512x512x512.
 func short(size string) string {
 	factors := strings.Split(size, "x")
 	power := map[int]string{2: "²", 3: "³"}[len(factors)]

@@ -1,6 +1,5 @@
-// Package report turns records into what people read: tables as text, Markdown,
-// CSV and JSON, the Go benchmark format, and plots. It knows nothing about what
-// was measured beyond the records.
+// Package report prints records for people: tables as text, Markdown, CSV and JSON, HTML pages, the
+// Go benchmark format, and plots. It uses only the records.
 package report
 
 import (
@@ -16,8 +15,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Row is one implementation on one input: the cells of all its processes, of one
-// program on one machine. Rates are in items per second and 0 when the cell has none.
+// A Row is one implementation on one input: the cells of all its processes, for one program on one
+// machine. Rates are in items per second; 0 means that there is no rate.
 type Row struct {
 	Workload string `json:"workload"`
 	Impl     string `json:"impl"`
@@ -33,29 +32,30 @@ type Row struct {
 	Rate   float64       `json:"rate,omitempty"`
 	Lo     float64       `json:"lo,omitempty"`
 	Hi     float64       `json:"hi,omitempty"`
-	// Ceiling is the rate as a share of the ceiling's on the same input, and
-	// Speedup over the best verified CPU row of the same input and scope.
+	// Ceiling is the rate as a share of the ceiling's rate on the same input. Speedup is the rate
+	// divided by the best verified CPU row of the same input and scope.
 	Ceiling float64 `json:"of_ceiling,omitempty"`
 	Speedup float64 `json:"speedup,omitempty"`
-	// Wall is the median seconds of a call by the host's clock, where the rate is by
-	// a device's events, which must be shorter.
+	// Wall is the median duration of a call in seconds by the host's clock. It is set if device
+	// events determine the rate; they give a shorter time.
 	Wall      float64  `json:"wall,omitempty"`
 	Processes int      `json:"processes"`
 	Samples   int      `json:"samples"`
 	Flags     []string `json:"flags,omitempty"`
 	Reproduce string   `json:"reproduce,omitempty"`
-	// Measures are how far the worst answer of any call was from what it is held to,
-	// where answers may differ within limits, and Tolerant says that they may.
+	// Measures are the largest deviations of an answer over all calls from the reference. Tolerant
+	// means that answers may differ within limits.
 	Measures []verify.Measure `json:"measures,omitempty"`
 	Tolerant bool             `json:"tolerant,omitempty"`
 	bench.Station
-	Device string `json:"device,omitempty"` // the accelerator, where that is known
-	// Peer is the program from outside that answered, and Floor the seconds of a round trip to it.
+	Device string `json:"device,omitempty"` // the accelerator, if known
+	// Peer is the external program that answered. Floor is the duration of a round trip to it in
+	// seconds.
 	Peer  *peers.Stamp `json:"peer,omitempty"`
 	Floor float64      `json:"floor,omitempty"`
 }
 
-// Rows makes the rows of records, in the order in which each row's first cell ended.
+// Rows groups the cells of records into rows, in the order in which each row's first cell ended.
 // ceiling names the workload that bounds the others.
 func Rows(recs bench.Records, ceiling string) []Row {
 	stations := recs.Stations()
@@ -64,7 +64,7 @@ func Rows(recs bench.Records, ceiling string) []Row {
 	for _, c := range recs.Cells {
 		key := rowKey{c.Key(), stations[c.Run], c.Device}
 		key.Process = 0
-		// What did not get as far as its device is a process of those that did.
+		// A cell that failed before it opened its device joins the row of cells with one.
 		if i := slices.IndexFunc(order, func(k rowKey) bool { return k.meets(key) }); i >= 0 {
 			of := order[i]
 			if of.device == "" && key.device != "" {
@@ -84,8 +84,8 @@ func Rows(recs bench.Records, ceiling string) []Row {
 		r.Station, r.Device = key.Station, key.device
 		rows = append(rows, r)
 	}
-	// Beside a row that may be the best, and cannot be quoted plainly, the second best
-	// would flatter the others.
+	// If the best row is not plainly quotable, a speedup over the second best would be too large.
+	// Then there is no speedup.
 	best, doubtful := map[rowKey]float64{}, map[rowKey]float64{}
 	for _, r := range rows {
 		if r.Where == "cpu" && r.Workload != ceiling && r.Peer == nil {
@@ -104,14 +104,14 @@ func Rows(recs bench.Records, ceiling string) []Row {
 	return rows
 }
 
-// A rowKey is what the cells of a row have in common.
+// A rowKey identifies the cells of one row.
 type rowKey struct {
 	bench.CellKey
 	bench.Station
 	device string
 }
 
-// meets reports whether two keys are of one row: a device that is not known is any.
+// meets reports whether two keys belong to one row. An unknown device matches any device.
 func (k rowKey) meets(other rowKey) bool {
 	if k.device == "" || other.device == "" {
 		k.device, other.device = "", ""
@@ -119,20 +119,20 @@ func (k rowKey) meets(other rowKey) bool {
 	return k == other
 }
 
-// key is that of the row's cells, whose processes it takes together.
+// key returns the key of the row's cells. A row combines all processes.
 func (r Row) key() rowKey {
 	return rowKey{bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Setting: r.Setting}, r.Station, r.Device}
 }
 
-// peers is what rows that may be divided by each other have in common: the machine,
-// not the program. Caches matter to all in scope file alone.
+// peers returns the key of rows whose rates may be divided: it includes the machine but not the
+// program. Cache state matters to every row only in scope file.
 func (r Row) peers() rowKey {
 	k := rowKey{CellKey: bench.CellKey{Workload: r.Workload, Input: r.Input, Setting: bench.Setting{Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File}}}
 	k.Machine = r.Machine
 	return k
 }
 
-// severity orders the statuses for a row of several cells: the worst speaks.
+// severity orders the statuses for a row of several cells: the row has the worst one.
 func severity(s verify.Status) int {
 	return slices.Index([]verify.Status{
 		verify.Verified, verify.Skipped, verify.Noisy, verify.Mistrusted, verify.Unverified,
@@ -199,8 +199,8 @@ func row(cells []bench.CellRecord) Row {
 	return r
 }
 
-// quotable reports whether a cell of a status may show its number at all: not
-// without a verdict, and not with one that says the number means nothing.
+// quotable reports whether a cell with this status may show its number. Cells without a verdict may
+// not, nor cells whose number is meaningless.
 func quotable(s verify.Status) bool {
 	switch s {
 	case verify.Verified, verify.Unverified, verify.Mistrusted, verify.Noisy:
@@ -209,15 +209,15 @@ func quotable(s verify.Status) bool {
 	return false
 }
 
-// Mark is what a number that is not plain carries.
+// Mark returns the sign that follows a number that is not VERIFIED.
 func Mark(s verify.Status) string {
 	return map[verify.Status]string{verify.Unverified: "†", verify.Mistrusted: "?", verify.Noisy: "~"}[s]
 }
 
-// unit is what is counted.
+// unit returns the unit of the counted items.
 func (r Row) unit() string { return strings.TrimSuffix(r.Unit, "/s") }
 
-// scale is the unit of the rates of rows that count the same.
+// scale returns the common unit for the rates of some rows.
 func scale(rows []Row) quantity.Scale {
 	largest := 0.0
 	for _, r := range rows {
@@ -226,8 +226,7 @@ func scale(rows []Row) quantity.Scale {
 	return quantity.ScaleOf(largest, rows[0].unit())
 }
 
-// rate prints the row's rate with its interval, as the half-width of its seconds' to which
-// a limit is set: "0.1234 ±1.2%".
+// rate formats the row's rate with the half-width of its duration's interval: "0.1234 ±1.2%".
 func (r Row) rate(in quantity.Scale) string {
 	if r.Rate == 0 {
 		return "—"
@@ -243,7 +242,7 @@ func (r Row) rate(in quantity.Scale) string {
 	return fmt.Sprintf("%s ±%s%%", s, quantity.Significant(half*100, 2))
 }
 
-// half is the half-width of the interval of the row's seconds, as a share of them.
+// half returns the half-width of the interval of the row's duration, as a share of it.
 func (r Row) half() float64 { return (r.Rate/r.Lo - r.Rate/r.Hi) / 2 }
 
 func percent(v float64) string {
@@ -266,15 +265,15 @@ type section struct {
 	rows  []Row
 }
 
-// streamed reports whether the rows are of another scope than others that are alike,
-// because their inputs take too much memory.
+// streamed reports whether large inputs force the rows into another scope than similar rows: the
+// inputs do not fit in memory.
 func (s section) streamed(rows []Row) bool {
 	r := s.rows[0]
 	return r.Scope == bench.File && slices.ContainsFunc(s.rows, func(r Row) bool { return slices.Contains(r.Flags, "streamed") }) &&
 		slices.ContainsFunc(rows, func(o Row) bool { return o.Class == r.Class && o.Scope == bench.E2E && o.Station == r.Station })
 }
 
-// measures names what was measured of the rows' answers, each a column, but for what is told aside.
+// measures returns the names of the rows' measures that have a column.
 func (s section) measures() []string {
 	var names []string
 	for _, r := range s.rows {
@@ -287,7 +286,7 @@ func (s section) measures() []string {
 	return names
 }
 
-// measure prints what was measured of a row's answers by a name, with its limit.
+// measure formats a row's measure by name, with its limit.
 func (r Row) measure(name string) string {
 	for _, m := range r.Measures {
 		if m.Name == name {
@@ -297,8 +296,8 @@ func (r Row) measure(name string) string {
 	return "—"
 }
 
-// sections groups rows by class, scope, threads, machine and program. Machines are
-// numbered as Machines numbers them.
+// sections groups rows by class, scope, threads, machine and program. It numbers machines as
+// Machines does.
 func sections(rows []Row) []section {
 	var list []section
 	var stations []bench.Station

@@ -10,11 +10,9 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// Spans writes the parts of one call of each cell that has named them: how often
-// and how long each was at work, and for parts that a device did beside each other
-// how much of that time another was at work too, as text or Markdown.
-// Where a device's events time the call, what the host's clock says of it stands
-// below.
+// Spans prints the named intervals of one call of each cell as text or Markdown: their number and
+// total time. For intervals on a device that overlap others, it prints the share of the overlap. If
+// device events time the call, the host's time is below the table.
 func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 	header := []string{"implementation", "input", "scope", "part", "times", "at work", "of the call", "beside others"}
 	var lines [][]string
@@ -59,15 +57,15 @@ func sortedNames(m map[string]float64) []string {
 	return names
 }
 
-// A part is what the intervals of one name add up to.
+// A part sums the intervals of one name.
 type part struct {
 	name            string
 	times           int
 	seconds, beside float64
 }
 
-// partsOf sums a timeline up, in order of names. Where intervals of one name
-// overlap, the time is counted once.
+// partsOf sums a timeline by name, in order of names. It counts the overlap of intervals of one
+// name once.
 func partsOf(timeline []bench.Interval) []part {
 	var parts []part
 	for _, i := range timeline {
@@ -92,8 +90,7 @@ func partsOf(timeline []bench.Interval) []part {
 	return parts
 }
 
-// covered is the time that the chosen intervals cover, as intervals apart from each
-// other.
+// covered returns the union of the chosen intervals as disjoint intervals.
 func covered(timeline []bench.Interval, chosen func(bench.Interval) bool) []bench.Interval {
 	var list, out []bench.Interval
 	for _, i := range timeline {

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Format is a way to print a table.
+// A Format is an output format of a table.
 type Format string
 
 // The formats.
@@ -28,10 +28,10 @@ const (
 	JSON     Format = "json"
 )
 
-// Formats lists every format.
+// Formats lists all formats.
 func Formats() []Format { return []Format{Text, Markdown, CSV, JSON} }
 
-// ParseFormat is the format with a name.
+// ParseFormat returns the format with a name.
 func ParseFormat(s string) (Format, error) {
 	var names []string
 	for _, f := range Formats() {
@@ -43,9 +43,8 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("format %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// Throughput prints the rows as one table for each class of inputs, with what
-// did not run, and why, below it. In Markdown the figure of a table, where one
-// is given, stands under it. CSV and JSON are one list of all rows.
+// Throughput prints one table for each class of inputs. Below a table are the reasons for missing
+// numbers, and in Markdown the link to its figure. CSV and JSON are one list of all rows.
 func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 	switch f {
 	case CSV:
@@ -113,12 +112,11 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 	return nil
 }
 
-// notes says why rows have no plain number, once for each reason, below a table
-// where there is one.
+// notes prints the reasons for missing or marked numbers, each once, below a table if there is one.
 func notes(w io.Writer, f Format, rows []Row, table bool) error {
 	type note struct {
 		impls []string
-		sizes map[string][]string // of each
+		sizes map[string][]string // of each implementation
 		what  string
 	}
 	var list []*note
@@ -143,7 +141,7 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 		}
 	}
 	for i, n := range list {
-		// Those of the same sizes are named together.
+		// Implementations with the same sizes share a line.
 		var who, done []string
 		for _, impl := range n.impls {
 			sizes := strings.Join(proses(f, n.sizes[impl]), ", ")
@@ -184,7 +182,8 @@ func throughputCSV(w io.Writer, rows []Row) error {
 	return WriteCSV(w, lines)
 }
 
-// WriteCSV writes lines of cells as CSV. Texts that a spreadsheet would run are written as CSVCell has them.
+// WriteCSV writes rows of cells as CSV. CSVCell protects against texts that a spreadsheet would
+// execute.
 func WriteCSV(w io.Writer, lines [][]string) error {
 	c := csv.NewWriter(w)
 	for _, line := range lines {
@@ -192,7 +191,7 @@ func WriteCSV(w io.Writer, lines [][]string) error {
 		for i, s := range line {
 			cells[i] = CSVCell(s)
 		}
-		c.Write(cells) // Error tells
+		c.Write(cells) // Error reports it
 	}
 	c.Flush()
 	return c.Error()
@@ -254,7 +253,7 @@ func Compact(w io.Writer, header []string, cells [][]string) error {
 	return nil
 }
 
-// escaped are texts as cells of a table.
+// escaped escapes the cells of a row for a format.
 func escaped(f Format, row []string) []string {
 	var out []string
 	for _, s := range row {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is a writer of text that shows what a terminal would obey: control characters,
-// but for line ends and tabs, those that turn the direction of text, and bytes that are no
-// text. What people read has names and reasons in it that others wrote.
+// Visible returns a writer that escapes characters with an effect on a terminal: control characters
+// except newlines and tabs, bidirectional controls, and invalid UTF-8. Output contains names and
+// reasons of foreign origin.
 func Visible(w io.Writer) *VisibleWriter { return &VisibleWriter{w: w} }
 
 // A VisibleWriter is the writer that Visible returns.
@@ -21,14 +21,14 @@ type VisibleWriter struct {
 	Columns int
 
 	w    io.Writer
-	part []byte // of a character that ends in the next write
+	part []byte // the beginning of a character that the next write completes
 	err  error
 }
 
-// Err returns the first error of a write, for printers that do not look at theirs.
+// Err returns the first write error, for printers that ignore errors.
 func (v *VisibleWriter) Err() error { return v.err }
 
-// Unwrap is the writer below.
+// Unwrap returns the wrapped writer.
 func (v *VisibleWriter) Unwrap() io.Writer { return v.w }
 
 func (v *VisibleWriter) Write(p []byte) (int, error) {
@@ -50,7 +50,7 @@ func (v *VisibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// VisibleText is a text as Visible writes it.
+// VisibleText escapes a text as Visible does.
 func VisibleText(s string) string {
 	odd := func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
@@ -60,7 +60,7 @@ func VisibleText(s string) string {
 	}
 	var b strings.Builder
 	for _, r := range s {
-		const pictures = '\u2400' // of the control characters
+		const pictures = '\u2400' // the Unicode symbols for control characters
 		switch {
 		case !odd(r):
 			b.WriteRune(r)
@@ -69,7 +69,7 @@ func VisibleText(s string) string {
 		case r == '\x7f':
 			b.WriteRune('\u2421')
 		case unicode.Is(unicode.Bidi_Control, r):
-			fmt.Fprintf(&b, `\u%04x`, r) // has no picture, and is the same text in JSON
+			fmt.Fprintf(&b, `\u%04x`, r) // has no symbol; JSON reads it as the same character
 		default:
 			b.WriteRune(utf8.RuneError)
 		}
@@ -77,11 +77,10 @@ func VisibleText(s string) string {
 	return b.String()
 }
 
-// line is a text of others on one line.
+// line joins the lines of a foreign text.
 func line(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
 
-// Prose is a text of others as part of a document: in Markdown it makes no HTML and no
-// links.
+// Prose escapes a foreign text for a document, so that it makes no HTML and no links in Markdown.
 func Prose(f Format, s string) string {
 	s = line(s)
 	if f != Markdown {
@@ -105,7 +104,7 @@ func Prose(f Format, s string) string {
 	return b.String()
 }
 
-// proses are texts as Prose makes them.
+// proses escapes several texts as Prose does.
 func proses(f Format, list []string) []string {
 	var out []string
 	for _, s := range list {
@@ -114,7 +113,7 @@ func proses(f Format, list []string) []string {
 	return out
 }
 
-// cell is a text as a cell of a table.
+// cell escapes a text for a table cell.
 func cell(f Format, s string) string {
 	s = Prose(f, s)
 	if f == Markdown {
@@ -123,8 +122,8 @@ func cell(f Format, s string) string {
 	return s
 }
 
-// CSVCell is a text as a cell of CSV, before quotes: a spreadsheet would run one that begins as a
-// formula does, so "'" stands before it, unless it is a number.
+// CSVCell protects a text for a CSV cell, before quoting. A spreadsheet would execute a text that
+// begins like a formula, so CSVCell puts "'" before it. It does not change numbers.
 func CSVCell(s string) string {
 	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return s

@@ -1,6 +1,6 @@
 // Package definition computes homology groups by their definition: ranks of the boundary matrices
-// over a field, Smith normal forms over the integers. The matrices are dense, so it accepts small
-// complexes only.
+// over a field, and Smith normal forms over the integers. The matrices are dense, so it accepts
+// small complexes only. It is the reference.
 package definition
 
 import (
@@ -13,14 +13,14 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// What an entry of a matrix costs for each of its rows, in nanoseconds, over a field and over
-// the integers, and what it takes in bytes.
+// Estimated nanoseconds per entry and row of a matrix, and bytes per entry, over a field and over
+// the integers.
 const (
 	fieldNS, integerNS       = 2, 60
 	fieldBytes, integerBytes = 8, 64
 )
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{}
 
 // About describes the method.
@@ -33,7 +33,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a complex that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	ns, size := int64(fieldNS), int64(fieldBytes)
 	if p.Over <= homology.Integers {
@@ -74,7 +74,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return err
 }
 
-// groups are those of a complex with these faces.
+// groups returns the homology groups of a complex with these faces.
 func groups(f *simplicial.Faces, over homology.Ring) (homology.Groups, error) {
 	out := homology.NewGroups(len(f.Vertices))
 	for d, n := range f.Counts() {
@@ -105,7 +105,7 @@ func groups(f *simplicial.Faces, over homology.Ring) (homology.Groups, error) {
 	return out, nil
 }
 
-// fieldRank is the rank of a boundary matrix over the field of p elements.
+// fieldRank returns the rank of a boundary matrix over the field of p elements.
 func fieldRank(boundary []uint32, d int, n, m, p int64) (rank int64) {
 	rows := make([][]int64, n)
 	for i := range rows {

@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/homology/homology_duality.cu), where
-// triangles and edges meet in tables in the device's memory.
+// OnDevice runs the method on an NVIDIA device (kernels/homology/homology_duality.cu). Triangles
+// and edges are matched in hash tables in the device's memory.
 type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -27,21 +27,21 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// Shape of the kernels' work (kernels/homology/homology_duality.cu).
+// Sizes of the kernels' work (kernels/homology/homology_duality.cu).
 const (
 	module     = "homology_duality"
 	block      = 256
-	someBlocks = 8       // of a multiprocessor, where the device alone knows how much there is to do
-	mostTets   = 1 << 26 // so that the corners of all triangles have numbers of 30 bits
+	someBlocks = 8       // per multiprocessor, if only the device knows the amount of work
+	mostTets   = 1 << 26 // so that corner numbers of all triangles have 30 bits
 )
 
-// What is counted, each a word.
+// The counters, one word each.
 const (
 	components = iota
-	boundary   // triangles
-	borders    // vertices of the boundary
+	boundary   // number of boundary triangles
+	borders    // number of boundary vertices
 	surfaces
-	fans // of triangles around a vertex of the boundary
+	fans // fans of triangles around boundary vertices
 	matched
 	notInSpace
 	notASurface
@@ -49,18 +49,18 @@ const (
 	counters
 )
 
-// What a tetrahedron takes of tables, as triples and halves: all triangles can be different, or
-// almost all are there twice. Each edge of the boundary has two triangles at least.
+// tablePlaces returns the table sizes for a number of tetrahedra. All triangles may be different,
+// or almost all may appear twice. Each boundary edge has at least two triangles.
 func tablePlaces(tets int64) (faces, edges int64) { return 9*tets/2 + 1, 7*tets + 1 }
 
-// needs is the device's memory that a complex takes.
+// needs returns the device memory for a complex.
 func needs(p *homology.Problem) int64 {
 	tets := p.Given()
 	_, edges := tablePlaces(tets)
 	return 16*tets + 24*int64(p.Vertices) + 8*edges + (4+1+16+48)*tets + 8*int64(p.Vertices)
 }
 
-// CanDo refuses what duality refuses, and what does not fit the device.
+// CanDo rejects a complex that duality rejects, or that does not fit the device.
 func (o OnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o OnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homo
 	return j, nil
 }
 
-// A deviceJob has a resident mesh, or in whole calls one that it brings there.
+// A deviceJob has a resident mesh, or copies it in each Do.
 type deviceJob struct {
 	*resident.Program
 	in    *homology.Problem
@@ -107,10 +107,10 @@ type deviceJob struct {
 	out   homology.Groups
 
 	tets, points   device.Buffer
-	table          device.Buffer // of triangles, then of edges
+	table          device.Buffer // first for triangles, then for edges
 	parent, border device.Buffer // forests of vertices
-	list, corner   device.Buffer // of the boundary: its triangles, and a forest of their corners
-	hidden, found  device.Buffer // tetrahedra whose side rounding hides, and their sides
+	list, corner   device.Buffer // boundary triangles, and a forest of their corners
+	hidden, found  device.Buffer // tetrahedra whose orientation needs exact arithmetic, and their orientations
 	count          device.Buffer
 	result         device.Pinned
 }
@@ -167,7 +167,7 @@ func (j *deviceJob) Do(*bench.Trace) error {
 	return j.groups()
 }
 
-// pass counts once, and brings the counts.
+// pass runs all kernels once and copies the counts to the host.
 func (j *deviceJob) pass(exact int32) error {
 	tets := j.in.Given()
 	faces, edges := tablePlaces(tets)
@@ -188,12 +188,12 @@ func (j *deviceJob) pass(exact int32) error {
 	return errors.Join(err, j.Stream.Copy(j.result, 0, j.count, 0, 4*counters), j.Stream.Wait())
 }
 
-// counted is a count of the last pass.
+// counted returns a count of the last pass.
 func (j *deviceJob) counted(what int) int64 {
 	return int64(binary.LittleEndian.Uint32(j.result.Data()[4*what:]))
 }
 
-// lookAt finds the sides of n tetrahedra that rounding hides, exactly.
+// lookAt computes the orientation of n tetrahedra exactly.
 func (j *deviceJob) lookAt(n int64) error {
 	list := make([]uint32, n)
 	if err := j.Stream.Download(grid.Bytes(list), j.hidden, 0); err != nil {
@@ -211,14 +211,15 @@ func (j *deviceJob) lookAt(n int64) error {
 	return j.Stream.Upload(j.found, 0, found)
 }
 
-// groups makes the answer of the counts. What duality refuses, it says the place of.
+// groups computes the answer from the counts. If the complex is invalid, it runs the CPU's method
+// to get the error with its place.
 func (j *deviceJob) groups() error {
-	triangles, chi := j.counted(boundary), j.counted(borders)-j.counted(boundary)/2 // of each three edges, half
+	triangles, chi := j.counted(boundary), j.counted(borders)-j.counted(boundary)/2 // each triangle has three half edges
 	if j.counted(notInSpace) > 0 || j.counted(notASurface) > 0 || 2*j.counted(matched) != 3*triangles || j.counted(fans) != j.counted(borders) {
 		if err := newJob(j.in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}}, "").Do(nil); err != nil {
 			return err
 		}
-		return errors.New("the kernels see no surface where there is one") // never
+		return errors.New("the kernels see no surface where there is one") // unreachable
 	}
 	b0 := j.counted(components)
 	b2 := j.counted(surfaces) - b0

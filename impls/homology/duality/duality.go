@@ -1,15 +1,16 @@
-// Package duality counts the Betti numbers of tetrahedra in space without a boundary matrix.
+// Package duality computes the Betti numbers of tetrahedra in space without a boundary matrix.
 //
-// Components are vertices minus the unions along edges that join two. Triangles of only one
-// tetrahedron form the boundary. If it is a surface, the complex is a manifold, and its Euler
-// characteristic is half of that of the boundary. Each surface separates space into an inside and
-// an outside, and by Alexander duality the cavities are the surfaces minus one per component
-// (Delfinado and Edelsbrunner 1995). The rest of the characteristic are the tunnels. Such a complex
-// has no torsion, so the numbers are the same over every ring.
+// The number of components is the number of vertices minus the number of edges that join two
+// components. Triangles of only one tetrahedron form the boundary. If the boundary is a surface,
+// the complex is a manifold, and its Euler characteristic is half of that of the boundary. Each
+// surface separates space into an inside and an outside. So, by Alexander duality, the number of
+// cavities is the number of surfaces minus one per component (Delfinado and Edelsbrunner 1995). The
+// tunnels follow from the Euler characteristic. Such a complex has no torsion, so the numbers are
+// the same over every ring.
 //
-// No list of edges or of triangles is sorted: triangles go to buckets by their least vertex, and
-// each bucket is a small table in which a repeated triangle meets its first copy. Cores process
-// parts of the tetrahedra, then buckets.
+// No list of edges or triangles is sorted. Triangles are distributed to buckets by their lowest
+// vertex. Each bucket is a small hash table in which a repeated triangle meets its first copy.
+// Cores process parts of the tetrahedra, then buckets.
 package duality
 
 import (
@@ -24,21 +25,21 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// tetrahedronNS is what a tetrahedron costs a core, for the estimate in a refusal, and
-// tetrahedronBytes what it takes: four triangles and a side. A vertex takes vertexBytes.
+// Estimated nanoseconds and bytes per tetrahedron (four triangles and an orientation), and bytes
+// per vertex.
 const (
 	tetrahedronNS    = 300
 	tetrahedronBytes = 4*8 + 1 + 8
 	vertexBytes      = 8 + 4 + 4
 )
 
-// Vertices are told from each other by so many bits at most, and there are so many buckets.
+// Maximum number of bits of a vertex number, and minimum number of bits within a bucket.
 const (
 	mostBits    = 26
 	leastBucket = 11 // bits
 )
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -55,8 +56,9 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what is no list of tetrahedra in space, what takes more time or memory than the
-// conditions allow, and what is no manifold, which one whole run finds out for each complex.
+// CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than
+// the conditions allow, or is no manifold. To detect the last case, it runs the method once per
+// complex.
 func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := inSpace(p); err != nil {
 		return err
@@ -78,7 +80,7 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	return p.Try(run)
 }
 
-// inSpace refuses what is no list of tetrahedra in space.
+// inSpace returns an error unless the complex is a list of tetrahedra in space.
 func inSpace(p *homology.Problem) error {
 	if p.Dim() != 3 || len(p.Points) == 0 {
 		return errors.New("duality takes tetrahedra with coordinates; take reduced")
@@ -111,11 +113,11 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	return j
 }
 
-// bucketBits returns how many of the bits of a vertex differ within a bucket: so many that a triangle and its side
-// fit a word.
+// bucketBits returns the number of bits of a vertex that differ within a bucket, so that a triangle
+// and its orientation fit a word.
 func bucketBits(width uint) uint { return min(62-2*width, width-min(width, leastBucket)) }
 
-// bucket lays out buckets of the vertices that differ in so many bits.
+// bucket prepares buckets of vertices that differ in the given number of low bits.
 func (j *job) bucket(low uint) {
 	j.low = low
 	j.buckets = (j.in.Vertices-1)>>low + 1
@@ -128,20 +130,20 @@ type job struct {
 	fault   Fault
 	tets    []uint32
 	cores   int
-	bits    uint // of the number of a vertex
-	low     uint // of those, within a bucket
+	bits    uint // bits of a vertex number
+	low     uint // bits that differ within a bucket
 	buckets int
-	parent  crew.Parents // of each vertex, another one of its component
+	parent  crew.Parents // of each vertex: another vertex of its component
 	rounded []uint64     // coordinates of each vertex
-	side    []uint8      // of each tetrahedron, on which its greatest vertex is of the others
+	side    []uint8      // orientation of each tetrahedron: the side of its greatest vertex
 	words   []uint64     // the triangles, by bucket
 	start   []uint32     // of each bucket
-	next    []uint32     // of each core, where its next triangle of a bucket goes
-	used    [][]uint64   // of each core, a bit for each vertex that it saw
+	next    []uint32     // of each core: where its next triangle of a bucket goes
+	used    [][]uint64   // of each core: a bit for each vertex in its tetrahedra
 	out     homology.Groups
 }
 
-// spread runs a function on all cores, and returns the first error by core.
+// spread runs a function on all cores, and returns the error of the first core that fails.
 func (j *job) spread(f func(core int) error) error {
 	errs := make([]error, j.cores)
 	var group crew.Group
@@ -161,7 +163,7 @@ func first(errs []error) error {
 	return nil
 }
 
-// share is the part of n things that is a core's.
+// share returns a core's part of n items.
 func (j *job) share(core, n int) (lo, hi int) { return n * core / j.cores, n * (core + 1) / j.cores }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -179,7 +181,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		lists[j.cores-1] = nil
 	}
 	end()
-	// The surfaces are one core's, which joins vertices when it is through with them.
+	// One core processes the surfaces, and joins vertices afterwards.
 	defer trace.Span("surfaces and components")()
 	for v := range j.parent {
 		j.parent[v] = uint32(v)
@@ -222,11 +224,11 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// atOnce is how many tetrahedra a core takes to join.
+// atOnce is the number of tetrahedra that a core joins per turn.
 const atOnce = 1 << 14
 
-// join joins the vertices of tetrahedra that no core has taken, as long as there are any, and
-// returns how many unions succeeded.
+// join joins the vertices of tetrahedra that no core has taken yet, and returns the number of
+// successful unions.
 func (j *job) join(core int, taken *atomic.Int64) (n int64) {
 	used := j.used[core]
 	clear(used)
@@ -248,7 +250,7 @@ func (j *job) joinSome(tets []uint32, used []uint64) (n int64) {
 		for _, v := range s[1:] {
 			used[v/64] |= 1 << (v % 64)
 			other := j.parent.Find(v)
-			for root != other { // as crew.Parents.Unite, without a call for each vertex
+			for root != other { // like crew.Parents.Unite, without a call per vertex
 				low, high := min(root, other), max(root, other)
 				if atomic.CompareAndSwapUint32(&j.parent[high], high, low) {
 					n++

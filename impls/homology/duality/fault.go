@@ -1,20 +1,20 @@
 package duality
 
-// A Fault is a known defect that can be planted in the implementation, so that tests of the
-// harness can show that it is caught. Nothing but tests plants one.
+// A Fault is a known defect that tests plant in the implementation, to show that the harness
+// detects it. Only tests plant faults.
 type Fault string
 
-// The faults. Each is a slip that an implementation of this kind has seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
-	AnyBoundary   Fault = "boundary not looked at"        // taken where it is no manifold, too
+	AnyBoundary   Fault = "boundary not looked at"        // a boundary that is no manifold is accepted
 	NoOutside     Fault = "b2 without the outside"        // each surface counts as a cavity
-	LostPart      Fault = "last core's faces left out"    // of those that are told from each other
+	LostPart      Fault = "last core's faces left out"    // in the search for boundary triangles
 	CountedTwice  Fault = "union counted twice"           // of the vertices of the first tetrahedron
-	UnusedCounted Fault = "unused vertices as components" // which no simplex has
+	UnusedCounted Fault = "unused vertices as components" // vertices in no simplex
 )
 
 // Faults lists every fault.
 func Faults() []Fault { return []Fault{AnyBoundary, NoOutside, LostPart, CountedTwice, UnusedCounted} }
 
-// Faulty is the implementation with a fault planted.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{fault: f} }

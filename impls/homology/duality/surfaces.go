@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// surfaces counts the components of the triangles of the boundary and their Euler
-// characteristic, or says why they are no surface: each edge must have two of them, and those at
-// a vertex must be a single fan.
+// surfaces counts the components of the boundary triangles and their Euler characteristic. It
+// returns an error if they are no surface: each edge must have two of them, and the triangles at a
+// vertex must form a single fan.
 func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	var triangles [][3]uint32
 	for _, list := range lists {
@@ -16,7 +16,8 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 		}
 	}
 	n := len(triangles)
-	// Corners at a vertex are joined where their triangles share an edge there; so are triangles.
+	// Corners at a vertex are joined if their triangles share an edge there. Such triangles are
+	// joined too.
 	corners, parts := newForest(3*n), newForest(n)
 	matched := 0
 	edges, start := j.edges(triangles)
@@ -66,16 +67,17 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	return int64(n) - parts.joined, vertices - int64(matched) + int64(n), nil
 }
 
-// An edge is the one of a triangle that is opposite to a corner.
+// An edge is the edge of a triangle opposite to a corner.
 type edge struct {
 	ends   uint64 // the lower vertex, then the higher
 	corner uint32
 }
 
-// ends are the corners of the edge opposite to one, of a triangle whose vertices rise.
+// ends returns the corners of the edge opposite to a corner. The vertices of the triangle are in
+// ascending order.
 func ends(corner uint32) (low, high uint32) { return (2 - corner) / 2, 2 - corner/2 }
 
-// edges are those of triangles, by the bucket of the lower vertex.
+// edges returns the edges of triangles, sorted by the bucket of the lower vertex.
 func (j *job) edges(triangles [][3]uint32) (list []edge, start []uint32) {
 	start = make([]uint32, j.buckets+2)
 	for _, v := range triangles {
@@ -97,7 +99,7 @@ func (j *job) edges(triangles [][3]uint32) (list []edge, start []uint32) {
 	return list, start
 }
 
-// twoFans is the first vertex whose corners are of two classes.
+// twoFans returns the first vertex whose corners belong to two classes.
 func (f *forest) twoFans(triangles [][3]uint32) uint32 {
 	fans := map[uint32]uint32{}
 	for t, v := range triangles {
@@ -109,13 +111,13 @@ func (f *forest) twoFans(triangles [][3]uint32) uint32 {
 			fans[w] = root
 		}
 	}
-	return 0 // never, where there are more classes than vertices
+	return 0 // unreachable, because there are more classes than vertices
 }
 
-// A forest is things in components.
+// A forest is a union-find structure.
 type forest struct {
 	parent []uint32
-	joined int64 // unions that succeeded
+	joined int64 // number of successful unions
 }
 
 func newForest(n int) *forest {
@@ -141,10 +143,10 @@ func (f *forest) join(a, b uint32) {
 	}
 }
 
-// twice is what a table says of an edge that two triangles have.
+// twice marks an edge that two triangles have.
 const twice = ^uint32(0)
 
-// A table has a number for each key, 0 for one that is new. Keys are not 0.
+// A table maps keys other than 0 to numbers; a new key has the number 0.
 type table []place
 
 type place struct {
@@ -152,7 +154,7 @@ type place struct {
 	number uint32
 }
 
-// clear makes a table empty, for so many keys at most.
+// clear empties a table and makes room for n keys.
 func (t *table) clear(n int) {
 	size := 1 << bits.Len(uint(2*n))
 	if size > cap(*t) {
@@ -163,7 +165,7 @@ func (t *table) clear(n int) {
 	clear(*t)
 }
 
-// numberOf returns the number of a key, which is added if it is new.
+// numberOf returns the number of a key, and adds the key if it is new.
 func (t table) numberOf(key uint64) (number *uint32) {
 	mask := uint64(len(t) - 1)
 	at := key * 0x9e3779b97f4a7c15 >> 20 & mask

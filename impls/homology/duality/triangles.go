@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// A triangle is a word: the low bits of its least vertex, the other two vertices, and two bits
-// for the sides on which it was seen to have a tetrahedron.
+// A triangle is a word: the low bits of its lowest vertex, the other two vertices, and two bits for
+// the sides on which it has a tetrahedron.
 const sides = 3
 
-// sort puts the triangles in their buckets, each with the side on which its tetrahedron lies. Points
-// are looked at before anything is moved, so that they stay near.
+// sort distributes the triangles to their buckets, each with the side of its tetrahedron. It
+// computes all orientations first, so that coordinates stay in the cache.
 func (j *job) sort() error {
 	j.round()
 	if err := j.spread(j.count); err != nil {
@@ -30,8 +30,7 @@ func (j *job) sort() error {
 	return j.spread(j.place)
 }
 
-// count counts the triangles of each bucket that a core's tetrahedra have, and finds the sides of
-// those.
+// count counts a core's triangles by bucket, and computes the orientations of its tetrahedra.
 func (j *job) count(core int) error {
 	count := j.next[core*j.buckets : (core+1)*j.buckets]
 	clear(count)
@@ -55,7 +54,7 @@ func (j *job) count(core int) error {
 			}
 			a, b, _, _, odd := sorted(s)
 			list[t] = uint8(o ^ uint32(odd)&sides)
-			// The least vertex has three of the triangles, the next one the fourth.
+			// The lowest vertex has three of the triangles, the next one the fourth.
 			count[a>>j.low] += 3
 			count[b>>j.low]++
 		}
@@ -63,7 +62,7 @@ func (j *job) count(core int) error {
 	return nil
 }
 
-// place puts the triangles of a core's tetrahedra in their buckets.
+// place writes the triangles of a core's tetrahedra to their buckets.
 func (j *job) place(core int) error {
 	next := j.next[core*j.buckets : (core+1)*j.buckets]
 	lo, hi := j.share(core, len(j.side))
@@ -86,8 +85,9 @@ func (j *job) place(core int) error {
 	return nil
 }
 
-// sorted is the vertices of a tetrahedron in order, and all bits where an odd number of swaps, of
-// which each mirrors it, brings them there. No branch asks, which would be as likely as not.
+// sorted returns the vertices of a tetrahedron in order. odd has all bits set if the number of
+// swaps is odd, because each swap mirrors the tetrahedron. It is branch-free, because the outcomes
+// are unpredictable.
 func sorted(s *[4]uint32) (a, b, c, d, odd uint64) {
 	a, b, c, d = uint64(s[0]), uint64(s[1]), uint64(s[2]), uint64(s[3])
 	a, b, odd = order(a, b, odd)
@@ -98,15 +98,15 @@ func sorted(s *[4]uint32) (a, b, c, d, odd uint64) {
 	return a, b, c, d, odd
 }
 
-// order is the lesser of two numbers below 2⁶³ and the greater one, and turns odd where they swap.
+// order returns two numbers below 2⁶³ in order, and inverts odd if they swap.
 func order(a, b, odd uint64) (low, high, _ uint64) {
 	swap := uint64(int64(b-a) >> 63)
 	differ := (a ^ b) & swap
 	return a ^ differ, b ^ differ, odd ^ swap
 }
 
-// unmatched is the triangles of a core's buckets that one tetrahedron has alone: as words, with
-// the number of the bucket for the high bits.
+// unmatched returns the triangles of a core's buckets that only one tetrahedron has, as three
+// vertices in two words.
 func (j *job) unmatched(core int) (list []uint64, err error) {
 	lo, hi := j.sharedBuckets(core)
 	var table []uint64
@@ -115,7 +115,7 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 		if len(words) == 0 {
 			continue
 		}
-		// At most two thirds full: a triangle that is seen twice is there once.
+		// At most two thirds full: a repeated triangle takes one place.
 		size := 64
 		for size < len(words)*3/2 {
 			size *= 2
@@ -134,7 +134,7 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 				at = (at + 1) & mask
 				seen = places[at]
 			}
-			// Whether it was seen before no branch asks, which would be as likely as not.
+			// No branch tests whether it was seen before, because the outcome is unpredictable.
 			if seen&w&sides != 0 {
 				if seen&sides == sides {
 					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; take reduced", j.vertices(b, key))
@@ -153,8 +153,9 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 	return list, nil
 }
 
-// sharedBuckets are a core's: where vertices are numbered at random, the least of three is one of
-// the first more often than not, so that cores share words and not buckets.
+// sharedBuckets returns a core's range of buckets, with an equal share of the triangles. The
+// buckets differ in size: if vertices are numbered at random, the lowest of three is usually a
+// small number.
 func (j *job) sharedBuckets(core int) (lo, hi int) {
 	first, last := j.share(core, len(j.words))
 	from := func(word int) int {
@@ -164,29 +165,29 @@ func (j *job) sharedBuckets(core int) (lo, hi int) {
 	return from(first), from(last)
 }
 
-// other reports whether a place is taken by another triangle than a word's.
+// other reports whether a place contains a different triangle.
 func other(seen, w uint64) bool {
 	differs := (seen ^ w) >> 2
 	return (differs|-differs)&(seen|-seen)>>63 != 0
 }
 
-// vertices are those of a triangle in a bucket.
+// vertices returns the vertices of a triangle in a bucket.
 func (j *job) vertices(bucket int, w uint64) [3]uint32 {
 	mask := uint64(1)<<j.bits - 1
 	return [3]uint32{uint32(bucket)<<j.low | uint32(w>>(2*j.bits+2)), uint32(w >> (j.bits + 2) & mask), uint32(w >> 2 & mask)}
 }
 
-// ahead is of how many tetrahedra the places are brought near at a time. Where vertices are
-// numbered at random each is somewhere else in memory, and a processor waits for many at a time only
-// where little is done with each.
+// ahead is the number of tetrahedra whose points are loaded together. If vertices are numbered at
+// random, each load misses the cache. A processor overlaps many misses only if there is little work
+// between them.
 const ahead = 64
 
-// placeBits are those of a rounded coordinate, so that the determinant of three differences fits a
-// word with its sign.
+// placeBits is the number of bits of a rounded coordinate, so that the determinant of three
+// differences fits a signed word.
 const placeBits = 20
 
-// round brings the coordinates of each vertex to whole numbers from the least of an axis to its
-// greatest, so that they are a word, of which more are near than of three.
+// round scales the coordinates of each axis to integers, so that a vertex is a single word and more
+// of them fit the cache.
 func (j *job) round() {
 	least, most := make([][3]float64, j.cores), make([][3]float64, j.cores)
 	_ = j.spread(func(core int) error {
@@ -209,7 +210,7 @@ func (j *job) round() {
 		}
 		scale[k] = (1<<placeBits - 1) / (most[0][k] - least[0][k])
 		if size := most[0][k] - least[0][k]; !(size <= math.MaxFloat64) || !(scale[k] <= math.MaxFloat64) {
-			clear(j.rounded) // which hides the side of each tetrahedron
+			clear(j.rounded) // then every orientation is computed exactly
 			return
 		}
 	}
@@ -224,7 +225,7 @@ func (j *job) round() {
 	})
 }
 
-// side is orientation of rounded coordinates, 0 where the rounding can hide it.
+// side returns the orientation by rounded coordinates, or 0 if rounding makes it uncertain.
 func side(at *[4]uint64) uint32 {
 	const mask = 1<<placeBits - 1
 	a, b, c, d := at[0], at[1], at[2], at[3]
@@ -233,8 +234,8 @@ func side(at *[4]uint64) uint32 {
 	cx, cy, cz := int64(c&mask)-ax, int64(c>>placeBits&mask)-ay, int64(c>>(2*placeBits))-az
 	dx, dy, dz := int64(d&mask)-ax, int64(d>>placeBits&mask)-ay, int64(d>>(2*placeBits))-az
 	det := (by*cz-bz*cy)*dx + (bz*cx-bx*cz)*dy + (bx*cy-by*cx)*dz
-	// No difference is off by 2, so that each of the six products of three is by less than
-	// (m+2)³-m³, where m is above them all.
+	// Each difference is off by less than 2. So each of the six products of three is off by less
+	// than (m+2)³−m³, where m is a bound of the differences.
 	m := 1 + (sizeBits(bx) | sizeBits(by) | sizeBits(bz) | sizeBits(cx) | sizeBits(cy) | sizeBits(cz) |
 		sizeBits(dx) | sizeBits(dy) | sizeBits(dz))
 	if max(det, -det) <= 36*(m+2)*(m+2) {
@@ -243,11 +244,11 @@ func side(at *[4]uint64) uint32 {
 	return 1 + uint32(uint64(det)>>63)
 }
 
-// sizeBits returns the magnitude bits of a number, or of one less.
+// sizeBits returns the bits of |d|, or of |d|−1 for a negative d.
 func sizeBits(d int64) int64 { return d ^ d>>63 }
 
-// orientation is 1 for a tetrahedron whose last vertex is on the one side of the first three, 2
-// for one on the other.
+// orientation returns 1 or 2, depending on the side of the first three vertices on which the last
+// one is.
 func orientation(p []float64, s *[4]uint32) (uint32, error) {
 	a, b, c, d := p[3*s[0]:][:3], p[3*s[1]:][:3], p[3*s[2]:][:3], p[3*s[3]:][:3]
 	bx, by, bz := b[0]-a[0], b[1]-a[1], b[2]-a[2]
@@ -256,7 +257,7 @@ func orientation(p []float64, s *[4]uint32) (uint32, error) {
 	x, y, z := by*cz, bz*cx, bx*cy
 	x2, y2, z2 := bz*cy, bx*cz, by*cx
 	det := (x-x2)*dx + (y-y2)*dy + (z-z2)*dz
-	// Rounding moves the sum by less than some units in the last place of what is added up.
+	// The rounding error is less than a few units in the last place of the summands.
 	bound := 1e-14 * ((math.Abs(x)+math.Abs(x2))*math.Abs(dx) + (math.Abs(y)+math.Abs(y2))*math.Abs(dy) + (math.Abs(z)+math.Abs(z2))*math.Abs(dz))
 	if math.Abs(det) > bound {
 		return 1 + uint32(math.Float64bits(det)>>63), nil
@@ -264,7 +265,7 @@ func orientation(p []float64, s *[4]uint32) (uint32, error) {
 	return exactly(a, b, c, d)
 }
 
-// exactly is orientation without rounding.
+// exactly is orientation in exact arithmetic.
 func exactly(points ...[]float64) (uint32, error) {
 	var v [3][3]*big.Rat
 	for i, p := range points {

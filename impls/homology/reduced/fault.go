@@ -2,16 +2,16 @@ package reduced
 
 import "slices"
 
-// A Fault is a known defect that can be planted in the implementation, so that tests of the
-// harness can show that it is caught. Nothing but tests plants one.
+// A Fault is a known defect that tests plant in the implementation, to show that the harness
+// detects it. Only tests plant faults.
 type Fault string
 
-// The faults. Each is a slip that an implementation of this kind has seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
-	SignsForgotten Fault = "signs forgotten"            // all incidences are 1, which is right over Z/2 alone
-	UnitsOnly      Fault = "pivots that are units only" // what they leave over counts as 0
+	SignsForgotten Fault = "signs forgotten"            // all incidences are 1, which is right only over Z/2
+	UnitsOnly      Fault = "pivots that are units only" // the remaining matrix counts as 0
 	NotDividing    Fault = "no invariant factors"       // orders as the elimination leaves them
-	OnePass        Fault = "one pass of divisors"       // of neighbours alone, so that orders may not divide
+	OnePass        Fault = "one pass of divisors"       // only neighbours are made to divide each other
 	OddDropped     Fault = "odd orders dropped"
 	PowersDropped  Fault = "powers of primes dropped" // 4 and 9 become 2 and 3
 )
@@ -21,10 +21,10 @@ func Faults() []Fault {
 	return []Fault{SignsForgotten, UnitsOnly, NotDividing, OnePass, OddDropped, PowersDropped}
 }
 
-// Faulty is the implementation with a fault planted.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{fault: f} }
 
-// before plants what is wrong with orders as the elimination leaves them.
+// before plants a fault in the orders from the elimination.
 func (f Fault) before(orders []uint64) []uint64 {
 	if f != OddDropped {
 		return orders
@@ -32,7 +32,7 @@ func (f Fault) before(orders []uint64) []uint64 {
 	return slices.DeleteFunc(orders, func(v uint64) bool { return v%2 == 1 })
 }
 
-// after plants what is wrong with orders that divide each other.
+// after plants a fault in the invariant factors.
 func (f Fault) after(orders []uint64) []uint64 {
 	switch {
 	case f == OnePass && len(orders) > 1: // as if the divisor of the first two had not met the others

@@ -7,22 +7,22 @@ import (
 	"eccbench/internal/simplicial"
 )
 
-// none is the pair of a simplex that has none.
+// none is the partner of an unpaired simplex.
 const none = ^uint32(0)
 
-// A matching is the pairs of a discrete Morse function. Simplices are taken away in an order in
-// which, but for its partner, all faces of the greater of a pair went before.
+// A matching is the pairs of a discrete Morse function. Simplices are removed in an order such that
+// all faces of the larger simplex of a pair, except its partner, are removed before it.
 type matching struct {
 	faces    *simplicial.Faces
-	cofaces  [][]uint32 // of dimension d, those of dimension d+1, where first says
+	cofaces  [][]uint32 // of dimension d: the cofaces of each simplex, starting at first
 	first    [][]uint32
-	left     [][]uint8  // how many faces are left
-	gone     [][]bool   // those that were taken away
-	up       [][]uint32 // the greater partner of the less of a pair, else none
-	when     [][]uint32 // the order of the less of pairs, and of critical ones
+	left     [][]uint8  // number of remaining faces
+	gone     [][]bool   // whether the simplex was removed
+	up       [][]uint32 // the larger partner of the smaller simplex of a pair, else none
+	when     [][]uint32 // order of removal of smaller partners and critical simplices
 	critical [][]uint32
 	clock    uint32
-	queue    [][]uint32 // by dimension, of those that came to have one face left
+	queue    [][]uint32 // by dimension: simplices with one remaining face
 	signs    bool
 }
 
@@ -56,8 +56,8 @@ func newMatching(f *simplicial.Faces) *matching {
 	return m
 }
 
-// pair takes all simplices away: in pairs as long as there is one with a single face left, else
-// the next one of the least dimension, which is critical.
+// pair removes all simplices. It removes pairs as long as a simplex has a single remaining face.
+// Otherwise the next simplex of the lowest dimension is critical.
 func (m *matching) pair() {
 	for d := range m.gone {
 		for i := range m.gone[d] {
@@ -71,15 +71,15 @@ func (m *matching) pair() {
 	}
 }
 
-// drain takes pairs away until there are none. A pair leaves a face to simplices of its own dimensions
-// and of the next higher one, so that lower ones do not come again.
+// drain removes pairs until there are none. A removed pair lowers the number of faces only of
+// simplices of its own dimensions and the next one, so lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
 		for len(m.queue[d]) > 0 {
 			t := m.queue[d][0]
 			m.queue[d] = m.queue[d][1:]
 			for _, s := range m.facesOf(d, t) {
-				if !m.gone[d-1][s] { // one, or none that is left by now
+				if !m.gone[d-1][s] { // at most one face remains
 					m.up[d-1][s] = t
 					m.gone[d][t] = true
 					m.take(d-1, s)
@@ -90,7 +90,7 @@ func (m *matching) drain() {
 	}
 }
 
-// take takes a simplex away.
+// take removes a simplex.
 func (m *matching) take(d int, s uint32) {
 	m.gone[d][s] = true
 	m.when[d][s] = m.clock
@@ -98,7 +98,7 @@ func (m *matching) take(d int, s uint32) {
 	m.leave(d, s)
 }
 
-// leave counts a simplex that was taken away off those that it is a face of.
+// leave decrements the number of remaining faces of a removed simplex's cofaces.
 func (m *matching) leave(d int, s uint32) {
 	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
 		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
@@ -107,7 +107,7 @@ func (m *matching) leave(d int, s uint32) {
 	}
 }
 
-// A front is the simplices of a chain that are to be replaced, the last taken away first.
+// A front is the simplices of a chain that must be replaced, the last removed first.
 type front struct {
 	list []uint32
 	when []uint32
@@ -123,9 +123,9 @@ func (f *front) Pop() any {
 	return v
 }
 
-// boundary is that of the critical simplices of dimension d in those of the next lower one: the
-// less of a pair is replaced by the rest of its partner's boundary until only critical ones and
-// the greater of pairs are left.
+// boundary returns the boundary of the critical simplices of dimension d in the critical ones of
+// dimension d−1. It replaces the smaller simplex of a pair by the rest of its partner's boundary,
+// until only critical ones and larger partners remain.
 func (m *matching) boundary(d int, p int64) []row {
 	number := make(map[uint32]int32, len(m.critical[d-1]))
 	for i, s := range m.critical[d-1] {
@@ -133,11 +133,11 @@ func (m *matching) boundary(d int, p int64) []row {
 	}
 	rows := make([]row, 0, len(m.critical[d]))
 	f := &front{when: m.when[d-1]}
-	chain := map[uint32]scalar{} // of those in the front
+	chain := map[uint32]scalar{} // of the simplices in the front
 	add := func(s uint32, times scalar) {
 		if m.up[d-1][s] == none {
 			if _, critical := number[s]; !critical {
-				return // the greater of a pair
+				return // larger partner of a pair
 			}
 		}
 		have, there := chain[s]
@@ -187,7 +187,7 @@ func (m *matching) facesOf(d int, t uint32) []uint32 {
 	return m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)]
 }
 
-// sign is the incidence of the face without vertex k.
+// sign returns the incidence of the face without vertex k.
 func (m *matching) sign(k int, p int64) scalar {
 	if k%2 == 1 && m.signs {
 		return one().negative(p)

@@ -12,14 +12,14 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// simplexNS is what a simplex costs, for the estimate in a refusal, and simplexBytes what it
-// takes: its vertices, its faces, those that it is a face of, and on their way to a number.
+// simplexNS and simplexBytes are the estimated time and memory per simplex: its vertices, faces and
+// cofaces, and scratch memory for numbering.
 const (
 	simplexNS    = 600
 	simplexBytes = 120
 )
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -36,7 +36,7 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects a complex that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	n := p.Simplices()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {

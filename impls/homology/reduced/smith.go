@@ -8,13 +8,13 @@ import (
 	"eccbench/impls/homology/smith"
 )
 
-// A scalar is an integer: small, or large where that does not hold it. Over a field it is small.
+// A scalar is an integer: small, or large if it does not fit. Over a field it is always small.
 type scalar struct {
 	small int64
 	large *big.Int
 }
 
-// mostSmall is the greatest absolute value of a small one, so that products fit 64 bits.
+// mostSmall is the largest absolute value of a small integer, so that products fit 64 bits.
 const mostSmall = 1<<31 - 1
 
 func one() scalar { return scalar{small: 1} }
@@ -33,7 +33,7 @@ func (a scalar) big() *big.Int {
 	return big.NewInt(a.small)
 }
 
-// fit is a value as it is kept.
+// fit returns the scalar of a value.
 func fit(v int64, p int64) scalar {
 	switch {
 	case p > 0:
@@ -72,7 +72,7 @@ func (a scalar) negative(p int64) scalar {
 	return fitBig(new(big.Int).Neg(a.large))
 }
 
-// inverse is that of a unit.
+// inverse returns the inverse of a unit.
 func (a scalar) inverse(p int64) scalar {
 	if p == 0 {
 		return a
@@ -80,7 +80,7 @@ func (a scalar) inverse(p int64) scalar {
 	return scalar{small: new(big.Int).ModInverse(big.NewInt(a.small), big.NewInt(p)).Int64()}
 }
 
-// An entry of a row is not 0. A row has its entries in the order of their columns.
+// An entry is a nonzero entry of a row. Entries are sorted by column.
 type entry struct {
 	column int32
 	value  scalar
@@ -99,7 +99,7 @@ func (r row) valueIn(column int32) (scalar, bool) {
 	return r[i].value, true
 }
 
-// plus is a row and so many times another.
+// plus returns r + times · other.
 func (r row) plus(other row, times scalar, p int64) row {
 	var sum row
 	for len(r) > 0 || len(other) > 0 {
@@ -120,10 +120,10 @@ func (r row) plus(other row, times scalar, p int64) row {
 	return sum
 }
 
-// ranked is the rank of a matrix, and over the integers (p = 0) the entries of a diagonal form
-// that are no units.
+// ranked returns the rank of a matrix, and over the integers (p = 0) the non-unit entries of a
+// diagonal form.
 func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
-	// Columns know the rows that have them, or had.
+	// Each column lists the rows that contain it, or once did.
 	in := map[int32][]int{}
 	for i, r := range rows {
 		for _, e := range r {
@@ -141,7 +141,7 @@ func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
 			column, inverse := pivot[at].column, pivot[at].value.inverse(p)
 			rank++
 			more = true
-			for _, k := range in[column] { // of the row itself nothing is left
+			for _, k := range in[column] { // the row itself becomes empty
 				v, ok := rows[k].valueIn(column)
 				if !ok {
 					continue
@@ -159,8 +159,8 @@ func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
 	return rank + int64(len(rest)), rest
 }
 
-// diagonal is the entries of a diagonal form of a matrix, which are not 0: the least entry is
-// made the only one of its row and column, again and again.
+// diagonal returns the nonzero entries of a diagonal form of a matrix. It repeatedly makes the
+// smallest entry the only one of its row and column.
 func diagonal(rows []row) (list []*big.Int) {
 	for len(rows) > 0 {
 		var at int
@@ -182,7 +182,7 @@ func diagonal(rows []row) (list []*big.Int) {
 				alone = alone && !left
 			}
 		}
-		if alone { // columns less so many times the pivot's change the pivot's row alone
+		if alone { // column operations with the pivot change only the pivot's row
 			var rest row
 			for _, e := range pivot {
 				if e.column == column {
@@ -203,7 +203,8 @@ func diagonal(rows []row) (list []*big.Int) {
 	return list
 }
 
-// orders are the entries of a diagonal form as the orders of cyclic groups that divide each other.
+// orders converts the entries of a diagonal form to invariant factors: orders of cyclic groups that
+// divide each other.
 func orders(list []*big.Int, fault Fault) ([]uint64, error) {
 	var orders []uint64
 	for _, v := range list {

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// RaceOnDevice is Race on an NVIDIA device (kernels/homology/homology_race.cu), as the paper's.
+// RaceOnDevice is Race on an NVIDIA device (kernels/homology/homology_race.cu), as in the paper.
 type RaceOnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -27,11 +27,11 @@ func (RaceOnDevice) About() bench.About {
 	}
 }
 
-// Shape of the kernels' work (kernels/homology).
+// Sizes of the kernels' work (kernels/homology).
 const (
 	warp       = 32
 	block      = 256
-	someBlocks = 8 // of a multiprocessor, where the device alone knows how much there is to do
+	someBlocks = 8 // per multiprocessor, if only the device knows the amount of work
 	sortTile   = 2048
 	sortShared = 4 * 8 * 256
 	scanTile   = 4096
@@ -40,7 +40,7 @@ const (
 	digits     = 1 << digitBits
 )
 
-// What is counted of a dimension, and of each round.
+// The counters of a dimension, and of each round.
 const (
 	pooled = iota
 	longest
@@ -49,27 +49,27 @@ const (
 	counted
 )
 const (
-	cheapness = iota // never less the least cost, 0 where nothing is left to be reduced
+	cheapness = iota // never below the least cost; 0 if nothing remains to be reduced
 	tried
 	won
 	asked
 	ofRound
 )
 
-// Rounds are launched so many at a time, and few where a launch is for few cells.
+// Rounds are launched in groups, in small ones if there are few cells.
 const (
 	atOnce, fewAtOnce = 16, 2
 	fewCells          = 1 << 12
 	listBytes         = 16
-	poolTimes         = 6 // the pool holds so many times the lists as they begin
+	poolTimes         = 6 // size of the pool relative to the initial lists
 	leastPool         = 1 << 10
 )
 
-// A plan is how much memory a complex takes, for its greatest dimensions.
+// A plan is the memory that a complex needs, by its largest dimensions.
 type plan struct {
-	cells, vertices int64 // of a dimension, and their vertices together
-	records         int64 // faces of cells, and simplices that are given
-	pool            int64 // numbers
+	cells, vertices int64 // of a dimension, and the total number of their vertices
+	records         int64 // faces of cells plus given simplices
+	pool            int64 // size of the pool in numbers
 }
 
 func planned(p *homology.Problem) (l plan) {
@@ -86,13 +86,13 @@ func planned(p *homology.Problem) (l plan) {
 	return l
 }
 
-// counters is how many counts of digits there are at most.
+// counters returns the maximum number of digit counters.
 func (l plan) counters() int64 { return digits * ((l.records + sortTile - 1) / sortTile) }
 
-// parts is how many sums a scan has at most, and one for all.
+// parts returns the maximum number of partial sums of a scan, plus one.
 func (l plan) parts() int64 { return max(l.records, l.counters())/scanTile + 2 }
 
-// buffers are what a job allocates beside the given simplices.
+// buffers lists the buffers of a job, except those of the given simplices.
 func (j *raceOnDevice) buffers() []allocation {
 	l := j.plan
 	return []allocation{
@@ -110,7 +110,8 @@ type allocation struct {
 	bytes int64
 }
 
-// CanDo refuses other rings, and what does not fit the device or the kernels' numbers.
+// CanDo rejects other rings, and a complex that does not fit the device or exceeds the kernels'
+// integers.
 func (r RaceOnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if p.Over != 2 {
 		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; take reduced", p.Over)
@@ -161,26 +162,26 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	return j, nil
 }
 
-// A raceOnDevice has resident simplices, or in whole calls some that it brings there.
+// A raceOnDevice has resident simplices, or copies them in each Do.
 type raceOnDevice struct {
 	*resident.Program
 	in     *homology.Problem
 	plan   plan
 	margin uint32
 	whole  bool
-	bits   int   // of the number of a vertex
+	bits   int   // bits of a vertex number
 	some   int64 // blocks
 	out    homology.Groups
 	raced  int // rounds
 	long   int64
 
 	given                 []device.Buffer  // by dimension
-	cells, order          [2]device.Buffer // before, and after
+	cells, order          [2]device.Buffer // before and after a step
 	number, digits, parts device.Buffer
 	pool, cell, face      device.Buffer
-	cost, with            device.Buffer // of cells
-	lock, gone            device.Buffer // of cells, then of their faces
-	tried, won            device.Buffer // lists of a round
+	cost, with            device.Buffer // per cell
+	lock, gone            device.Buffer // per cell, then per face
+	tried, won            device.Buffer // lists of cells of a round
 	counted, rounds       device.Buffer
 	result                device.Pinned
 }
@@ -221,8 +222,7 @@ func (j *raceOnDevice) bring() error {
 	return nil
 }
 
-// Flags say what those of the device do, how long the boundary of a cell became and how often
-// cells raced.
+// Flags reports the device's flags, the longest boundary of a cell, and the number of rounds.
 func (j *raceOnDevice) Flags() []string {
 	return append(j.Program.Flags(), fmt.Sprintf("longest boundary of a cell: %d faces", j.long), fmt.Sprintf("%d rounds", j.raced))
 }
@@ -263,11 +263,11 @@ func (j *raceOnDevice) Do(*bench.Trace) error {
 // A level is the cells of dimension d+1 with their faces of dimension d.
 type level struct {
 	*raceOnDevice
-	d, from        int // in which of the two places its cells are
+	d, from        int // index of the buffer that contains its cells
 	cells, records int64
 }
 
-// run launches a kernel with a thread for each of n things.
+// run launches a kernel with one thread per item.
 func (j *raceOnDevice) run(kernel string, n int64, args ...any) error {
 	if n == 0 {
 		return nil
@@ -276,8 +276,8 @@ func (j *raceOnDevice) run(kernel string, n int64, args ...any) error {
 	return j.Launch("homology_race_"+kernel, (n+threads-1)/threads, threads, 0, args...)
 }
 
-// do finds the faces, reduces cells with them, and moves on those faces that are left: how many
-// they are, and how many cells.
+// do finds the faces, reduces cells with them, and copies the remaining faces to the next level. It
+// returns the numbers of remaining faces and cells.
 func (l level) do() (next, irreducible int64, err error) {
 	k, n, faces := uint32(l.d+1), uint32(l.records), uint32(l.cells*int64(l.d+2))
 	cells, to, given := l.raceOnDevice.cells[l.from], l.raceOnDevice.cells[1-l.from], l.given[l.d]
@@ -328,7 +328,7 @@ func (l level) do() (next, irreducible int64, err error) {
 	return next, l.count(left), nil
 }
 
-// sort orders the records by their vertices, equal ones by their numbers.
+// sort sorts the records by their vertices, equal ones by their numbers.
 func (l level) sort(cells, given device.Buffer, faces, k uint32) (order device.Buffer, err error) {
 	ordered, n := int32(0), uint32(l.records)
 	tiles := (l.records + sortTile - 1) / sortTile
@@ -350,7 +350,7 @@ func (l level) sort(cells, given device.Buffer, faces, k uint32) (order device.B
 	return in, nil
 }
 
-// scanned replaces n numbers by the sums of those before.
+// scanned replaces n numbers by their exclusive prefix sums.
 func (j *raceOnDevice) scanned(list device.Buffer, n int64) error {
 	parts := (n + scanTile - 1) / scanTile
 	return errors.Join(
@@ -360,7 +360,7 @@ func (j *raceOnDevice) scanned(list device.Buffer, n int64) error {
 	)
 }
 
-// scan does that, and gives the sum of all.
+// scan does the same and returns the total.
 func (j *raceOnDevice) scan(list device.Buffer, n int64) (int64, error) {
 	if err := j.scanned(list, n); err != nil {
 		return 0, err
@@ -371,17 +371,17 @@ func (j *raceOnDevice) scan(list device.Buffer, n int64) (int64, error) {
 	return j.count(0), nil
 }
 
-// bringCounts brings n counts to the host.
+// bringCounts copies n counts to the host.
 func (j *raceOnDevice) bringCounts(from device.Buffer, at, n int64) error {
 	return errors.Join(j.Stream.Copy(j.result, 0, from, 4*at, 4*n), j.Stream.Wait())
 }
 
-// count is one of those that were brought.
+// count returns one of the copied counts.
 func (j *raceOnDevice) count(i int) int64 {
 	return int64(binary.LittleEndian.Uint32(j.result.Data()[4*i:]))
 }
 
-// reduce lets cells race until none can be reduced. The pool has so many numbers so far.
+// reduce runs rounds until no cell can be reduced. used is the number of used entries of the pool.
 func (l level) reduce(used uint32) error {
 	n, rounds := uint32(l.cells), atOnce
 	if l.cells < fewCells {
@@ -422,7 +422,7 @@ func (l level) reduce(used uint32) error {
 			wins += l.count(ofRound*slot + won)
 			l.raced++
 		}
-		// Never, because the first of those that race wins, and is reduced.
+		// Unreachable, because the first of the racing cells wins and is reduced.
 		if wins == 0 || int64(l.raced-before) > l.cells {
 			return fmt.Errorf("%d cells won in the last %d of %d rounds of %d cells of dimension %d", wins, rounds, l.raced-before, l.cells, l.d+1)
 		}

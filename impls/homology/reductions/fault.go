@@ -1,28 +1,28 @@
 package reductions
 
-// A Fault is a known defect that can be planted in the implementation, so that tests of the
-// harness can show that it is caught. Nothing but tests plants one.
+// A Fault is a known defect that tests plant in the implementation, to show that the harness
+// detects it. Only tests plant faults.
 type Fault string
 
-// The faults. Each is a slip that an implementation of this kind has seen.
+// The faults are typical mistakes in implementations of this kind.
 const (
 	FaceKept        Fault = "face not deleted with its cell"
-	OldCoboundaries Fault = "coboundaries not changed" // after the boundaries were
+	OldCoboundaries Fault = "coboundaries not changed" // when the boundaries change
 	Unchecked       Fault = "reductions without a won race"
-	SharedInside    Fault = "shared simplices inside" // of several parts, which reduce them each
+	SharedInside    Fault = "shared simplices inside" // several parts reduce the same simplex
 )
 
-// Faults lists every fault of reductions on one core.
+// Faults lists the faults of reductions on one core.
 func Faults() []Fault { return []Fault{FaceKept, OldCoboundaries} }
 
-// Faulty is the implementation with a fault planted.
+// Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{fault: f} }
 
-// FaultyPartitions is that in parts with a fault planted.
+// FaultyPartitions returns the implementation in parts with a fault.
 func FaultyPartitions(f Fault) Partitions { return Partitions{fault: f} }
 
-// RaceFaults lists every fault of reductions in rounds.
+// RaceFaults lists the faults of reductions in rounds.
 func RaceFaults() []Fault { return []Fault{FaceKept, OldCoboundaries, Unchecked} }
 
-// FaultyRace is that in rounds with a fault planted.
+// FaultyRace returns the implementation in rounds with a fault.
 func FaultyRace(f Fault) Race { return Race{fault: f} }

@@ -6,35 +6,35 @@ import (
 	"eccbench/internal/pool"
 )
 
-// A span is a list, or where it stands: its length, and how long it may become there. Most
-// lists are short, and are found with one look at memory.
+// A span is a short list, or the place of a longer one. Most lists are short and need a single
+// memory access.
 type span struct {
-	at        [short]uint32 // the numbers of a list with room for so many, else its piece of memory and where in it
+	at        [short]uint32 // the numbers of a short list, else the index of its piece and the offset in it
 	len, room uint32
 }
 
 const short = 2
 
-// lists are ascending lists of numbers that grow and shrink, the long ones in pieces of memory that
-// stay where they are.
+// lists are sorted lists of numbers that grow and shrink. Long lists are in pieces of memory that
+// never move.
 type lists struct {
 	data  [][]uint32
 	spans []span
 	pool  *pool.Pool
 }
 
-// A piece has room for twice as many numbers as the one before it, for so many at least and at most,
-// where not one list needs more.
+// Each piece has room for twice as many numbers as the previous one, within these limits, unless a
+// single list needs more.
 const leastPiece, mostPiece = 1 << 10, 1 << 23
 
-// place gives a list room, in a piece of memory where that is much.
+// place sets the room of a list, and its place in a piece if the list is long.
 func (s *span) place(piece, from int, room uint32) {
 	if s.room = room; room > short {
 		s.at = [short]uint32{uint32(piece), uint32(from)}
 	}
 }
 
-// fixed are n lists of k numbers each, which are at hand.
+// fixed makes lists of k numbers each from consecutive data.
 func fixed(p *pool.Pool, data []uint32, k int) *lists {
 	l := &lists{data: [][]uint32{data}, spans: pool.Zeros[span](p, len(data)/k), pool: p}
 	for i := range l.spans {
@@ -58,8 +58,8 @@ func (l *lists) selected(of []uint32) *lists {
 	return out
 }
 
-// inverted is for each of n numbers the lists that have it, but for those that are left out.
-// Lists hold other numbers where number says so, and some that count not.
+// inverted returns for each of n numbers the lists that contain it, without the lists marked in
+// out. The function number, unless nil, renumbers the entries or drops them.
 func inverted(p *pool.Pool, of *lists, n int64, out []bool, number func(uint32) (uint32, bool)) *lists {
 	l := &lists{spans: pool.Zeros[span](p, int(n)), pool: p}
 	each := func(f func(list, number uint32)) {
@@ -93,7 +93,7 @@ func inverted(p *pool.Pool, of *lists, n int64, out []bool, number func(uint32) 
 	return l
 }
 
-// get is a list.
+// get returns a list.
 func (l *lists) get(i uint32) []uint32 {
 	s := &l.spans[i]
 	if s.room <= short {
@@ -102,8 +102,8 @@ func (l *lists) get(i uint32) []uint32 {
 	return l.data[s.at[0]][s.at[1]:][:s.len]
 }
 
-// set replaces a list: where it stands if there is room, else behind all others. What get gave
-// of other lists stays as it is.
+// set replaces a list: in place if there is room, else after all others. Slices of other lists from
+// get stay valid.
 func (l *lists) set(i uint32, list []uint32) {
 	s := &l.spans[i]
 	if n := len(list); int(s.room) < n {
@@ -134,7 +134,7 @@ func (l *lists) grow(n int) (from int) {
 	return from
 }
 
-// drop takes a number out of a list that has it.
+// drop removes a number from a list that contains it.
 func (l *lists) drop(i, number uint32) {
 	list := l.get(i)
 	at := slices.Index(list, number)
@@ -142,7 +142,7 @@ func (l *lists) drop(i, number uint32) {
 	l.spans[i].len--
 }
 
-// difference appends what is in one of two ascending lists but not in the other.
+// difference appends the symmetric difference of two ascending lists.
 func difference(out, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

@@ -9,15 +9,17 @@ import (
 	"eccbench/internal/simplicial"
 )
 
-// An incidence is the given simplices of a complex in one list, and those around each vertex.
+// An incidence is the given simplices of a complex in one list, and the simplices around each
+// vertex.
 type incidence struct {
-	k             int      // vertices of each simplex, 0 where they differ
-	of            []int    // where those of each begin, and the end; nil where they are as many
+	k             int      // vertices per simplex, 0 if they differ
+	of            []int    // start of each simplex's vertices, and the end; nil if k > 0
 	all           []uint32 // vertices
 	first, around []uint32
 }
 
-// mostCores is how many count simplices around vertices, each in a list of its own.
+// mostCores limits the cores that count simplices around vertices, because each needs a list of its
+// own.
 const mostCores = 16
 
 func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
@@ -76,10 +78,10 @@ func (i *incidence) vertices(s uint32) []uint32 {
 
 func (i *incidence) cellsAround(v uint32) []uint32 { return i.around[i.first[v]:i.first[v+1]] }
 
-// scattered reports whether the vertices of a simplex are as a rule far from each other by number,
-// as in a mesh whose vertices were numbered at random.
+// scattered reports whether the vertex numbers of a simplex usually differ much, as in a mesh whose
+// vertices were numbered at random.
 func scattered(c *simplicial.Complex) bool {
-	const looks, far = 1 << 12, 8 // of the vertices, one part of so many
+	const looks, far = 1 << 12, 8 // far: 1/8 of the number of vertices
 	d := c.Dim()
 	if d < 1 {
 		return false
@@ -96,8 +98,8 @@ func scattered(c *simplicial.Complex) bool {
 	return sum/count > c.Vertices/far
 }
 
-// leastAround is the vertex that the fewest simplices have, if any, which is as a rule at the end of
-// a complex and not in its middle, where what is met in turn would be farther apart.
+// leastAround returns the vertex with the fewest simplices, or −1. It is usually at an end of the
+// complex. A search from there has smaller fronts than one from the middle.
 func (i *incidence) leastAround() int {
 	at, least := -1, uint32(math.MaxUint32)
 	for v := range len(i.first) - 1 {
@@ -108,13 +110,13 @@ func (i *incidence) leastAround() int {
 	return at
 }
 
-// several is from how many vertices the search goes on at a time. What it comes to is the same as
-// one by one, but the simplices and their vertices are anywhere in memory, and a processor waits
-// for many at a time where one does not hang on the other.
+// several is the number of vertices from which the search continues together. The result is the
+// same as for one vertex at a time. But the simplices and their vertices are scattered in memory,
+// and a processor can overlap independent cache misses.
 const several = 64
 
-// numberBreadthFirst returns the complex with its vertices numbered breadth first, and its simplices in the order in
-// which they are met on the way, so that what is reduced together is close in memory.
+// numberBreadthFirst numbers the vertices breadth first, and sorts the simplices in the order of
+// the search. So simplices that are reduced together are close in memory.
 func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
 	const none = ^uint32(0)
 	i := incident(p, c, cores)
@@ -150,7 +152,7 @@ func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplic
 				n := len(met)
 				for _, s := range around {
 					list[n] = s
-					n += int(^seen[s/64] >> (s % 64) & 1) // no branch, which would be as likely as not
+					n += int(^seen[s/64] >> (s % 64) & 1) // branch-free, because the outcome is unpredictable
 					seen[s/64] |= 1 << (s % 64)
 				}
 				met = list[:n]

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// Partitions is ready to use.
+// Partitions is ready to use as its zero value.
 type Partitions struct{ fault Fault }
 
 // About describes the method.
@@ -27,20 +27,21 @@ func (p Partitions) About() bench.About {
 	return a
 }
 
-// CanDo refuses other rings, and what takes more time or memory than the conditions allow.
+// CanDo rejects other rings, and a complex that needs more time or memory than the conditions
+// allow.
 func (Partitions) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
 
-// Setup binds the method to a complex, with a part for each core.
+// Setup binds the method to a complex, with one part per core.
 func (p Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
 	return newJob(in, c, max(1, c.Threads), p.fault), nil
 }
 
-// between is the owner of a simplex that lies between parts.
+// between is the owner of a simplex between parts.
 const between = -1
 
-// owners gives each simplex the part that it is inside: a vertex is shared where given
-// simplices of several parts meet, and a simplex lies between parts where all of its vertices
-// are shared. All simplices that have one that is not are of the same part.
+// owners returns for each simplex the part that contains it. A vertex is shared if given simplices
+// of several parts meet there. A simplex is between parts if all its vertices are shared; its other
+// vertices all belong to the same part.
 func owners(f *simplicial.Faces, c *simplicial.Complex, parts int, fault Fault) [][]int32 {
 	vertex := slices.Repeat([]int32{unused}, c.Vertices)
 	part := bisect(c, parts)
@@ -70,11 +71,11 @@ func owners(f *simplicial.Faces, c *simplicial.Complex, parts int, fault Fault) 
 	return owner
 }
 
-// unused is the owner of a vertex that no simplex has.
+// unused is the owner of a vertex in no simplex.
 const unused = -2
 
-// bisect gives each given simplex one of so many parts, of about the same size: the list of all
-// is brought in breadth-first order and cut in two, then both halves again.
+// bisect assigns each given simplex to a part. It sorts the simplices breadth first and divides
+// them in two, then does the same with both halves. Parts have about the same size.
 func bisect(c *simplicial.Complex, parts int) []int32 {
 	n := int(c.Given())
 	part := make([]int32, n)
@@ -94,7 +95,7 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 		if hi-lo == 1 {
 			return
 		}
-		// Breadth first twice, the second time from where the first one ended.
+		// Two breadth-first searches; the second starts where the first ended.
 		order := make([]uint32, 0, len(list))
 		start := list
 		for range 2 {
@@ -127,7 +128,7 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 		}
 		middle := (lo + hi) / 2
 		split := len(order) * int(middle-lo) / int(hi-lo)
-		// The second half first: what is cut is told by the part that it has.
+		// The second half first, because a cut finds its simplices by their current part.
 		cut(order[split:], middle, hi)
 		cut(order[:split], lo, middle)
 	}
@@ -135,11 +136,10 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 	return part
 }
 
-// among reduces the cells inside each part with faces inside it, each part on a core of its own
-// and in memory of its own. Of faces between parts no lists of cells are needed: nothing is
-// reduced with them.
+// among reduces the cells inside each part with faces inside it. Each part has its own core and
+// memory. Faces between parts need no lists of cells, because no cell is reduced with them.
 func (r *reducer) among(cell, face []int32, parts int, order string) {
-	local := make([]uint32, len(face)) // numbers of the faces inside a part
+	local := make([]uint32, len(face)) // numbers of the faces within their part
 	faces := make([]uint32, parts)
 	for f, p := range face {
 		if p >= 0 {

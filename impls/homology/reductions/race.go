@@ -13,11 +13,11 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// Race is ready to use.
+// Race is ready to use as its zero value.
 type Race struct{ fault Fault }
 
-// The margin: by how much a reduction may cost more than the cheapest one of a round and still
-// be done in it. The paper does not say its own.
+// The margin is the extra cost, compared with the cheapest reduction of a round, up to which a
+// reduction is tried in the same round. The paper does not specify it.
 const (
 	marginKey  = "margin"
 	marginFree = "8"
@@ -42,7 +42,8 @@ func (r Race) About() bench.About {
 	return a
 }
 
-// CanDo refuses other rings, and what takes more time or memory than the conditions allow.
+// CanDo rejects other rings, and a complex that needs more time or memory than the conditions
+// allow.
 func (Race) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
 
 // Setup binds the method to a complex.
@@ -53,7 +54,7 @@ func (r Race) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology
 	}
 	cores := max(1, c.Threads)
 	if r.fault == Unchecked || r.fault == OldCoboundaries {
-		cores = 1 // what several change at a time is no list any more
+		cores = 1 // concurrent changes would corrupt the lists
 	}
 	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin), out: homology.Poisoned()}, nil
 }
@@ -65,21 +66,21 @@ type raceJob struct {
 	margin uint32
 	out    homology.Groups
 	rounds int
-	// The longest boundary of a cell, ever.
+	// Longest boundary of a cell so far.
 	longest int
-	// Ties are broken by the cells' numbers, not by lot.
+	// Ties are broken by cell numbers instead of random lots.
 	numbered bool
 }
 
-// Rounds has the cells of a complex race, and gives how many rounds that takes and how long the
-// boundary of a cell became: with a margin, ties broken by lot or by the cells' numbers.
+// Rounds reduces a complex, and returns the number of rounds and the longest boundary of a cell.
+// The margin and the rule for ties are arguments.
 func Rounds(c *simplicial.Complex, margin uint32, numbered bool) (rounds, longest int, err error) {
 	j := &raceJob{in: &homology.Problem{Complex: c, Over: 2}, cores: 1, margin: margin, numbered: numbered}
 	err = j.Do(nil)
 	return j.rounds, j.longest, err
 }
 
-// Flags say how long the boundary of a cell became, and how often cells raced.
+// Flags reports the longest boundary of a cell and the number of rounds.
 func (j *raceJob) Flags() []string {
 	return []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest), fmt.Sprintf("%d rounds", j.rounds)}
 }
@@ -120,22 +121,21 @@ func (j *raceJob) Out() (homology.Groups, error) { return j.out, nil }
 
 func (j *raceJob) Close() error { return nil }
 
-// A racing is the cells of a dimension with their faces, while they are reduced.
+// A racing is the cells of a dimension with their faces during the reductions.
 type racing struct {
 	*raceJob
 	boundary, coboundary [][]uint32
 	reduced, faceReduced []bool
-	cost                 []uint32 // of each cell with its cheapest face; what is not a cost is below
+	cost                 []uint32 // of each cell with its cheapest face, or a special value (see unknown)
 	with                 []uint32 // that face
-	lock, faceLock       []uint32 // who changes them
+	lock, faceLock       []uint32 // the cell that may change them
 	alive                []uint32
 }
 
-// compacted is after how many rounds the list of cells is made shorter.
+// compacted is the number of rounds after which the list of cells is compacted.
 const compacted = 16
 
-// What a cell has in place of a cost: one that must be found anew, and one that is reduced or
-// has no face to be reduced with.
+// Special costs: not known yet; and for a cell that is reduced or has no face to be reduced with.
 const (
 	unknown = 0
 	never   = math.MaxUint32
@@ -159,7 +159,7 @@ func newRound(boundary []uint32, k, faces int, j *raceJob) *racing {
 	return r
 }
 
-// all reduces cells in rounds until none can be, and counts those without a boundary.
+// all reduces cells in rounds until none can be reduced, and counts the cells without a boundary.
 func (r *racing) all() (irreducible int64) {
 	mine, longest := make([][]uint32, r.cores), make([]int, r.cores)
 	for {
@@ -206,12 +206,12 @@ func (r *racing) spread(f func(core int)) {
 	group.Wait()
 }
 
-// each gives every core a part of a list.
+// each divides a list among the cores.
 func (r *racing) each(list []uint32, f func(core int, part []uint32)) {
 	r.spread(func(core int) { f(core, list[len(list)*core/r.cores:len(list)*(core+1)/r.cores]) })
 }
 
-// costs finds the costs that are not known, and gives the least of all.
+// costs computes the unknown costs, and returns the least of all.
 func (r *racing) costs() uint32 {
 	least := slices.Repeat([]uint32{never}, r.cores)
 	r.each(r.alive, func(core int, cells []uint32) {
@@ -225,8 +225,8 @@ func (r *racing) costs() uint32 {
 	return slices.Min(least)
 }
 
-// cheapest is the least cost of a reduction of a cell, equation 5.1, and its face: how many
-// entries of lists are looked at.
+// cheapest returns the least cost of a reduction of a cell (equation 5.1) and its face. The cost is
+// the number of list entries that are read.
 func (r *racing) cheapest(b uint32) (cost, with uint32) {
 	cost = never
 	if r.reduced[b] {
@@ -250,7 +250,7 @@ func (r *racing) cheapest(b uint32) (cost, with uint32) {
 	return cost, with
 }
 
-// priority is greater for the cell that goes first: the cheaper, then by lots, which are drawn anew in
+// priority is larger for the cell that goes first: the cheaper one, then by lots that change in
 // each round.
 func (r *racing) priority(c uint32) (cost uint32, lot uint64) {
 	if r.numbered {
@@ -259,7 +259,7 @@ func (r *racing) priority(c uint32) (cost uint32, lot uint64) {
 	return never - r.cost[c], mix(uint64(r.rounds)<<32 | uint64(c))
 }
 
-// mix is a mixing function (SplitMix64), with which lots are drawn.
+// mix is the mixing function of SplitMix64, which draws the lots.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -273,8 +273,8 @@ func (r *racing) precedes(a, b uint32) bool {
 	return ca > cb || ca == cb && (la > lb || la == lb && a > b)
 }
 
-// changed calls f with the locks of what the reduction of a cell changes: the boundaries around
-// its face, and what its faces are faces of.
+// changed calls f with the locks of everything that the reduction of a cell changes: the boundaries
+// around its face, and the coboundaries of its faces.
 func (r *racing) changed(b uint32, f func(lock *uint32) bool) bool {
 	for _, t := range r.coboundary[r.with[b]] {
 		if !f(&r.lock[t]) {
@@ -289,14 +289,14 @@ func (r *racing) changed(b uint32, f func(lock *uint32) bool) bool {
 	return true
 }
 
-// race has each cell claim all that it would change, from any other cell.
+// race makes each cell claim everything that it would change, regardless of other claims.
 func (r *racing) race(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool { atomic.StoreUint32(lock, b); return true })
 	}
 }
 
-// check has each cell take what cells have that come after it.
+// check makes each cell take over the claims of cells with lower priority.
 func (r *racing) check(cells []uint32) {
 	for _, b := range cells {
 		r.changed(b, func(lock *uint32) bool {
@@ -310,12 +310,12 @@ func (r *racing) check(cells []uint32) {
 	}
 }
 
-// owns reports whether a cell has all that it would change.
+// owns reports whether a cell has all its claims.
 func (r *racing) owns(b uint32) bool {
 	return r.fault == Unchecked || r.changed(b, func(lock *uint32) bool { return *lock == b })
 }
 
-// reduce reduces cells that own all that is changed, and gives the longest boundary of one that it comes to.
+// reduce reduces cells that own their claims, and returns the longest resulting boundary.
 func (r *racing) reduce(cells []uint32) (longest int) {
 	var sum []uint32
 	for _, b := range cells {
@@ -341,7 +341,7 @@ func (r *racing) reduce(cells []uint32) (longest int) {
 	return longest
 }
 
-// tell has costs found anew that have changed, when all of a round are reduced.
+// tell marks changed costs as unknown, after all reductions of a round.
 func (r *racing) tell(cells []uint32) {
 	around := func(f uint32) {
 		for _, c := range r.coboundary[f] {

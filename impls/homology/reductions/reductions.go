@@ -1,9 +1,11 @@
-// Package reductions computes Betti numbers over the field of two elements as Murty 2013 does: a
-// cell is reduced with one of its faces, and both are deleted, until no cell has a boundary. From
-// the greatest dimension down, the remaining cells count.
+// Package reductions computes Betti numbers over the field of two elements by the reductions of
+// Murty 2013. A cell is reduced with one of its faces, and both are deleted, until no cell has a
+// boundary. The remaining cells count, from the highest dimension down.
 //
-// There are two implementations: one core processes the cells in order (section 4.1), or each core
-// a part of the complex, and one core the cells between the parts (section 4.2).
+// There are three implementations. In Implementation one core processes the cells in order (section
+// 4.1). In Partitions each core processes a part of the complex, and one core the cells between the
+// parts (section 4.2). In Race cells compete in rounds (section 5); RaceOnDevice runs this on a
+// GPU.
 package reductions
 
 import (
@@ -17,16 +19,15 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// simplexNS is what a simplex costs, for the estimate in a refusal, and simplexBytes what it
-// takes: lists of its faces and of those that it is a face of, and where they stand.
+// simplexNS and simplexBytes are the estimated time and memory per simplex: lists of its faces and
+// cofaces.
 const (
 	simplexNS    = 1500
 	simplexBytes = 160
 )
 
-// The orders of reductions, an option of both implementations. The paper does not say its own:
-// the order of codes is what a loop over a map of cells comes to, and the cost of its section 5
-// is least at free faces.
+// The order of reductions is an option, because the paper does not specify it. The order of numbers
+// is that of a loop over a map of cells. The cost of the paper's section 5 is least at free faces.
 const (
 	orderKey  = "pairs"
 	freeFirst = "free"
@@ -37,7 +38,7 @@ func options() []bench.Option {
 	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber}, Doc: "which cell is next: one with a free face where there is one, else the next one by number with the face that the fewest others have; or always the next one, with its first face"}}
 }
 
-// Implementation is ready to use.
+// Implementation is ready to use as its zero value.
 type Implementation struct{ fault Fault }
 
 // About describes the method.
@@ -54,7 +55,8 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses other rings, and what takes more time or memory than the conditions allow.
+// CanDo rejects other rings, and a complex that needs more time or memory than the conditions
+// allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
 
 func canDo(p *homology.Problem, c bench.Conditions) error {
@@ -73,7 +75,7 @@ func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Jo
 	return newJob(p, c, 1, i.fault), nil
 }
 
-// stock is the memory of all jobs, since a complex is in one call at a time as a rule.
+// stock is the memory of all jobs, which they reuse because usually one call runs at a time.
 var stock pool.Stock
 
 func newJob(p *homology.Problem, c bench.Conditions, parts int, fault Fault) *job {
@@ -88,11 +90,11 @@ type job struct {
 	cores   int
 	order   string
 	out     homology.Groups
-	longest int  // boundary of a cell, ever
+	longest int  // longest boundary of a cell so far
 	nearer  bool // vertices were renumbered
 }
 
-// Flags say how long the boundary of a cell became, and in what order cells were.
+// Flags reports the longest boundary of a cell, and whether vertices were renumbered.
 func (j *job) Flags() []string {
 	flags := []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest)}
 	if j.nearer {
@@ -115,13 +117,13 @@ func (j *job) Do(trace *bench.Trace) error {
 	end()
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0
-	var owner [][]int32 // of each simplex, the part that it is inside, or between
+	var owner [][]int32 // of each simplex: the part that contains it, or between
 	if j.parts > 1 {
 		end = trace.Span("partition")
 		owner = owners(f, in, j.parts, j.fault)
 		end()
 	}
-	// A cell that another one was reduced with is no longer there.
+	// A cell with which a larger cell was reduced is deleted already.
 	var deleted []bool
 	if top := len(f.Vertices) - 1; top >= 0 {
 		deleted = pool.Zeros[bool](p, int(f.Count(top)))
@@ -172,14 +174,13 @@ func (j *job) Poison() {
 
 func (j *job) Out() (homology.Groups, error) { return j.out, nil }
 
-// Close lets go of the memory.
+// Close releases the memory.
 func (j *job) Close() error {
 	stock.Close()
 	return nil
 }
 
-// A reducer has the cells of one dimension, and says which of the faces of the next lower one
-// are gone.
+// A reducer is the cells of one dimension. It records the faces that were deleted.
 type reducer struct {
 	boundary             *lists
 	deleted, faceDeleted []bool
@@ -187,24 +188,24 @@ type reducer struct {
 	fault                Fault
 }
 
-// A worker reduces cells: all of a dimension, or those inside a part with the faces inside it.
+// A worker reduces cells: all of a dimension, or those of a part with the faces inside it.
 type worker struct {
 	boundary, coboundary *lists
 	deleted, faceDeleted []bool
 	longest              int
 	sum                  []uint32
-	regions              [][]uint32 // of each region of faces, those that were free
-	queue                []uint32   // of regions that have some
-	free                 bool       // those come first
+	regions              [][]uint32 // by region: faces that have become free
+	queue                []uint32   // regions with such faces
+	free                 bool       // reduce with free faces first
 	fault                Fault
 
-	local []uint32 // numbers of faces in lists of the part; nil for all
+	local []uint32 // numbers of faces in the part's lists; nil for all
 	owner []int32  // of faces
 	part  int32
 }
 
-// all reduces cells until none has a face to be reduced with: those with a free face, which no
-// other cell has, before the next one in the order of their numbers, or all in that order.
+// all reduces cells until none has a face to be reduced with. With freeFirst, cells with a free
+// face (which no other cell has) go before the next cell by number; otherwise all go by number.
 func (w *worker) all(order string) {
 	w.free = order == freeFirst
 	if w.free {
@@ -219,11 +220,11 @@ func (w *worker) all(order string) {
 	}
 }
 
-// A region is so many faces, one after the other by number, as powers of two: it stays in a core's
-// cache while its cells are reduced.
+// A region is 2^regionBits consecutive faces, so that it stays in a core's cache while its cells
+// are reduced.
 const regionBits = 16
 
-// freed remembers a face, by its number in the lists, that is free.
+// freed records a free face by its number in the lists.
 func (w *worker) freed(f uint32) {
 	if !w.free || w.coboundary.spans[f].len != 1 {
 		return
@@ -238,8 +239,8 @@ func (w *worker) freed(f uint32) {
 	w.regions[r] = append(w.regions[r], f)
 }
 
-// drain reduces the cells with free faces, until there are none, a region at a time. Nothing else
-// changes but what the other faces of each are faces of.
+// drain reduces the cells with free faces until there are none, a region at a time. Such a
+// reduction changes only the coboundaries of the cell's other faces.
 func (w *worker) drain() {
 	for next := 0; next < len(w.queue); next++ {
 		r := w.queue[next]
@@ -254,8 +255,8 @@ func (w *worker) drain() {
 	w.queue = w.queue[:0]
 }
 
-// reduce reduces a cell with one of its faces, where it has one: with that which the fewest other
-// cells have, or with the first.
+// reduce reduces a cell with one of its faces, if possible: with the face of the fewest other
+// cells, or with the first.
 func (w *worker) reduce(b uint32) {
 	if w.deleted[b] {
 		return
@@ -277,9 +278,8 @@ func (w *worker) reduce(b uint32) {
 	}
 }
 
-// pair reduces a cell with a face, given by its number in the lists: in the boundaries of the
-// other cells around that face it is replaced by the rest of the cell's boundary, and the cell
-// is deleted together with it.
+// pair reduces a cell with a face, given by its number in the lists. In the boundaries of other
+// cells the face is replaced by the rest of the cell's boundary. Both are then deleted.
 func (w *worker) pair(b, a uint32) {
 	rest := w.boundary.get(b)
 	around := w.coboundary.get(a)
@@ -301,7 +301,7 @@ func (w *worker) pair(b, a uint32) {
 				w.faceDeleted[f] = true
 			}
 		} else if w.fault != OldCoboundaries {
-			if len(around) == 1 { // the cell itself, with which nothing but itself goes
+			if len(around) == 1 { // only the cell itself has the face
 				w.coboundary.drop(n, b)
 			} else {
 				w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
@@ -313,10 +313,10 @@ func (w *worker) pair(b, a uint32) {
 	w.deleted[b] = true
 }
 
-// inside reports whether a face is reduced with: all are, or those inside the part.
+// inside reports whether cells are reduced with a face: always, or only inside the part.
 func (w *worker) inside(f uint32) bool { return w.owner == nil || w.owner[f] == w.part }
 
-// number is that of a face that is reduced with.
+// number returns the number of a face in the lists.
 func (w *worker) number(f uint32) uint32 {
 	if w.local == nil {
 		return f

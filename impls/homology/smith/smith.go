@@ -1,5 +1,5 @@
-// Package smith diagonalises dense matrices over the integers for implementations of homology. The
-// witness of their answers uses another method.
+// Package smith diagonalises dense matrices over the integers for implementations of homology.
+// Witnesses of their answers use another method.
 package smith
 
 import (
@@ -9,10 +9,9 @@ import (
 	"slices"
 )
 
-// Form is the rank of a boundary matrix over the integers and the entries of a diagonal form
-// of it that are more than 1: of n simplices and m faces, faces gives those of each. Diagonals
-// that do not divide each other are of the same group. The matrix is a full one. The rank is right where
-// an entry has more than 64 bits, too, which is an error.
+// Form returns the rank of the boundary matrix of n simplices and m faces over the integers, and
+// the entries above 1 of a diagonal form. The entries need not divide each other. The matrix is
+// dense. If an entry has more than 64 bits, the error is ErrLong and the rank is still right.
 func Form(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64, err error) {
 	rows := make([][]*big.Int, n)
 	for i := range rows {
@@ -27,11 +26,11 @@ func Form(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion [
 	return diagonal(rows)
 }
 
-// ErrLong is why an order is not told.
+// ErrLong reports an order of more than 64 bits.
 var ErrLong = errors.New("a torsion coefficient has more than 64 bits")
 
-// diagonal is the rank of a full matrix over the integers, which it changes, and the entries of a
-// diagonal form of it that are more than 1, or ErrLong.
+// diagonal returns the rank of a dense matrix over the integers, and the entries above 1 of a
+// diagonal form, or ErrLong. It changes the matrix.
 func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 	if len(rows) == 0 {
 		return 0, nil, nil
@@ -39,7 +38,7 @@ func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 	n, m := int64(len(rows)), int64(len(rows[0]))
 	q, t := new(big.Int), new(big.Int)
 	for rank < min(n, m) {
-		// The least entry that is left is made the only one of its row and its column.
+		// Make the smallest remaining entry the only one of its row and column.
 		row, column := least(rows, rank)
 		if row < 0 {
 			break
@@ -66,7 +65,7 @@ func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 			alone = alone && rows[rank][c].Sign() == 0
 		}
 		if !alone {
-			continue // with what was left over, which is less
+			continue // continue with the remainders, which are smaller
 		}
 		if v := t.Abs(pivot); !v.IsUint64() {
 			err = ErrLong
@@ -78,14 +77,15 @@ func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 	return rank, torsion, err
 }
 
-// least is the place of the least entry of a matrix from a row and column on, -1 where all are 0.
+// least returns the place of the smallest nonzero entry from a row and column on, or −1 if there is
+// none.
 func least(rows [][]*big.Int, from int64) (row, column int64) {
 	row = -1
 	for i := from; i < int64(len(rows)); i++ {
 		for c := from; c < int64(len(rows[i])); c++ {
 			if v := rows[i][c]; v.Sign() != 0 && (row < 0 || v.CmpAbs(rows[row][column]) < 0) {
 				row, column = i, c
-				if v.BitLen() == 1 { // there is no less than 1 or -1
+				if v.BitLen() == 1 { // nothing is smaller than 1 or -1
 					return row, column
 				}
 			}
@@ -94,10 +94,11 @@ func least(rows [][]*big.Int, from int64) (row, column int64) {
 	return row, column
 }
 
-// Factors are the orders of a sum of cyclic groups as invariant factors: each more than 1, and
-// each divides the next. The last one may have more than 64 bits, which is an error.
+// Factors converts a sum of cyclic groups to invariant factors: each is above 1 and divides the
+// next. It is an error if a factor has more than 64 bits.
 func Factors(orders []uint64) ([]uint64, error) {
-	// Of each two, the greatest common divisor and the least common multiple are the same group.
+	// Replace each pair by its greatest common divisor and least common multiple: the group is the
+	// same.
 	list := slices.Clone(orders)
 	for i := range list {
 		for j := i + 1; j < len(list); j++ {
