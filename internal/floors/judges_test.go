@@ -26,7 +26,7 @@ var witnesses = map[string]witness{
 		"cmd/eccbench", "impls", "internal/library", "internal/library/ondevice", "internal/workloads/batch", "internal/workloads/betti",
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/softecc/onepass": {[]string{"internal/crew", "internal/grid"}, []string{"internal/workloads/softecc"}},
-	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
+	"internal/workloads/betti/unions":    {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
