@@ -119,8 +119,8 @@ func niftiOrder(h []byte) (binary.ByteOrder, uint32) {
 
 // niftiFields are what the two versions of the format have in different places.
 type niftiFields struct {
-	pair                 bool // the voxels are in a file of their own
-	size                 int64
+	pair                 bool              // the voxels are in a file of their own
+	size                 int64             // of the header
 	dim                  func(i int) int64 // number of axes, then their lengths
 	code                 uint16
 	offset, slope, inter float64
@@ -175,8 +175,8 @@ func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 		return nil, err
 	}
 	b := &niftiBody{fileBody{big: order == binary.BigEndian}, f.pair}
-	if b.pair {
-		f.size = 0 // of what comes before the voxels
+	if f.size += 4; b.pair { // the flags of extensions follow the header
+		f.size = 0
 	}
 	if n := f.dim(0); n < 2 || n > 7 {
 		return nil, fmt.Errorf("%d axes; want 2 or 3", n)

@@ -32,6 +32,7 @@ def generate(rng, folder):
     shape = axes + ([channels] if channels else [])
     array = _common.voxels(rng, TYPES[name], shape)
     if array.dtype.kind == "f" and chance(rng, 40):
+        MADE.add("nan")
         array.ravel()[-1] = np.nan
     big = bool(rng.integers(2))
     fields = [("ObjectType", "Image"), ("NDims", len(axes)), ("DimSize", " ".join(map(str, axes[::-1])))]
@@ -164,7 +165,7 @@ REASONS = [
     ("is no field", rb"^(some text|# text)", "a line that is no field is rejected"),
     ("truncated: .* numbers where", rb"ElementNumberOfChannels\W+[2-9]", "of text with several channels MetaIO reads as many values as there are voxels"),
     ("where the header says|other data follow", COMPRESSED, "compressed data of another length than the header says are rejected"),
-    ("no zlib data follow|the compressed voxels (end after|have no checksum)", COMPRESSED, "compressed data that end early are rejected"),
+    ("no (zlib|gzip) data follow|the compressed voxels (end after|have no checksum)", COMPRESSED, "compressed data that end early are rejected"),
     ("HeaderSize is", rb"HeaderSize", "a HeaderSize that data in the file or compressed data cannot have is rejected"),
     ("no white space ends", BINARY, "text without white space at its end may be cut off"),
     ("text that is compressed, or has a header", BINARY, "text with a HeaderSize is rejected"),
@@ -181,6 +182,8 @@ def explain(opened, ours, theirs):
             return "the order of fields does not matter"
         if b"CompressedData" in head and b"CompressedDataSize" not in head:
             return "compressed data need no CompressedDataSize"
+        if "nan" in MADE and re.search(BINARY, head, re.I):
+            return "the other volumes are not looked at; MetaIO reads no NaN in text"
     text = re.search(rb"BinaryData\W+[Ff0]", head) and not isinstance(theirs, Rejected)
     if text and re.search(rb"MSB\W+[Tt1]", head) and not isinstance(ours, Rejected):
         return "text has no byte order, which MetaIO swaps"
