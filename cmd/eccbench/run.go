@@ -117,7 +117,6 @@ func doRun(c *cli.Program, args []string) error {
 	if sampling.MaxTime < sampling.WarmUp { // what is sampled briefly is not warmed up for long
 		sampling.WarmUp /= 2
 	}
-	p.Budget = limit.Time / 6 // numbers are the point: verify has the whole limit for its checks
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
 	if !b.Question().OfImages() && scope == "" {
 		p.Scope = bench.E2E // inputs that are no images are in memory, where a device may have them too

@@ -190,6 +190,15 @@ func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
 	return grown(p.Time), grown(p.Budget)
 }
 
+// referenceTime is how long the reference may take for one of n answers: a third of its share of
+// the budget, and a sixth of that where numbers are the point.
+func referenceTime(budget time.Duration, n int, s *Sampling) time.Duration {
+	if s != nil {
+		budget /= 6
+	}
+	return budget / time.Duration(3*n)
+}
+
 // places is where the plan's implementations compute.
 func (p Plan) places() ([]string, error) {
 	b, err := Find(p.Benches, p.Workload)
