@@ -119,7 +119,6 @@ func doRun(c *cli.Program, args []string) error {
 	if sampling.MaxTime < sampling.WarmUp { // a short sampling time gets a short warm-up
 		sampling.WarmUp /= 2
 	}
-	p.Budget = limit.Time / 6 // run is about numbers; verify spends the whole limit on checks
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
 	if !b.Question().OfImages() && scope == "" {
 		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too

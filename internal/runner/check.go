@@ -213,9 +213,8 @@ func (r *trial[In, Out]) spare(start time.Time) time.Duration {
 	return max(1, start.Sub(r.began)/2-r.clock.since(start))
 }
 
-// reference answers an input by the workload's reference. It returns nothing if the reference is
-// the implementation under test, or if it is estimated to exceed a third of the input's share of
-// the budget.
+// reference answers an input by the workload's reference, when that is another
+// implementation and it is affordable.
 func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 	if r.b.w.Reference == "" || r.b.w.Reference == r.t.Impl {
 		return nil, nil
@@ -225,7 +224,7 @@ func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 		return nil, err
 	}
 	c := r.t.Conditions
-	c.Time = r.t.Budget / time.Duration(3*len(r.inputs))
+	c.Time = referenceTime(r.t.Budget, len(r.inputs), r.t.Sampling)
 	if reference.CanDo(r.inputs[i], c) != nil {
 		return nil, nil
 	}

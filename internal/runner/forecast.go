@@ -147,7 +147,7 @@ func (g *group) byReference(c cell) time.Duration {
 		return 0
 	}
 	estimate, _ := c.bench.estimate(reference, g.input, g.conditions(c))
-	if estimate > g.Budget/time.Duration(3*n) {
+	if estimate > referenceTime(g.Budget, n, g.Sampling) {
 		return 0
 	}
 	cores := min(n, runtime.GOMAXPROCS(0))

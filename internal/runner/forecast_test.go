@@ -166,11 +166,14 @@ func TestForecastOfReferences(t *testing.T) {
 		inputs int
 		budget time.Duration
 		want   time.Duration
+
+		sampling *Sampling
 	}{
-		{"plain", 3, time.Hour, 0}, {"other", 3, time.Hour, 2 * each}, {"other", 2, time.Hour, each}, {"other", 1, time.Hour, each},
-		{"other", 3, 9 * each, 2 * each}, {"other", 3, 9*each - 9, 0}, {"other", 1, 3 * each, each}, {"other", 1, 3*each - 3, 0},
+		{"plain", 3, time.Hour, 0, nil}, {"other", 3, time.Hour, 2 * each, nil}, {"other", 2, time.Hour, each, nil}, {"other", 1, time.Hour, each, nil},
+		{"other", 3, 9 * each, 2 * each, nil}, {"other", 3, 9*each - 9, 0, nil}, {"other", 1, 3 * each, each, nil}, {"other", 1, 3*each - 3, 0, nil},
+		{"other", 1, 18 * each, each, &Sampling{}}, {"other", 1, 18*each - 18, 0, &Sampling{}},
 	} {
-		g := &group{Plan: Plan{Budget: c.budget}, input: "numbers/n=50/seed=1", variants: make([]string, c.inputs)}
+		g := &group{Plan: Plan{Budget: c.budget, Sampling: c.sampling}, input: "numbers/n=50/seed=1", variants: make([]string, c.inputs)}
 		if got := g.byReference(cell{bench: b, about: bench.About{Name: c.impl}}); got != c.want {
 			t.Errorf("%s, %d inputs, a budget of %v: %v, want %v", c.impl, c.inputs, c.budget, got, c.want)
 		}

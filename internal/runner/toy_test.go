@@ -317,7 +317,7 @@ func toyPlan(t *testing.T, impls ...string) Plan {
 	t.Setenv(toyWorker, "1")
 	return Plan{
 		Command: []string{self}, Clock: func() time.Time { return time.Time{} }, Benches: toy(), Workload: "sort", Impls: impls,
-		Inputs: []string{"numbers/n=1000/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 10 * time.Second,
+		Inputs: []string{"numbers/n=1000/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: time.Minute,
 		Sampling:  &Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
 		Reproduce: func(impl, input string) string { return impl + " " + input },
 	}

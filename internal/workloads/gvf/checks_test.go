@@ -1124,6 +1124,10 @@ func estimates(t *testing.T) {
 	if got := p.boxesTake([]box{{[3]int64{10, 60, 0}, [3]int64{42, 80, 1}}, {[3]int64{70, 0, 0}, [3]int64{90, 26, 1}}}); int64(got) != want {
 		t.Errorf("two boxes are said to take %d ns, want %d", got, want)
 	}
+	// None take as long as the whole image: they confirm nothing, so nobody counts on them.
+	if got := p.boxesTake(nil); int64(got) != (80+5*6)*90*80/2 {
+		t.Errorf("no boxes are said to take %d ns", got)
+	}
 }
 
 // Names ask what they say, of images that are read as what they are made of; and what a constant image or a

@@ -39,7 +39,7 @@ const (
 // Nanoseconds estimates the time of an answer on one core.
 func (q *Question) Nanoseconds() int64 {
 	t, within := q.table(finest), q.mostWithin()
-	each := int64(60)
+	each := int64(80)
 	if t.n == 0 {
 		each += 25 * within
 	}
