@@ -253,7 +253,7 @@ func (a assessed) sizeTable() assessTable {
 	for i, set := range a.sets {
 		cells := []string{set.Name}
 		for _, v := range a.sizes[i] {
-			cells = append(cells, strconv.FormatFloat(v, 'f', 2, 64))
+			cells = append(cells, fmt.Sprintf("%.6g", v))
 		}
 		t.cells = append(t.cells, cells)
 	}
