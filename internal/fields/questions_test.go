@@ -23,7 +23,7 @@ type scaled struct {
 }
 
 func (s scaled) Image() grid.Source { return s.Source }
-func (s scaled) Keys() []float64      { return s.keys }
+func (s scaled) Keys() []float64    { return s.keys }
 
 func questions() Questions[scaled] {
 	return Questions[scaled]{

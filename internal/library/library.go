@@ -161,8 +161,6 @@ func (r Request) check(masked bool) error {
 		return errors.New("a mask: a graph has all voxels; leave it out")
 	case r.Eigenmap != nil:
 		return r.checkEigenmap()
-	case r.Betti:
-		return ask.CheckBetti(r.Options, len(r.At) > 0)
 	}
 	return nil
 }

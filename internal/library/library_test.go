@@ -189,7 +189,6 @@ func TestRefused(t *testing.T) {
 		"says its own":                func(r *Request) { r.Input = "noise/shape=4x4" },
 		`axis "u"`:                    func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":                   func(r *Request) { r.Periodic = []string{"z"} },
-		"are of sets at some values":  func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
 		"sublevel sets in the T":      func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
