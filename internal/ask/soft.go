@@ -1,4 +1,4 @@
-package library
+package ask
 
 import (
 	"context"
@@ -39,36 +39,36 @@ type SoftMemory struct {
 	Parameters []float64
 }
 
-// SoftCurves answers, into memory.
-func SoftCurves(ctx context.Context, r Soft, m SoftMemory) error {
-	shape, err := shapeOf(r.Shape)
+// Answer answers, into memory.
+func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
+	shape, err := grid.ShapeOf(q.Shape)
 	if err != nil {
 		return err
 	}
-	if r.Images < 1 || r.Threads < 1 {
-		return fmt.Errorf("%d images on %d threads: want at least 1 of each", r.Images, r.Threads)
+	if q.Images < 1 || q.Threads < 1 {
+		return fmt.Errorf("%d images on %d threads: want at least 1 of each", q.Images, q.Threads)
 	}
-	if r.Construction != "T" && r.Construction != "V" {
-		return fmt.Errorf("construction %q: want T or V", r.Construction)
+	if err := (Options{Construction: q.Construction}).Check(); err != nil {
+		return err
 	}
-	if len(r.Direction) != len(r.Shape) {
-		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(r.Direction), len(r.Shape))
+	if len(q.Direction) != len(q.Shape) {
+		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(q.Direction), len(q.Shape))
 	}
-	p := &softecc.Problem{Source: binned.Blank(shape), Tau: r.Thresholds, Lambda: r.Lambda, Alpha: r.Alpha, Vertices: r.Construction == "V"}
-	for i, v := range r.Direction {
-		p.V[len(r.Direction)-1-i] = v
+	p := &softecc.Problem{Source: binned.Blank(shape), Tau: q.Thresholds, Lambda: q.Lambda, Alpha: q.Alpha, Vertices: q.Construction == "V"}
+	for i, v := range q.Direction {
+		p.V[len(q.Direction)-1-i] = v
 	}
 	p.G = make([]float64, len(p.Tau))
 	if err := p.Check(); err != nil {
 		return err
 	}
-	switch r.Type {
+	switch q.Type {
 	case "float32":
-		return softCurves[float32](ctx, r, m, p)
+		return softCurves[float32](ctx, q, m, p)
 	case "float64":
-		return softCurves[float64](ctx, r, m, p)
+		return softCurves[float64](ctx, q, m, p)
 	}
-	return fmt.Errorf("type %q: want float32 or float64", r.Type)
+	return fmt.Errorf("type %q: want float32 or float64", q.Type)
 }
 
 func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, p *softecc.Problem) error {
@@ -88,11 +88,11 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	case r.Backward && len(m.Parameters) != r.Images*4:
 		return fmt.Errorf("%d gradients of parameters: want %d", len(m.Parameters), r.Images*4)
 	}
-	return eachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
+	return EachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
 		q := *p
 		numbers := m.Numbers[i*perNumbers:][:perNumbers]
 		l := binned.Layer[T]{Problem: &q, Image: grid.Values[T](m.Voxels[i*n*per:][:n*per]), Changes: m.Changes[i*n:][:n], Threads: threads}
-		if n <= fewVoxels {
+		if n <= FewVoxels {
 			l.Threads = 1
 		}
 		if !r.Backward {
