@@ -73,8 +73,8 @@ func doCurve(c *cli.Program, args []string) error {
 	if f.Changed("levels") && (j.options.Construction == "V" || j.options.Superlevel) && j.share.asked() {
 		return cli.Usagef("--levels of shards puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
 	}
-	if j.slices && (j.plot != "" || len(j.at) > 0 || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
-		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot, --at and other formats out")
+	if j.slices && (j.plot != "" || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
+		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot and other formats out")
 	}
 	if j.share.asked() {
 		return j.doShare(c, f)
@@ -128,10 +128,5 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if err := writeProvenance(j.provenance, p); err != nil {
 		return err
 	}
-	return writeTo(c, j.out, "curve", func(w io.Writer) error {
-		for i := range a.Slices {
-			a.Slices[i] = j.ranged(a.Slices[i])
-		}
-		return ecc.WriteSlices(w, a.Slices, ecc.Format(j.format), p, !j.rows.bare)
-	})
+	return writeTo(c, j.out, "curve", func(w io.Writer) error { return j.writeSlices(w, a.Slices, p) })
 }

@@ -91,24 +91,54 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 
 // writeAt writes χ at the values of --at.
 func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
+	text, err := r.textAt("", chunks)
+	if err == nil && !r.bare {
+		text = "value,chi\n" + text
+	}
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+// writeSlices writes the lines of slices, or χ of each at the values that were asked for.
+func (r rows) writeSlices(w io.Writer, slices []ecc.Lines, p ecc.Provenance) error {
+	if len(r.at) == 0 {
+		for i := range slices {
+			slices[i] = r.ranged(slices[i])
+		}
+		return ecc.WriteSlices(w, slices, ecc.Format(r.format), p, !r.bare)
+	}
+	text := ""
+	if p.Slices = len(slices); !r.bare {
+		text = p.Comment() + "\nslice,value,chi\n"
+	}
+	for i, l := range slices {
+		rows, err := r.textAt(fmt.Sprintf("%d,", i), func(yield func(ecc.Lines, error) bool) { yield(l, nil) })
+		if err != nil {
+			return err
+		}
+		text += rows
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// textAt is rows of χ at the values that were asked for, each after some text.
+func (r rows) textAt(begin string, chunks ecc.Chunks) (text string, err error) {
 	chi := make([]int64, len(r.at))
 	for l, err := range chunks {
 		if err != nil {
-			return err
+			return "", err
 		}
 		for i, value := range r.at {
 			chi[i] += l.At(value)
 		}
 	}
-	text := "value,chi\n"
-	if r.bare {
-		text = ""
-	}
 	for i, value := range r.at {
-		text += fmt.Sprintf("%v,%d\n", value, chi[i])
+		text += fmt.Sprintf("%s%v,%d\n", begin, value, chi[i])
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return text, nil
 }
 
 // ranged restricts the lines to the range of --range.

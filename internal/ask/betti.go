@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eccbench/impls/betti/rings"
+	"eccbench/impls/betticurves/bylevel"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -22,7 +23,7 @@ type Betti struct {
 	Question
 	At     []grid.Number // values of the sets; none for every level
 	By     atWorkload
-	Curves bench.Workload[grid.Source, betti.Curves]
+	Curves curvesWorkload
 }
 
 // A BettiAnswer is confirmed Betti numbers: with At those of each value, else of every level; of slices, of each.
@@ -54,16 +55,10 @@ func (b *bettis) add(by, witness, evidence string) {
 	}
 }
 
-// CheckBetti returns an error for options that Betti numbers do not take: of sets at some values, or at every level.
-func CheckBetti(o Options, at bool) error {
-	if len(o.Periodic) > 0 && !at {
-		return OptionError{"periodic", strings.Join(o.Periodic, ","),
-			"Betti numbers with periodic axes are of sets at some values: give these, at"}
-	}
-	return nil
-}
-
-type atWorkload = bench.Workload[*betti.Image, betti.Numbers]
+type (
+	atWorkload     = bench.Workload[*betti.Image, betti.Numbers]
+	curvesWorkload = bench.Workload[grid.Source, betti.Curves]
+)
 
 // BettiAt is the question of the Betti numbers of a set in a convention, put to implementations, or with periodic axes
 // to the one that knows them, and the names of implementations in the order of their speed.
@@ -75,12 +70,20 @@ func BettiAt(w atWorkload, c ecc.Convention) (in atWorkload, impls []string) {
 	return betti.OnRings(by, c), []string{by.About().Name}
 }
 
+// BettiCurves is BettiAt of the numbers at every level.
+func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls []string) {
+	if c.Periodic == (grid.Axes{}) {
+		return betti.CurvesInConvention(w, c), bettiImpls
+	}
+	by := bylevel.Implementation{Of: rings.Implementation{In: c}, Superlevel: c.Superlevel}
+	return betti.CurvesOnRings(by, c), []string{by.About().Name}
+}
+
 // Answer answers.
 func (q *Betti) Answer() (a BettiAnswer, err error) {
-	if err := CheckBetti(q.Options, len(q.At) > 0); err != nil {
-		return a, err
-	}
-	i, err := q.open(Opening{Every: true, Gaps: q.NaN == NaNMask})
+	// The sets on rings are those of the distinct values, which are to be few.
+	gaps, ringed := q.NaN == NaNMask, len(q.Periodic) > 0 && len(q.At) == 0
+	i, err := q.open(Opening{Every: gaps || !ringed, Gaps: gaps})
 	if err != nil {
 		return a, Usage(err)
 	}
@@ -164,8 +167,13 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer)
 
 // answerCurves answers at every level.
 func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis, err error) {
-	w := betti.CurvesInConvention(q.Curves, i.convention)
-	impl, err := Choose(w, q.Impl, name, asked, conditions, bettiImpls...)
+	w, impls := BettiCurves(q.Curves, i.turned)
+	if i.turned.Periodic != (grid.Axes{}) { // the set at each level is looked at
+		if asked, err = grid.Load(asked); err != nil {
+			return b, err
+		}
+	}
+	impl, err := Choose(w, q.Impl, name, asked, conditions, impls...)
 	if err != nil {
 		return b, err
 	}

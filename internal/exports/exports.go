@@ -19,7 +19,7 @@
 //	eccbench_end(job)                                         it is forgotten
 //	eccbench_version(text, size)                              the length of the version
 //
-// The memory of eccbench_soft is five pieces with as many sizes, those of library.SoftMemory, of
+// The memory of eccbench_soft is five pieces with as many sizes, those of ask.SoftMemory, of
 // which the voxels, and backward the changes and the numbers, are read, and the others written.
 //
 // A text of more than size bytes is not written: the length says how many it takes.
@@ -101,12 +101,12 @@ func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels un
 func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	const pieces = 5
 	at, sizes := unsafe.Slice(memory, pieces), unsafe.Slice(bytes, pieces)
-	m := library.SoftMemory{
+	m := ask.SoftMemory{
 		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
 		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
 	}
-	return start(job, request, length, text, size, func(library.Soft) bool { return false }, func(ctx context.Context, r library.Soft) ([]library.Answer, error) {
-		return nil, library.SoftCurves(ctx, r, m)
+	return start(job, request, length, text, size, func(ask.Soft) bool { return false }, func(ctx context.Context, r ask.Soft) ([]library.Answer, error) {
+		return nil, r.Answer(ctx, m)
 	})
 }
 

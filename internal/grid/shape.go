@@ -29,6 +29,18 @@ func ParseShape(s string) (Shape, error) {
 	return shape, shape.Check()
 }
 
+// ShapeOf returns the shape of an image of 1 to 3 axes, the slowest first.
+func ShapeOf(axes []int64) (Shape, error) {
+	s := Shape{D: 1, H: 1, W: 1}
+	if len(axes) < 1 || len(axes) > 3 {
+		return s, fmt.Errorf("%d axes: want an image of 1 to 3", len(axes))
+	}
+	for i, to := range []*int64{&s.W, &s.H, &s.D}[:len(axes)] {
+		*to = axes[len(axes)-1-i]
+	}
+	return s, s.Check()
+}
+
 // Check returns an error unless every axis is at least 1 and the image's size in bytes fits an
 // int64 for every element type.
 func (s Shape) Check() error {

@@ -16,7 +16,7 @@ import (
 func TestFlow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, shape := range [][]int64{{7}, {1, 1}, {9, 13}, {6, 5, 7}} {
-		s, err := shapeOf(shape)
+		s, err := grid.ShapeOf(shape)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
@@ -161,8 +160,6 @@ func (r Request) check(masked bool) error {
 		return errors.New("a mask: a graph has all voxels; leave it out")
 	case r.Eigenmap != nil:
 		return r.checkEigenmap()
-	case r.Betti:
-		return ask.CheckBetti(r.Options, len(r.At) > 0)
 	}
 	return nil
 }
@@ -198,7 +195,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		a, err := r.ofInput(ctx)
 		return []Answer{a}, err
 	}
-	shape, err := shapeOf(r.Shape)
+	shape, err := grid.ShapeOf(r.Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -236,30 +233,14 @@ func (r Request) convention(t grid.Type) ecc.Convention {
 	return c
 }
 
-// shapeOf is a shape of 1 to 3 axes.
-func shapeOf(axes []int64) (grid.Shape, error) {
-	s := grid.Shape{D: 1, H: 1, W: 1}
-	if len(axes) < 1 || len(axes) > 3 {
-		return s, fmt.Errorf("%d axes: want an image of 1 to 3", len(axes))
-	}
-	for i, to := range []*int64{&s.W, &s.H, &s.D}[:len(axes)] {
-		*to = axes[len(axes)-1-i]
-	}
-	return s, s.Check()
-}
-
-// small is an image of few enough bytes that one core answers for it while others answer
-// for others.
-const small = 64 << 20
-
-// In about the time that it takes to start another core, so many voxels are looked at, or counted on
-// levels that a table holds.
-const fewVoxels, fewCounted = 1 << 15, 1 << 18
+// fewCounted are so many voxels that are counted, on levels that a table holds, in about the time that it takes to start
+// another core.
+const fewCounted = 1 << 18
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
 	size, within := len(voxels)/r.Images, len(mask)/r.Images
 	answers := make([]Answer, r.Images)
-	err := eachImage(r.Images, size, r.Threads, func(i, threads int) (err error) {
+	err := ask.EachImage(r.Images, size, r.Threads, func(i, threads int) (err error) {
 		one := r
 		one.Threads = threads
 		answers[i], err = one.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
@@ -269,35 +250,6 @@ func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []
 		return nil, err
 	}
 	return answers, nil
-}
-
-// eachImage calls answer with every image of so many bytes, and the cores that it has: small
-// ones are answered for together.
-func eachImage(images, size, threads int, answer func(i, threads int) error) error {
-	workers := 1
-	if size <= small {
-		workers = min(threads, images)
-		threads = max(1, threads/workers)
-	}
-	errs := make([]error, images)
-	var next atomic.Int64
-	var failed atomic.Bool
-	crew.Each(workers, func(int) {
-		for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
-			if errs[i] = answer(i, threads); errs[i] != nil {
-				failed.Store(true)
-			}
-		}
-	})
-	for i, err := range errs {
-		if err != nil && images > 1 {
-			err = fmt.Errorf("image %d: %w", i, err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A Fault is the error of a panic, whose cause is in the library itself.
@@ -461,7 +413,7 @@ func (r Request) name(every bool) (string, error) {
 	}
 	name := "file"
 	if len(r.Shape) > 0 {
-		shape, err := shapeOf(r.Shape)
+		shape, err := grid.ShapeOf(r.Shape)
 		if err != nil {
 			return "", err
 		}
@@ -505,7 +457,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	few := int64(fewVoxels)
+	few := int64(ask.FewVoxels)
 	if r.curve() && s.Ladder().Indexed() {
 		few = fewCounted
 	}

@@ -43,7 +43,7 @@ func rows(t *testing.T, a Answer) (levels []float32, chi []int64) {
 // Images in memory of all kinds, in every convention, against the definition.
 func TestImages(t *testing.T) {
 	for i, shape := range [][]int64{{7}, {1, 1}, {5, 6}, {3, 4, 5}, {1, 4, 5}} {
-		s, err := shapeOf(shape)
+		s, err := grid.ShapeOf(shape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,6 @@ func TestRefused(t *testing.T) {
 		"says its own":                func(r *Request) { r.Input = "noise/shape=4x4" },
 		`axis "u"`:                    func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":                   func(r *Request) { r.Periodic = []string{"z"} },
-		"are of sets at some values":  func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
 		"sublevel sets in the T":      func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
@@ -243,7 +242,7 @@ func TestFault(t *testing.T) {
 func TestBetti(t *testing.T) {
 	conventions := []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}}
 	for i, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {13, 11, 12}} {
-		s, err := shapeOf(shape)
+		s, err := grid.ShapeOf(shape)
 		if err != nil {
 			t.Fatal(err)
 		}

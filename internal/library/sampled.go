@@ -284,7 +284,7 @@ func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, t
 		count func(numbers []int64) error
 	}
 	states := sync.Pool{}
-	err := eachImage(s.r.Images, n, s.r.Threads, func(i, threads int) (err error) {
+	err := ask.EachImage(s.r.Images, n, s.r.Threads, func(i, threads int) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func TestSampledCurves(t *testing.T) {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
 			r := Request{Type: "float32", Images: 3, Threads: 2, Verify: true, Shape: shape}
 			r.Construction = []string{"T", "V"}[k%2]
-			s, _ := shapeOf(shape)
+			s, _ := grid.ShapeOf(shape)
 			voxels := grid.NewBuffer(3 * 4 * s.Voxels())
 			rng := rand.New(rand.NewPCG(uint64(k), 1))
 			for i := range grid.Values[float32](voxels) {
@@ -66,7 +66,7 @@ func TestSampledBetti(t *testing.T) {
 	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
 			r := Request{Type: "uint8", Images: 3, Threads: 2, Verify: true, Shape: shape, Betti: true}
-			s, _ := shapeOf(shape)
+			s, _ := grid.ShapeOf(shape)
 			if few := fewBetti(int64(len(values)), s.Voxels()); few != (k == 0) {
 				t.Fatalf("%d sets of %v: few is %v", len(values), s, few)
 			}

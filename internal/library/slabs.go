@@ -35,7 +35,7 @@ type Join struct {
 
 // bettiPart is the answer of some slices.
 func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
-	whole, err := shapeOf(r.Part.Shape)
+	whole, err := grid.ShapeOf(r.Part.Shape)
 	if err != nil {
 		return a, err
 	}

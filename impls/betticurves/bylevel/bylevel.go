@@ -4,6 +4,7 @@ package bylevel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -23,6 +24,8 @@ type Implementation struct {
 	Of bench.Implementation[*betti.Image, betti.Numbers]
 	// Most is the maximum of voxels times levels; 0 means no limit.
 	Most int64
+	// Superlevel says that Of counts sets of the values at or above a threshold.
+	Superlevel bool
 }
 
 // About describes the method.
@@ -61,13 +64,14 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[bet
 	if err != nil {
 		return nil, err
 	}
-	return &job{image: image, of: of, out: betti.PoisonedCurves}, nil
+	return &job{image: image, of: of, superlevel: i.Superlevel, out: betti.PoisonedCurves}, nil
 }
 
 type job struct {
-	image *betti.Image
-	of    bench.Job[betti.Numbers]
-	out   betti.Curves
+	image      *betti.Image
+	of         bench.Job[betti.Numbers]
+	superlevel bool
+	out        betti.Curves
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -78,6 +82,9 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	defer trace.Span("numbers")()
+	if j.superlevel {
+		slices.Reverse(levels)
+	}
 	out, last := betti.Curves{}, betti.Numbers{}
 	for _, level := range levels {
 		j.image.Threshold = j.image.Ladder().Value(level)
@@ -92,6 +99,9 @@ func (j *job) Do(trace *bench.Trace) error {
 			out = append(out, betti.Change{Level: level, Numbers: now.Minus(last)})
 		}
 		last = now
+	}
+	if j.superlevel {
+		slices.Reverse(out)
 	}
 	j.out = out
 	return nil

@@ -2,14 +2,18 @@ package bylevel_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"eccbench/datasets"
 	"eccbench/impls/betti/labels"
+	"eccbench/impls/betti/rings"
 	"eccbench/impls/betticurves/bylevel"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Each level has its share of the time: what takes so long for one takes as many times as
@@ -27,6 +31,36 @@ func TestTimeOfAllLevels(t *testing.T) {
 	for levels, want := range map[time.Duration]bool{7: false, 8: true} {
 		if err := of.CanDo(in, bench.Conditions{Time: levels * one.Estimate}); (err == nil) != want {
 			t.Errorf("time for %d of 8 levels: %v", levels, err)
+		}
+	}
+}
+
+// With periodic axes the fills of the sets at every level confirm the right answer in any convention, and no other one.
+func TestOnRings(t *testing.T) {
+	in, err := datasets.Open("noise/shape=6x5x4/type=uint8/levels=4/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []ecc.Convention{
+		{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}, Superlevel: true},
+		{Periodic: grid.Axes{Z: true}, Vertices: true}, {Periodic: grid.Axes{Y: true}, Vertices: true, Superlevel: true},
+	} {
+		by := bylevel.Implementation{Of: rings.Implementation{In: c}, Superlevel: c.Superlevel}
+		out, err := bench.Answer(bench.Implementation[grid.Source, betti.Curves](by), in, bench.Conditions{})
+		if err != nil || len(out) != 4 {
+			t.Fatalf("%+v: %v, %v", c, out, err)
+		}
+		law := betti.CurvesOnRings(by, c).Policy.Laws[0]
+		if d, err := law.Check(in, out, nil); d != nil || err != nil {
+			t.Errorf("%+v: %v, %v", c, d, err)
+		}
+		more, moved := slices.Clone(out), slices.Clone(out)
+		more[1].B1++
+		moved[2].Level = 9 // of no voxel
+		for what, wrong := range map[string]betti.Curves{"a tunnel more": more, "a level less": out[:3], "another level": moved} {
+			if d, err := law.Check(in, wrong, nil); d == nil || err != nil {
+				t.Errorf("%+v: %s is not noticed, %v", c, what, err)
+			}
 		}
 	}
 }

@@ -335,14 +335,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 
 // images is the shape and the type of an image.
 func (r Request) images() (shape grid.Shape, t grid.Type, err error) {
-	shape = grid.Shape{D: 1, H: 1, W: 1}
-	if len(r.Shape) < 1 || len(r.Shape) > 3 {
-		return shape, t, fmt.Errorf("%d axes: want an image of 1 to 3", len(r.Shape))
-	}
-	for i, to := range []*int64{&shape.W, &shape.H, &shape.D}[:len(r.Shape)] {
-		*to = r.Shape[len(r.Shape)-1-i]
-	}
-	if err := shape.Check(); err != nil {
+	if shape, err = grid.ShapeOf(r.Shape); err != nil {
 		return shape, t, err
 	}
 	t, err = grid.ParseType(r.Type)

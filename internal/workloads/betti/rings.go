@@ -1,6 +1,8 @@
 package betti
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -29,6 +31,55 @@ func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench
 			return agree(in, want, out), nil
 		}}}}
 	return w
+}
+
+// CurvesOnRings is the question of the numbers at every level of an image with periodic axes, put to an implementation
+// for such images. The set at each of its values is filled.
+func CurvesOnRings(impl bench.Implementation[grid.Source, Curves], c ecc.Convention) bench.Workload[grid.Source, Curves] {
+	w := CurvesWorkload(impl)
+	w.Policy = verify.Policy[grid.Source, Curves]{Agree: sameCurves, Weak: weakCurves, Laws: []verify.Law[grid.Source, Curves]{{
+		Name: FloodName + " round the rings at every level", Independent: true,
+		Work: func(in grid.Source) time.Duration {
+			voxels := in.Shape().Voxels()
+			return time.Duration(float64(min(in.Ladder().Len(), voxels)) * float64(voxels) * ringNS)
+		},
+		Check: func(in grid.Source, out Curves, _ verify.Ask[grid.Source, Curves]) (*verify.Diff, error) {
+			return floodedRings(in, out, c)
+		},
+	}}}
+	return w
+}
+
+// floodedRings compares curves with a fill of the set at each value of an image, which are the only levels of changes.
+func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
+	f, err := grid.Load(in)
+	if err != nil {
+		return nil, err
+	}
+	values := slices.DeleteFunc(slices.Clone(f.Floats()), func(v float32) bool { return v-v != 0 }) // masked voxels
+	slices.Sort(values)
+	values = slices.Compact(values)
+	for _, s := range out {
+		if _, within := slices.BinarySearch(values, in.Ladder().Value(s.Level)); !within {
+			return &verify.Diff{Where: fmt.Sprintf("level %d", s.Level), Want: "no change: no voxel has this value", Got: fmt.Sprint(s.Numbers)}, nil
+		}
+	}
+	for _, v := range values {
+		want, err := ByFloodingRings(&Image{Source: f, Threshold: v}, c)
+		if err != nil {
+			return nil, err
+		}
+		got := Numbers{}
+		for _, s := range out {
+			if at := in.Ladder().Value(s.Level); at == v || at < v != c.Superlevel {
+				got = got.plus(s.Numbers)
+			}
+		}
+		if got != want {
+			return &verify.Diff{Where: fmt.Sprintf("value %v", v), Want: fmt.Sprint(want), Got: fmt.Sprint(got)}, nil
+		}
+	}
+	return nil, nil
 }
 
 // ByFloodingRings are the numbers of a set in an image with periodic axes. Components are filled voxel by voxel, and a

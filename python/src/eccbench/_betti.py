@@ -282,14 +282,15 @@ def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
 
 
 @overload
-def betti_curves(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> BettiCurves: ...
+def betti_curves(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> BettiCurves: ...
 @overload
-def betti_curves(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> list[BettiCurves]: ...
+def betti_curves(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> list[BettiCurves]: ...
 def betti_curves(
     image: Any,
     *,
     construction: Construction = "T",
     superlevel: bool = False,
+    periodic: bool | Sequence[int] = (),
     mask: Any = None,
     nan: Nan = "refuse",
     batch_axis: int | None = None,
@@ -300,8 +301,8 @@ def betti_curves(
 
     Parameters
     ----------
-    image, construction, superlevel, mask, nan, batch_axis, threads
-        As those of `betti`.
+    image, construction, superlevel, periodic, mask, nan, batch_axis, threads
+        As those of `betti`. With periodic axes the set at each value is counted by itself.
     verify : bool
         Hold the numbers to unions of all voxels in the order of their levels, and their
         alternating sum to the fingerprint of the image. That takes longer than the numbers.
@@ -331,7 +332,7 @@ def betti_curves(
     Betti(b0=1, b1=1, b2=0)
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
-    images, dtype, shape = _asked(image, request, mask, nan, batch_axis)
+    images, dtype, shape = _asked(image, request, mask, nan, batch_axis, periodic)
     curves = [
         BettiCurves(
             levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,

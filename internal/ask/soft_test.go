@@ -1,4 +1,4 @@
-package library
+package ask
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMemory, err error) {
 	m = SoftMemory{Voxels: grid.Bytes(images), Changes: make([]byte, len(images)), Numbers: make([]float64, 3*len(g))}
 	r.Derivatives = true
-	if err := SoftCurves(ctx, r, m); err != nil {
+	if err := r.Answer(ctx, m); err != nil {
 		return m, err
 	}
 	r.Backward = true
 	back := SoftMemory{Voxels: m.Voxels, Changes: m.Changes, Numbers: g, Gradient: grid.Bytes(make([]float32, len(images))), Parameters: make([]float64, 4*r.Images)}
-	err = SoftCurves(ctx, r, back)
+	err = r.Answer(ctx, back)
 	m.Gradient, m.Parameters = back.Gradient, back.Parameters
 	return m, err
 }
@@ -31,7 +31,7 @@ func TestSoft(t *testing.T) {
 	const images = 3
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {1, 6, 5}, {41, 40, 33}} {
-		s, err := shapeOf(shape)
+		s, err := grid.ShapeOf(shape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestSoft(t *testing.T) {
 				t.Fatal("the voxels were written to")
 			}
 			alone := SoftMemory{Voxels: m.Voxels, Changes: m.Changes, Numbers: make([]float64, len(g))}
-			if err := SoftCurves(t.Context(), r, alone); err != nil {
+			if err := r.Answer(t.Context(), alone); err != nil {
 				t.Fatal(err)
 			}
 			for i := range images {
@@ -95,7 +95,7 @@ func TestSoftRefused(t *testing.T) {
 	for want, change := range map[string]func(*Soft){
 		"want an image of 1 to 3": func(r *Soft) { r.Shape = []int64{1, 1, 2, 2} },
 		"0 images on 1":           func(r *Soft) { r.Images = 0 },
-		`construction ""`:         func(r *Soft) { r.Construction = "" },
+		"want T or V":             func(r *Soft) { r.Construction = "" },
 		"a direction of 1":        func(r *Soft) { r.Direction = []float64{1} },
 		"λ is -1":                 func(r *Soft) { r.Lambda = -1 },
 		"0 thresholds":            func(r *Soft) { r.Thresholds = nil },

@@ -1,4 +1,4 @@
-package library
+package ask
 
 import (
 	"context"
@@ -41,36 +41,36 @@ type SoftMemory struct {
 	Parameters []float64
 }
 
-// SoftCurves answers, into memory.
-func SoftCurves(ctx context.Context, r Soft, m SoftMemory) error {
-	shape, err := shapeOf(r.Shape)
+// Answer answers, into memory.
+func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
+	shape, err := grid.ShapeOf(q.Shape)
 	if err != nil {
 		return err
 	}
-	if r.Images < 1 || r.Threads < 1 {
-		return fmt.Errorf("%d images on %d threads: want at least 1 of each", r.Images, r.Threads)
+	if q.Images < 1 || q.Threads < 1 {
+		return fmt.Errorf("%d images on %d threads: want at least 1 of each", q.Images, q.Threads)
 	}
-	if r.Construction != "T" && r.Construction != "V" {
-		return fmt.Errorf("construction %q: want T or V", r.Construction)
+	if err := (Options{Construction: q.Construction}).Check(); err != nil {
+		return err
 	}
-	if len(r.Direction) != len(r.Shape) {
-		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(r.Direction), len(r.Shape))
+	if len(q.Direction) != len(q.Shape) {
+		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(q.Direction), len(q.Shape))
 	}
-	p := &softecc.Problem{Source: binned.Blank(shape), Tau: r.Thresholds, Lambda: r.Lambda, Alpha: r.Alpha, Vertices: r.Construction == "V"}
-	for i, v := range r.Direction {
-		p.V[len(r.Direction)-1-i] = v
+	p := &softecc.Problem{Source: binned.Blank(shape), Tau: q.Thresholds, Lambda: q.Lambda, Alpha: q.Alpha, Vertices: q.Construction == "V"}
+	for i, v := range q.Direction {
+		p.V[len(q.Direction)-1-i] = v
 	}
 	p.G = make([]float64, len(p.Tau))
 	if err := p.Check(); err != nil {
 		return err
 	}
-	switch r.Type {
+	switch q.Type {
 	case "float32":
-		return softCurves[float32](ctx, r, m, p)
+		return softCurves[float32](ctx, q, m, p)
 	case "float64":
-		return softCurves[float64](ctx, r, m, p)
+		return softCurves[float64](ctx, q, m, p)
 	}
-	return fmt.Errorf("type %q: want float32 or float64", r.Type)
+	return fmt.Errorf("type %q: want float32 or float64", q.Type)
 }
 
 func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, p *softecc.Problem) error {
@@ -95,8 +95,8 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 		q := *p
 		return &binned.Layer[T]{Problem: &q, Nodes: nodes}
 	}}
-	return eachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
-		if n <= fewVoxels {
+	return EachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
+		if n <= FewVoxels {
 			threads = 1
 		}
 		numbers := m.Numbers[i*perNumbers:][:perNumbers]
