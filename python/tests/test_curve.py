@@ -331,3 +331,12 @@ def test_kept(tmp_path):
 def test_readme():
     readme = Path(__file__).parents[1] / "README.md"
     assert doctest.testfile(str(readme), module_relative=False, raise_on_error=True).attempted > 10
+
+
+@pytest.mark.parametrize("superlevel", [False, True])
+def test_more_sets_than_ranks_of_a_byte(superlevel):
+    image = np.random.default_rng(3).standard_normal((9, 8, 7))
+    whole = eccbench.curve(image, superlevel=superlevel)
+    some = eccbench.curve(image, levels=600, superlevel=superlevel)
+    assert some.sampled and some.chi.tolist() == whole(some.levels).tolist()
+    assert eccbench.curve(image, at=some.levels, superlevel=superlevel).chi.tolist() == some.chi.tolist()

@@ -445,6 +445,9 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     }
 
 
+_RANKS = 255  # sets of one request
+
+
 class _Rows:
     """The levels that were asked for: a number of them, some, or neither."""
 
@@ -478,7 +481,8 @@ class _Rows:
             none = np.array([v > bounds.max if superlevel else v < bounds.min for v in exact])
             near = np.array([int(min(max(v, bounds.min), bounds.max)) for v in exact], dtype)
         values, which = np.unique(near, return_inverse=True)
-        return (values, np.where(none, -1, which.reshape(-1))) if len(values) <= 255 else None
+        most = 2 * dtype.itemsize * _RANKS  # beyond which to count all levels takes no longer
+        return (values, np.where(none, -1, which.reshape(-1))) if len(values) <= most else None
 
     def of(self, c: Curve, image: NDArray[Any] | None) -> Curve:
         """A curve at those levels."""
@@ -657,11 +661,13 @@ def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], 
     """The numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
     values, which = sets
     numbers = np.zeros((len(voxels), len(values) + 1, *columns), np.int64)
-    with _job({**request, "sets": tuple(values.tolist())}, voxels) as job:
-        found = np.empty((len(voxels), len(values), *columns), np.int64)
-        job.rows(0, 0, 0, found.ctypes.data)
-        verdict = Verdict.of_answer(job.answers[0])
-    numbers[:, :-1] = found[:, ::-1] if request["superlevel"] else found
+    for start in range(0, len(values), _RANKS):
+        some = values[start : start + _RANKS]
+        found = np.empty((len(voxels), len(some), *columns), np.int64)
+        with _job({**request, "sets": tuple(some.tolist())}, voxels) as job:
+            job.rows(0, 0, 0, found.ctypes.data)
+            verdict = Verdict.of_answer(job.answers[0])
+        numbers[:, start : start + len(some)] = found[:, ::-1] if request["superlevel"] else found
     return numbers[:, which], verdict
 
 
