@@ -14,36 +14,37 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A tiffLayout says what the planes of a file's pages are: slices of one volume, or of several
-// that differ by channel, time or another axis.
+// A tiffLayout describes the planes in a file's pages. They are slices of one volume, or of several
+// volumes that differ by channel, time or another axis.
 type tiffLayout struct {
-	axes     []tiffAxis // that count the planes, the slowest first
-	planes   []int64    // the plane at each place along the axes; nil where they are in order
-	channels []string   // their names, if they have any
-	// Planes have this size. Pages of another size hold several parts, a plane each, one after the other.
+	axes     []tiffAxis // the axes that count the planes, slowest first
+	planes   []int64    // the plane at each place along the axes; nil for planes in order
+	channels []string   // the names of the channels, if any
+	// height and width are the size of planes. A larger page holds several parts in order, one
+	// plane each.
 	height, width, parts int64
-	// Contiguous says that the only page stands for all planes, which follow its own in the file.
+	// contiguous means that the only page describes all planes, which follow its own in the file.
 	contiguous   bool
 	scaled       bool // by ImageJ's calibration
 	slope, inter float64
 }
 
-// A tiffAxis is an axis by the letter that ImageJ, OME and tifffile know it by.
+// A tiffAxis is an axis with its letter in ImageJ, OME and tifffile.
 type tiffAxis struct {
 	kind   byte
 	length int64
 }
 
-// What the axes of planes are. All others, such as time, count volumes.
+// The kinds of axes of planes. All others, such as time, count volumes.
 const (
 	tiffDepthAxis   = 'Z'
 	tiffChannelAxis = 'C'
-	tiffOtherAxis   = 'Q' // of no known meaning
-	tiffSeriesAxis  = 'I' // images one after the other
+	tiffOtherAxis   = 'Q' // of unknown meaning
+	tiffSeriesAxis  = 'I' // images in a series
 )
 
-// arrange reads the axes from the first page's description: ImageJ's, OME's or tifffile's. Pages
-// without any are slices, or volumes where a page has depth.
+// arrange reads the axes from the first page's description by ImageJ, OME or tifffile. Pages
+// without a description are slices, or volumes if a page has depth.
 func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	first, n := pages[0], int64(len(pages))
 	l.height, l.width, l.parts = first.height, first.width, 1
@@ -79,7 +80,7 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	return l, nil
 }
 
-// maker is the program that described a page.
+// maker returns the program that described a page.
 func (p *tiffPage) maker() string {
 	if p.vendor != "" {
 		return p.vendor
@@ -87,7 +88,7 @@ func (p *tiffPage) maker() string {
 	return "ScanImage"
 }
 
-// contiguous reports whether so many pages can lie one after the other from a page's pixels on.
+// contiguous reports whether several pages can follow each other from a page's pixels on.
 func (t *tiffFile) contiguous(p *tiffPage, pages float64) bool {
 	if p.compression != tiffPlain || p.tiled || p.depth > 1 || p.bilevel || p.predictor != tiffNoPredictor {
 		return false
@@ -105,7 +106,7 @@ func (t *tiffFile) contiguous(p *tiffPage, pages float64) bool {
 	return last <= float64(t.in.size) && !slices.ContainsFunc(t.directories, between)
 }
 
-// plane finds a plane by its number: its page, place in the page's depth, and part of that.
+// plane finds a plane by its number: its page, its place in the page's depth, and its part.
 func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage, z, part int64) {
 	i, part = i/l.parts, i%l.parts
 	if !l.contiguous {
