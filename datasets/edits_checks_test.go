@@ -28,7 +28,7 @@ func editsShowTheSame(t *testing.T) {
 	checkEdits(t, unpacked(t, names...), false)
 }
 
-// namesSayTheSame holds that of input strings.
+// namesSayTheSame checks the hashes of input strings.
 func namesSayTheSame(t *testing.T) {
 	text, err := fixtures.ReadFile(editsFile)
 	if err != nil {

@@ -35,9 +35,8 @@ func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Survey
 // Files are what a named image is read from.
 func (Inputs) Files(name string) []string { return datasets.Files(name) }
 
-// Smaller names images with fewer slices, rows, columns or levels, which are made
-// even where the given one is read from a disk. Half as large ones do not repeat
-// themselves.
+// Smaller names generated images with fewer slices, rows, columns or levels, even for an image on a
+// disk. Images of half the size are not periodic.
 func (Inputs) Smaller(name string) []string {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.FromFiles() {

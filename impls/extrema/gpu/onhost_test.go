@@ -155,7 +155,7 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	return nil
 }
 
-// strays is the number of values that stand on no level.
+// strays returns the number of values between levels.
 func (k *onHostKernels) strays() (n int64) {
 	in := k.in
 	if batch, ok := in.(grid.Batch); ok {
