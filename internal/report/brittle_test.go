@@ -26,7 +26,7 @@ func (d *disk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Whatever is printed, and whichever write fails from which on all do, it is an error.
+// In every output, an error of any write and all later ones is returned.
 func TestNoFailedWriteIsLost(t *testing.T) {
 	recs := sorting()
 	spans := recs.Cells[1]

@@ -209,7 +209,7 @@ func TestForecastOfWhatPilotsMayNotTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Halved so often that it takes a second at most, which are 781 numbers in a millisecond.
+	// Halved until it takes at most a second: 781 numbers in a millisecond.
 	const answer = 128040973 * time.Nanosecond
 	if want := starting + 3*answer + 3*answer; f.Total() != want {
 		t.Errorf("%v, want %v", f.Total(), want)

@@ -91,8 +91,8 @@ func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image 
 	return in
 }
 
-// characteristic counts the cells one of whose voxels is inside, or where voxels are vertices
-// those all of whose vertices are.
+// characteristic counts the cells with at least one voxel inside. If voxels are vertices, it counts
+// the cells with all vertices inside.
 func (m *mask) characteristic(vertices bool) (chi int64) {
 	inside := func(z, y, x int64) bool {
 		return z >= 0 && z < m.d && y >= 0 && y < m.h && x >= 0 && x < m.w && m.inside[(z*m.h+y)*m.w+x]

@@ -631,7 +631,7 @@ func failuresAreTold(t *testing.T) {
 			}
 		}
 	}
-	// What takes too long or too much memory to be factored is searched.
+	// A problem whose factoring takes too much time or memory gets a search.
 	for name, want := range map[string]law{
 		"eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=1/of=noise/shape=45x40/type=uint8/seed=1": nothingMissed(), "eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=1/of=noise/shape=46x40/type=uint8/seed=1": nothingFound(),
 		"eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=0/of=constant/shape=1024x1024/type=uint8": nothingMissed(), "eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=0/of=constant/shape=256x256x256/type=uint8": nothingFound(),
@@ -781,7 +781,8 @@ func searchFinds(t *testing.T) {
 	}
 }
 
-// A search comes to the lowest value there is, of a line so long that steps alone do not go from end to end.
+// A search finds the lowest value of a line so long that steps alone do not reach from one end to
+// the other.
 func searchComesFar(t *testing.T) {
 	g, err := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=500x1/type=uint8").Define()
 	if err != nil {
