@@ -311,7 +311,7 @@ func TestFailingCandidates(t *testing.T) {
 	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != Pass || len(r.Processes) != 62 {
 		t.Errorf("implausible once: %s, %s, %d processes", r.Verdict, r.Reason, len(r.Processes))
 	}
-	// What it answered in such a process counts.
+	// The answers of such a process count.
 	w.n, w.alter = 0, func(s Side, c *bench.CellRecord) {
 		if s == Candidate && w.n < 8 {
 			status(verify.Implausible)(c)
