@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A file says how many axes its image has, of a volume of one slice 3, of a row 2.
+// A file has the number of axes of its image: 3 for a volume of one slice, 2 for a row.
 func TestAxes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.npy")
 	for shape, want := range map[string]int{"(6,)": 2, "(2, 3)": 2, "(1, 2, 3)": 3, "(1, 1, 6)": 3, "(3, 2, 1)": 3, "(1, 1, 2, 3)": 3} {

@@ -110,7 +110,7 @@ func BenchmarkReadSlab(b *testing.B) {
 	}
 }
 
-// BenchmarkImage makes whole images, as what is measured in memory is made.
+// BenchmarkImage makes whole images, as for measurements in memory.
 func BenchmarkImage(b *testing.B) {
 	for _, name := range []string{
 		"noise/shape=512x512x512/type=uint8",

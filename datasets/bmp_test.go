@@ -58,7 +58,7 @@ func writeBmp(x bmpText) []byte {
 	return append(append(append(file, info...), data...), x.tail...)
 }
 
-// greyPalette is the greys of all levels of so many bits, from black to white.
+// greyPalette returns all grey values of a number of bits, from black to white.
 func greyPalette(bits uint16, entry int) []byte {
 	var p []byte
 	for i := range 1 << bits {
@@ -117,7 +117,7 @@ func checkRefusedBmp(t *rapid.T, data []byte) {
 	}
 }
 
-// The palette says what the indices of pixels mean, in whatever order.
+// The palette assigns grey values to the indices of pixels, in any order.
 func TestBmpPalette(t *testing.T) {
 	x := bmpText{header: 40, w: 3, h: 1, bits: 8, colours: 3, palette: []byte{9, 9, 9, 0, 7, 7, 7, 1, 1, 2, 3, 0}, rows: [][]byte{{0, 1, 0}}}
 	checkFileImage(t, mustOpen(t, "image.bmp", writeBmp(x)), "3x1", grid.Uint8, func(i int64) float64 { return []float64{9, 7, 9}[i] })

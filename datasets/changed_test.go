@@ -51,8 +51,8 @@ func numbered(n int) []byte {
 	return data
 }
 
-// changingFiles writes images of 4 slices of 3×2 and returns what is opened, and the file that will
-// change.
+// changingFiles writes images of 4 slices of 3×2. It returns the path to open and the file that
+// will change.
 func changingFiles(t testing.TB) map[string]string {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
@@ -148,8 +148,7 @@ func TestFilesThatChangeBeforeTheyAreReadWhole(t *testing.T) {
 	}
 }
 
-// The slices of a stack are those that there were when it was opened, in one reading of it and in
-// two.
+// The slices of a stack are those at its opening, in one pass and in two.
 func TestStacksThatChangeWhileRead(t *testing.T) {
 	dir := t.TempDir()
 	slice := func(i int) string { return filepath.Join(dir, fmt.Sprintf("%d.raw", i)) }

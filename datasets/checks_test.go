@@ -125,8 +125,8 @@ func unpacked(t *testing.T, names ...string) string {
 	return dir
 }
 
-// readsFiles reads files whole, streamed in any order and in order once, of which each shows the same
-// image; and what is no image is refused with the reason.
+// readsFiles reads files whole, streamed in any order, and in order once, always with the same
+// image. Invalid files are refused with the reason.
 func readsFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
@@ -156,7 +156,7 @@ func readsFiles(t *testing.T) {
 				t.Fatalf("%s: %v", f.name, err)
 			}
 		}
-		// What pads a FITS file may be cut off, and what a TIFF file does not refer to.
+		// The padding of a FITS file may be cut off, and unreferenced bytes of a TIFF file.
 		padded := strings.HasSuffix(f.name, ".fits") || strings.HasSuffix(f.name, ".tif")
 		if _, err := openFileBytes(f.name, data[:len(data)/2], FileOptions{}); err == nil && !padded {
 			t.Fatalf("half of %s is accepted", f.name)
@@ -172,7 +172,7 @@ func openFileBytes(name string, data []byte, o FileOptions) (grid.Source, error)
 	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), FileOptions: o})
 }
 
-// readsPairs reads images whose voxels are in files beside their headers, whole and streamed.
+// readsPairs reads images with separate files of voxels, whole and streamed.
 func readsPairs(t *testing.T) {
 	for _, f := range pairFixtures() {
 		header := filepath.Join(unpacked(t, append([]string{f.name}, f.data...)...), f.name)
@@ -252,14 +252,14 @@ func readsZarr(t *testing.T) {
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
 	checkEdits(t, dir, true)
-	// Two rows of 6 chunks of 24 bytes, and twice those that are read at the same time.
+	// Two rows of 6 chunks of 24 bytes, and twice the chunks that are read in parallel.
 	need := 2*144 + 2*min(int64(runtime.GOMAXPROCS(0))*24, 144)
 	for _, less := range []int64{0, 1} {
 		if _, err := describeZarr(folder(filepath.Join(dir, "u8_v3.zarr")), FileOptions{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
 			t.Errorf("rows of chunks in %d bytes: %v", need-less, err)
 		}
 	}
-	// Metadata that say more, or other things, of the same chunks.
+	// Metadata with additional or different fields for the same chunks.
 	for _, c := range []struct{ name, old, new, want string }{
 		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},
 		{"u16_shards_v3", "4,\n        4,\n        8", "1024, 512, 1024", "want at most 16777216 in each"},

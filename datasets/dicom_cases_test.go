@@ -31,7 +31,7 @@ func ul(v ...uint32) dicomValue        { return dicomValue{"UL", v} }
 func ds(text string) dicomValue        { return dicomValue{"DS", text} }
 func sq(items ...dicomCase) dicomValue { return dicomValue{"SQ", items} }
 
-// baseCase is a file of so many frames of 3x2 voxels of uint8.
+// baseCase is a file of frames of 3x2 voxels of uint8.
 func baseCase(pixels ...byte) dicomCase {
 	c := dicomCase{
 		dicomClass: {"UI", "1.2.840.10008.5.1.4.1.1.2"}, dicomSeries: {"UI", "1.2.3"}, dicomSamples: us(1), dicomPhotometric: {"CS", "MONOCHROME2"},
@@ -418,7 +418,7 @@ func TestDicomSlopes(t *testing.T) {
 	}
 }
 
-// What is wrong with a slice that is read while it is counted is the fault of the input.
+// A fault in a slice that is read during counting is reported as a fault of the input.
 func TestStackReadError(t *testing.T) {
 	dir := t.TempDir()
 	for k := range 3 {

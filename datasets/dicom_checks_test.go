@@ -26,8 +26,7 @@ func dicomElement(tag uint32, kind, value string) string {
 
 func short(v uint16) string { return string(binary.LittleEndian.AppendUint16(nil, v)) }
 
-// writeDicom makes a file of 3x2 voxels of uint8, with elements in place of those that it
-// would have, or beside them.
+// writeDicom makes a file of 3x2 voxels of uint8, with replaced or additional elements.
 func writeDicom(edit map[uint32]string) []byte {
 	elements := map[uint32]string{
 		dicomSyntax:    dicomElement(dicomSyntax, "UI", dicomExplicitUID+"\x00"),
@@ -63,7 +62,7 @@ func dicomItemOf(tag uint32, value string) string {
 	return string(binary.LittleEndian.AppendUint32(b, uint32(len(value)))) + value
 }
 
-// rleFrame is a frame of segments that begin where it says, or at other places.
+// rleFrame returns a frame of segments, at the offsets in its header or at other ones.
 func rleFrame(segments []string, at ...uint32) string {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(segments)))
 	begin := uint32(rleHeader)
@@ -77,14 +76,14 @@ func rleFrame(segments []string, at ...uint32) string {
 	return string(append(b, make([]byte, rleHeader-len(b))...)) + strings.Join(segments, "")
 }
 
-// A damagedFile is bytes that hold no image, and what is said of them.
+// A damagedFile holds invalid bytes and the expected error.
 type damagedFile struct {
 	name string
 	data []byte
 	want string
 }
 
-// damagedDicom are DICOM files of which one element is another one.
+// damagedDicom returns DICOM files with one wrong element each.
 func damagedDicom() (list []damagedFile) {
 	nested := "\xfe\xff\x00\xe0\xff\xff\xff\xff\x40\x00\x07\x01SQ\x00\x00\xff\xff\xff\xff"
 	for _, c := range []struct {
@@ -138,7 +137,7 @@ func rleItem(segments []string, at ...uint32) string {
 	return dicomItemOf(dicomItem, rleFrame(segments, at...))
 }
 
-// goodRLE is a frame that is as it is to be.
+// goodRLE returns a valid frame.
 func goodRLE() string { return rleItem([]string{"\x02\x01\x02\x03\xff\x07\x00\x09"}) }
 
 // damagedRLE are such files whose fragments are damaged.
@@ -163,7 +162,7 @@ func damagedRLE() []damagedFile {
 	return list
 }
 
-// refusesDicom holds that what is damaged is refused with the reason, and that what is not is read.
+// refusesDicom checks that damaged files are refused with the reason, and valid ones are read.
 func refusesDicom(t *testing.T) {
 	// Elements within one of no type do not say theirs, whatever the file does.
 	const open, end = "\x00\x00\xff\xff\xff\xff\xfe\xff\x00\xe0\xff\xff\xff\xff", "\xfe\xff\x0d\xe0\x00\x00\x00\x00\xfe\xff\xdd\xe0\x00\x00\x00\x00"

@@ -97,7 +97,7 @@ func TestDataFilesOfOneLength(t *testing.T) {
 	}
 }
 
-// A compressed header names data beside it, which are not in the header.
+// A compressed header names a separate file of data.
 func TestWrappedHeader(t *testing.T) {
 	dir := t.TempDir()
 	header := "ObjectType = Image\nNDims = 2\nDimSize = 6 2\nElementType = MET_UCHAR\nElementDataFile = v.raw\n"
@@ -149,7 +149,7 @@ func TestGzipPadding(t *testing.T) {
 	}
 }
 
-// A FITS file says where its image ends. Padding may be missing, and other bytes may follow.
+// A FITS file declares the end of its image. Padding may be missing, and other bytes may follow.
 func TestFitsPadding(t *testing.T) {
 	whole := writeFits(goodFits, "\x01\x02\x03\x04\x05\x06")
 	for _, n := range []int{fitsBlock + 6, fitsBlock + 7, len(whole) - 1, len(whole)} {
@@ -211,7 +211,7 @@ func TestNpyLatitude(t *testing.T) {
 	checkFileImage(t, s, "10x2", grid.Uint8, want)
 }
 
-// Every bit of a stored array is that which was written, in whatever order slabs are read.
+// Every bit of a stored array is verified, in any order of slabs.
 func TestNpzChecksum(t *testing.T) {
 	whole := readFixture(t, "i2_stored.npz")
 	at := bytes.Index(whole, []byte(npyMagic))
@@ -256,7 +256,7 @@ func TestCRCShift(t *testing.T) {
 	}
 }
 
-// The axes of an MRC file are brought into the order x, y, z. Zeros say nothing.
+// The axes of an MRC file are reordered to x, y, z. Zeros mean the default.
 func TestMrcAxes(t *testing.T) {
 	good := readFixture(t, "i16_3d.rec") // 4x3x2
 	put := func(at int, n ...uint32) []byte {

@@ -28,7 +28,7 @@ func editsShowTheSame(t *testing.T) {
 	checkEdits(t, unpacked(t, names...), false)
 }
 
-// namesSayTheSame holds that of input strings.
+// namesSayTheSame checks the hashes of input strings.
 func namesSayTheSame(t *testing.T) {
 	text, err := fixtures.ReadFile(editsFile)
 	if err != nil {
@@ -44,7 +44,7 @@ func namesSayTheSame(t *testing.T) {
 	}
 }
 
-// nameShown is the hash of what is known of an input string, and that itself.
+// nameShown returns the hash of the properties of an input string, and the properties.
 func nameShown(what string) (hash, seen string) {
 	if name, err := Canonical(what); err != nil {
 		seen = err.Error()
@@ -80,7 +80,7 @@ func checkEdits(t *testing.T, dir string, zarr bool) {
 	}
 }
 
-// edited is the hash of what an edited file is read as, and that itself.
+// edited returns the hash of the result of reading an edited file, and the result.
 func edited(t *testing.T, dir, what string) (hash, seen string) {
 	var name, old, by string
 	several := false
@@ -144,7 +144,7 @@ func edited(t *testing.T, dir, what string) (hash, seen string) {
 	return hashOf(b.String()), b.String()
 }
 
-// ours is what is said of data without what others say, which is theirs to change.
+// ours returns an error without messages of other libraries, which may change.
 func ours(err error) string {
 	text := err.Error()
 	for _, other := range []string{"zlib", "gzip", "flate", "zip:", "png", "bzip2", "lzw", "EOF", "magic number", "json", "invalid", "strconv", "cannot unmarshal"} {
@@ -153,7 +153,7 @@ func ours(err error) string {
 	return text
 }
 
-// shown says what a source shows, or why there is none.
+// shown describes a source, or the reason why there is none.
 func shown(s grid.Source, err error) string {
 	if err != nil {
 		return ours(err)

@@ -15,46 +15,43 @@ import (
 	"eccbench/internal/grid"
 )
 
-// FileOptions says what a file cannot say of itself, and how to read it.
+// FileOptions hold the properties that a file does not contain, and how to read it.
 type FileOptions struct {
-	// Shape and Type are required for a raw file and must be zero for every
-	// other one.
+	// Shape and Type are required for a raw file and must be zero for other files.
 	Shape grid.Shape
 	Type  grid.Type
-	// OneSlice says that a Shape of 2 axes is that of a volume of one slice.
+	// OneSlice marks a Shape of 2 axes as a volume of one slice.
 	OneSlice bool
-	// Other is the type of a raw file in place of Type where it is another, such as float64 or int8.
+	// Other is a type of a raw file that grid.Type does not have, such as float64 or int8.
 	Other string
-	// Levels is 0 for the identity ladder of 8 and 16-bit types and the table
-	// of distinct values of float32. For float32 alone, Levels > 0 is the
-	// number of levels of an affine ladder from the least value to the greatest.
+	// Levels is 0 for the identity ladder of 8 and 16-bit types, and for the table of distinct
+	// values of float32. For float32, Levels > 0 is the number of levels of an affine ladder from
+	// the least value to the greatest.
 	Levels int64
-	// Every asks for the identity ladder of float32 too, for which the voxels need not be
-	// looked at first. Levels is 0 then.
+	// Every selects the identity ladder of float32 too, which does not need a pass over the voxels.
+	// Levels is 0 then.
 	Every bool
-	// Gaps takes NaN for voxels that are no part of the image, where Every is asked for.
+	// Gaps excludes NaN voxels from the image, together with Every.
 	Gaps bool
-	// Stream asks for a source that reads slabs from the file instead of
-	// holding the image in memory. With Once a compressed file can be one, whose slabs are
-	// to be asked for once: in order, or together.
+	// Stream requests a source that reads slabs from the file, instead of an image in memory. With
+	// Once, it may be a compressed file whose slabs are read once: in order, or together.
 	Stream, Once bool
-	// Volume is the image that is meant of a file that holds several, from 0 on; nil for
-	// the only one.
+	// Volume is the number of one image in a file with several, from 0; nil for the only one.
 	Volume *int64
-	// Array is the name of one array in a file that holds several, "" for the only one, or for
-	// the finest level of an image that has several.
+	// Array is the name of one array in a file with several. "" selects the only array, or the
+	// finest level of an image.
 	Array string
-	// Channel is the name or the number of one of an image's channels, "" for the only one.
+	// Channel is the name or the number of a channel, or "" for the only one.
 	Channel string
-	// Strict makes an error of a chunk of a Zarr array that is missing, in place of the fill value.
+	// Strict makes a missing chunk of a Zarr array an error instead of reading the fill value.
 	Strict bool
-	// Memory is how many bytes an image that is held whole may take; 0 for no limit.
+	// Memory is the greatest size in bytes of an image in memory; 0 for no limit.
 	Memory int64
-	// Surveys remember what was found of files that were looked at whole; nil for none.
+	// Surveys cache the results of complete passes over files; nil for none.
 	Surveys *Surveys
 }
 
-// normalise is what float32 values go through.
+// normalise returns the check and conversion of float32 values.
 func (o FileOptions) normalise() func(values []float32, base int64, shape grid.Shape) error {
 	if o.Gaps {
 		return grid.NormaliseGaps
@@ -62,15 +59,14 @@ func (o FileOptions) normalise() func(values []float32, base int64, shape grid.S
 	return grid.Normalise
 }
 
-// OpenFile reads the image at path. The format follows from the extension, or
-// from the first bytes where the extension is unknown; with a Shape, a file of
-// unknown extension is raw.
+// OpenFile reads the image at path. The extension determines the format; for an unknown extension
+// the first bytes do. With a Shape, a file with an unknown extension is raw.
 //
-// The source is a *grid.Field, or with o.Stream an io.Closer that holds the
-// file open until it is closed. A streamed float32 image is read once whole
-// before OpenFile returns, to refuse NaN and ±Inf and to find its levels.
+// The source is a *grid.Field. With o.Stream it is an io.Closer that keeps the file open until
+// Close. OpenFile reads a streamed float32 image once, to reject NaN and ±Inf and to find its
+// levels.
 //
-// Every error is one line, "path: what is wrong; what to do", and so is what ReadSlab says of the file later.
+// Every error is one line, "path: what is wrong; what to do", and so are later errors of ReadSlab.
 func OpenFile(path string, o FileOptions) (grid.Source, error) {
 	s, err := openPath(path, o)
 	if err != nil {
@@ -100,7 +96,7 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 	return s, err
 }
 
-// describe opens the image at path, and reads its header.
+// describe opens the image at path and reads its header.
 func (s *fileSet) describe(path string, o FileOptions) (*fileBody, error) {
 	if IsZarr(path) || isZarrName(path) {
 		return s.describeZarr(path, o)
@@ -112,16 +108,15 @@ func (s *fileSet) describe(path string, o FileOptions) (*fileBody, error) {
 	return describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: s})
 }
 
-// filesOf are the files that the image at path is read from: those that its header names
-// come after it.
+// filesOf returns the files of the image at path. The files that its header names follow it.
 func filesOf(path string, o FileOptions) []string {
-	if IsURL(path) && !IsZarr(path) && !isZarrName(path) { // which has no others beside it
+	if IsURL(path) && !IsZarr(path) && !isZarrName(path) { // which has no other files
 		return []string{path}
 	}
 	files := &fileSet{}
-	defer files.Close() // only looked at
-	o.Stream = true     // what would be decoded whole is not
-	// An image that cannot be read is read from no more than was opened of it.
+	defer files.Close() // closing a file that was only read cannot lose anything
+	o.Stream = true     // nothing is decoded
+	// An image that cannot be read has only the files that were opened.
 	files.describe(path, o)
 	if names := files.names(); len(names) > 0 {
 		return names
@@ -129,7 +124,7 @@ func filesOf(path string, o FileOptions) []string {
 	return []string{path}
 }
 
-// pathCause is an error of package os without the path that it repeats.
+// pathCause returns the cause of an error of package os, without the path.
 func pathCause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -138,21 +133,20 @@ func pathCause(err error) error {
 	return err
 }
 
-// A fileInput is what a format's reader is given: the bytes of an image file,
-// how many they are, and what the caller said of them.
+// A fileInput is the input of a format's reader: the bytes of an image file, their number, and the
+// caller's options.
 type fileInput struct {
 	io.ReaderAt
 	size int64
 	FileOptions
-	files *fileSet // that are open; nil for bytes that are no file's
-	// identity tells what the bytes are from others where files does not.
+	files *fileSet // the open files; nil for bytes without a file
+	// identity identifies the bytes if files does not.
 	identity string
-	held     []byte // the bytes, where they are in memory and nobody else's
-	unsized  bool   // the bytes are the first ones, and nobody knows of how many
+	held     []byte // the bytes, if they are in memory and not shared
+	unsized  bool   // the bytes are the beginning of a file of unknown size
 }
 
-// ladder is the ladder of float32 voxels, found or remembered, and whether it was
-// remembered.
+// ladder returns the ladder of float32 voxels, and reports whether it was cached.
 func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
 	if in.Every {
 		return grid.Identity(grid.Float32), true, nil
@@ -186,15 +180,14 @@ func (in fileInput) head(n int64) ([]byte, error) {
 type fileFormat struct {
 	name       string
 	extensions []string // lower case, with the dot
-	// matches tells the format by the first bytes of a file; nil when they
-	// say nothing.
+	// matches recognizes the format by the first bytes of a file; nil if they are not
+	// characteristic.
 	matches func(head []byte) bool
-	// open reads the header and says how the file holds its voxels.
+	// open reads the header and describes the storage of the voxels.
 	open func(fileInput) (*fileBody, error)
 }
 
-// fileFormats lists the formats that OpenFile reads, in the order that their
-// first bytes are tried in.
+// fileFormats lists the formats of OpenFile, in the order in which their first bytes are tried.
 func fileFormats() []fileFormat {
 	return []fileFormat{
 		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
@@ -224,7 +217,7 @@ func startsWith(magics ...string) func([]byte) bool {
 	}
 }
 
-// openImage opens an image whose file is called name.
+// openImage opens an image from a file with a name.
 func openImage(name string, in fileInput) (grid.Source, error) {
 	body, err := describe(name, in)
 	if err != nil {
@@ -233,7 +226,7 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 	return body.source()
 }
 
-// describe reads the header of an image whose file is called name.
+// describe reads the header of an image from a file with a name.
 func describe(name string, in fileInput) (*fileBody, error) {
 	if in.size == 0 {
 		return nil, errors.New("the file is empty; it holds no image")
@@ -279,13 +272,13 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	return body, nil
 }
 
-// levelsError is that of a number of levels that there cannot be.
+// levelsError returns the error of an impossible number of levels.
 func levelsError(n int64) error {
 	return fmt.Errorf("%d levels asked for; want 0 to %d", n, int64(grid.MaxLevels))
 }
 
-// IsImage reports whether a file's name says that it is an image which tells its own shape
-// and type. The voxels of a pair are none: their header is.
+// IsImage reports whether a file's name denotes an image with a header for its shape and type. For
+// a pair of files this is the header, not the file of the voxels.
 func IsImage(path string) bool {
 	path = strings.ToLower(path)
 	if _, inner, ok := wrapping(path, nil); ok && !strings.HasPrefix(filepath.Ext(inner), ".img") {
@@ -302,16 +295,16 @@ func IsImage(path string) bool {
 // A wrappedFile is a file that is compressed as a whole.
 type wrappedFile struct {
 	by    packing
-	inner string // its name without that
+	inner string // its name without the compression
 }
 
 func (w wrappedFile) Error() string { return "compressed by " + w.by.name }
 
-// fileVersion ends the names of files from an OpenVMS system, such as those of Scanco scanners.
+// fileVersion matches the end of file names from an OpenVMS system, such as Scanco scanners.
 var fileVersion = regexp.MustCompile(`;[0-9]+$`)
 
-// formatOf picks a file's format by its name, else by its first bytes. A file that is
-// compressed as a whole is an error that says so.
+// formatOf determines a file's format by its name, else by its first bytes. It returns an error for
+// a file that is compressed as a whole.
 func formatOf(name string, in fileInput) (fileFormat, error) {
 	formats := fileFormats()
 	name = fileVersion.ReplaceAllString(strings.ToLower(filepath.Base(name)), "")
@@ -333,7 +326,7 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 	}
 	stored := in.stored()
 	exact := stored != 0 && in.Shape.Check() == nil && in.Shape.Voxels()*stored.size() == in.size
-	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // whose first bytes are anything
+	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // the first bytes can be anything
 		return fileFormat{}, wrappedFile{p, inner}
 	}
 	if in.Shape != (grid.Shape{}) {
@@ -350,8 +343,8 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes tell the format; want one of %s", strings.Join(known, " "))
 }
 
-// fileShape makes a shape of axes given slowest first. Axes of length 1 beyond
-// the third are dropped, from the slow end first.
+// fileShape makes a shape of axes given slowest first. It drops slow axes of length 1 beyond the
+// third.
 func fileShape(axes []int64) (grid.Shape, error) {
 	for len(axes) > 3 && axes[0] == 1 {
 		axes = axes[1:]
@@ -376,7 +369,7 @@ func fileShape(axes []int64) (grid.Shape, error) {
 	return s, nil
 }
 
-// stream makes a source of a body whose slabs can be read by themselves, or in order.
+// stream makes a source that reads slabs of a body separately or in order.
 func (b *fileBody) stream() (grid.Source, error) {
 	var why string
 	switch {
@@ -428,21 +421,21 @@ func (b *fileBody) stream() (grid.Source, error) {
 	return s, nil
 }
 
-// notStreamed is why slabs cannot be read from a file.
+// notStreamed is the error of a file whose slabs cannot be read separately.
 type notStreamed struct{ why string }
 
 func (n notStreamed) Error() string {
 	return fmt.Sprintf("cannot be streamed because %s; read it whole, or save it as raw little-endian", n.why)
 }
 
-// A fileStream is a source that reads its slabs from a file. It must be closed. Compressed
-// voxels can be read once: who asks for a slab waits until all before it are read.
+// A fileStream is a source that reads its slabs from a file. It must be closed. Compressed voxels
+// can be read only once: a read of a slab waits for the reads of all earlier voxels.
 type fileStream struct {
 	body   *fileBody
 	ladder grid.Ladder
-	files  *fileSet // that the voxels' file is of; nil for none
-	path   string   // as it was named; "" before it is handed out, when whoever opens it says so
-	// normalise is grid.Normalise or NormaliseGaps.
+	files  *fileSet // the files of the voxels; nil for none
+	path   string   // the name for messages; "" until OpenFile returns
+	// normalise is grid.Normalise or grid.NormaliseGaps.
 	normalise func(values []float32, base int64, shape grid.Shape) error
 
 	mu       sync.Mutex
@@ -451,16 +444,16 @@ type fileStream struct {
 	failed   error
 }
 
-// Shape is the image's extent.
+// Shape returns the image's shape.
 func (s *fileStream) Shape() grid.Shape { return s.body.shape }
 
-// Type is the image's element type.
+// Type returns the image's element type.
 func (s *fileStream) Type() grid.Type { return s.body.native() }
 
-// Ladder is the list of levels that answers about the image are reported on.
+// Ladder returns the levels of answers about the image.
 func (s *fileStream) Ladder() grid.Ladder { return s.ladder }
 
-// A ReadError is what is wrong with the voxels of a file, whose header was right when it was opened.
+// A ReadError is an error in the voxels of a file with a valid header.
 type ReadError struct {
 	Path string
 	Err  error
@@ -469,13 +462,13 @@ type ReadError struct {
 func (e *ReadError) Error() string { return e.Path + ": " + e.Err.Error() }
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// ReadSlab reads slices lo ≤ i < hi from the file to dst. What is wrong with the file is a *ReadError.
+// ReadSlab reads slices lo ≤ i < hi from the file to dst. An error in the file is a *ReadError.
 func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
 	err := s.readSlab(dst, lo)
-	if !errors.Is(err, io.EOF) { // which has said so
+	if !errors.Is(err, io.EOF) { // already reported
 		err = s.files.blame(err)
 	}
 	if err != nil && s.path != "" {
@@ -484,7 +477,7 @@ func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// readSlab fills dst with slices from lo on.
+// readSlab fills dst with slices from lo.
 func (s *fileStream) readSlab(dst []byte, lo int64) error {
 	first := lo * s.Shape().SliceVoxels()
 	if err := s.read(dst, first); err != nil {
@@ -496,7 +489,7 @@ func (s *fileStream) readSlab(dst []byte, lo int64) error {
 	return nil
 }
 
-// read fills dst with voxels from the given one on.
+// read fills dst with voxels from the given one.
 func (s *fileStream) read(dst []byte, first int64) error {
 	b := s.body
 	if b.plain() {
@@ -515,7 +508,7 @@ func (s *fileStream) read(dst []byte, first int64) error {
 	return err
 }
 
-// readStored fills dst with the voxels' bytes in the file from the given one on.
+// readStored fills dst with the stored bytes of voxels from the given byte.
 func (s *fileStream) readStored(dst []byte, from int64) error {
 	if s.body.inflate != nil {
 		return s.inflate(dst, from)
@@ -523,7 +516,7 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	b := s.body
 	from += b.offset + b.volumes.first*b.stored.size()
 	err := readAt(b.in.ReaderAt, dst, from)
-	if err == io.EOF { // of the file itself, not of what is packed in it
+	if err == io.EOF { // of the file itself, not of compressed data in it
 		return fmt.Errorf("became shorter while it was read, and ends before byte %d; leave it as it is meanwhile: %w", from+int64(len(dst)), err)
 	}
 	if err != nil {
@@ -532,7 +525,7 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	return b.sum.add(b, dst, from-b.offset-b.volumes.first*b.stored.size())
 }
 
-// inflate is readStored of compressed voxels, when all before them were read.
+// inflate is readStored for compressed voxels. It waits for the reads of all earlier voxels.
 func (s *fileStream) inflate(dst []byte, from int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -557,7 +550,7 @@ func (s *fileStream) inflate(dst []byte, from int64) error {
 	return s.failed
 }
 
-// Step is how many slices are read together, whoever asks for one of them.
+// Step returns the number of slices that are read together.
 func (s *fileStream) Step() int64 {
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
 		return chunks.step()
@@ -565,7 +558,7 @@ func (s *fileStream) Step() int64 {
 	return 1
 }
 
-// InBulk says so of what is not on this machine, and of chunks, which may not be.
+// InBulk is true for remote files and for chunks, which may be remote.
 func (s *fileStream) InBulk() bool {
 	switch s.body.in.ReaderAt.(type) {
 	case *remoteFile, *zarrArray:
@@ -574,7 +567,7 @@ func (s *fileStream) InBulk() bool {
 	return false
 }
 
-// Held is how many bytes are kept of what is read together.
+// Held returns the bytes of memory for slices that are read together.
 func (s *fileStream) Held() int64 {
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
 		return chunks.held()
@@ -582,7 +575,7 @@ func (s *fileStream) Held() int64 {
 	return 0
 }
 
-// Cool puts the file out of the host's page cache, and reports whether it is.
+// Cool evicts the file from the host's page cache, and reports whether it is evicted.
 func (s *fileStream) Cool() (cold bool, err error) {
 	if _, chunks := s.body.in.ReaderAt.(*zarrArray); chunks || s.files == nil {
 		return false, nil
@@ -590,12 +583,12 @@ func (s *fileStream) Cool() (cold bool, err error) {
 	return s.files.Cool()
 }
 
-// Missing is what there is not of the file, and what its voxels were set to; "" for nothing.
+// Missing describes the missing parts of the file and the values of their voxels; "" for none.
 func (s *fileStream) Missing() string {
 	return s.body.missing(s.files)
 }
 
-// missing is what there is not of the image's files, "" for nothing.
+// missing describes the missing parts of the image's files, "" for none.
 func (b *fileBody) missing(files *fileSet) string {
 	var lacks []string
 	if chunks, ok := b.in.ReaderAt.(*zarrArray); ok {
@@ -607,7 +600,7 @@ func (b *fileBody) missing(files *fileSet) string {
 	return strings.Join(slices.DeleteFunc(lacks, func(s string) bool { return s == "" }), "; ")
 }
 
-// Unchanged is an error if a file, or a chunk that was read, is not what it was.
+// Unchanged returns an error if a file, or a chunk that was read, has changed.
 func (s *fileStream) Unchanged() error {
 	err := s.files.blame(nil)
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok && err == nil {
@@ -619,10 +612,10 @@ func (s *fileStream) Unchanged() error {
 	return nil
 }
 
-// Dim is the number of the image's axes.
+// Dim returns the number of the image's axes.
 func (s *fileStream) Dim() int { return max(s.body.axes, s.body.shape.Dim()) }
 
-// noted is a field of all voxels, which keeps its axes and what there is not of the file.
+// noted returns a field of all voxels that keeps its number of axes and its missing parts.
 func (b *fileBody) noted(f *grid.Field, files *fileSet) (grid.Source, error) {
 	if b.axes == 3 {
 		f = f.Volume()
@@ -639,7 +632,7 @@ func (b *fileBody) noted(f *grid.Field, files *fileSet) (grid.Source, error) {
 // Close closes the file.
 func (s *fileStream) Close() error {
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
-		chunks.Close() // which fails never
+		chunks.Close() // never fails
 	}
 	if s.files == nil {
 		return nil

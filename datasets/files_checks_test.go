@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A fileFixture is a file that other software wrote, and what it holds.
+// A fileFixture is a file by other software, with its contents.
 type fileFixture struct {
 	name  string
 	shape string
@@ -194,7 +194,7 @@ func checkFileError(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// slabsDiffer reads a source slice by slice, and says where it is not what is wanted.
+// slabsDiffer reads a source slice by slice and returns the first difference.
 func slabsDiffer(s grid.Source, want []byte) string {
 	size := grid.SliceBytes(s)
 	buf := grid.NewBuffer(size)
@@ -295,7 +295,7 @@ func zarrFixtures() []zarrFixture {
 	return list
 }
 
-// A pairFixture is an image whose voxels are in files beside its header.
+// A pairFixture is an image with a header and separate files of voxels.
 type pairFixture struct {
 	fileFixture
 	data []string
@@ -332,7 +332,7 @@ type volumeFixture struct {
 }
 
 func volumeFixtures() []volumeFixture {
-	// The voxels of volume v come after those of the one before, or lie beside them.
+	// The voxels of volume v follow the previous volume, or alternate with it.
 	after := func(n int64, a, b float64) func(v, i int64) float64 {
 		return func(v, i int64) float64 { return a + b*float64(v*n+i) }
 	}
@@ -355,7 +355,7 @@ func volumeFixtures() []volumeFixture {
 	}
 }
 
-// refusedFixtures are files that hold no image, and what is said of them.
+// refusedFixtures maps invalid files to their errors.
 var refusedFixtures = map[string]string{
 	"struct_1d.npy":      "structured",
 	"palette_2d.png":     "palette",
@@ -370,7 +370,7 @@ var refusedFixtures = map[string]string{
 	"whiteiszero_2d.tif": "white is zero",
 }
 
-// refusedZarr are Zarr arrays and groups that hold no image, or several, and what is said of them.
+// refusedZarr lists Zarr arrays and groups without an image or with several, and their errors.
 var refusedZarr = []struct{ name, options, want string }{
 	{"c8_v3", "", "data type \"complex64\""},
 	{"delta_filter_v2", "", "its filter \"delta\" is not read"},

@@ -71,8 +71,8 @@ func damagedFits() (list []damagedFile) {
 	return list
 }
 
-// refusesFits holds that what is damaged is refused with the reason, and that what comes before an image is
-// passed over, however many blocks that is.
+// refusesFits checks that damaged files are refused with the reason, and that any number of blocks
+// before an image is skipped.
 func refusesFits(t *testing.T) {
 	refusesDamaged(t, damagedFits())
 	image := append([]string{"XTENSION= 'IMAGE   '"}, goodFits[1:]...)

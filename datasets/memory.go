@@ -14,14 +14,14 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Voxels makes an image of voxels in memory, row-major in the host's byte order, of a type
-// as NumPy calls it. They are read where they are, and never written to: those of uint8,
-// int16, uint16 and float32 must not change while the image is used, all others become
-// float32, or ranks, as those of a file do. Float32 has the identity ladder, or for levels > 0
-// evenly spaced ones from its least value to its greatest; others have no number of levels.
-// NaN and infinities are refused, with a *grid.NotFiniteError, and levels with a LevelsError.
+// Voxels makes an image of voxels in memory, row-major in the host's byte order; typ is the name in
+// NumPy. It reads the voxels in place and never writes to them. Voxels of uint8, int16, uint16 and
+// float32 must not change while the image is used. All others are converted to float32 or ranks, as
+// in a file. Float32 has the identity ladder. With levels > 0, it has evenly spaced levels from its
+// least value to its greatest; other types do not accept levels. NaN and infinities are a
+// *grid.NotFiniteError; impossible levels are a LevelsError.
 //
-// It takes so many cores, and gives up with the context's error when that has ended.
+// It uses the given number of cores, and returns the context's error once the context has ended.
 func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
 	h, stored := hands{ctx, cores}, storedType(0)
 	for s, name := range storedNames {
@@ -68,34 +68,36 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	return grid.Trusted(shape, native, data, ladder)
 }
 
-// A Guess is an image of float32 in memory, on a ladder for the values of a sample. It watches who reads
-// it, and was right where it is Confirmed then.
+// A Guess is an image of float32 in memory, on a ladder that is estimated from a sample. It checks
+// all values as they are read; Confirmed reports the result.
 type Guess struct {
 	*grid.Field
 	lo, hi         float32 // of all values
-	onLevels       bool    // as all of them are
+	onLevels       bool    // all values are on levels
 	extremes       func(values []float32) (lo, hi float32, finite bool)
 	watched, wrong atomic.Bool
 }
 
-// errGuess ends the reading of a Guess that is wrong.
+// errGuess ends the reading of a wrong Guess.
 var errGuess = errors.New("the image has values beyond those of a sample")
 
 const (
-	// fewGuessed are so few values that to look for their range takes no longer than to sample them.
+	// fewGuessed is the number of values up to which finding the range is as fast as sampling.
 	fewGuessed = 1 << 20
-	// Of so many stretches of a sample, each of so many values, the least and the greatest value are
-	// those of the image unless it has others that are rarer, when they are seen so often.
+	// A sample has sampleStretches stretches of sampleValues values. Its least and greatest value
+	// must appear sampleOften times. Then they are the range of the image, unless it has rarer
+	// values.
 	sampleStretches, sampleValues, sampleOften = 128, 256, 4
-	// Levels are guessed of so many values of each stretch, and are at most as many as two bytes
-	// tell apart, or one for so many voxels, for each takes a weight of a fingerprint.
+	// The levels are guessed from sampleLevels values of each stretch. There are at most
+	// mostGuessed levels, and at most one for each levelVoxels voxels, because each needs a weight
+	// of a fingerprint.
 	sampleLevels, mostGuessed, levelVoxels = 8, 1<<16 - 2, 64
 )
 
-// Guessed is Voxels of float32 with the range of a sample, or on the evenly spaced levels that its
-// values stand on where a number of levels is not asked for, and without looking whether all are
-// finite. Those levels may be more than the image has, and are of no matter where all values
-// are on them. It is nil where the sample is nothing to rely on, or not worth it.
+// Guessed is Voxels for float32 with the range of a sample, or, without a number of levels, on the
+// evenly spaced levels of its values. It does not check that all values are finite. There may be
+// more levels than the image uses, which makes no difference if all values are on levels. It
+// returns nil if the sample is unreliable, or too small to be worthwhile.
 func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	n, size := int64(len(data)), grid.Float32.Size()
 	few := int64(fewGuessed)
@@ -117,7 +119,7 @@ func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	switch {
 	case levels > 0:
 		if ladder, err = RangeLadder(g.lo, g.hi, levels); err != nil || ladder.Value(ladder.Len()-1) != g.hi {
-			return nil // a value on the last level would be beyond the range
+			return nil // a value on the last level would be outside the range
 		}
 	default:
 		if ladder, g.onLevels = g.ladder(values, often); !g.onLevels {
@@ -136,8 +138,8 @@ func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	return g
 }
 
-// ladder are evenly spaced levels that some values of a sample stand on, from its least value to its
-// greatest, and half as many beyond either where they are not seen often.
+// ladder returns evenly spaced levels for the values of a sample, from its least value to its
+// greatest. If these are not frequent, it adds half the number of levels at either end.
 func (g *Guess) ladder(values []float32, often bool) (l grid.Ladder, ok bool) {
 	some := make([]float32, 0, sampleStretches*sampleLevels)
 	for i := range uint64(sampleStretches) {
@@ -169,15 +171,15 @@ func (g *Guess) ladder(values []float32, often bool) (l grid.Ladder, ok bool) {
 	return l, true
 }
 
-// stretch is one of a sample's, wherever the image's rows begin.
+// stretch returns a stretch of a sample, independent of the image's rows.
 func stretch(values []float32, i uint64) []float32 {
-	const golden = 0x9e3779b97f4a7c15 // whose multiples are spread over all places
+	const golden = 0x9e3779b97f4a7c15 // its multiples are spread evenly
 	at, _ := bits.Mul64(i*golden, uint64(len(values)-sampleValues+1))
 	return values[at:][:sampleValues]
 }
 
-// sample sets the range to that of a sample, and reports whether its ends are seen often, and whether
-// all of it is finite.
+// sample sets the range to the range of a sample. It reports whether both ends are frequent, and
+// whether all values are finite.
 func (g *Guess) sample(values []float32) (often, finite bool) {
 	g.lo, g.hi = math.MaxFloat32, -math.MaxFloat32
 	for i := range uint64(sampleStretches) {
@@ -197,10 +199,10 @@ func (g *Guess) sample(values []float32) (often, finite bool) {
 	return least >= sampleOften && most >= sampleOften, true
 }
 
-// Watch is called by who shows values that stand on no level.
+// Watch marks that values are checked during the reading.
 func (g *Guess) Watch() { g.watched.Store(true) }
 
-// Look looks whether values are in the range, or on the levels.
+// Look checks that values are in the range, or on the levels.
 func (g *Guess) Look(data []byte) {
 	values := grid.Values[float32](data)
 	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !onLevels(g.Ladder(), values) {
@@ -208,7 +210,7 @@ func (g *Guess) Look(data []byte) {
 	}
 }
 
-// onLevels reports whether values are those of levels.
+// onLevels reports whether all values are on levels.
 func onLevels(l grid.Ladder, values []float32) bool {
 	return !slices.ContainsFunc(values, func(v float32) bool {
 		k := l.Level(v)
@@ -216,7 +218,7 @@ func onLevels(l grid.Ladder, values []float32) bool {
 	})
 }
 
-// Err is not nil once a value was seen beyond the range.
+// Err returns an error after a value outside the range.
 func (g *Guess) Err() error {
 	if g.wrong.Load() {
 		return errGuess
@@ -224,17 +226,16 @@ func (g *Guess) Err() error {
 	return nil
 }
 
-// Confirmed reports whether no value of the image is beyond the range or the levels, after a reading of
-// all.
+// Confirmed reports, after all values were read, whether none was outside the range or the levels.
 func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
 
-// A LevelsError is that an image is not of float32, or its values are too near each other, or too far, for as many
-// evenly spaced levels of float32 as were asked for.
+// A LevelsError means that an image is not float32, or that its range is too small or too large for
+// the requested number of evenly spaced levels.
 type LevelsError struct{ error }
 
-// spread is the least and the greatest of finite values.
+// spread returns the least and the greatest of finite values.
 func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err error) {
-	const few = 1 << 19 // are seen before another core starts
+	const few = 1 << 19 // processed before another core starts
 	if len(values) < few {
 		h.cores = 1
 	}

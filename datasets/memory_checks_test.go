@@ -23,7 +23,7 @@ func voxelsOnEvenLevels(t *testing.T) {
 	}
 }
 
-// What is no image is refused with the reason.
+// Invalid images are refused with the reason.
 func voxelsRefused(t *testing.T) {
 	for want, ask := range map[string]func() (*grid.Field, error){
 		`element type "int8": want`: func() (*grid.Field, error) {

@@ -13,10 +13,9 @@ const mrcHeaderSize = 1024
 
 func matchesMrc(head []byte) bool { return len(head) >= 216 && string(head[208:211]) == "MAP" }
 
-// openMrc reads the header of an MRC2014 or CCP4 map (ccpem.ac.uk/mrc_format/mrc2014.php). Voxels whose
-// axes are in another order than x, y, z, of which the first is the fastest, are brought into that order.
-// Bytes have a sign, save where IMOD says that they have none. A stack of images, which have 2 axes, or of
-// volumes has several.
+// openMrc reads the header of an MRC2014 or CCP4 map (ccpem.ac.uk/mrc_format/mrc2014.php). It
+// reorders voxels whose axes are not x, y, z, fastest first. Bytes are signed unless IMOD marks
+// them as unsigned. A stack of images, which have 2 axes, or of volumes holds several images.
 func openMrc(in fileInput) (*fileBody, error) {
 	h, err := in.head(mrcHeaderSize)
 	if err != nil {
@@ -36,7 +35,7 @@ func openMrc(in fileInput) (*fileBody, error) {
 	b := &fileBody{big: order == binary.BigEndian}
 	switch mode := word(12); mode {
 	case 0:
-		const imod = 1146047817 // "IMOD", the stamp; then flags, of which the first is of a sign
+		const imod = 1146047817 // "IMOD", the stamp; flags follow, the first for the sign
 		if b.stored = storedInt8; word(152) == imod && word(156)&1 == 0 {
 			b.stored = storedUint8
 		}
@@ -47,7 +46,7 @@ func openMrc(in fileInput) (*fileBody, error) {
 	}
 	place := []int64{word(64), word(68), word(72)}
 	switch sorted := slices.Sorted(slices.Values(place)); {
-	case slices.Equal(place, []int64{0, 0, 0}): // not said
+	case slices.Equal(place, []int64{0, 0, 0}): // not specified
 		place = mrcAxes
 	case !slices.Equal(sorted, mrcAxes):
 		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once", place[0], place[1], place[2])
@@ -78,11 +77,11 @@ func openMrc(in fileInput) (*fileBody, error) {
 	return b, b.permute(place)
 }
 
-// mrcAxes are x, y and z as the header numbers them.
+// mrcAxes are the numbers of x, y and z in the header.
 var mrcAxes = []int64{1, 2, 3}
 
-// mrcOrder is the order of bytes that the machine stamp says. Without a stamp it is the one in which the
-// header agrees with the length of the file.
+// mrcOrder returns the byte order in the machine stamp. Without a stamp, it is the order in which
+// the header agrees with the length of the file.
 func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
 	switch h[212] {
 	case 0x44:
@@ -104,7 +103,7 @@ func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
 	return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again", h[212], h[213])
 }
 
-// permute reads the voxels, of which the axes are those at some places, into the order x, y, z.
+// permute reorders the voxels to x, y, z. place holds the order of the axes in the file.
 func (b *fileBody) permute(place []int64) error {
 	if b.volumes.count > 1 {
 		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", place[0], place[1], place[2])

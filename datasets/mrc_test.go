@@ -40,7 +40,7 @@ func TestMrcErrors(t *testing.T) {
 	checkRefusedCheaply(t, "short.mrc", good[:500], FileOptions{}, "fewer than an MRC header")
 }
 
-// Bytes have a sign, but for IMOD's that say that they have none.
+// Bytes are signed unless IMOD marks them as unsigned.
 func TestMrcBytes(t *testing.T) {
 	data := readFixture(t, "i8_3d.mrc")
 	for i := range data[1024:] {

@@ -11,32 +11,32 @@ import (
 	"sync"
 )
 
-// A Network reads objects from servers, by their URLs. What is not there is a fs.ErrNotExist.
+// A Network reads objects from servers by their URLs. A missing object is a fs.ErrNotExist.
 type Network interface {
-	// Stat is the size of an object, and what tells it from what it becomes.
+	// Stat returns the size of an object and a version that identifies its contents.
 	Stat(url string) (size int64, version string, err error)
-	// Get appends an object of at most so many bytes to buf[:0], and returns what it is. It fails
-	// with ErrChanged where that is not what it was; the zero FileInfo is any object.
+	// Get appends an object of at most most bytes to buf[:0] and returns its FileInfo. It fails
+	// with ErrChanged if the object differs from was; the zero FileInfo matches any object.
 	Get(url string, most int64, buf []byte, was FileInfo) ([]byte, FileInfo, error)
-	// Range fills dst with what is at a place of an object, from its end where that is negative,
-	// and is else as Get.
+	// Range fills dst from an offset of an object, or from its end if the offset is negative.
+	// Otherwise it is like Get.
 	Range(url string, dst []byte, at int64, was FileInfo) (FileInfo, error)
 }
 
-// ErrChanged is the error of a file or an object that is not what it was when it was opened.
+// ErrChanged is the error of a file or an object that has changed since it was opened.
 var ErrChanged = errors.New("it changed while it was read; leave it as it is meanwhile, and run the command again")
 
-// An ObjectError is why an object cannot be read, however often one tries.
+// An ObjectError is a permanent reason why an object cannot be read.
 type ObjectError struct{ Why string }
 
 func (e ObjectError) Error() string { return e.Why }
 
-// RemoteReaders is how many ranges or objects are read from a server at the same time.
+// RemoteReaders is the number of ranges or objects that are read from a server at the same time.
 const RemoteReaders = 32
 
 var network Network
 
-// SetNetwork says who reads what is at URLs. A program that does not call it reads no URLs.
+// SetNetwork sets the reader of URLs. A program without this call reads no URLs.
 func SetNetwork(n Network) { network = n }
 
 // IsURL reports whether a path is the URL of an object.
@@ -45,11 +45,11 @@ func IsURL(path string) bool {
 	return ok && (scheme == "s3" || scheme == "http" || scheme == "https")
 }
 
-// errNoNetwork is that of programs which read no URLs.
+// errNoNetwork is the error of programs that read no URLs.
 var errNoNetwork = ObjectError{"it is a URL, which this program does not read; take the command eccbench, or download it"}
 
-// A remoteFile is an object that is read by ranges. Short ones are of blocks, of which the last
-// is kept.
+// A remoteFile is an object that is read by ranges. Short ranges are read in blocks; the last block
+// is cached.
 type remoteFile struct {
 	url  string
 	info FileInfo
@@ -59,7 +59,7 @@ type remoteFile struct {
 	at    int64 // of the block
 }
 
-// remoteBlock is the size of a block, and remotePiece that of a range of a long read.
+// remoteBlock is the size of a block. remotePiece is the size of a range in a long read.
 const remoteBlock, remotePiece = 1 << 20, 4 << 20
 
 func openRemote(url string) (*remoteFile, error) {
@@ -78,7 +78,7 @@ func openRemote(url string) (*remoteFile, error) {
 
 func (r *remoteFile) Name() string { return r.url }
 
-// Close closes nothing: each range is a request of its own.
+// Close does nothing: each range is a separate request.
 func (r *remoteFile) Close() error { return nil }
 
 func (r *remoteFile) ReadAt(dst []byte, at int64) (int, error) {
@@ -116,7 +116,7 @@ func (r *remoteFile) fromBlocks(dst []byte, at int64) error {
 // objects is a store on a server.
 type objects struct {
 	url   string
-	files *fileSet // which the metadata are of
+	files *fileSet // the files of the metadata
 }
 
 func (o objects) at(key string) string { return strings.TrimRight(o.url, "/") + "/" + key }
@@ -140,15 +140,15 @@ func (o objects) part(key string, dst []byte, at int64, was FileInfo) (FileInfo,
 	return network.Range(o.at(key), dst, at, was)
 }
 
-// stat is nothing: a request for each chunk takes as long as reading it.
+// stat returns nothing: a request takes as long as reading a chunk.
 func (objects) stat(string) (info FileInfo, known bool) { return info, false }
 
-// list is nothing: servers of HTTP have no lists.
+// list returns nothing: HTTP servers have no lists.
 func (objects) list(string) []string { return nil }
 
 func (objects) atOnce() int64 { return RemoteReaders }
 
-// isRemoteZarr reports whether a URL is that of a Zarr array or group.
+// isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
 	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
 	if network == nil || raw || IsImage(url) || isMetadata(url) {
@@ -162,14 +162,14 @@ func isRemoteZarr(url string) bool {
 	return false
 }
 
-// A FileInfo is what is known of a file or an object without reading it.
+// A FileInfo describes a file or an object without reading it.
 type FileInfo struct {
 	Size    int64
-	Version string // what tells it from what it becomes
-	Folder  bool   // and no Zarr hierarchy
+	Version string // identifies the contents
+	Folder  bool   // but no Zarr hierarchy
 }
 
-// Stat is what is known of the file or the object at a path.
+// Stat returns the FileInfo of the file or the object at a path.
 func Stat(name string) (FileInfo, error) {
 	if !IsURL(name) {
 		info, err := os.Stat(name)

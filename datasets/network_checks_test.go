@@ -70,7 +70,7 @@ func (s *memoryServer) Range(url string, dst []byte, at int64, was FileInfo) (Fi
 	return was, nil
 }
 
-// through has a network until what it returns is called.
+// through sets the network until the returned function is called.
 func through(n Network) (back func()) {
 	before := network
 	SetNetwork(n)
@@ -245,7 +245,7 @@ func readsRemoteZarr(t *testing.T) {
 	}
 }
 
-// What is known of a path is its size, when it changed, and whether it is a folder of images.
+// The properties of a path are its size, its time of change, and whether it is a folder of images.
 func statsPaths(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.zarr", "b"} {

@@ -74,7 +74,7 @@ func slabsOfTiles(t *testing.T) {
 	}
 }
 
-// What is no slab of an image is refused.
+// Invalid slabs of an image are refused.
 func refusesSlabs(t *testing.T) {
 	for _, name := range []string{"noise/shape=8x8x8", "grf/shape=8x8x8", "ball/shape=8x8x8/roll=3"} {
 		s := openNamed(t, name)

@@ -21,12 +21,12 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A packing is a way in which files are compressed. Ratio is a little more than the most
-// that one byte can become: 45 MB of zeros are 45 bytes of bzip2.
+// A packing is a compression of files. Its ratio is a little more than the greatest compression
+// ratio: 45 MB of zeros are 45 bytes of bzip2.
 type packing struct {
 	name, extension, magic string
 	ratio                  int64
-	// open makes the reader of what so many bytes hold.
+	// open makes the reader of packed compressed bytes.
 	open func(r io.Reader, packed int64) (io.Reader, error)
 }
 
@@ -39,10 +39,10 @@ var (
 	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
 )
 
-// A packedStream reads one compressed stream, or several in a row, to the end of its source.
+// A packedStream reads one or several consecutive compressed streams to the end of its source.
 type packedStream struct {
 	member io.Reader
-	// next starts the stream that follows; it is io.EOF where none does.
+	// next starts the following stream; it returns io.EOF if there is none.
 	next func() error
 	err  error
 }
@@ -61,7 +61,8 @@ func (s *packedStream) Read(dst []byte) (int, error) {
 	return n, err
 }
 
-// openGzip makes a reader of gzip members. Zero bytes may follow each, which tapes and disks pad files with.
+// openGzip makes a reader of gzip members. Zero bytes may follow each member, as padding on tapes
+// and disks.
 func openGzip(r io.Reader, _ int64) (io.Reader, error) {
 	source := bufio.NewReader(r)
 	z, err := gzip.NewReader(source)
@@ -94,7 +95,7 @@ func openGzip(r io.Reader, _ int64) (io.Reader, error) {
 	}}, nil
 }
 
-// openZlib makes a reader of one zlib stream that nothing follows.
+// openZlib makes a reader of one zlib stream without further data.
 func openZlib(r io.Reader, _ int64) (io.Reader, error) {
 	source := bufio.NewReader(r)
 	z, err := zlib.NewReader(source)
@@ -109,9 +110,8 @@ func openZlib(r io.Reader, _ int64) (io.Reader, error) {
 	}}, nil
 }
 
-// openZstd makes a decoder whose memory rests on the file's size and not on its header's
-// word: no honest window is larger than what so many bytes can become, nor than what the
-// program zstd takes without being told.
+// openZstd makes a decoder whose memory depends on the file's size, not on its header. A valid
+// window is at most the decompressed size, and at most the default limit of the program zstd.
 func openZstd(r io.Reader, packed int64) (io.Reader, error) {
 	window := min(128<<20, max(1<<20, zstdRatio*packed))
 	d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderConcurrency(1))
@@ -121,10 +121,11 @@ func openZstd(r io.Reader, packed int64) (io.Reader, error) {
 	return d, nil
 }
 
-// wrappings are those of whole files.
+// wrappings are the compressions of whole files.
 var wrappings = []packing{gzipped, zstdded, bzipped}
 
-// wrapping is that of a file by its name, else by its first bytes, and the name without it.
+// wrapping returns the compression of a file by its name, else by its first bytes, and the name
+// without its extension.
 func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
 	for _, p := range wrappings {
 		if n := len(name) - len(p.extension); n > 0 && strings.EqualFold(name[n:], p.extension) {
@@ -139,15 +140,15 @@ func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
 	return packing{}, "", false
 }
 
-// signed are the formats whose files all begin with a signature.
+// signed are the formats whose files always begin with a signature.
 var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF"}
 
-// look rejects a compressed file whose first bytes contradict its name, before all of it is
-// decompressed.
+// look returns an error if the first bytes of a compressed file contradict its name. It runs before
+// the whole file is decompressed.
 func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
 	var err error
 	if in.held, err = r.Peek(passHead); err != nil {
-		return nil // it is short, or the error comes again
+		return nil // the file is short, or the error appears again
 	}
 	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
 	format, err := formatOf(w.inner, in)
@@ -157,7 +158,7 @@ func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
 	return err
 }
 
-// unwrap decompresses a whole file into memory, which grows as its bytes arrive.
+// unwrap decompresses a whole file into memory, which grows as bytes arrive.
 func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
 	p := w.by
 	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
@@ -183,11 +184,11 @@ func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
 	return in, nil
 }
 
-// passHead is what is held of the beginning of a file that is decompressed as it is read, for
-// its header.
+// passHead is the number of bytes kept from the beginning of a file for its header, while the file
+// is decompressed in order.
 const passHead = 64 << 10
 
-// passed are the formats of a header, then voxels, and nothing after them.
+// passed are the formats with a header followed by voxels and nothing else.
 var passed = []string{"raw", "npy", "NIfTI", "NRRD", "MetaImage"}
 
 // wrapped describes an image in a file that is compressed as a whole and read in order.
@@ -198,9 +199,9 @@ func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
 	return in.pass(open, in.size, w.by.ratio, "it is compressed by "+w.by.name, func(in fileInput) (*fileBody, error) { return describe(w.inner, in) })
 }
 
-// pass describes an image in what so many compressed bytes become, whose voxels follow its
-// header and are read once, in order. Of another it says why it cannot be; who reads it whole
-// says what is wrong with it.
+// pass describes an image in packed compressed bytes. The voxels follow its header and are read
+// once, in order. For other images the error is why. Other errors of the file appear when it is
+// read whole.
 func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string, describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
 	if !in.Once {
 		return nil, notStreamed{why}
@@ -232,14 +233,13 @@ func (e noRoom) Error() string {
 		quantity.Bytes(e.have), quantity.Bytes(e.free))
 }
 
-// readAll reads to the end of what so many bytes become, which may be at most so many others; 0
-// for no limit.
+// readAll reads to the end of packed compressed bytes. most limits the result; 0 means no limit.
 func readAll(r io.Reader, packed, most int64) ([]byte, error) {
 	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
 	for {
 		have := int64(len(data))
 		full := have == int64(cap(data))
-		if most > 0 && (have > most || full && 3*have > most) { // the old bytes and twice as many are in memory together
+		if most > 0 && (have > most || full && 3*have > most) { // both buffers are in memory
 			return nil, noRoom{have, most}
 		}
 		if full {
@@ -256,8 +256,8 @@ func readAll(r io.Reader, packed, most int64) ([]byte, error) {
 	}
 }
 
-// unpack makes the voxels what a packing makes of the input from the body's offset on, after
-// skip bytes of that.
+// unpack sets the voxels to the decompressed input from the body's offset, after skip decompressed
+// bytes.
 func (b *fileBody) unpack(p packing, skip int64) error {
 	b.packed, b.ratio = max(0, b.in.size-b.offset), p.ratio
 	var err error
@@ -272,15 +272,14 @@ func (b *fileBody) unpack(p packing, skip int64) error {
 	return nil
 }
 
-// text reads the voxels as numbers in decimal, with white space between them, from the
-// body's offset on.
+// text reads the voxels as decimal numbers with white space between them, from the body's offset.
 func (b *fileBody) text() error {
 	if b.in.Stream {
 		return notStreamed{"its voxels are text"}
 	}
 	size := max(0, b.in.size-b.offset)
 	most := b.total() / b.stored.size()
-	// A number that is cut off is another number.
+	// A truncated number would be a wrong number.
 	if end := make([]byte, 1); size > 0 {
 		if _, err := b.in.ReadAt(end, b.in.size-1); err != nil && err != io.EOF {
 			return fmt.Errorf("reading the voxels: %w", pathCause(err))
@@ -315,7 +314,7 @@ func (b *fileBody) text() error {
 	return nil
 }
 
-// appendNumber appends a number in decimal as the bytes of a type, little-endian.
+// appendNumber appends a decimal number as the little-endian bytes of a type.
 func appendNumber(dst []byte, s storedType, text string) ([]byte, error) {
 	le, bits := binary.LittleEndian, int(8*s.size())
 	var v uint64

@@ -29,7 +29,7 @@ func zstdOf(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// Whole files are compressed by what their name or their first bytes say.
+// The name or the first bytes of a whole file determine its compression.
 func TestWrapped(t *testing.T) {
 	raw := readFixture(t, "u16_3d.raw.zst")
 	o := FileOptions{Shape: grid.Shape{D: 2, H: 3, W: 4}, Type: grid.Uint16}

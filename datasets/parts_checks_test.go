@@ -22,7 +22,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// What is no raw image is refused with the reason.
+// Invalid raw images are refused with the reason.
 func refusesRaw(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 3, W: 4}
 	for _, c := range []struct {
@@ -176,8 +176,8 @@ func shapesOfAxes(t *testing.T) {
 	}
 }
 
-// streamsWhereItCan opens files whose names say nothing of how: only those that
-// are packed come into memory.
+// streamsWhereItCan opens files for which the name gives no mode: only compressed files are read
+// into memory.
 func streamsWhereItCan(t *testing.T) {
 	packed := fixture(t, "f32_2d.nii.gz")
 	for name, o := range map[string]struct {
@@ -301,7 +301,7 @@ func surveysOnce(t *testing.T) {
 	if got, known := look(""); !slices.Equal(got, []float32{0, 1, 2, 3, 5, 7}) || known != 3 {
 		t.Errorf("of another file: levels %v after %d surveys", got, known)
 	}
-	// What is in memory is normalised whether or not its levels are known.
+	// Values in memory are normalised even if the levels are known.
 	s, err := surveys.Open(head + "/stream=false/path=" + path)
 	if err != nil {
 		t.Fatal(err)
@@ -311,8 +311,7 @@ func surveysOnce(t *testing.T) {
 	}
 }
 
-// Compressed voxels that are read once come to whoever asks for slabs together, and to
-// nobody twice.
+// Compressed voxels that are read once are available to parallel readers, but not twice.
 func readsOnce(t *testing.T) {
 	path := fixturePath(t, "nifti2_i16_3d.nii.gz")
 	whole, err := OpenFile(path, FileOptions{})
@@ -532,7 +531,7 @@ func narrowsExactly(t *testing.T) {
 	}
 }
 
-// What is not a number is refused with its place, whether other values are held or not.
+// NaN is refused with its position, whether other values are representable or not.
 func narrowRefusesNaN(t *testing.T) {
 	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
 		for _, every := range []bool{false, true} {
@@ -582,7 +581,7 @@ func ranksStacks(t *testing.T) {
 	checkFileImage(t, s, "4x3x2", grid.Float32, func(i int64) float64 { return -1 + float64(0.1*float64((i+12)%24)) })
 }
 
-// What is no stack is refused with the reason.
+// Invalid stacks are refused with the reason.
 func refusesStacks(t *testing.T) {
 	base := t.TempDir()
 	for _, c := range []struct{ what, fourth, want string }{
@@ -697,7 +696,7 @@ func integrates(t *testing.T) {
 	}
 }
 
-// Fill values are what JSON may say of them.
+// All JSON forms of fill values are accepted.
 func fillValues(t *testing.T) {
 	for _, c := range []struct {
 		text string

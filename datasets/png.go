@@ -16,9 +16,8 @@ import (
 
 const pngMagic = "\x89PNG\r\n\x1a\n"
 
-// openPng decodes a grey PNG image, or one in colours that are all grey, without alpha or with
-// one that is opaque. Fewer than 8 bits are spread over 0…255 as
-// the format says (a 1-bit image has the values 0 and 255).
+// openPng decodes a PNG image that is grey, or whose colours are all grey, and that is opaque. It
+// scales fewer than 8 bits to 0…255 as the format requires: a 1-bit image has the values 0 and 255.
 func openPng(in fileInput) (*fileBody, error) {
 	if in.Stream {
 		return nil, notStreamed{"a PNG image is decoded whole"}
@@ -40,8 +39,8 @@ func openPng(in fileInput) (*fileBody, error) {
 	if err := b.room(in); err != nil {
 		return nil, err
 	}
-	// image/png allocates what the header says; scanPng and checkData have seen
-	// that the file holds as much.
+	// image/png allocates the size in the header. scanPng and checkData have verified that the file
+	// contains this amount of data.
 	img, err := png.Decode(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
 	if err != nil {
 		return nil, fmt.Errorf("decoding: %w; copy the file again", pathCause(err))
@@ -75,18 +74,18 @@ func openPng(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-// A pngHeader is what the chunks of a PNG file say of its pixels.
+// A pngHeader holds the properties of the pixels from the chunks of a PNG file.
 type pngHeader struct {
 	width, height int64
 	depth         int64 // bits of a sample
 	samples       int64 // of a pixel
 	interlaced    bool
 	data          []io.Reader // the IDAT chunks
-	packed        int64       // their bytes
+	packed        int64       // the size of these chunks
 }
 
-// scanPng walks the chunks of a PNG file, and refuses what has a palette and
-// what does not end with its last chunk.
+// scanPng reads the chunks of a PNG file. It returns an error for a palette, and for data after the
+// last chunk.
 func scanPng(in fileInput) (*pngHeader, error) {
 	head, err := in.head(33)
 	if err != nil {
@@ -146,15 +145,15 @@ func scanPng(in fileInput) (*pngHeader, error) {
 	}
 }
 
-// pngChunk rejects a chunk that changes the pixels and is not read. Those that bear on how they are
-// shown alone, such as gAMA, leave them as they are; image/png reads tRNS.
+// pngChunk returns an error for a chunk that changes the pixels and is not supported. Chunks that
+// only affect the display, such as gAMA, do not change pixels. image/png reads tRNS.
 func pngChunk(kind string) error {
 	switch kind {
 	case "acTL", "fcTL", "fdAT":
 		return errors.New("an animated PNG image of several frames; save one frame, or all as a TIFF stack")
 	case "pCAL":
 		return errors.New("a PNG image whose pixels are calibrated (pCAL), which is not read; save it without")
-	case "PLTE", "IHDR": // image/png knows where they may stand
+	case "PLTE", "IHDR": // image/png checks their order
 		return nil
 	}
 	if kind[0]&0x20 == 0 { // upper case
@@ -163,8 +162,8 @@ func pngChunk(kind string) error {
 	return nil
 }
 
-// checkData decompresses the pixels without keeping them, and reports whether
-// they are as many as the header says.
+// checkData decompresses the pixels without storing them, and returns an error unless their number
+// agrees with the header.
 func (h *pngHeader) checkData() error {
 	want := h.dataBytes()
 	if err := checkRatio(want, h.packed, deflateRatio); err != nil {
@@ -184,7 +183,7 @@ func (h *pngHeader) checkData() error {
 	return nil
 }
 
-// dataBytes is the number of bytes of the rows, each with its filter byte.
+// dataBytes returns the size of the rows, each with its filter byte.
 func (h *pngHeader) dataBytes() int64 {
 	rows := func(w, h, depth int64) int64 {
 		if w == 0 || h == 0 {

@@ -16,7 +16,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// openRaw describes a file of nothing but little-endian voxels.
+// openRaw describes a file that consists of little-endian voxels.
 func openRaw(in fileInput) (*fileBody, error) {
 	if in.Shape == (grid.Shape{}) || !in.typed() {
 		return nil, errors.New("a raw file says neither its shape nor its type; give both")
@@ -46,7 +46,7 @@ const (
 	storedInt16
 	storedUint16
 	storedFloat32
-	// Those below have no kernels: they are narrowed (narrow.go).
+	// The types below have no kernels: they are narrowed (narrow.go).
 	storedFloat16
 	storedInt32
 	storedUint32
@@ -55,15 +55,15 @@ const (
 	storedFloat64
 )
 
-// rawTypes are the types of raw files by the names that people give.
+// rawTypes lists the names of the types of raw files.
 func rawTypes() []string {
 	return []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"}
 }
 
-// typed reports whether the type of a raw file is said.
+// typed reports whether the options contain the type of a raw file.
 func (o FileOptions) typed() bool { return o.Type != 0 || o.Other != "" }
 
-// stored is the type of a raw file, 0 for none.
+// stored returns the type of a raw file, or 0.
 func (o FileOptions) stored() storedType {
 	name := o.Other
 	if name == "" && slices.Contains(grid.Types(), o.Type) {
@@ -80,7 +80,7 @@ func (o FileOptions) stored() storedType {
 	return 0
 }
 
-// names are the types as people call them.
+// storedNames are the displayed names of the types.
 var storedNames = map[storedType]string{
 	storedUint8: "uint8", storedInt8: "int8", storedInt16: "int16", storedUint16: "uint16", storedFloat32: "float32",
 	storedFloat16: "float16", storedInt32: "int32", storedUint32: "uint32", storedInt64: "int64", storedUint64: "uint64", storedFloat64: "float64",
@@ -91,7 +91,7 @@ func (s storedType) String() string { return storedNames[s] }
 // narrowed reports whether a type has no kernels.
 func (s storedType) narrowed() bool { return s >= storedFloat16 }
 
-// native is the type that holds the stored one in memory.
+// native returns the type in memory for a stored type.
 func (s storedType) native() grid.Type {
 	switch s {
 	case storedUint8:
@@ -116,48 +116,48 @@ func (s storedType) size() int64 {
 	return s.native().Size()
 }
 
-// A fileBody says how a file holds its voxels. The header's reader fills it in;
-// everything after the header is common to all formats and done here.
+// A fileBody describes the voxels in a file. The reader of a header fills it in. The code after the
+// header is common to all formats and is here.
 type fileBody struct {
-	in      fileInput // of the voxels; left out where it is that of the header
+	in      fileInput // of the voxels; zero if the header is in the same file
 	shape   grid.Shape
-	axes    int // that the file has of the image, where its header counts them
+	axes    int // the image's axes in the file, if its header counts them
 	volumes volumes
 	stored  storedType
 	big     bool // big-endian
 	fortran bool // the first axis is the fastest
 	scaled  bool // a voxel is float32(stored·slope + inter)
-	// otherSign says that the first bit of each integer is the other one, so that the type
-	// has a sign where the file's has none, or the other way round.
+	// otherSign inverts the first bit of each integer, so that the type is signed and the file's is
+	// not, or vice versa.
 	otherSign bool
-	truth     bool       // uint8 of which all but 0 are 1
-	blank     *uint64    // the bits of an integer that says that a voxel has no value, which no voxel may
-	sum       *sliceSums // of a file's member whose bytes are the voxels; nil for none
-	bits      int        // of each integer that count, the lowest; 0 for all
+	truth     bool       // uint8 whose nonzero values are 1
+	blank     *uint64    // the bits of an integer that marks a voxel without a value, which is an error
+	sum       *sliceSums // checksums of a file's member that contains the voxels; nil for none
+	bits      int        // number of significant low bits of each integer; 0 for all
 	slope     float64
 	inter     float64
-	scales    []valueScale // of the slices, where they are not alike
+	scales    []valueScale // of the slices, if they differ
 
-	place *slicePlace // of an image that says where it is among others
+	place *slicePlace // position of an image among others, if known
 
-	// One of three holds the voxels: the file as it is from offset to its end, or the
-	// last bytes of it; inflate, which decompresses packed bytes of the file, after
-	// offset bytes; or decoded, which are row-major, little-endian and owned by the body.
+	// One of three holds the voxels. Plain voxels are in the file from offset to its end, or at its
+	// end. inflate decompresses packed bytes of the file; the voxels are after offset bytes.
+	// decoded is row-major, little-endian and owned by the body.
 	offset  int64
 	atEnd   bool
 	inflate io.Reader
 	packed  int64
-	ratio   int64 // the most that one of them can become
+	ratio   int64 // the greatest compression ratio
 	decoded []byte
 }
 
-// bytes is the number of bytes of all stored voxels of the image.
+// bytes returns the stored size of all voxels of the image.
 func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
 
-// total is the number of bytes of all volumes.
+// total returns the size of all volumes in bytes.
 func (b *fileBody) total() int64 { return max(1, b.volumes.count) * b.bytes() }
 
-// native is the type of the image.
+// native returns the type of the image.
 func (b *fileBody) native() grid.Type {
 	if b.scaled {
 		return grid.Float32
@@ -165,17 +165,17 @@ func (b *fileBody) native() grid.Type {
 	return b.stored.native()
 }
 
-// plain reports whether the stored bytes are those of the image.
+// plain reports whether the stored bytes need no conversion.
 func (b *fileBody) plain() bool {
 	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !b.otherSign && b.bits == 0 && b.blank == nil && !(b.big && b.stored.size() > 1)
 }
 
-// ranked reports whether it takes all voxels to say what one of them becomes.
+// ranked reports whether the value of one voxel depends on all voxels.
 func (b *fileBody) ranked() bool {
 	return b.stored.narrowed() && b.stored != storedFloat16 || b.scales != nil || b.scaled && b.merges()
 }
 
-// source makes the source that the body describes.
+// source makes the source of the body.
 func (b *fileBody) source() (grid.Source, error) {
 	in := b.in
 	typ := b.native()
@@ -206,14 +206,14 @@ func (b *fileBody) source() (grid.Source, error) {
 	ladder, known, err := in.ladder(b.shape, func() chunkReader {
 		return func(lo, hi int64) ([]float32, error) { return values[lo:hi], nil }
 	})
-	if err == nil && known { // finding it would have done so
+	if err == nil && known { // finding it would have normalised them
 		err = in.normalise()(values, 0, b.shape)
 	}
 	if err != nil {
 		return nil, err
 	}
 	field := grid.NewField
-	if in.Gaps { // which are above every level
+	if in.Gaps { // NaN is above every level
 		field = grid.Trusted
 	}
 	f, err := field(b.shape, typ, data, ladder)
@@ -223,8 +223,8 @@ func (b *fileBody) source() (grid.Source, error) {
 	return f.Labelled(labels), nil
 }
 
-// read returns the stored bytes of all voxels, aligned for every type. It
-// allocates only what the file is seen to hold.
+// read returns the stored bytes of all voxels, aligned for every type. It allocates only memory for
+// bytes that the file contains.
 func (b *fileBody) read() ([]byte, error) {
 	switch {
 	case b.decoded != nil:
@@ -249,7 +249,7 @@ func (b *fileBody) read() ([]byte, error) {
 		return b.pick(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.total())), b.total())
 	}
 	if first := b.offset + b.volumes.first*b.stored.size(); b.in.held != nil && b.bytes() > b.in.size/2 {
-		// What is in memory already moves to where it is aligned.
+		// Bytes in memory move to an aligned address.
 		data := b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])]
 		return data, b.sum.add(b, data, 0)
 	}
@@ -260,7 +260,7 @@ func (b *fileBody) read() ([]byte, error) {
 	return data, b.sum.add(b, data, 0)
 }
 
-// skip reads what is compressed before the voxels.
+// skip reads the compressed bytes before the voxels.
 func (b *fileBody) skip() error {
 	if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {
 		return fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w", n, b.offset, pathCause(err))
@@ -268,8 +268,7 @@ func (b *fileBody) skip() error {
 	return nil
 }
 
-// checkPlain compares what the header says with the size of a file that holds
-// its voxels as they are.
+// checkPlain compares the header with the size of a file of plain voxels.
 func (b *fileBody) checkPlain() error {
 	if b.atEnd {
 		b.offset = max(0, b.in.size-b.total())
@@ -284,8 +283,8 @@ func (b *fileBody) checkPlain() error {
 	return nil
 }
 
-// convert turns stored voxels into native ones, row-major, and says what they stand for
-// where they are ranks. It takes data over.
+// convert converts stored voxels to native ones, row-major. If the result is ranks, it returns
+// their values as labels. It takes ownership of data.
 func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
@@ -351,7 +350,7 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 	return data, labels, nil
 }
 
-// merges reports whether scaling may make one float32 of several values.
+// merges reports whether scaling may map several values to one float32.
 func (b *fileBody) merges() bool {
 	at := func(v float64) float32 { return float32(float64(v*b.slope) + b.inter) }
 	lo, hi := 0.0, 255.0
@@ -392,7 +391,7 @@ func swapBytes(data []byte, size int64) {
 	}
 }
 
-// oneTruths makes each byte 1 that is neither 0 nor 1.
+// oneTruths replaces each nonzero byte by 1.
 func oneTruths(data []byte) {
 	const ones = 0x0101010101010101
 	fix := func(part []byte) {
@@ -408,7 +407,7 @@ func oneTruths(data []byte) {
 	fix(data)
 }
 
-// hasBits reports whether an element of so many bytes, little-endian, has these bits.
+// hasBits reports whether one of the little-endian elements of a size has these bits.
 func hasBits(data []byte, size int64, pattern uint64) bool {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], pattern)
@@ -433,7 +432,7 @@ func rescale[T grid.Element](data []byte, slope, inter float64) []byte {
 	return out
 }
 
-// transpose makes voxels row-major whose first axis is the fastest.
+// transpose makes voxels row-major if the first axis is the fastest.
 func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
 	if s.D == 1 {
 		s = grid.Shape{D: s.H, H: 1, W: s.W}
@@ -457,11 +456,10 @@ func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
 	return out
 }
 
-// deflateRatio is a little more than the most that one byte of deflate can
-// become.
+// deflateRatio is a little more than the greatest compression ratio of deflate.
 const deflateRatio = 1040
 
-// wholeNumbers reads a list of them.
+// wholeNumbers parses a list of integers.
 func wholeNumbers(text string) ([]int64, error) {
 	var list []int64
 	for _, word := range strings.Fields(text) {
@@ -474,7 +472,7 @@ func wholeNumbers(text string) ([]int64, error) {
 	return list, nil
 }
 
-// checkRatio refuses a claim that the compressed bytes cannot hold.
+// checkRatio returns an error for a size that the compressed bytes cannot contain.
 func checkRatio(claim, packed, ratio int64) error {
 	if claim/ratio > packed {
 		return fmt.Errorf("the header says %d bytes of voxels, more than %d compressed bytes can hold; the header is damaged", claim, packed)
@@ -482,12 +480,12 @@ func checkRatio(claim, packed, ratio int64) error {
 	return nil
 }
 
-// likelyRatio is more than most images are compressed by.
+// likelyRatio is more than the compression ratio of most images.
 const likelyRatio = 8
 
-// readExactly reads n bytes that so many packed ones hold to a buffer that grows as they
-// arrive, so that its size never rests on a header's word alone: what so many may well hold
-// is there at once, and not copied as it grows.
+// readExactly reads n bytes from a stream of packed compressed bytes. The buffer grows as bytes
+// arrive, so that a wrong header cannot cause a huge allocation. It begins with a plausible size,
+// so that it is rarely copied.
 func readExactly(r io.Reader, n, packed int64) ([]byte, error) {
 	buf := grid.NewBuffer(min(n, likelyRatio*packed))[:0]
 	for int64(len(buf)) < n {
@@ -500,8 +498,8 @@ func readExactly(r io.Reader, n, packed int64) ([]byte, error) {
 	return buf, nil
 }
 
-// inflateNext fills dst with compressed voxels, of which so many bytes of n were read before,
-// and returns how many there were.
+// inflateNext fills dst with decompressed voxels after the first before bytes of n. It returns the
+// number of bytes read.
 func inflateNext(r io.Reader, dst []byte, before, n int64) (got int, err error) {
 	got, err = io.ReadFull(r, dst)
 	switch {
@@ -513,8 +511,7 @@ func inflateNext(r io.Reader, dst []byte, before, n int64) (got int, err error) 
 	return got, nil
 }
 
-// extend lengthens b by n bytes, doubling its memory up to limit when it must
-// grow.
+// extend lengthens b by n bytes. If necessary it doubles the memory up to limit.
 func extend(b []byte, n, limit int64) []byte {
 	have := int64(len(b))
 	if int64(cap(b)) >= have+n {
@@ -525,8 +522,8 @@ func extend(b []byte, n, limit int64) []byte {
 	return grown
 }
 
-// checkEnd reads to the end of a decompressor, which verifies its checksum.
-// With exact, more data is an error.
+// checkEnd reads to the end of a decompressor, which verifies its checksum. With exact, more data
+// is an error.
 func checkEnd(r io.Reader, exact bool) error {
 	var one [1]byte
 	switch n, err := io.ReadFull(r, one[:]); {

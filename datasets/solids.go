@@ -6,7 +6,7 @@ import "eccbench/internal/grid"
 // taken between centres of voxels in half voxels, as whole numbers, so that the
 // middle of an even axis is exact.
 
-// A predicate says whether the voxel at (x, y, z) is inside.
+// A predicate reports whether the voxel at (x, y, z) is inside.
 type predicate func(x, y, z int64) bool
 
 // solid is the maker of a solid's source; period is that of image.

@@ -65,7 +65,7 @@ func readStack(r *reading) maker {
 	}
 }
 
-// sliceFiles are the files of a stack: the images in a folder, or what a pattern matches.
+// sliceFiles returns the files of a stack: the images in a folder, or the matches of a pattern.
 func sliceFiles(path string, o FileOptions) ([]string, error) {
 	info, err := os.Stat(path)
 	var files []string
@@ -81,7 +81,7 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 				files = append(files, name)
 			}
 		}
-		if len(files) == 0 { // those of a scanner may have no endings
+		if len(files) == 0 { // files of a scanner may have no extensions
 			for _, e := range entries {
 				if name := filepath.Join(path, e.Name()); e.Type().IsRegular() && isDicom(name) {
 					files = append(files, name)
@@ -104,34 +104,34 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 	return files, nil
 }
 
-// isDicom reports whether a file's first bytes say so.
+// isDicom reports whether the first bytes of a file are those of DICOM.
 func isDicom(path string) bool {
 	f, _, err := regular.Open(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close() // only looked at
+	defer f.Close() // only read from
 	head := make([]byte, dicomPreamble+4)
 	_, err = io.ReadFull(f, head)
 	return err == nil && matchesDicom(head)
 }
 
-// describeSlices reads the headers of all slices where they may have a place or a scale each: that
-// of the first has, and says so without decoding its voxels. Else it returns nil. A slice that has
-// to be decoded has no header.
+// describeSlices reads the headers of all slices if the header of the first has a position or a
+// scale. It does not decode voxels. Otherwise it returns nil. A slice that must be decoded has no
+// header.
 func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 	bodies := make([]*fileBody, len(files))
 	o.Stream = true // voxels are not decoded
 	look := func(k int64) error {
 		set := &fileSet{}
-		defer set.Close() // only looked at
+		defer set.Close() // only read from
 		b, err := describeSlice(set, files[k], o)
 		if err == nil {
-			bodies[k], b.in, b.inflate = b, fileInput{}, nil // of which nothing is read
+			bodies[k], b.in, b.inflate = b, fileInput{}, nil // the inputs are not read later
 		}
 		return err
 	}
-	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // who reads it says what is wrong
+	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // a later read reports the error
 		return nil, nil
 	}
 	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
@@ -155,7 +155,7 @@ func describeSlice(files *fileSet, path string, o FileOptions) (*fileBody, error
 	return b, err
 }
 
-// sliceError is an error of what a slice's file holds.
+// sliceError adds the path of a slice's file to an error.
 func sliceError(path string, err error) error {
 	if err == nil {
 		return nil
@@ -163,8 +163,7 @@ func sliceError(path string, err error) error {
 	return fmt.Errorf("slice %w", &ReadError{path, err})
 }
 
-// sortSlices orders the files of slices by where their headers say that they are, if the first
-// says so.
+// sortSlices sorts the files of slices by the positions in their headers, if the first has one.
 func sortSlices(files []string, bodies []*fileBody) error {
 	if len(bodies) == 0 || bodies[0].place == nil {
 		return nil
@@ -195,8 +194,8 @@ func sortSlices(files []string, bodies []*fileBody) error {
 	return nil
 }
 
-// openStack reads all slices into memory, on all cores, or gives a source that reads them when
-// they are asked for.
+// openStack reads all slices into memory on all cores, or returns a source that reads them on
+// demand.
 func openStack(path string, o FileOptions) (grid.Source, error) {
 	files, err := sliceFiles(path, o)
 	if err != nil {
@@ -204,7 +203,7 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	versions := map[string]FileInfo{}
 	for _, f := range files {
-		if info, err := os.Stat(f); err == nil { // who reads it says what is wrong
+		if info, err := os.Stat(f); err == nil { // a later read reports the error
 			versions[f] = versionOf(info)
 		}
 	}
@@ -280,7 +279,7 @@ func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBo
 	return s, err
 }
 
-// streamStack is a source of slices that are like the first.
+// streamStack returns a source of slices that have the properties of the first.
 func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, error) {
 	o := reader.o
 	switch typ := whole.native(); {
@@ -291,28 +290,28 @@ func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, erro
 	case typ == grid.Float32 && !o.Every:
 		return nil, notStreamed{"its levels are to be found first"}
 	case typ != grid.Float32 && o.Levels > 0:
-		return nil, notStreamed{"a number of levels is for float32 images"} // who reads it says so
+		return nil, notStreamed{"a number of levels is for float32 images"} // a later read reports the error
 	}
 	return &stackStream{reader, first, whole.shape}, nil
 }
 
-// A stackStream reads its slices from a file each, when they are asked for.
+// A stackStream reads its slices from separate files on demand.
 type stackStream struct {
 	*sliceReader
 	first *fileBody
 	shape grid.Shape
 }
 
-// Shape is the volume's extent.
+// Shape returns the volume's shape.
 func (s *stackStream) Shape() grid.Shape { return s.shape }
 
-// Type is the volume's element type.
+// Type returns the volume's element type.
 func (s *stackStream) Type() grid.Type { return s.first.native() }
 
-// Ladder is the list of levels that answers about the volume are reported on.
+// Ladder returns the levels of answers about the volume.
 func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
 
-// ReadSlab reads slices lo ≤ i < hi from their files to dst. What is wrong with a file is a *ReadError.
+// ReadSlab reads slices lo ≤ i < hi from their files to dst. An error in a file is a *ReadError.
 func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
@@ -339,7 +338,7 @@ func eachSlice(n int64, read func(k int64) error) error {
 	return first.err
 }
 
-// slice is the voxels of a file.
+// slice returns the voxels of a file.
 func (s *stackStream) slice(i int64) ([]byte, error) {
 	b, data, err := s.read(i)
 	if err == nil {
@@ -358,16 +357,16 @@ func (s *stackStream) slice(i int64) ([]byte, error) {
 	return data, err
 }
 
-// A sliceReader reads the slices of a stack, whose files stay what they were when it was made.
+// A sliceReader reads the slices of a stack. It returns an error if a file changes.
 type sliceReader struct {
 	files []string
 	o     FileOptions
 
 	mu       sync.Mutex
-	versions map[string]FileInfo // of all files that were seen
+	versions map[string]FileInfo // of all files that were opened
 }
 
-// same is an error if one of the files was seen before, and was not what it is.
+// same returns an error if one of the files has changed since it was opened first.
 func (r *sliceReader) same(files *fileSet) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -380,7 +379,7 @@ func (r *sliceReader) same(files *fileSet) error {
 	return nil
 }
 
-// read reads the stored voxels of a slice, and closes its files.
+// read reads the stored voxels of a slice and closes its files.
 func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 	files := &fileSet{}
 	defer func() {
@@ -399,7 +398,7 @@ func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 	return b, data, err
 }
 
-// like reports whether a slice can be one beside the first.
+// like returns an error unless a slice has the shape, type and scale of the first.
 func (b *fileBody) like(first *fileBody) error {
 	switch {
 	case b.shape != first.shape || b.stored != first.stored:
@@ -412,7 +411,7 @@ func (b *fileBody) like(first *fileBody) error {
 	return nil
 }
 
-// A valueScale makes the value stored·slope + inter of a stored one.
+// A valueScale converts a stored value to stored·slope + inter.
 type valueScale struct{ slope, inter float64 }
 
 func (b *fileBody) scale() valueScale {
@@ -422,7 +421,7 @@ func (b *fileBody) scale() valueScale {
 	return valueScale{b.slope, b.inter}
 }
 
-// scaledBy reports whether an image has a scale.
+// scaledBy returns an error unless an image has a scale.
 func (b *fileBody) scaledBy(want valueScale) error {
 	if got := b.scale(); got != want {
 		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike",
@@ -431,7 +430,7 @@ func (b *fileBody) scaledBy(want valueScale) error {
 	return nil
 }
 
-// setScales sets how the slices of a volume are scaled, each by its own where they differ.
+// setScales sets the scale of a volume, or the scales of its slices if they differ.
 func (b *fileBody) setScales(scales []valueScale) {
 	b.slope, b.inter = scales[0].slope, scales[0].inter
 	b.scaled, b.scales = scales[0] != valueScale{1, 0}, nil
@@ -440,8 +439,8 @@ func (b *fileBody) setScales(scales []valueScale) {
 	}
 }
 
-// scaleSlices is the values of stored voxels, whose slices each have their own scale. Int8 was
-// widened.
+// scaleSlices returns the values of stored voxels whose slices have different scales. Int8 values
+// were widened.
 func (b *fileBody) scaleSlices(data []byte) []float64 {
 	values := make([]float64, 0, b.shape.Voxels())
 	size := len(data) / len(b.scales)

@@ -67,7 +67,7 @@ func load(t *testing.T, s grid.Source) []byte {
 	return data
 }
 
-// A file that is not what it is named for is refused in one line.
+// A file whose contents differ from its name is refused in one line.
 func refusesStored(t *testing.T) {
 	dir := t.TempDir()
 	name := "noise/shape=16x16x16/levels=256/type=uint8/seed=1/path=" + dir

@@ -12,10 +12,10 @@ import (
 )
 
 // openTiff reads the planes of a TIFF 6.0 or BigTIFF file. Pages of one size and type are the
-// slices of a volume, unless a description says that they are channels, times or volumes
-// (tiff_axes.go): then the options choose one. A pixel has one sample, or is grey and opaque.
-// Segments are strips or tiles, plain or packed by PackBits, LZW or deflate, with any predictor.
-// doc/formats/tiff.md lists what each tag does.
+// slices of a volume. A description may declare channels, times or volumes instead (tiff_axes.go);
+// then the options select one. A pixel has one sample, or is grey and opaque. Segments are strips
+// or tiles, uncompressed or compressed by PackBits, LZW or deflate, with any predictor.
+// doc/formats/tiff.md lists the effect of each tag.
 func openTiff(in fileInput) (*fileBody, error) {
 	if in.Stream {
 		return nil, notStreamed{"a TIFF stack is assembled from its strips"}
@@ -91,37 +91,37 @@ type tiffFile struct {
 	in    fileInput
 	order binary.ByteOrder
 	large bool // BigTIFF
-	// What is left of the file's size for directories and for pixels. No part
-	// of an honest file serves twice, and without these limits a small file
-	// could ask for a great deal of work by pointing many times to one place.
+	// The remaining bytes of the file for directories and for pixels. No part of a valid file is
+	// used twice. Without these limits, a small file could cause very much work by many pointers to
+	// one place.
 	directoryBytes, segmentBytes int64
 	tiles                        tileLayer
-	tifffile                     bool       // wrote the file, as a page says
-	directories                  [][2]int64 // where they and their lists begin and end
+	tifffile                     bool       // tifffile wrote the file
+	directories                  [][2]int64 // begin and end of directories and their lists
 }
 
-// A tiffPage is one image of the file, of one plane or of several behind each other. Its pixels
-// lie in segments, which are strips or tiles.
+// A tiffPage is one image of the file, with one plane or several. Its pixels are in segments, which
+// are strips or tiles.
 type tiffPage struct {
-	index                        int64 // in the file, with the pages that are skipped
+	index                        int64 // in the file, including skipped pages
 	width, height, depth         int64
 	stored                       storedType
 	bilevel                      bool  // pixels are bits
-	samples, colours             int64 // of a pixel, and how many of them are no alpha
+	samples, colours             int64 // of a pixel: all, and all but alpha
 	compression                  uint64
 	predictor                    uint64
-	reversed                     bool // the lowest bit of a byte comes first
+	reversed                     bool // the lowest bit of a byte is first
 	tiled                        bool
 	segmentW, segmentH, segmentD int64
-	stripH                       int64 // rows of a strip that is filled up
+	stripH                       int64 // rows of a padded strip
 	offsets, counts              []uint64
 	kind, number                 uint64 // tags 254 and 297
 	description                  string
-	vendor                       string // whose own tags say more of the pages
-	noData                       string // GDAL's
+	vendor                       string // the vendor whose tags describe the pages further
+	noData                       string // GDAL's tag
 }
 
-// header reads the first bytes, and returns the offset of the first directory.
+// header reads the first bytes and returns the offset of the first directory.
 func (t *tiffFile) header() (int64, error) {
 	h, err := t.in.head(16)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *tiffFile) offset(b []byte) (int64, error) {
 	return int64(v), nil
 }
 
-// directory reads n bytes of a directory or of a list that it points to.
+// directory reads n bytes of a directory or of one of its lists.
 func (t *tiffFile) directory(at, n int64) ([]byte, error) {
 	switch {
 	case at < 0 || at > t.in.size || n > t.in.size-at:
@@ -180,7 +180,7 @@ func (t *tiffFile) directory(at, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// The tags that bear on the pixels.
+// The tags with an effect on the pixels.
 const (
 	tiffSubfileType     = 254
 	tiffOldSubfileType  = 255
@@ -211,33 +211,33 @@ const (
 	tiffNoData          = 42113
 )
 
-// tiffLists are the tags of several numbers.
+// tiffLists are the tags with several numbers.
 var tiffLists = []uint16{
 	tiffBits, tiffStripOffsets, tiffStripByteCounts, tiffPageNumber, tiffTileOffsets, tiffTileByteCounts,
 	tiffSubDirectories, tiffExtraSamples, tiffSampleFormat,
 }
 
-// tiffVendors are tags that describe pages in ways of their own.
+// tiffVendors are vendor-specific tags that describe pages.
 var tiffVendors = map[uint16]string{
 	33628: "MetaMorph", 33629: "MetaMorph", 33630: "MetaMorph", 33631: "MetaMorph",
 	33560: "Olympus SIS", 34361: "Olympus FluoView", 34412: "Zeiss LSM", 43314: "NIH Image", 51123: "Micro-Manager",
 }
 
-// What pixels are stored as, beside themselves: tag 317 says it.
+// The predictors, in tag 317.
 const (
 	tiffNoPredictor    = 1
 	tiffDifferences    = 2 // between neighbours in a row
-	tiffBytesPredictor = 3 // between the bytes of floats, by their weight
+	tiffBytesPredictor = 3 // between the bytes of floats, sorted by significance
 )
 
-// tiffTags are the tags of a directory that bear on its pixels.
+// tiffTags holds the tags of a directory that affect its pixels.
 type tiffTags struct {
 	numbers map[uint16][]uint64
 	texts   map[uint16]string
 	vendor  string
 }
 
-// number is the first value of a tag.
+// number returns the first value of a tag, or missing.
 func (t tiffTags) number(tag uint16, missing uint64) uint64 {
 	if v := t.numbers[tag]; len(v) > 0 {
 		return v[0]
@@ -245,8 +245,8 @@ func (t tiffTags) number(tag uint16, missing uint64) uint64 {
 	return missing
 }
 
-// tags reads the directory at an offset, and the offset of the next directory or 0. Of a tag
-// that stands twice the first counts.
+// tags reads the directory at an offset, and the offset of the next directory or 0. If a tag
+// appears twice, the first one counts.
 func (t *tiffFile) tags(at int64) (tags tiffTags, next int64, err error) {
 	countSize, entrySize, offsetSize := int64(2), int64(12), int64(4)
 	if t.large {
@@ -278,7 +278,7 @@ func (t *tiffFile) tags(at int64) (tags tiffTags, next int64, err error) {
 	return tags, next, err
 }
 
-// tag reads the entry of a tag, which is given from its type on.
+// tag reads the entry of a tag. The entry begins with the type.
 func (t *tiffFile) tag(tags *tiffTags, tag uint16, entry []byte) (err error) {
 	switch tag {
 	case tiffDescription, tiffSoftware, tiffNoData:
@@ -304,7 +304,7 @@ func (t *tiffFile) tag(tags *tiffTags, tag uint16, entry []byte) (err error) {
 	return err
 }
 
-// field reads the bytes of an entry's values, of a size each.
+// field reads the bytes of an entry's values with a given size each.
 func (t *tiffFile) field(entry []byte, size uint64) ([]byte, error) {
 	n, field := uint64(t.order.Uint32(entry[2:])), entry[6:]
 	if t.large {
@@ -323,7 +323,7 @@ func (t *tiffFile) field(entry []byte, size uint64) ([]byte, error) {
 	return t.directory(at, int64(n*size))
 }
 
-// text reads a tag's text, which ends with its first zero.
+// text reads the text of a tag up to the first zero byte.
 func (t *tiffFile) text(entry []byte) (string, error) {
 	if kind := t.order.Uint16(entry); kind != 1 && kind != 2 && kind != 7 { // BYTE, ASCII, UNDEFINED
 		return "", fmt.Errorf("type %d where a text should be; the file is damaged", kind)
@@ -333,7 +333,7 @@ func (t *tiffFile) text(entry []byte) (string, error) {
 	return string(before), err
 }
 
-// values reads the numbers of a tag, whose entry is given from its type on.
+// values reads the numbers of a tag. The entry begins with the type.
 func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	var size uint64
 	kind := t.order.Uint16(entry)
@@ -369,8 +369,8 @@ func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	return v, nil
 }
 
-// page reads the directory at an offset, and returns the offset of the next. There is no page
-// where the image is one of less resolution of another.
+// page reads the directory at an offset, and returns the offset of the next. The page is nil for a
+// copy of another image at lower resolution.
 func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	tags, next, err := t.tags(at)
 	if err != nil {
@@ -401,19 +401,19 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	return p, next, t.claim(p)
 }
 
-// The subfile types that are known.
+// The known subfile types.
 const (
 	tiffReduced       = 1
 	tiffPageOfSeveral = 2
 )
 
-// subfileType is tag 254, or what the older tag 255 says in its place.
+// subfileType returns tag 254, or the equivalent of the older tag 255.
 func (t tiffTags) subfileType() uint64 {
 	old := t.number(tiffOldSubfileType, 1)
 	return t.number(tiffSubfileType, map[uint64]uint64{1: 0, 2: tiffReduced, 3: tiffPageOfSeveral}[old])
 }
 
-// checkSubDirectory rejects an image below a page that is not the page's own with less
+// checkSubDirectory returns an error for an image below a page unless it is the page at lower
 // resolution.
 func (t *tiffFile) checkSubDirectory(at int64, p *tiffPage) error {
 	tags, _, err := t.tags(at)
@@ -428,7 +428,8 @@ func (t *tiffFile) checkSubDirectory(at int64, p *tiffPage) error {
 	return nil
 }
 
-// pixels reads what a pixel is. In tifffile's masks True is 1, whatever colour it says that is.
+// pixels reads the type of pixels. In tifffile's masks True is 1, whatever colour the tag assigns
+// to it.
 func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 	const grey = "save it as greyscale: integers of 8 to 64 bits, floats, or bits"
 	bits, format := tags.number(tiffBits, 1), tags.number(tiffSampleFormat, 1)
@@ -480,7 +481,7 @@ func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 	return nil
 }
 
-// tiffTypes are the types by their bits and sample format.
+// tiffTypes maps bits and sample format to the type.
 var tiffTypes = map[[2]uint64]storedType{
 	{1, 1}: storedUint8, {8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32, {64, 1}: storedUint64,
 	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32, {64, 2}: storedInt64,

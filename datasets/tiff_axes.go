@@ -14,36 +14,37 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A tiffLayout says what the planes of a file's pages are: slices of one volume, or of several
-// that differ by channel, time or another axis.
+// A tiffLayout describes the planes in a file's pages. They are slices of one volume, or of several
+// volumes that differ by channel, time or another axis.
 type tiffLayout struct {
-	axes     []tiffAxis // that count the planes, the slowest first
-	planes   []int64    // the plane at each place along the axes; nil where they are in order
-	channels []string   // their names, if they have any
-	// Planes have this size. Pages of another size hold several parts, a plane each, one after the other.
+	axes     []tiffAxis // the axes that count the planes, slowest first
+	planes   []int64    // the plane at each place along the axes; nil for planes in order
+	channels []string   // the names of the channels, if any
+	// height and width are the size of planes. A larger page holds several parts in order, one
+	// plane each.
 	height, width, parts int64
-	// Contiguous says that the only page stands for all planes, which follow its own in the file.
+	// contiguous means that the only page describes all planes, which follow its own in the file.
 	contiguous   bool
 	scaled       bool // by ImageJ's calibration
 	slope, inter float64
 }
 
-// A tiffAxis is an axis by the letter that ImageJ, OME and tifffile know it by.
+// A tiffAxis is an axis with its letter in ImageJ, OME and tifffile.
 type tiffAxis struct {
 	kind   byte
 	length int64
 }
 
-// What the axes of planes are. All others, such as time, count volumes.
+// The kinds of axes of planes. All others, such as time, count volumes.
 const (
 	tiffDepthAxis   = 'Z'
 	tiffChannelAxis = 'C'
-	tiffOtherAxis   = 'Q' // of no known meaning
-	tiffSeriesAxis  = 'I' // images one after the other
+	tiffOtherAxis   = 'Q' // of unknown meaning
+	tiffSeriesAxis  = 'I' // images in a series
 )
 
-// arrange reads the axes from the first page's description: ImageJ's, OME's or tifffile's. Pages
-// without any are slices, or volumes where a page has depth.
+// arrange reads the axes from the first page's description by ImageJ, OME or tifffile. Pages
+// without a description are slices, or volumes if a page has depth.
 func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	first, n := pages[0], int64(len(pages))
 	l.height, l.width, l.parts = first.height, first.width, 1
@@ -79,7 +80,7 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	return l, nil
 }
 
-// maker is the program that described a page.
+// maker returns the program that described a page.
 func (p *tiffPage) maker() string {
 	if p.vendor != "" {
 		return p.vendor
@@ -87,7 +88,7 @@ func (p *tiffPage) maker() string {
 	return "ScanImage"
 }
 
-// contiguous reports whether so many pages can lie one after the other from a page's pixels on.
+// contiguous reports whether several pages can follow each other from a page's pixels on.
 func (t *tiffFile) contiguous(p *tiffPage, pages float64) bool {
 	if p.compression != tiffPlain || p.tiled || p.depth > 1 || p.bilevel || p.predictor != tiffNoPredictor {
 		return false
@@ -105,7 +106,7 @@ func (t *tiffFile) contiguous(p *tiffPage, pages float64) bool {
 	return last <= float64(t.in.size) && !slices.ContainsFunc(t.directories, between)
 }
 
-// plane finds a plane by its number: its page, place in the page's depth, and part of that.
+// plane finds a plane by its number: its page, its place in the page's depth, and its part.
 func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage, z, part int64) {
 	i, part = i/l.parts, i%l.parts
 	if !l.contiguous {
@@ -118,7 +119,7 @@ func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage,
 	return &one, 0, part
 }
 
-// size is the number of planes, at most the largest that there can be.
+// size returns the number of planes, limited to the largest int64.
 func (l tiffLayout) size() int64 {
 	n := int64(1)
 	for _, a := range l.axes {
@@ -130,7 +131,7 @@ func (l tiffLayout) size() int64 {
 	return n
 }
 
-// text is the axes as people write them.
+// text formats the axes for messages.
 func (l tiffLayout) text() string {
 	var words []string
 	for _, a := range l.axes {
@@ -139,7 +140,7 @@ func (l tiffLayout) text() string {
 	return strings.Join(words, ", ")
 }
 
-// choose sets the shape of the image that the options choose, and returns its planes.
+// choose sets the shape of the selected image and returns its planes.
 func (l tiffLayout) choose(b *fileBody, in fileInput) ([]int64, error) {
 	var outer, steps []int64
 	depth, depthStep, channel := int64(1), int64(0), -1
@@ -179,7 +180,7 @@ func (l tiffLayout) choose(b *fileBody, in fileInput) ([]int64, error) {
 		place += volume % outer[i] * steps[i]
 		volume /= outer[i]
 	}
-	b.in, b.volumes = in, volumes{count: 1, stride: 1} // of which alone the planes are read
+	b.in, b.volumes = in, volumes{count: 1, stride: 1} // only its planes are read
 	planes := make([]int64, depth)
 	for z := range planes {
 		planes[z] = place + int64(z)*depthStep
@@ -190,8 +191,8 @@ func (l tiffLayout) choose(b *fileBody, in fileInput) ([]int64, error) {
 	return planes, nil
 }
 
-// imagej reads ImageJ's description. It writes planes by channel, slice and frame, channels
-// first, unless it says another order.
+// imagej reads ImageJ's description. Planes are ordered by channel, slice and frame, channels
+// first, unless it gives another order.
 func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 	fields := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -216,9 +217,9 @@ func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 		return err
 	}
 	if p.samples == lengths['c'] {
-		lengths['c'] = 1 // of one page
+		lengths['c'] = 1 // within one page
 	}
-	planes := lengths['c'] * lengths['z'] * lengths['t'] // each below 2^31, and checked:
+	planes := lengths['c'] * lengths['z'] * lengths['t'] // each is below 2^31, and checked:
 	if fields["images"] == "" {
 		images = planes
 	}
@@ -250,8 +251,8 @@ func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 	return nil
 }
 
-// imagejCalibration reads what ImageJ makes of pixels: c0 + c1·pixel, or another function, which
-// is rejected. Functions 20 and 21 stand for none.
+// imagejCalibration reads ImageJ's calibration of pixels: c0 + c1·pixel, or another function, which
+// is an error. Functions 20 and 21 mean no calibration.
 func imagejCalibration(fields map[string]string) (scaled bool, slope, inter float64, err error) {
 	switch f := fields["cf"]; f {
 	case "", "20", "21":
@@ -268,13 +269,13 @@ func imagejCalibration(fields map[string]string) (scaled bool, slope, inter floa
 	return slope != 1 || inter != 0, slope, inter, nil
 }
 
-// isShaped reports whether a description is tifffile's.
+// isShaped reports whether a description is by tifffile.
 func isShaped(text string) bool {
 	return strings.HasPrefix(text, `{"shape":`) || strings.HasPrefix(text, "shape=(")
 }
 
-// shaped reads tifffile's descriptions, one a series of pages. Series of one plane are the
-// slices of a volume, longer ones are volumes.
+// shaped reads tifffile's descriptions, one for each series of pages. Series of one plane are the
+// slices of a volume, and longer series are volumes.
 func (l *tiffLayout) shaped(pages []*tiffPage) error {
 	series := int64(0)
 	for at := int64(0); at < int64(len(pages)); series++ {
@@ -300,14 +301,14 @@ func (l *tiffLayout) shaped(pages []*tiffPage) error {
 	return nil
 }
 
-// findDepth makes the last axis of no known meaning that of depth, where no other is.
+// findDepth makes the last axis of unknown meaning the depth axis, if there is no other one.
 func (l *tiffLayout) findDepth() {
 	for i := len(l.axes) - 1; i >= 0; i-- {
 		if l.axes[i].kind == tiffDepthAxis && l.axes[i].length > 1 {
 			return
 		}
 	}
-	// An axis of length 1 is of depth only where there is no better one.
+	// An axis of length 1 is the depth only if there is no better one.
 	for i := len(l.axes) - 1; i >= 0; i-- {
 		if a := &l.axes[i]; (a.kind == tiffOtherAxis || a.kind == tiffSeriesAxis) && a.length > 1 {
 			a.kind = tiffDepthAxis
@@ -316,7 +317,7 @@ func (l *tiffLayout) findDepth() {
 	}
 }
 
-// shapedAxes reads the axes of planes of a series that begins with a page, and their size.
+// shapedAxes reads the axes and the size of the planes in the series of a page.
 func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 	var d struct {
 		Shape []int64
@@ -330,7 +331,7 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 		return fmt.Errorf("its description %.60q tells no shape; save it again", text)
 	}
 	bad := fmt.Errorf("its description says shape %v, and its pages are %s; save it again", d.Shape, p.text())
-	axes := make([]tiffAxis, 2, 2+len(d.Shape)) // before a shape of less than two axes
+	axes := make([]tiffAxis, 2, 2+len(d.Shape)) // room before a shape of less than two axes
 	axes[0], axes[1] = tiffAxis{tiffOtherAxis, 1}, tiffAxis{tiffOtherAxis, 1}
 	for i, n := range d.Shape {
 		axis := tiffAxis{tiffOtherAxis, n}
@@ -343,14 +344,14 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 		axes = append(axes, axis)
 	}
 	last := func(back int) int64 { return axes[max(0, len(axes)-back)].length }
-	// The samples of pixels are an axis of their own, which may be there where there is one.
+	// The samples of pixels are a separate axis, which may be present even for one sample.
 	named := d.Axes == "" || axes[len(axes)-1].kind == 'S'
 	if last(1) == p.samples && (p.samples > 1 || named && last(2) == p.width && last(3) == p.height) {
 		axes = axes[:len(axes)-1]
 	} else if p.samples > 1 {
 		return bad
 	}
-	// Pages are the last axes, save for those of length 1.
+	// Pages are the last axes, except axes of length 1.
 	page := longer([]tiffAxis{{'Y', p.height}, {'X', p.width}})
 	if all := longer(axes); len(all) < len(page) || !slices.Equal(all[len(all)-len(page):], page) {
 		return bad
@@ -364,7 +365,7 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 	return err
 }
 
-// longer is the lengths of axes but those of length 1.
+// longer returns the lengths of axes without axes of length 1.
 func longer(axes []tiffAxis) (lengths []int64) {
 	for _, a := range axes {
 		if a.length > 1 {
@@ -374,7 +375,7 @@ func longer(axes []tiffAxis) (lengths []int64) {
 	return lengths
 }
 
-// planeAxes gives those of space the letter of depth, of which there can be one.
+// planeAxes gives the space axis the letter of depth. There can be only one.
 func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 	deep, channels := 0, 0
 	for i, a := range axes {
@@ -390,7 +391,7 @@ func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 	if deep > 1 || channels > 1 {
 		return nil, fmt.Errorf("its description says axes of planes %s, of which one can be of depth and one of channels; save one volume alone", tiffLayout{axes: axes}.text())
 	}
-	// Those of length 1 say nothing; a letter stands once.
+	// Axes of length 1 have no effect. A letter appears once.
 	axes = slices.DeleteFunc(axes, func(a tiffAxis) bool { return a.length == 1 && a.kind != tiffChannelAxis })
 	if n := (tiffLayout{axes: axes}).size(); n%planes != 0 {
 		return nil, fmt.Errorf("its description says %d planes, and its pages have %d each; save it again", n, planes)
@@ -398,7 +399,7 @@ func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 	return axes, nil
 }
 
-// An omeXML is what OME-XML says of the planes of a file.
+// An omeXML is the description of a file's planes in OME-XML.
 type omeXML struct {
 	UUID       string    `xml:",attr"`
 	BinaryOnly *struct{} `xml:"BinaryOnly"`
@@ -419,7 +420,7 @@ type omeXML struct {
 	} `xml:"Image"`
 }
 
-// An omeData says which pages hold planes, one after the other in the order of dimensions.
+// An omeData assigns pages to consecutive planes in the order of dimensions.
 type omeData struct {
 	IFD        *int64 `xml:",attr"`
 	PlaneCount *int64 `xml:",attr"`
@@ -470,7 +471,7 @@ func (l *tiffLayout) ome(text string, pages []*tiffPage) error {
 		return fmt.Errorf("its OME-XML says SizeZ %d, SizeC %d and SizeT %d in the order %.20q; save it again", p.SizeZ, p.SizeC, p.SizeT, p.DimensionOrder)
 	}
 	if len(l.channels) != len(p.Channels) || int64(len(l.channels)) != p.SizeC/first.samples {
-		l.channels = nil // some of which have no name
+		l.channels = nil // some channels have no name
 	}
 	if have, want := int64(len(pages))*first.depth, l.size(); have != want {
 		return fmt.Errorf("its OME-XML says %s, and the file has %d planes; save all planes in one file", l.text(), have)
@@ -483,7 +484,7 @@ func (l *tiffLayout) omePlanes(file string, data []omeData, pages []*tiffPage) e
 	if len(data) == 0 {
 		return errors.New("its OME-XML names no page (TiffData); save it again")
 	}
-	place := map[int64]int64{} // of a page among those of full resolution
+	place := map[int64]int64{} // index of a page among the pages of full resolution
 	for i, p := range pages {
 		place[p.index] = int64(i)
 	}
@@ -527,7 +528,7 @@ func (l *tiffLayout) omePlanes(file string, data []omeData, pages []*tiffPage) e
 	return nil
 }
 
-// checkNoData rejects pixels that GDAL marks as none.
+// checkNoData returns an error if pixels have GDAL's value for missing data.
 func checkNoData(data []byte, s storedType, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -540,7 +541,7 @@ func checkNoData(data []byte, s storedType, text string) error {
 	const step = 1 << 16
 	for at := 0; at < len(data); at += step {
 		piece := data[at:min(len(data), at+step)]
-		if s == storedInt8 { // as rescaled has them
+		if s == storedInt8 { // as rescaled stores them
 			wide := make([]int16, len(piece))
 			for i, v := range piece {
 				wide[i] = int16(int8(v))

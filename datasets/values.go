@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// ErrManyValues is that an image has more distinct values than there may be.
+// ErrManyValues is the error of an image with more distinct values than allowed.
 var ErrManyValues = errors.New("more distinct values")
 
 // distinctBytes is about how much of an image is read at a time.

@@ -11,17 +11,17 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Volumes say which of several images of one shape in a file is meant: Count of them, one
-// after the other, or voxel by voxel where Stride is not 1.
+// volumes select one of several images of one shape in a file. The images follow each other, or
+// alternate voxel by voxel if stride is not 1.
 type volumes struct {
-	count  int64 // 0 for a format that holds one image
-	first  int64 // the place of the first voxel
-	stride int64 // from a voxel to the next
+	count  int64 // 0 for a format with a single image
+	first  int64 // index of the first voxel
+	stride int64 // from one voxel to the next
 }
 
-// frame takes a file's axes, slowest first. The last three are those of the image, whatever their
-// lengths; all others are of volumes, of which the options choose one. With fastest the last axis is
-// of volumes too.
+// frame assigns a file's axes, slowest first. The last three belong to the image, whatever their
+// lengths. All others count volumes; the options select one. With fastest, the last axis counts
+// volumes too.
 func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	inner := int64(1)
 	if fastest {
@@ -34,8 +34,8 @@ func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
 	return b.choose(axes[:n], axes[n:], inner, in)
 }
 
-// frameUnlabelled is frame for a file that does not name its axes: the last axes of length 1 beyond
-// the third hold the numbers of each voxel, of which there is one.
+// frameUnlabelled is frame for a file without names of axes. The last axes of length 1 beyond the
+// third would hold several numbers for each voxel; there is only one.
 func (b *fileBody) frameUnlabelled(axes []int64, in fileInput) error {
 	for len(axes) > 3 && axes[0] == 1 {
 		axes = axes[1:]
@@ -46,8 +46,8 @@ func (b *fileBody) frameUnlabelled(axes []int64, in fileInput) error {
 	return b.frame(axes, in, false)
 }
 
-// choose takes the axes of a volume, those of the volumes before them, and the number of volumes
-// that lie voxel by voxel.
+// choose sets the axes of a volume. outer are the axes that count volumes, and inner is the number
+// of volumes that alternate voxel by voxel.
 func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error {
 	var err error
 	if b.shape, err = fileShape(axes); err != nil {
@@ -74,7 +74,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 	switch {
 	case inner > 1:
 		b.volumes.first, b.volumes.stride = volume, count
-	case b.fortran: // the volumes' axes are the fastest, the first of them most
+	case b.fortran: // the axes of volumes are the fastest, the first most of all
 		b.volumes.first, b.volumes.stride = 0, count
 		below := count
 		for i, n := range outer {
@@ -89,7 +89,7 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 	return nil
 }
 
-// A volumeError says that a file has several volumes, or not the one that was asked for.
+// A volumeError means that a file has several volumes, or lacks the requested one.
 type volumeError struct {
 	count int64
 	shape string
@@ -119,10 +119,10 @@ func Volumes(path string, o FileOptions) (int64, error) {
 	return 1, nil
 }
 
-// describeHeader describes a file, of which it decompresses no more than it has to.
+// describeHeader describes a file and decompresses only the necessary part.
 func describeHeader(path string, o FileOptions) (*fileBody, error) {
 	files := &fileSet{}
-	defer files.Close() // only looked at
+	defer files.Close() // only read from
 	o.Stream = true
 	b, err := files.describe(path, o)
 	if o.Stream = false; errors.As(err, &notStreamed{}) {
@@ -131,8 +131,8 @@ func describeHeader(path string, o FileOptions) (*fileBody, error) {
 	return b, err
 }
 
-// pick reads a volume's voxels from all of them, which r gives in the file's order and which
-// so many bytes hold.
+// pick reads a volume's voxels from the voxels of all volumes. r returns them in the file's order
+// from packed bytes.
 func (b *fileBody) pick(r io.Reader, packed int64) ([]byte, error) {
 	size, v := b.stored.size(), b.volumes
 	if v.stride <= 1 {
@@ -163,7 +163,7 @@ func (b *fileBody) pick(r io.Reader, packed int64) ([]byte, error) {
 	return data, nil
 }
 
-// pass reads over bytes.
+// pass skips n bytes.
 func (b *fileBody) pass(r io.Reader, n int64) error {
 	if got, err := io.CopyN(io.Discard, r, n); err != nil {
 		return b.short(err, got)
@@ -171,7 +171,7 @@ func (b *fileBody) pass(r io.Reader, n int64) error {
 	return nil
 }
 
-// short is the error of a reader that ends too early.
+// short returns the error of a reader that ends too early.
 func (b *fileBody) short(err error, got int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header says %d of %d bytes each; copy the file again", got, max(1, b.volumes.count), b.bytes())
@@ -179,7 +179,7 @@ func (b *fileBody) short(err error, got int64) error {
 	return fmt.Errorf("reading the voxels: %w; copy the file again", pathCause(err))
 }
 
-// decodedVolume is a volume's part of what was decoded whole.
+// decodedVolume returns the volume's part of the decoded bytes.
 func (b *fileBody) decodedVolume() ([]byte, error) {
 	if b.volumes.count <= 1 {
 		return b.decoded, nil

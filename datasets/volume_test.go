@@ -42,7 +42,7 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// Every volume is damaged when one of them is: a file says how many there are.
+// If one volume is damaged, every one is, because the file has a count.
 func TestVolumesDamaged(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		whole := readFixture(t, f.name)

@@ -20,11 +20,12 @@ import (
 	"eccbench/internal/grid"
 )
 
-// zarrMarks are the files of which a Zarr hierarchy's folder has one: of version 3, and of an
-// array and a group of version 2.
+// zarrMarks are the metadata files of Zarr hierarchies. A folder has one of them. The first
+// belongs to version 3, the others to an array and a group of version 2.
 var zarrMarks = []string{"zarr.json", ".zarray", ".zgroup"}
 
-// zarrMetadata is far above the metadata of any hierarchy, consolidated ones, too.
+// zarrMetadata is far above the size of the metadata of any hierarchy, including consolidated
+// metadata.
 const zarrMetadata = 64 << 20
 
 // IsZarr reports whether a path is that of a Zarr array or group.
@@ -41,17 +42,17 @@ func IsZarr(path string) bool {
 	})
 }
 
-// zarrExtension is what the folders of hierarchies are called, if they are called anything.
+// zarrExtension is the usual extension of the folders of hierarchies.
 const zarrExtension = ".zarr"
 
-// isZarrName reports whether a path has the name of a Zarr hierarchy, whatever is there.
+// isZarrName reports whether a path has the extension of a Zarr hierarchy, even if nothing exists
+// there.
 func isZarrName(path string) bool {
 	path = strings.TrimRight(strings.ToLower(path), "/")
 	return strings.HasSuffix(path, zarrExtension) && path != zarrExtension
 }
 
-// describeZarr describes the image in the hierarchy in a folder, whose metadata are files of the
-// set.
+// describeZarr describes the image in a Zarr folder. The metadata become files of the set.
 func (s *fileSet) describeZarr(path string, o FileOptions) (*fileBody, error) {
 	if IsURL(path) && network == nil {
 		return nil, errNoNetwork
@@ -68,7 +69,7 @@ func (s *fileSet) describeZarr(path string, o FileOptions) (*fileBody, error) {
 	return describeZarr(kept, o)
 }
 
-// isMetadata reports whether an object is no chunk.
+// isMetadata reports whether an object is metadata, not a chunk.
 func isMetadata(key string) bool {
 	base := path.Base(key)
 	return slices.Contains(zarrMarks, base) || base == ".zattrs"
@@ -91,13 +92,13 @@ func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, FileInfo, 
 	return m.folder.whole(key, most, buf)
 }
 
-// A zarrNode is an array or a group, by its metadata.
+// A zarrNode holds the metadata of an array or a group.
 type zarrNode struct {
 	at         string // in the hierarchy, "" for its root
 	array      *zarrArray
-	dimensions []string // the names of an array's axes, where it says them
+	dimensions []string // the names of an array's axes, if known
 	attributes struct {
-		Multiscales []multiscale `json:"multiscales"` // OME-NGFF 0.4, and those before
+		Multiscales []multiscale `json:"multiscales"` // OME-NGFF up to 0.4
 		Omero       omero        `json:"omero"`
 		Layout      int          `json:"bioformats2raw.layout"`
 		Dimensions  []string     `json:"_ARRAY_DIMENSIONS"` // of xarray
@@ -109,7 +110,7 @@ type zarrNode struct {
 	}
 }
 
-// A multiscale is one image at several resolutions, of which the first is the finest.
+// A multiscale is one image at several resolutions, the finest first.
 type multiscale struct {
 	Axes     []axis `json:"axes"`
 	Datasets []struct {
@@ -117,7 +118,7 @@ type multiscale struct {
 	} `json:"datasets"`
 }
 
-// An axis of OME-NGFF has a name and a type; before 0.4 it was a name alone.
+// An axis of OME-NGFF has a name and a type; before 0.4 it had only a name.
 type axis struct{ Name, Type string }
 
 func (a *axis) UnmarshalJSON(data []byte) error {
@@ -134,8 +135,8 @@ type omero struct {
 	} `json:"channels"`
 }
 
-// describeZarr says how a Zarr hierarchy holds an image: the array itself, the one that the
-// options name, the finest level of an OME-NGFF image, or the only array of a group.
+// describeZarr describes the image in a Zarr hierarchy. It is the array itself, the array in the
+// options, the finest level of an OME-NGFF image, or the only array of a group.
 func describeZarr(s store, o FileOptions) (*fileBody, error) {
 	switch {
 	case o.Levels < 0 || o.Levels > grid.MaxLevels:
@@ -163,11 +164,11 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 	return b, a.forecast()
 }
 
-// mostUnlimited is the most that an array of which nothing need be stored is held in memory as,
-// where nobody said how much there is.
+// mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no
+// limit is given.
 const mostUnlimited = 1 << 40
 
-// findArray is the array that is meant.
+// findArray returns the selected array.
 func findArray(s store, name string) (*zarrNode, error) {
 	node, err := readNode(s, "")
 	if err != nil {
@@ -187,7 +188,7 @@ func findArray(s store, name string) (*zarrNode, error) {
 			return nil, err
 		}
 		if group := path.Dir(name); node.array != nil && group != "." {
-			if root, err = readNode(s, group); err != nil { // of which nothing is known then
+			if root, err = readNode(s, group); err != nil { // nothing is known of the group then
 				root = &zarrNode{}
 			}
 		}
@@ -224,7 +225,7 @@ func findArray(s store, name string) (*zarrNode, error) {
 	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an input string: %s", node.choices(s))
 }
 
-// inherit takes over what the group of an image says of it.
+// inherit copies the attributes of an image from its group.
 func (n *zarrNode) inherit(from *zarrNode) {
 	if len(from.multiscales()) > 0 {
 		n.attributes = from.attributes
@@ -238,7 +239,7 @@ func (n *zarrNode) multiscales() []multiscale {
 	return n.attributes.Multiscales
 }
 
-// choices are the arrays that a group is known to have.
+// choices lists the known arrays of a group.
 func (n *zarrNode) choices(s store) string {
 	var names []string
 	for _, m := range n.multiscales() {
@@ -257,7 +258,7 @@ func (n *zarrNode) choices(s store) string {
 	return listOf(names)
 }
 
-// axes are what the axes of an array are, where that is known of each.
+// axes returns the axes of an array, if all of them are known.
 func (n *zarrNode) axes() []axis {
 	var axes []axis
 	if m := n.multiscales(); len(m) > 0 {
@@ -288,13 +289,13 @@ func (n *zarrNode) axes() []axis {
 	return axes
 }
 
-// frame takes the array's axes: those of space are of the image, all others of volumes, of which
-// the options choose one, by its number or by its channel.
+// frame assigns the array's axes. Space axes belong to the image, and all others count volumes. The
+// options select a volume by its number or by its channel.
 func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	shape, axes := n.array.shape, n.axes()
 	space := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "space" })
 	channel := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "channel" })
-	var within []int64 // the axes of space
+	var within []int64 // the space axes
 	if space >= 0 {
 		for i, a := range axes[space:] {
 			switch {
@@ -317,7 +318,7 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	var err error
 	if space < 0 {
 		err = b.frameUnlabelled(shape, in)
-	} else { // an axis of space is one whatever its length is
+	} else { // a space axis counts whatever its length is
 		err = b.choose(shape[:space], within, 1, in)
 	}
 	if err != nil {
@@ -326,7 +327,7 @@ func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
 	return nil
 }
 
-// channelNames are those of an OME-NGFF image's channels.
+// channelNames returns the names of an OME-NGFF image's channels.
 func (n *zarrNode) channelNames() (names []string) {
 	list := n.attributes.OME.Omero.Channels
 	if len(list) == 0 {
@@ -338,8 +339,9 @@ func (n *zarrNode) channelNames() (names []string) {
 	return names
 }
 
-// channelVolume is the number of the volume that the options choose by channel or number. The axes
-// count volumes, and the one at a place counts channels, which may have names.
+// channelVolume returns the number of the volume that the options select by channel or number. axes
+// are the axes that count volumes, and at is the index of the channel axis. Channels may have
+// names.
 func channelVolume(o FileOptions, names []string, axes []int64, at int) (*int64, error) {
 	count, each := axes[at], product(axes[at+1:])
 	if o.Channel == "" {
@@ -365,7 +367,7 @@ func channelVolume(o FileOptions, names []string, axes []int64, at int) (*int64,
 		}
 		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
 	}
-	// The others, such as points in time, are counted without the channels.
+	// The other axes, such as time, are counted without the channels.
 	others, other := product(axes[:at])*each, int64(0)
 	switch {
 	case o.Volume != nil:
@@ -388,7 +390,7 @@ func product(list []int64) int64 {
 	return p
 }
 
-// readNode reads the metadata of an array or a group. There is none of a fs.ErrNotExist.
+// readNode reads the metadata of an array or a group. Missing metadata are a fs.ErrNotExist.
 func readNode(s store, at string) (*zarrNode, error) {
 	n := &zarrNode{at: at}
 	text, _, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
@@ -429,7 +431,7 @@ func readNode(s store, at string) (*zarrNode, error) {
 	return n, nil
 }
 
-// notZarr is that a folder is neither an array nor a group.
+// notZarr is the error of a folder that is neither an array nor a group.
 type notZarr struct{ at string }
 
 func (e notZarr) Error() string {
@@ -442,7 +444,7 @@ func (e notZarr) Error() string {
 
 func (notZarr) Is(err error) bool { return err == fs.ErrNotExist }
 
-// version3 is a zarr.json.
+// version3 is the contents of zarr.json.
 type version3 struct {
 	Format     int             `json:"zarr_format"`
 	Node       string          `json:"node_type"`
@@ -457,12 +459,13 @@ type version3 struct {
 	Storage    []any           `json:"storage_transformers"`
 }
 
-// version3Fields are the fields of an array's zarr.json, and version2Fields those of its .zarray.
+// version3Fields are the fields of an array's zarr.json, and version2Fields the fields of its
+// .zarray.
 var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"}
 var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
 
-// understood is an error if an array's metadata have a field that is not known, and do not say that
-// the array can be read without it. In version 2 others are none of the format's.
+// understood returns an error for an unknown field of an array's metadata, unless the metadata mark
+// it as optional. In version 2, unknown fields are always errors.
 func understood(text []byte, version int) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -543,7 +546,7 @@ func (n *zarrNode) version3(s store, text []byte) error {
 	return a.finish(m.Fill)
 }
 
-// chunks reads how an array is cut, and how its chunks are named.
+// chunks reads the grid of chunks and the form of their names.
 func (m version3) chunks(a *zarrArray) error {
 	var cut struct {
 		Shape []int64 `json:"chunk_shape"`
@@ -568,7 +571,7 @@ func (m version3) chunks(a *zarrArray) error {
 	return nil
 }
 
-// codecs reads the codecs of an array, of which the first may make a shard of each chunk.
+// codecs reads the codecs of an array. The first may be sharding.
 func (a *zarrArray) codecs(list []named) (err error) {
 	if len(list) == 0 || list[0].Name != sharding {
 		a.coding, err = codingOf(list, len(a.shape))
@@ -613,7 +616,7 @@ func (a *zarrArray) codecs(list []named) (err error) {
 	return err
 }
 
-// zarrType is a type of version 3.
+// zarrType returns the type with a name in version 3.
 func zarrType(name string) (storedType, error) {
 	if name == "bool" {
 		return storedUint8, nil
@@ -680,7 +683,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 	return a.finish(m.Fill)
 }
 
-// finish checks what the metadata say of an array, and reads its fill value.
+// finish checks the metadata of an array and reads its fill value.
 func (a *zarrArray) finish(fill json.RawMessage) error {
 	if len(a.shape) == 0 {
 		return errors.New("the array is a single number without axes; save an array of 1 to 3")
@@ -723,12 +726,11 @@ func (a *zarrArray) finish(fill json.RawMessage) error {
 	return nil
 }
 
-// mostAxes is more than images have, mostChunk than anybody makes chunks of, and mostInShard
-// than anybody puts into a shard.
+// Limits above all reasonable numbers of axes, sizes of chunks, and chunks in a shard.
 const mostAxes, mostChunk, mostInShard = 32, 1 << 40, 1 << 24
 
-// fillValue is the bits of a fill value as JSON has it: a number, a truth value, the name of a
-// float that is no number, its bits in hexadecimal digits, XX
+// fillValue returns the bits of a fill value in JSON. It can be a number, a truth value, the name
+// of a non-finite float, or the bits in hexadecimal digits.
 func fillValue(text json.RawMessage, s storedType) (uint64, error) {
 	var word string
 	if err := json.Unmarshal(text, &word); err != nil {
@@ -751,7 +753,7 @@ func fillValue(text json.RawMessage, s storedType) (uint64, error) {
 		return uint64(halfBits(float32(f))), nil
 	}
 	data, err := appendNumber(nil, s, word)
-	if whole, isWhole := strings.CutSuffix(word, ".0"); err != nil && isWhole { // of some writers
+	if whole, isWhole := strings.CutSuffix(word, ".0"); err != nil && isWhole { // from some writers
 		data, err = appendNumber(nil, s, whole)
 	}
 	if err != nil {
@@ -760,7 +762,7 @@ func fillValue(text json.RawMessage, s storedType) (uint64, error) {
 	return binary.LittleEndian.Uint64(append(data, make([]byte, 8)...)), nil
 }
 
-// halfBits are those of the float16 of a value, or of the one below it.
+// halfBits returns the bits of the float16 of a value, or of the next one below.
 func halfBits(f float32) uint16 {
 	if f != f {
 		return 0x7e00

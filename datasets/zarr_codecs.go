@@ -16,17 +16,17 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// A chunkCodec undoes one step of a chunk's encoding: it appends to dst what src becomes, at
-// most so many bytes.
+// A chunkCodec reverses one step of a chunk's encoding. It appends the decoded src to dst, at most
+// most bytes.
 type chunkCodec func(dst, src []byte, most int64) ([]byte, error)
 
-// codecSlack is what an encoding may be longer than what it encodes.
+// codecSlack is the most bytes that an encoding adds in addition to its ratio.
 const codecSlack = 64 << 10
 
-// encodedMost is the most that so many bytes are encoded as.
+// encodedMost returns the greatest encoded size of n bytes.
 func encodedMost(n int64) int64 { return n + n/8 + codecSlack }
 
-// zarrCodec is the codec of an identifier, which the two versions of the format share.
+// zarrCodec returns the codec with an identifier, which is common to both versions of the format.
 func zarrCodec(id string) (chunkCodec, error) {
 	switch strings.TrimPrefix(id, "numcodecs.") {
 	case "gzip":
@@ -59,7 +59,7 @@ func zarrCodec(id string) (chunkCodec, error) {
 	return nil, fmt.Errorf("its codec is %.40q; want one of bytes, transpose, sharding_indexed, blosc, zstd, gzip, zlib, bz2, lz4 and crc32c: save it with one of them", id)
 }
 
-// unpacks is the codec of a way in which files are compressed.
+// unpacks returns the codec for a compression of files.
 func unpacks(p packing) chunkCodec {
 	return func(dst, src []byte, most int64) ([]byte, error) {
 		r, err := p.open(bytes.NewReader(src), int64(len(src)))
@@ -73,7 +73,7 @@ func unpacks(p packing) chunkCodec {
 			n, err := io.ReadFull(r, dst[have:])
 			dst = dst[:have+int64(n)]
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				// ReadFull makes the one of the other: the checksum is looked at again.
+				// ReadFull converts one error to the other, so the checksum is verified again.
 				return dst, checkEnd(r, true)
 			}
 			if err != nil {
@@ -84,13 +84,13 @@ func unpacks(p packing) chunkCodec {
 	}
 }
 
-// zstdChunks decodes whole frames, on all cores, and never to more than there is room for.
+// zstdChunks decodes whole frames on all cores, and never beyond the given capacity.
 var zstdChunks = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 })
 
-// unzstd appends the contents of zstd frames. Their headers' words are held to what the chunk
-// has before any memory rests on them.
+// unzstd appends the contents of zstd frames. It checks their headers against the size of the chunk
+// before it allocates memory.
 func unzstd(z *zstd.Decoder, dst, src []byte, most int64) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(src); err != nil {
@@ -108,7 +108,7 @@ func unzstd(z *zstd.Decoder, dst, src []byte, most int64) ([]byte, error) {
 	return out, nil
 }
 
-// unlz4 is numcodecs' LZ4: the length of what follows, and one block.
+// unlz4 decodes the LZ4 format of numcodecs: the decoded length and one block.
 func unlz4(dst, src []byte, most int64) ([]byte, error) {
 	if len(src) < 4 {
 		return nil, errors.New("lz4: it has no length")
@@ -117,7 +117,7 @@ func unlz4(dst, src []byte, most int64) ([]byte, error) {
 	if n > most || n/lz4Ratio > int64(len(src)) {
 		return nil, fmt.Errorf("lz4: %d bytes are said to hold %d, where the chunk has %d", len(src), n, most)
 	}
-	if n == 0 { // which the library may not be asked for
+	if n == 0 { // the library does not accept this case
 		return dst, nil
 	}
 	dst = extend(dst, n, have+n)
@@ -128,12 +128,12 @@ func unlz4(dst, src []byte, most int64) ([]byte, error) {
 	return dst[:have+int64(got)], nil
 }
 
-// lz4Ratio is a little more than the most that one byte of LZ4 can become.
+// lz4Ratio is a little more than the greatest compression ratio of LZ4.
 const lz4Ratio = 256
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkCRC32C is the codec of a checksum that follows what it is of.
+// checkCRC32C is the codec of a checksum that follows its data.
 func checkCRC32C(dst, src []byte, _ int64) ([]byte, error) {
 	n := len(src) - 4
 	if n < 0 {
@@ -145,16 +145,16 @@ func checkCRC32C(dst, src []byte, _ int64) ([]byte, error) {
 	return append(dst, src[:n]...), nil
 }
 
-// A chunkCoding is how chunks are encoded: of how many bytes each, in which order their axes lie,
-// the slowest first, and what undoes the rest, step by step.
+// A chunkCoding describes the encoding of chunks: the order of axes, slowest first, the byte order,
+// and the decoders of further steps.
 type chunkCoding struct {
 	order []int
 	big   bool
-	plain bool // no order of bytes is said
+	plain bool // the byte order is not specified
 	steps []chunkCodec
 }
 
-// decode is what a chunk of so many bytes holds: src, or one of the buffers.
+// decode returns the n decoded bytes of a chunk, either in src or in one of the buffers.
 func (c chunkCoding) decode(src []byte, n int64, buffers *[2][]byte) (data []byte, err error) {
 	for i, step := range c.steps {
 		most := n
@@ -172,13 +172,13 @@ func (c chunkCoding) decode(src []byte, n int64, buffers *[2][]byte) (data []byt
 	return src, nil
 }
 
-// named is a codec of version 3, or what is configured by a name like one.
+// named is a codec of version 3, or another object with a name and a configuration.
 type named struct {
 	Name          string          `json:"name"`
 	Configuration json.RawMessage `json:"configuration"`
 }
 
-// configure reads a configuration, which may be left out where it has no required parts.
+// configure reads a configuration. It may be missing if it has no required parts.
 func (n named) configure(to any) error {
 	if len(n.Configuration) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (n named) configure(to any) error {
 	return nil
 }
 
-// unmarshalKnown is json.Unmarshal of an object that has no fields but those that are asked for.
+// unmarshalKnown is json.Unmarshal, but an unknown field is an error.
 func unmarshalKnown(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -200,7 +200,7 @@ func unmarshalKnown(data []byte, to any) error {
 	return err
 }
 
-// UnmarshalJSON takes a name alone for one without a configuration.
+// UnmarshalJSON accepts a name alone, without a configuration.
 func (n *named) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &n.Name)
@@ -215,18 +215,18 @@ func (n *named) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// errEndian is that of numbers of several bytes whose order is not known.
+// errEndian is the error of numbers of several bytes without a byte order.
 var errEndian = errors.New("bytes: its configuration says no endian; the metadata are damaged")
 
-// sharding is the codec whose chunks are shards.
+// sharding is the name of the codec that stores chunks in shards.
 const sharding = "sharding_indexed"
 
-// codingOf reads the codecs of version 3 of a chunk of so many axes, but for sharding.
+// codingOf reads the codecs of version 3 for chunks with a number of axes, except sharding.
 func codingOf(list []named, axes int) (c chunkCoding, err error) {
 	for i := range axes {
 		c.order = append(c.order, i)
 	}
-	flat := false // an array has become bytes
+	flat := false // the array has become bytes
 	for _, codec := range list {
 		switch {
 		case codec.Name == "transpose" && !flat:
@@ -268,7 +268,7 @@ func codingOf(list []named, axes int) (c chunkCoding, err error) {
 	return c, nil
 }
 
-// naturals are the numbers below n.
+// naturals returns the integers from 0 to n−1.
 func naturals(n int) []int {
 	list := make([]int, n)
 	for i := range list {

@@ -70,7 +70,7 @@ func TestZarrTruths(t *testing.T) {
 	}
 }
 
-// readTwice reads an image twice, in slabs of so many slices.
+// readTwice reads an image twice, in slabs of the given number of slices.
 func readTwice(s grid.Source, by int64) ([]byte, error) {
 	data := make([]byte, grid.TotalBytes(s))
 	size := grid.SliceBytes(s)
@@ -176,7 +176,7 @@ func TestMissingChunksOfAPart(t *testing.T) {
 	}
 }
 
-// Of an array of very many chunks it is said before any is read that few are there.
+// For an array of very many chunks, the first message reports that few exist.
 func TestScarceChunks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a.zarr")
 	meta := `{"zarr_format":3,"node_type":"array","shape":[%d],"data_type":"uint8","fill_value":0,"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`

@@ -21,20 +21,20 @@ import (
 	"eccbench/internal/regular"
 )
 
-// A store has the objects of a Zarr hierarchy, which are named by paths within it. One that there
-// is not is a fs.ErrNotExist.
+// A store holds the objects of a Zarr hierarchy, which have paths as names. A missing object is a
+// fs.ErrNotExist.
 type store interface {
-	// whole appends an object to buf[:0], and returns what it is; one of more than most bytes is an
-	// error, and so is one that changes meanwhile.
+	// whole appends an object to buf[:0] and returns its FileInfo. It fails for an object of more
+	// than most bytes, and for one that changes during the read.
 	whole(key string, most int64, buf []byte) ([]byte, FileInfo, error)
-	// part fills dst with what is at a place of an object, from its end where that is negative. It
-	// fails with ErrChanged where the object is not what it was; the zero FileInfo is any.
+	// part fills dst from an offset of an object, or from its end if the offset is negative. It
+	// fails with ErrChanged if the object differs from was; the zero FileInfo matches any object.
 	part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error)
-	// stat is what an object is now, if that is known at little cost: the zero FileInfo for none.
+	// stat returns the FileInfo of an object if it is cheap; the zero FileInfo means none.
 	stat(key string) (info FileInfo, known bool)
-	// list is the names of the arrays and groups in a group, as far as the store can tell.
+	// list returns the names of the arrays and groups in a group, if the store knows them.
 	list(key string) []string
-	// atOnce is how many objects are best read at the same time.
+	// atOnce returns the best number of objects to read at the same time.
 	atOnce() int64
 }
 
@@ -51,7 +51,7 @@ func (f folder) open(key string) (file *os.File, is FileInfo, err error) {
 	return file, versionOf(info), nil
 }
 
-// closeSame closes a file, and is an error if it is not what it was.
+// closeSame closes a file, and returns an error if it has changed.
 func closeSame(file *os.File, was FileInfo, err error) error {
 	set := fileSet{was: map[*os.File]FileInfo{file: was}}
 	err = set.blame(err)
@@ -118,46 +118,45 @@ func (f folder) list(key string) []string {
 
 func (folder) atOnce() int64 { return int64(runtime.GOMAXPROCS(0)) }
 
-// A zarrArray is the stored bytes of an array's elements in C order, which are read by rows of
-// chunks: the chunks that lie along one axis from one number to another. A row that is asked
-// for in parts is kept until all of it was read, so that each chunk is read and decoded once by
-// who reads in order.
+// A zarrArray holds the stored bytes of an array's elements in C order. It reads rows of chunks: a
+// row contains the chunks in a range of one axis. A partly requested row is kept until it has been
+// read completely. So a reader in order reads and decodes each chunk once.
 type zarrArray struct {
 	store             store
 	at                string // in the store
 	prefix, separator string // of the chunks' names
 	shape, chunk      []int64
 	stored            storedType
-	truth             bool // of which all but 0 is 1
+	truth             bool // every nonzero value is 1
 	coding            chunkCoding
-	fill              []byte // an element of a chunk that is not there, in its order of bytes
-	fillText          string // as the metadata have it
-	strict            bool   // a chunk that is not there is an error
+	fill              []byte // an element of a missing chunk, in the array's byte order
+	fillText          string // the same in the metadata
+	strict            bool   // a missing chunk is an error
 	shards            *shardGrid
 
-	axis   int   // whose chunks make the rows
+	axis   int   // the axis along which rows of chunks follow each other
 	slice  int64 // bytes of one step along it
 	memory int64 // for rows; 0 for no limit
 
 	mu      sync.Mutex
 	rows    map[int64]*chunkRow
-	used    int64    // rows so far
-	spare   [][]byte // chunks of rows that were forgotten
+	used    int64    // number of uses of rows
+	spare   [][]byte // chunks of rows that were dropped
 	placers []*chunkPlacer
 	indices map[string]*shardIndex
 	closed  bool
 	seen    map[int64]rowRecord
-	present int64 // objects of the array before it was read; -1 for not known
+	present int64 // number of objects of the array before reading; -1 if unknown
 }
 
-// A shardGrid says how chunks lie in shards.
+// A shardGrid describes the chunks in shards.
 type shardGrid struct {
 	each   []int64 // chunks of a shard along each axis
 	coding chunkCoding
-	first  bool // the index comes before the chunks
+	first  bool // the index precedes the chunks
 }
 
-// A shardIndex is the places and lengths of a shard's chunks, nil where there is no shard.
+// A shardIndex holds the offsets and lengths of a shard's chunks; nil for a missing shard.
 type shardIndex struct {
 	once   sync.Once
 	places []uint64
@@ -165,20 +164,20 @@ type shardIndex struct {
 	err    error
 }
 
-// A chunkRow is a row of chunks in memory, or on the way.
+// A chunkRow is a row of chunks that is in memory or being read.
 type chunkRow struct {
 	done   chan struct{}
 	chunks [][]byte
 	err    error
-	given  int64 // bytes
+	given  int64 // bytes already copied
 	users  int
-	last   int64 // when it was asked for
+	last   int64 // time of the last use
 }
 
-// bytes is how many there are in the array.
+// bytes returns the size of the array.
 func (a *zarrArray) bytes() int64 { return product(a.shape) * a.stored.size() }
 
-// setRows makes rows of the chunks along the axis of the slices of an image of a shape.
+// setRows chooses the axis of the rows for the slices of an image.
 func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
 	a.memory, a.slice = memory, product(a.shape)*a.stored.size()
 	want := shape.SliceVoxels() * a.stored.size()
@@ -190,13 +189,13 @@ func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
 	}
 }
 
-// step is how many slices a row has.
+// step returns the number of slices of a row.
 func (a *zarrArray) step() int64 { return a.chunk[a.axis] }
 
-// chunkBytes is how many bytes a chunk is decoded to.
+// chunkBytes returns the decoded size of a chunk.
 func (a *zarrArray) chunkBytes() int64 { return product(a.chunk) * a.stored.size() }
 
-// rowBytes is what the chunks of a row take.
+// rowBytes returns the size of the chunks of a row.
 func (a *zarrArray) rowBytes() int64 {
 	n := a.chunkBytes()
 	for i := a.axis + 1; i < len(a.shape); i++ {
@@ -208,18 +207,18 @@ func (a *zarrArray) rowBytes() int64 {
 	return n
 }
 
-// mostRow is more than any row takes that is read.
+// mostRow is more than the size of any row.
 const mostRow = 1 << 60
 
-// rowsKept is how many rows are in memory at a time where those who read ask for parts of them.
+// rowsKept is the number of rows in memory while readers request parts of them.
 const rowsKept = 2
 
-// held is what the rows that are kept take, and the chunks that are being read, encoded and decoded.
+// held returns the memory of the rows in memory, and of encoded and decoded chunks during reads.
 func (a *zarrArray) held() int64 {
 	return rowsKept*a.rowBytes() + 2*min(a.store.atOnce()*a.chunkBytes(), a.rowBytes())
 }
 
-// room is an error where that is more memory than there is.
+// room returns an error if held exceeds the available memory.
 func (a *zarrArray) room() error {
 	if need := a.held(); a.memory > 0 && need > a.memory {
 		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a machine with more, or save it in chunks of fewer slices",
@@ -228,7 +227,7 @@ func (a *zarrArray) room() error {
 	return nil
 }
 
-// Close lets go of the rows. Who reads on gets an error.
+// Close releases the rows. Later reads return an error.
 func (a *zarrArray) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -236,7 +235,7 @@ func (a *zarrArray) Close() error {
 	return nil
 }
 
-// ReadAt is fill.
+// ReadAt reads stored bytes at an offset.
 func (a *zarrArray) ReadAt(dst []byte, at int64) (int, error) {
 	n := min(int64(len(dst)), max(0, a.bytes()-at))
 	if err := a.fillFrom(dst[:n], at); err != nil {
@@ -248,15 +247,15 @@ func (a *zarrArray) ReadAt(dst []byte, at int64) (int, error) {
 	return int(n), nil
 }
 
-// rowAt is the row of the byte at a place, from which byte on it is, and to which.
+// rowAt returns the row of the byte at an offset, and the row's first and last offset.
 func (a *zarrArray) rowAt(at int64) (row, from, to int64) {
-	volume := a.shape[a.axis] * a.slice // of which each has the same rows
+	volume := a.shape[a.axis] * a.slice // each volume has the same rows
 	row = at/volume*a.across(a.axis) + at%volume/(a.step()*a.slice)
 	from, to = a.spanOf(row)
 	return row, from, to
 }
 
-// spanOf is from which byte on a row is, and to which.
+// spanOf returns the first and last offset of a row.
 func (a *zarrArray) spanOf(row int64) (from, to int64) {
 	volume := a.shape[a.axis] * a.slice
 	v, r := row/a.across(a.axis), row%a.across(a.axis)
@@ -264,7 +263,7 @@ func (a *zarrArray) spanOf(row int64) (from, to int64) {
 	return from, min(from+a.step()*a.slice, (v+1)*volume)
 }
 
-// fillFrom fills dst with the bytes at a place.
+// fillFrom fills dst with the bytes at an offset.
 func (a *zarrArray) fillFrom(dst []byte, at int64) error {
 	for len(dst) > 0 {
 		row, from, to := a.rowAt(at)
@@ -283,17 +282,17 @@ func (a *zarrArray) fillFrom(dst []byte, at int64) error {
 	return nil
 }
 
-// keeps reports whether a row is in memory, or on the way.
+// keeps reports whether a row is in memory or being read.
 func (a *zarrArray) keeps(row int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.rows[row] != nil || a.closed
 }
 
-// keptBytes is how many bytes of short rows are kept.
+// keptBytes is the memory for short rows in bytes.
 const keptBytes = 128 << 20
 
-// fromRow copies a part of a row, whose chunks the first who asks for it reads.
+// fromRow copies a part of a row. The first caller for a row reads its chunks.
 func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 	a.mu.Lock()
 	if a.closed {
@@ -313,7 +312,7 @@ func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 	r.users, r.last = r.users+1, a.used
 	a.mu.Unlock()
 	if first {
-		r.err = fs.ErrClosed // should reading end otherwise than by returning
+		r.err = fs.ErrClosed // if the read ends without returning
 		func() {
 			defer close(r.done)
 			r.chunks, r.err = a.loadRow(row, from, to-from)
@@ -334,7 +333,7 @@ func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 	return err
 }
 
-// spared is memory for a chunk, that of one that was forgotten; nil where there is none.
+// spared returns the memory of a dropped chunk for reuse, or nil.
 func (a *zarrArray) spared() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -347,7 +346,7 @@ func (a *zarrArray) spared() []byte {
 	return b
 }
 
-// forget takes a row out of memory, which is kept for another where nobody reads it any more.
+// forget drops a row. Its memory is reused if nobody reads the row.
 func (a *zarrArray) forget(row int64) {
 	if r := a.rows[row]; r.users == 0 && len(a.spare) == 0 {
 		a.spare = slices.DeleteFunc(r.chunks, func(c []byte) bool { return c == nil })
@@ -355,7 +354,7 @@ func (a *zarrArray) forget(row int64) {
 	delete(a.rows, row)
 }
 
-// makeRoom forgets rows that nobody uses, those first that nobody asked for the longest time.
+// makeRoom drops unused rows, the least recently used first.
 func (a *zarrArray) makeRoom() {
 	for int64(len(a.rows)) >= max(rowsKept, keptBytes/a.rowBytes()) {
 		oldest := int64(-1)
@@ -371,12 +370,11 @@ func (a *zarrArray) makeRoom() {
 	}
 }
 
-// A chunkBox is a part of a row: where it begins, how long it is, and of how many chunks, along
-// each axis.
+// A chunkBox is a part of a row: its begin, its length and its number of chunks along each axis.
 type chunkBox struct{ origin, extent, count []int64 }
 
-// box is the first of up to n bytes of a row, from one on, that are a box of whole elements, and how
-// many they are: whole steps of the rows' axis where there are any, else of one that comes after it.
+// box returns a box of whole elements at the beginning of up to n bytes of a row, and its size in
+// bytes. It has whole steps of the rows' axis if possible, else of a later axis.
 func (a *zarrArray) box(from, n int64) (b chunkBox, bytes int64) {
 	k, strides := len(a.shape), stridesOf(a.shape, a.stored.size())
 	axis := a.axis
@@ -397,7 +395,7 @@ func (a *zarrArray) box(from, n int64) (b chunkBox, bytes int64) {
 	return b, b.extent[axis] * strides[axis]
 }
 
-// number is that of a chunk in its row.
+// number returns the number of a chunk in its row.
 func (a *zarrArray) number(place []int64) int64 {
 	n := int64(0)
 	for i := a.axis + 1; i < len(place); i++ {
@@ -406,13 +404,12 @@ func (a *zarrArray) number(place []int64) int64 {
 	return n
 }
 
-// across is how many chunks there are along an axis.
+// across returns the number of chunks along an axis.
 func (a *zarrArray) across(axis int) int64 {
 	return (a.shape[axis] + a.chunk[axis] - 1) / a.chunk[axis]
 }
 
-// each calls do with all chunks of a box, whose places are those of the placers, on up to so many
-// goroutines.
+// each calls do with a placer for each chunk of a box, on at most the given number of goroutines.
 func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) error) error {
 	var first firstError
 	shareAmong(workers, product(b.count), func(next func() (int64, bool)) {
@@ -438,7 +435,7 @@ func (a *zarrArray) readRow(dst []byte, row, from int64) error {
 	return a.readChunks(row, b, func(c *chunkPlacer, data []byte) { c.copyTo(dst, b, data) })
 }
 
-// loadRow is the chunks of the row of so many bytes from one on, nil for those that there are not.
+// loadRow returns the chunks of n bytes of a row; a missing chunk is nil.
 func (a *zarrArray) loadRow(row, from, n int64) ([][]byte, error) {
 	b, _ := a.box(from, n)
 	chunks := make([][]byte, product(b.count))
@@ -450,10 +447,10 @@ func (a *zarrArray) loadRow(row, from, n int64) ([][]byte, error) {
 	})
 }
 
-// copiedAlone is how many bytes one core copies about as fast as several.
+// copiedAlone is the size up to which one core copies about as fast as several.
 const copiedAlone = 4 << 20
 
-// copyFrom copies what a row has from a byte on.
+// copyFrom copies from an offset of a row.
 func (a *zarrArray) copyFrom(dst []byte, r *chunkRow, at int64) error {
 	workers := int64(1)
 	if len(dst) > copiedAlone {
@@ -475,7 +472,7 @@ func (a *zarrArray) copyFrom(dst []byte, r *chunkRow, at int64) error {
 	return nil
 }
 
-// stridesOf are the bytes from an element to the next along each axis.
+// stridesOf returns the bytes from one element to the next along each axis.
 func stridesOf(shape []int64, size int64) []int64 {
 	strides := make([]int64, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -485,7 +482,7 @@ func stridesOf(shape []int64, size int64) []int64 {
 	return strides
 }
 
-// A chunkPlacer reads one chunk after the other, by buffers of its own.
+// A chunkPlacer reads chunks in sequence with its own buffers.
 type chunkPlacer struct {
 	a       *zarrArray
 	place   []int64 // of the chunk, in chunks
@@ -495,7 +492,7 @@ type chunkPlacer struct {
 	buffers [2][]byte
 }
 
-// placer is one that nobody uses.
+// placer returns an unused placer.
 func (a *zarrArray) placer() *chunkPlacer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -507,7 +504,7 @@ func (a *zarrArray) placer() *chunkPlacer {
 	return &chunkPlacer{a: a, place: make([]int64, len(a.shape))}
 }
 
-// release lets others use a placer.
+// release makes a placer available again.
 func (a *zarrArray) release(c *chunkPlacer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -516,8 +513,8 @@ func (a *zarrArray) release(c *chunkPlacer) {
 	}
 }
 
-// load reads and decodes the chunk, nil where there is none. It is the placer's, until the next one
-// or until it is given away.
+// load reads and decodes the chunk; a missing chunk is nil. The memory belongs to the placer, until
+// the next load or give.
 func (c *chunkPlacer) load() ([]byte, error) {
 	err := c.fetch()
 	if errors.Is(err, fs.ErrNotExist) && c.a.strict {
@@ -536,7 +533,7 @@ func (c *chunkPlacer) load() ([]byte, error) {
 	return data, nil
 }
 
-// give leaves what was loaded last to others.
+// give hands the memory of the last chunk to the caller.
 func (c *chunkPlacer) give() {
 	if steps := len(c.a.coding.steps); steps > 0 {
 		c.buffers[(steps-1)%2] = c.a.spared()
@@ -545,7 +542,7 @@ func (c *chunkPlacer) give() {
 	c.packed = c.a.spared()
 }
 
-// copyTo copies what a chunk has of a box to where that is.
+// copyTo copies the intersection of a chunk and a box to the box.
 func (c *chunkPlacer) copyTo(dst []byte, b chunkBox, data []byte) {
 	a := c.a
 	k, size := len(a.shape), a.stored.size()
@@ -561,7 +558,7 @@ func (c *chunkPlacer) copyTo(dst []byte, b chunkBox, data []byte) {
 		fillBox(dst[to:], strides, n, a.fill)
 		return
 	}
-	// The strides of the chunk's axes, as they lie in it.
+	// The strides of the chunk's axes in its own order.
 	lengths, places := make([]int64, k), make([]int64, k)
 	for i, axis := range a.coding.order {
 		lengths[i] = a.chunk[axis]
@@ -581,7 +578,7 @@ func (c *chunkPlacer) fetch() (err error) {
 	a := c.a
 	most := encodedMost(a.chunkBytes())
 	number := c.find()
-	if a.present == 0 { // forecast listed the folder
+	if a.present == 0 { // the listing of the folder showed no objects
 		return fs.ErrNotExist
 	}
 	if a.shards == nil {
@@ -604,7 +601,7 @@ func (c *chunkPlacer) fetch() (err error) {
 	return err
 }
 
-// find sets the key of the chunk's object, and returns the chunk's number in that, of a shard.
+// find sets the key of the chunk's object. It returns the chunk's number in a shard.
 func (c *chunkPlacer) find() (number int64) {
 	if c.a.shards == nil {
 		c.key = c.a.key(c.place)
@@ -620,10 +617,10 @@ func (c *chunkPlacer) find() (number int64) {
 	return number
 }
 
-// indexBytes is how many bytes of indices of shards are kept.
+// indexBytes is the memory for indices of shards in bytes.
 const indexBytes = 64 << 20
 
-// index reads the index of a shard, once.
+// index reads the index of a shard once.
 func (a *zarrArray) index(key string) *shardIndex {
 	chunks := product(a.shards.each)
 	a.mu.Lock()
@@ -642,7 +639,7 @@ func (a *zarrArray) index(key string) *shardIndex {
 
 func (a *zarrArray) readIndex(key string, chunks int64) (places []uint64, is FileInfo, err error) {
 	n := 16 * chunks
-	size := n + 4*int64(len(a.shards.coding.steps)) // codecs of an index have one length
+	size := n + 4*int64(len(a.shards.coding.steps)) // the codecs of an index have a fixed length
 	packed, at := make([]byte, size), -size
 	if a.shards.first {
 		at = 0
@@ -665,7 +662,7 @@ func (a *zarrArray) readIndex(key string, chunks int64) (places []uint64, is Fil
 	return places, is, nil
 }
 
-// key is the name of a chunk's object.
+// key returns the name of a chunk's object.
 func (a *zarrArray) key(place []int64) string {
 	var name strings.Builder
 	name.WriteString(a.prefix)
@@ -692,11 +689,11 @@ func fillBox(dst []byte, strides, n []int64, value []byte) {
 	}
 }
 
-// copyBox copies the elements of a box from where they lie by some strides to where they lie by
-// others, of which the last is an element.
+// copyBox copies the elements of a box between two layouts with different strides. The last stride
+// is one element.
 func copyBox(dst, src []byte, to, from, n []int64, size int64) {
 	last := len(n) - 1
-	// Axes that lie as one are one.
+	// Adjacent axes that are contiguous in both layouts are merged.
 	for last > 0 && from[last] == size && to[last-1] == n[last]*to[last] && from[last-1] == n[last]*from[last] {
 		n = append(append([]int64{}, n[:last-1]...), n[last-1]*n[last])
 		to = append(append([]int64{}, to[:last-1]...), size)
@@ -707,7 +704,7 @@ func copyBox(dst, src []byte, to, from, n []int64, size int64) {
 }
 
 func copyRows(dst, src []byte, to, from, n []int64, size int64) {
-	if len(n) == 2 && from[1] == size { // most of all
+	if len(n) == 2 && from[1] == size { // the most frequent case
 		row := n[1] * size
 		for i, d, s := int64(0), int64(0), int64(0); i < n[0]; i, d, s = i+1, d+to[0], s+from[0] {
 			copy(dst[d:d+row], src[s:s+row])

@@ -12,25 +12,25 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A rowRecord is what was found when a row of chunks was read: how many it has, how many of them
-// are missing, and the sum of hashes of the others' names and versions.
+// A rowRecord summarises the first read of a row of chunks: the number of chunks, the number of
+// missing ones, and the sum of the hashes of the others' names and versions.
 type rowRecord struct {
 	chunks, missing int64
 	versions        uint64
 }
 
-// mostRows is more rows of chunks than an image has; there is a record of each.
+// mostRows is more than the number of rows of chunks in an image. Each row has a record.
 const mostRows = 1 << 22
 
 var hashSeed = maphash.MakeSeed()
 
-// hash tells the chunk's object from what it becomes.
+// hash identifies the chunk's object and its version.
 func (c *chunkPlacer) hash() uint64 {
 	return maphash.String(hashSeed, fmt.Sprint(c.key, "\n", c.is.Size, "\n", c.is.Version))
 }
 
-// readChunks reads the chunks of a row and calls use with each, nil for one that is missing. A row
-// that was read before must be what it was.
+// readChunks reads the chunks of a row and calls use with each; a missing chunk is nil. It returns
+// an error if the row has changed since an earlier read.
 func (a *zarrArray) readChunks(row int64, b chunkBox, use func(c *chunkPlacer, data []byte)) error {
 	var missing atomic.Int64
 	var versions atomic.Uint64
@@ -64,12 +64,12 @@ func (a *zarrArray) readChunks(row int64, b chunkBox, use func(c *chunkPlacer, d
 	return nil
 }
 
-// unchanged is an error if a chunk of the rows that were read is not what it was.
+// unchanged returns an error if a chunk of the rows that were read has changed.
 func (a *zarrArray) unchanged() error {
 	a.mu.Lock()
 	rows := a.seen
 	a.mu.Unlock()
-	for row, was := range rows { // nobody reads any more
+	for row, was := range rows { // reading has ended
 		from, to := a.spanOf(row)
 		b, _ := a.box(from, to-from)
 		var versions atomic.Uint64
@@ -94,11 +94,11 @@ func (a *zarrArray) unchanged() error {
 	return nil
 }
 
-// errUnknown ends a look at objects that takes too long.
+// errUnknown ends an inspection of objects that takes too long.
 var errUnknown = errors.New("not known")
 
-// missing says how many of the chunks that were read are missing, or before any was read that many
-// will be; "" for none.
+// missing reports how many of the read chunks are missing. Before any read, it reports the number
+// of chunks that will be missing. It returns "" for none.
 func (a *zarrArray) missing() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,7 +123,7 @@ func (a *zarrArray) scarce(expected int64) string {
 	return fmt.Sprintf("%d of %d %s present: the others are read as the fill value %s", a.present, expected, what, a.fillText)
 }
 
-// objects is how many objects the array has if none is missing, at most mostRow.
+// objects returns the number of objects of a complete array, at most mostRow.
 func (a *zarrArray) objects() int64 {
 	n := int64(1)
 	for i := range a.shape {
@@ -139,14 +139,15 @@ func (a *zarrArray) objects() int64 {
 	return n
 }
 
-// manyObjects are so many that to look whether each is there takes a while. Up to as many entries of
-// folders are listed before.
+// manyObjects is the number of objects from which it takes long to check whether each exists.
+// Before that, at most this number of folder entries is listed.
 const manyObjects = 1 << 16
 
-// mostFill bounds the bytes of an array without a present chunk.
+// mostFill is the greatest size in bytes of an array without a stored chunk.
 const mostFill = 64 << 30
 
-// forecast counts the objects of an array that should have many, where few names tell that.
+// forecast counts the objects of an array that should have many, if a short listing shows their
+// number.
 func (a *zarrArray) forecast() error {
 	rows := int64(1)
 	for i := range a.axis + 1 {

@@ -292,7 +292,7 @@ func TestZarrReadsOnce(t *testing.T) {
 	}
 }
 
-// Any run of elements is what it is in the whole, wherever it begins and ends.
+// Any run of elements equals the same part of the whole, for any begin and end.
 func TestZarrRuns(t *testing.T) {
 	dir := unpackZarr(t)
 	for _, name := range []string{"u16_shards_missing_v3", "f32_transpose_v3", "i16_zlib_be_v2", "u16_v2keys_v3"} {

@@ -95,7 +95,7 @@ type scanner struct {
 	at   int // behind the last token
 }
 
-// next is the next token, or the next brace, and where it begins, or "" at the end.
+// next returns the next token or the next brace with its offset, or "" at the end.
 func (s *scanner) next(brace bool) (from int, token string) {
 	for s.at < len(s.text) {
 		if brace { // bodies are nearly all of the text

@@ -18,7 +18,7 @@ func TestDrawField(t *testing.T) {
 		for x := s.W / 2; x < s.W; x++ {
 			f.V[0][(s.H+y)*s.W+x] = 0.5
 		}
-		f.V[1][y*s.W] = 9 // what is in another slice is not seen
+		f.V[1][y*s.W] = 9 // other slices are invisible
 	}
 	var b bytes.Buffer
 	if err := drawField(&b, s, f); err != nil {

@@ -53,8 +53,8 @@ func floats(v ...float32) []byte {
 	return b
 }
 
-// Bad files, each one line on stderr that names the file and what is wrong, exit
-// code 64, and nothing on stdout or under the name of an output.
+// A bad file gives one line on stderr with the file and the fault, exit code 64, nothing on stdout
+// and no output file.
 func TestBadFiles(t *testing.T) {
 	whole := gzipped(nifti(20, 30, 40, make([]byte, 24000)))
 	noise := make([]byte, 200*300*40) // as much as is found to be cut off when it is read, not opened

@@ -29,8 +29,8 @@ type cardRun struct {
 	laws   int   // laws that are tried, at least, after an answer is confirmed
 }
 
-// cardRuns returns the commands of a job. The small one reaches the code that the full one does: images of which
-// a block repeats, and too little memory for a whole one.
+// cardRuns returns the commands of a job. The small job reaches the same code as the full one:
+// images that repeat a block, and too little memory for a whole image.
 func cardRuns(job string) []cardRun {
 	const own = 200 << 20
 	if job == "full" {

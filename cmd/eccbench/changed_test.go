@@ -81,8 +81,8 @@ func TestFileThatChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// What chunks a Zarr array lacks is said on standard error and in what is written of it, by every
-// command, of a shard too, and is an error where nothing may be missing.
+// Every command reports missing chunks of a Zarr array on standard error and in its output, also
+// for a shard. Missing chunks are an error with --strict.
 func TestMissingChunksAreTold(t *testing.T) {
 	dir := t.TempDir()
 	zarr := filepath.Join(dir, "a.zarr")
@@ -106,7 +106,7 @@ func TestMissingChunksAreTold(t *testing.T) {
 	field, parts := filepath.Join(dir, "f.npy"), filepath.Join(dir, "parts")
 	for _, c := range []struct {
 		args   []string
-		inText string // of what is written, "" for nothing
+		inText string // in the output, "" for nothing
 	}{
 		{[]string{"curve", zarr}, want}, {[]string{"curve", zarr, "--impl", "cpu"}, want}, {[]string{"curve", zarr, "--mask", zarr}, want}, {[]string{"betti", zarr}, want}, {[]string{"betti", zarr, "--at", "3"}, want},
 		{[]string{"levels", zarr}, ""}, {[]string{"eigenmap", zarr}, ""}, {[]string{"gvf", zarr, "--steps", "1", "-o", field}, ""},

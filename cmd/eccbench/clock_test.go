@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// The clocks of the test's programs are not the machine's, so that what they print is the
-// same however busy it is: to a run's limits no time passes but by a worker that says that
-// it hangs, and to what a worker times each call takes the same.
+// The clocks of the test's programs are not the machine's, so that the output is independent of its
+// load. For a run's limits, time passes only when a worker reports that it hangs. For a worker,
+// each call takes the same time.
 
 // hangs are files below os.TempDir, one for each worker of a process that hangs, which its
 // number ends.
@@ -22,7 +22,7 @@ func hangs(parent int) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("eccbench-hang-%d-", parent))
 }
 
-// hang says that this worker hangs, and does.
+// hang reports that this worker hangs, and hangs.
 func hang() {
 	if err := os.WriteFile(hangs(os.Getppid())+strconv.Itoa(os.Getpid()), nil, 0o666); err != nil {
 		panic(err)
@@ -87,7 +87,7 @@ func (m *metronome) until(next time.Duration) {
 // do not wait; those after them wait for ever.
 const waiting = "ECCBENCH_TEST_WAITING"
 
-// With hold, those that wait do so until there is a file released below os.TempDir.
+// With hold, waiting programs wait until a file named released exists below os.TempDir.
 const (
 	hold     = "ECCBENCH_TEST_HOLD"
 	released = "eccbench-released"

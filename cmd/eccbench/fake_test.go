@@ -58,7 +58,7 @@ func runFake(t *testing.T, driver, fake string, code int, program string, args .
 	return stdout
 }
 
-// wantAll wants each of the patterns in what a program wrote.
+// wantAll requires that each of the patterns matches the output of a program.
 func wantAll(t *testing.T, output []byte, patterns ...string) {
 	t.Helper()
 	for _, want := range patterns {
@@ -68,18 +68,17 @@ func wantAll(t *testing.T, output []byte, patterns ...string) {
 	}
 }
 
-// What a driver says costs the cell of the implementation that was told, as
-// SKIPPED where it cannot run and CRASHED where it broke, with the driver's own
-// words; the next cell goes on. The stand-in's kernels count nothing, so the
-// answers of a driver that works are WRONG, and so is the ceiling's copy where it
-// comes to an end.
+// An error of the driver affects the cell of one implementation. It is SKIPPED if it cannot run and
+// CRASHED if it broke, with the driver's message; the next cell runs. The kernels of the stand-in
+// driver count nothing. So the answers of a working driver are WRONG, and the ceiling's copy too if
+// it finishes.
 func TestFailingDriver(t *testing.T) {
 	driver := fakeDriver(t)
 	const crashed = `CRASHED: the worker ended with exit status 1: eccbench: `
 	for name, c := range map[string]struct {
 		impl, fake string
 		devices    string
-		want       string // of what the cell says, after its name
+		want       string // in the cell, after its name
 		code       int
 		verify     bool // in place of a run; it takes ten times as long
 	}{
@@ -128,9 +127,8 @@ func TestFailingDriver(t *testing.T) {
 	}
 }
 
-// A batch is put to what counts it in one launch and to what goes from image to
-// image, beside the ceiling. The stand-in's kernels count nothing, and bring no
-// curve to the host.
+// A batch is counted in one launch and image by image, with a ceiling. The stand-in's kernels count
+// nothing and return no curve.
 func TestBatchOnADevice(t *testing.T) {
 	driver := fakeDriver(t)
 	stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
@@ -141,7 +139,7 @@ func TestBatchOnADevice(t *testing.T) {
 	)
 }
 
-// In the kernel scope every implementation on a device says what its events do. The
+// In the kernel scope every implementation on a device reports the time of its events. The
 // stand-in's kernels take a millisecond by its clock, so waits must take longer.
 func TestKernelScope(t *testing.T) {
 	driver := fakeDriver(t)
@@ -173,8 +171,8 @@ func TestPaperOnADevice(t *testing.T) {
 	}
 }
 
-// A run on a list of devices says so in its heading and its records, with the UUIDs of
-// the devices of each cell; what is on one takes the list's first.
+// A run on a list of devices names them in its heading and its records, with the UUIDs of the
+// devices of each cell. An implementation for one device uses the first.
 func TestListOfDevices(t *testing.T) {
 	driver := fakeDriver(t)
 	for list, want := range map[string]struct{ one, all string }{
@@ -197,8 +195,8 @@ func TestListOfDevices(t *testing.T) {
 	}
 }
 
-// An upload that fails between two pieces costs the cell, with the driver's own words
-// and no others, from host memory and from a file alike.
+// An upload that fails between two pieces fails its cell with only the driver's message, from host
+// memory and from a file.
 func TestFailingUpload(t *testing.T) {
 	driver := fakeDriver(t)
 	const failed, words = ":719:", `unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)\n`

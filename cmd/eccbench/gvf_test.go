@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// A field goes through a device in slabs where the cores' memory is too small for what they need
-// beside it, and there is a device.
+// A field is computed on a device in slabs if host memory is too small for the CPU and there is a
+// device.
 func TestFieldBeyondTheMemoryOfTheCores(t *testing.T) {
 	with := func(devices int) bench.Workload[*gvf.Problem, gvf.Flow] {
 		driver := devicetest.New(devices, func(string) devicetest.Kernel { return nil })

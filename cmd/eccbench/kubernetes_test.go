@@ -75,7 +75,7 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// helpOf is what a command says of itself.
+// helpOf returns the help of a command.
 func helpOf(command string) string {
 	var out bytes.Buffer
 	c := programWith(same)

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 		"eccbench":         func() { start(same) },
 		"eccbench-timed":   main,
 		"eccbench-planted": func() { start(planted) },
-		// What hangs on a device says nothing of it to a clock of the tests.
+		// A job that hangs on a device does not inform the clock of the tests.
 		"eccbench-planted-timed": func() {
 			c := programWith(planted)
 			c.Clock = nil
@@ -202,7 +202,8 @@ type renamedSlabber struct {
 	betti.Slabber
 }
 
-// plantedGVF is eccbench with all faults of blocked, and of multigrid those that a residual sees.
+// plantedGVF is eccbench with all faults of blocked, and the faults of multigrid that a residual
+// detects.
 func plantedGVF() *cli.Program {
 	type flow = renamedAs[*gvf.Problem, gvf.Flow]
 	c := programWith(same)
@@ -321,7 +322,7 @@ func (j *misbehavingJob) Do(t *bench.Trace) error {
 		}
 	case "stale":
 		if j.calls > 1 {
-			return nil // leaves what was there: the poison
+			return nil // leaves the poison
 		}
 	case "vandal":
 		if f, ok := j.in.(*grid.Field); ok && j.calls == 2 {
@@ -344,7 +345,7 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 		out[len(out)/2].Change++
 	case j.kind == "flaky" && j.calls%3 == 2 && len(out) > 0:
 		out[0].Change++
-	case j.kind == "fast" && j.poisoned: // what was overwritten stays so until it answers
+	case j.kind == "fast" && j.poisoned: // the poison remains until it answers
 	case j.kind == "fast" && j.kept == nil:
 		j.kept = out
 	case j.kind == "fast":

@@ -71,8 +71,8 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A copy, because a program finds itself by the file that it was started
-	// from, and this one's name says what it is.
+	// A copy, because a program finds itself by its file, and the name of this file
+	// selects the program.
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // for tests that run it as another user
 		t.Fatal(err)

@@ -50,8 +50,8 @@ func serveS3(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("AWS_REGION", "us-east-1")
 }
 
-// serveWeb starts a web server of a folder until the script ends, for the user ann with the password
-// s3cr3t, or for who has a signature. WEB is its host and port.
+// serveWeb starts a web server of a folder until the script ends. It accepts the user ann with the
+// password s3cr3t, or a signature. WEB is its host and port.
 func serveWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: web FOLDER")

@@ -42,7 +42,7 @@ func anyKey(text string) string {
 	return keys.ReplaceAllString(text[:head], "(key K)") + text[head:]
 }
 
-// raws writes images as raw files, with the flags that say what they are.
+// raws writes images as raw files and returns the flags that describe them.
 func raws(t *testing.T) map[string][]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -151,7 +151,7 @@ func TestPartsAreTheCurve(t *testing.T) {
 				}
 				for _, n := range counts {
 					got := mustTell(t, append([]string{"merge", "--quiet"}, sharded(t, n, args...)...)...)
-					if name == "turned" { // of which a whole has another witness
+					if name == "turned" { // its whole has another witness
 						_, want, _ := strings.Cut(want, "VERIFIED by ")
 						_, got, _ := strings.Cut(got, "VERIFIED by ")
 						_, want, _ = strings.Cut(want, "\n")
@@ -192,7 +192,7 @@ func TestBettiPartsAreTheNumbers(t *testing.T) {
 				want := mustTell(t, slices.Concat([]string{"betti", "--quiet"}, args, more, format)...)
 				for _, n := range [][]int{{1, 12}, {2}, {3, 9}, {7}}[i] {
 					got := mustTell(t, slices.Concat([]string{"merge", "--quiet"}, shardedBy(t, "betti", n, append(args, more...)...), format)...)
-					if name == "turned" { // of which a whole has a digest
+					if name == "turned" { // its whole has a digest
 						_, got, _ = strings.Cut(got, "\n")
 						_, want, _ := strings.Cut(want, "\n")
 						if got == want || format != nil {

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A law that says nothing in any cell is silent, whether it would have passed or was not affordable,
-// but not where nobody was asked.
+// A law without evidence in any cell is silent, whether it would have passed or was too expensive,
+// but not without any cell.
 func TestSilentLaws(t *testing.T) {
 	cell := func(status verify.Status, witnesses ...string) (c bench.CellRecord) {
 		c.Status = status

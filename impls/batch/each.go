@@ -185,7 +185,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			return j.count(j.lanes[k], i, f.Data(), trace)
 		})
 	}
-	// An image that was read, in a buffer that goes back when it has been counted.
+	// An image is an input in a buffer that is reused after the count.
 	type image struct {
 		i    int
 		data []byte

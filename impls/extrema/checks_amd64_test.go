@@ -61,8 +61,8 @@ func fewPlaces(i, n int) []int {
 	return []int{-1, -2, -3, -4, -5, i * 5 % (2 * n), (i*11 + 3) % (2 * n)}
 }
 
-// rowsOfNumbers holds the conversions of whole numbers that are arithmetic to the table: they turn
-// all values by themselves.
+// rowsOfNumbers compares the arithmetic conversions of integers with the table. They convert all
+// values without help of the portable way.
 func rowsOfNumbers(t *testing.T, isa string) {
 	shifted := func(lo float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, 1, n)
@@ -95,7 +95,7 @@ func numbersOf[L lane](t *testing.T, typ grid.Type, ladder grid.Ladder, isa stri
 		return
 	}
 	alone := newLevels[L](typ, ladder)
-	alone.lut = nil // the portable way: who asks it is told
+	alone.lut = nil // the portable way would fail
 	convert := rows(alone)
 	if convert == nil {
 		if isa == AVX512 || typ == grid.Uint8 || ladder.Len() > 1<<8 {
@@ -128,8 +128,7 @@ func numbersOf[L lane](t *testing.T, typ grid.Type, ladder grid.Ladder, isa stri
 	}
 }
 
-// Conversions that are arithmetic turn all values, and say so, whatever is in registers when they are
-// called.
+// Arithmetic conversions convert all values and report it, for any previous contents of registers.
 func shiftsSayAll(t *testing.T, isa string) {
 	all := map[string][]shiftFunc{AVX2: {shift8to8avx2, shift16to16avx2}, AVX512: {shift8to8avx512, shift16to8avx512, shift16to16avx512}}[isa]
 	const n, rows, stride = 33, 3, 80
@@ -141,9 +140,9 @@ func shiftsSayAll(t *testing.T, isa string) {
 	}
 }
 
-// rowsOfFloats holds a conversion of float32 to levels to the portable way, whatever values lie
-// between levels or beyond the ladder, in whichever vector of a row; and it turns values
-// within the ladder by itself, since what it leaves to the portable way is only slow.
+// rowsOfFloats compares a conversion of float32 to levels with the portable way. Values are between
+// levels or beyond the ladder, at any position of a row. The conversion must convert values within
+// the ladder alone, because the portable way is slow.
 func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*levels[L]) rowsFunc[L], places func(i, n int) []int) {
 	least := map[string]map[int64]int{AVX2: {1: 32, 2: 16, 4: 8}, AVX512: {1: 1, 2: 1, 4: 1}}[isa][size]
 	many := map[int64]int64{1: 255, 2: 3000, 4: 70000}[size]
@@ -159,7 +158,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 			inFloat32++
 		}
 		right, alone := newLevels[L](grid.Float32, ladder), newLevels[L](grid.Float32, ladder)
-		alone.convert = grid.Converter{} // the portable way: who asks it is told
+		alone.convert = grid.Converter{} // the portable way would fail
 		first, last := ladder.Value(0), ladder.Value(many-1)
 		within := []float32{first, last, first - float32(step), first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
 		for _, k := range []int64{0, 1, many / 2, many - 2} {
@@ -172,7 +171,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 				}
 			}
 		}
-		// What a level's number makes without the step, or with the step as one more.
+		// The values of a level's number without the step, or with the step plus one.
 		for _, k := range []float64{1, 2, 3, 10, 11, 12} {
 			within = append(within, float32(k+lo), float32(k+step+lo))
 		}
@@ -206,8 +205,8 @@ var halves = []func(i int) bool{
 	func(i int) bool { return i&4 == 0 }, func(i int) bool { return i&4 != 0 },
 }
 
-// rowsDiffer says where a conversion of two rows, all values on levels but those at a place,
-// is not the portable one, or writes beyond a row.
+// rowsDiffer returns a difference between a conversion of two rows and the portable one. All values
+// are on levels except one. Writing beyond a row is a difference too.
 func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], src []byte, n, at int, x float32) (msg string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -273,8 +272,8 @@ func finishesWhatStopsEarly(t *testing.T) {
 	}
 }
 
-// Whoever watches is shown every value that stands on no level, wherever it is in a row, and none
-// where all stand on levels; the levels are those that nobody watches.
+// A watcher receives every value between levels, at any position in a row, and none if all values
+// are on levels. The levels are the same as without a watcher.
 func watchersSeeAll(t *testing.T, isa string) {
 	watchedRows(t, isa, kernels8(isa).rows, 200)
 	watchedRows(t, isa, kernels16(isa).rows, 1000)
@@ -284,7 +283,7 @@ func watchersSeeAll(t *testing.T, isa string) {
 func watchedRows[L lane](t *testing.T, isa string, rows func(*levels[L]) rowsFunc[L], n int64) {
 	t.Helper()
 	const width, height, stride = 77, 3, 80
-	for _, step := range []float64{0.5, 0.1} { // of which float32 has one exactly
+	for _, step := range []float64{0.5, 0.1} { // one of them is exact in float32
 		ladder, err := grid.Affine(-3, step, n)
 		if err != nil {
 			t.Fatal(err)

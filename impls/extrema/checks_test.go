@@ -64,8 +64,8 @@ type onEvery struct{ grid.Source }
 
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
-// An image is shared out among all cores that it has slices for, in chunks of four turns a core
-// that are not too short, and of its strips by themselves where all cores can have those.
+// An image is divided among all cores for which it has slices, in four chunks per core of at least
+// a minimum length. If each core can have strips, the strips are divided instead.
 func sharedOut(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
@@ -96,8 +96,8 @@ func sharedOut(t *testing.T) {
 	}
 }
 
-// A core reads what it counts and a slice on either side at once, where that is not too much; a step
-// is of two planes, so that a slab has two slices however large they are.
+// A core reads its slices and one slice on either side at once, if that is not too much. A step is
+// two planes, so that a slab has at least two slices.
 func slabs(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
@@ -139,15 +139,15 @@ func slabsAddUp(t *testing.T) {
 	}
 }
 
-// Who has a planted fault says so, and answers wrongly.
+// An implementation with a planted fault reports it, and answers wrongly.
 func faultsAreWrong(t *testing.T, isa string) {
 	f := gridtest.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
 	ecctest.FaultsAreWrong(t, f, bench.Setting{Threads: 2, ISA: isa}, Faulty, Faults()...)
 }
 
-// A table has an entry for each level and one for what is outside, and a line of the cache more than
-// whole lines of these; a core has four tables where those take no more than they may, and the cores
-// have one where levels are many. What a table holds is added up before it may not fit.
+// A table has an entry for each level and one for the outside, in whole cache lines plus one. A
+// core has four tables if they fit into the limit; for many levels all cores share one. A table is
+// summed before it can overflow.
 func tablesHold(t *testing.T) {
 	for levels := range int64(100) {
 		if n := (layout{levels: levels}).table(); n%16 != 0 || n-16 <= levels || n-32 > levels {
@@ -179,7 +179,7 @@ func tablesHold(t *testing.T) {
 			copy(c.sink.tables, []int32{1, 2, 3, 4})
 		}
 	}
-	// A tally sorts what it gathered when it has no room for more.
+	// A tally sorts its pairs when it has no more room.
 	y := newTally(8)
 	for i := range uint32(17) {
 		y.gather(newPair(i, 1))
@@ -189,8 +189,8 @@ func tablesHold(t *testing.T) {
 	}
 }
 
-// Lanes are no wider than the levels need, and what is outside an image is above all of
-// them, or on the last where they take all values of a lane.
+// Lanes have the least width for the levels. The outside of an image is above all levels, or on the
+// last level if the levels use all values of a lane.
 func lanesFit(t *testing.T) {
 	affine := func(lo float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, 1, n)
@@ -275,8 +275,8 @@ func piecesJoin(t *testing.T, isas []string, heights, pieces []int64, depth int6
 	}
 }
 
-// A job adds up what it counts of several images, some many times and some to be taken off, of
-// its own dimension and of another, in each way in which it keeps changes.
+// A job sums the counts of several images with multiplicities, which may be negative. The images
+// may have another dimension, and each method of storing changes is used.
 func imagesAddUp(t *testing.T) {
 	of := func(levels int64) grid.Ladder {
 		l, err := grid.Affine(0, 1, levels)
@@ -328,8 +328,8 @@ func imagesAddUp(t *testing.T) {
 	}
 }
 
-// Changes of one level that are beyond an int32 together are added up all the same, and
-// those that cancel are no step.
+// Changes of one level whose sum exceeds an int32 are summed correctly, and changes that cancel
+// make no step.
 func tallyAddsUp(t *testing.T) {
 	for _, pairs := range []int{2, 8, 100} {
 		want := map[uint32]int64{}
@@ -366,8 +366,8 @@ func tallyAddsUp(t *testing.T) {
 	}
 }
 
-// addedByTallies is what so many tallies, which gather so many pairs, add up together, once they forgot
-// what they were given before.
+// addedByTallies returns the sum over several tallies that each gather a number of pairs, after
+// they have discarded earlier input.
 func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VCEC {
 	list := make([]*tally, tallies)
 	for i := range list {
@@ -381,8 +381,9 @@ func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VC
 	return steps(list)
 }
 
-// A strip of rows of three planes, of a flat image one, fits what it may take of a core's cache, and
-// strips are even; images in memory are cut, and those that are streamed read whole slices.
+// A strip of rows of three planes, or one plane of a flat image, fits into its share of a core's
+// cache. Strips have equal sizes. Images in memory are cut, and streamed images are read in whole
+// slices.
 func strips(t *testing.T) {
 	for _, c := range []struct {
 		shape         grid.Shape
@@ -416,9 +417,9 @@ func strips(t *testing.T) {
 	}
 }
 
-// What a job is expected to allocate before it counts it does: with tables for each core and with
-// one for all, with tallies, in memory and streamed, whichever axis is the long one. What is
-// allocated is rounded up.
+// The forecast of a job's memory equals its allocations. The cases are tables for each core and for
+// all cores, tallies, images in memory and streamed, with any long axis. Allocations are rounded
+// up.
 func memoryIsWhatIsAllocated(t *testing.T) {
 	for _, c := range []struct {
 		shape  grid.Shape
@@ -460,8 +461,8 @@ func memoryIsWhatIsAllocated(t *testing.T) {
 	}
 }
 
-// Where changes are gathered a voxel may change a level of its own: what that takes at most is in
-// what a job needs.
+// A gathered change may have a level of its own for each voxel; the forecast of memory includes
+// this maximum.
 func memoryOfTallies(t *testing.T) {
 	few, err := grid.Affine(0, 1, 100)
 	if err != nil {
@@ -544,7 +545,7 @@ func refusals(t *testing.T, isa string) {
 	}
 }
 
-// A row says that its levels were searched for, where they were.
+// A row has a flag if its levels were searched for.
 func searchedLevelsAreFlagged(t *testing.T) {
 	uneven, err := grid.Table([]float32{0, 1, 3, 7})
 	if err != nil {
@@ -569,7 +570,7 @@ func searchedLevelsAreFlagged(t *testing.T) {
 	}
 }
 
-// A call names its parts, of which one table for all cores has one less.
+// A call names its parts; with one table for all cores there is one part fewer.
 func partsOfACall(t *testing.T) {
 	many, err := grid.Affine(0, 1, sharedLevels+1)
 	if err != nil {

@@ -31,8 +31,7 @@ func (o on) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], erro
 	return o.Implementation.Setup(in, c)
 }
 
-// each runs a test with every instruction set of this machine, and says which it
-// lacks.
+// each runs a test with every instruction set of this machine, and logs the missing ones.
 func each(t *testing.T, f func(t *testing.T, isa string)) {
 	for _, isa := range extrema.ISAs() {
 		t.Run(isa, func(t *testing.T) {
@@ -77,8 +76,8 @@ func TestConformanceInStrips(t *testing.T) {
 
 func FuzzConformance(f *testing.F) { ecctest.Fuzz(f, extrema.Implementation{}) }
 
-// Values on levels, a rounding beside them, anywhere between, and below all of them, by
-// every instruction set, where float32 arithmetic gives the levels and where it does not.
+// Values are on levels, next to them, between them, and below all of them. Every instruction set is
+// tested, with levels that float32 arithmetic gives and with others.
 func TestValuesAroundLevels(t *testing.T) {
 	for _, field := range ecctest.AroundLevels(t) {
 		want := ecc.Enumerate(field)
@@ -98,9 +97,8 @@ func TestValuesAroundLevels(t *testing.T) {
 	}
 }
 
-// FuzzInstructionSets holds every instruction set of this machine against the
-// way without any, on images of many vectors and what is left of one, on levels
-// that the values stand on and that they do not.
+// FuzzInstructionSets compares every instruction set of this machine with the portable code. Images
+// have many vectors and a remainder; values are on levels or between them.
 func FuzzInstructionSets(f *testing.F) {
 	f.Add(uint16(130), uint8(5), uint8(3), uint8(0), uint16(256), uint64(1))
 	f.Add(uint16(64), uint8(9), uint8(1), uint8(3), uint16(255), uint64(2))

@@ -20,7 +20,7 @@ type array struct {
 // none is no family of rows.
 const none = -1
 
-// outside is the value of what is outside an image.
+// outside is the value outside an image.
 var outside = math.Inf(1)
 
 // steps is how far apart in values two neighbours along each axis are.
@@ -34,7 +34,7 @@ func (a array) steps() []int {
 	return steps
 }
 
-// padded is the array with one value of what is outside on every side.
+// padded returns the array with a border of one outside value on every side.
 func (a array) padded() array {
 	p := array{shape: make([]int, len(a.shape))}
 	n := 1
@@ -141,7 +141,7 @@ func drawn(t *rapid.T) array {
 	return a
 }
 
-// answer is what is left of changes: those at infinity and those of 0 are none.
+// answer removes the changes at infinity and the changes of 0.
 func answer(changes map[float64]int) map[float64]int {
 	maps.DeleteFunc(changes, func(v float64, n int) bool { return v == outside || n == 0 })
 	return changes

@@ -42,7 +42,7 @@ func (a *adder) open() (err error) {
 	return err
 }
 
-// shape is the launch for so many words.
+// shape returns the launch for the given number of words.
 func (a *adder) shape(words int64) device.Launch {
 	blocks := min(a.most, (words/2+block-1)/block)
 	return device.Launch{Grid: device.Dim{X: max(1, blocks)}, Block: device.Dim{X: block}}

@@ -40,8 +40,8 @@ func (ToDevice) About() bench.About {
 	}
 }
 
-// cut is the words of an image, and of a window on the device of which there are one or
-// two.
+// cut returns the number of words of an image, and of a window on the device. The device has one or
+// two windows.
 func (c ToDevice) cut(in grid.Source) (words, window int64) {
 	words, window = padded(in)/8, windowBytes/8
 	if c.window > 0 {
@@ -53,7 +53,7 @@ func (c ToDevice) cut(in grid.Source) (words, window int64) {
 	return words, window
 }
 
-// CanDo refuses what does not fit the device.
+// CanDo refuses images that do not fit the device.
 func (c ToDevice) CanDo(in grid.Source, conditions bench.Conditions) error {
 	d, err := c.Open(conditions.Device)
 	if err != nil {
@@ -242,7 +242,7 @@ func (j *copyJob) Out() (uint64, error) {
 	return binary.LittleEndian.Uint64(both) + binary.LittleEndian.Uint64(both[8:]), err
 }
 
-// Poison overwrites the image on the device, and the sum of what was there before.
+// Poison overwrites the image on the device and the sum of its earlier contents.
 func (j *copyJob) Poison() {
 	// A device that cannot be written to fails at the next call, with the reason.
 	s := j.adder.stream
@@ -257,7 +257,7 @@ func (j *copyJob) Poison() {
 
 func (j *copyJob) Cool() error { return j.adder.Cool() }
 
-// Elapsed is not known: what is timed is a copy from the host.
+// Elapsed is unknown: the job times a copy from the host.
 func (j *copyJob) Elapsed() (time.Duration, error) { return 0, resident.ErrUntimed }
 
 func (j *copyJob) Close() error {

@@ -128,7 +128,7 @@ func (j *deviceJob) fill(in grid.Source) error {
 	})
 }
 
-// spread puts slices of so many bytes so many apart.
+// spread copies slices of size bytes to places that are apart bytes from each other.
 func spread(to, slab []byte, size, apart int64) {
 	for i := range int64(len(slab)) / size {
 		copy(to[i*apart:], slab[i*size:(i+1)*size])

@@ -33,7 +33,7 @@ func (OnHost) About() bench.About {
 	}
 }
 
-// CanDo refuses images of which a few slices do not fit in memory.
+// CanDo refuses images with slices so large that a few do not fit in memory.
 func (OnHost) CanDo(in grid.Source, c bench.Conditions) error {
 	j := share(in, c.Threads)
 	if j.resident != nil {
@@ -53,7 +53,7 @@ func (OnHost) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], erro
 	return j, nil
 }
 
-// share shares the slices of an image out among so many cores.
+// share divides the slices of an image among cores.
 func share(in grid.Source, threads int) *job {
 	n := in.Shape().Slices()
 	j := &job{in: in, threads: max(1, min(int64(threads), n)), size: grid.SliceBytes(in)}

@@ -18,7 +18,7 @@ const (
 	codeCooperativeTooLarge  = 720
 )
 
-// sticky are the codes after which a context answers nothing else.
+// sticky are the error codes after which a context returns only errors.
 var sticky = []int{
 	4,   // deinitialized
 	46,  // device unavailable

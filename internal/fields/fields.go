@@ -32,12 +32,11 @@ func (i Inputs) Open(name string) (grid.Source, error) { return i.Surveys.Open(n
 // Variants names up to n images of the same shape, type and ladder.
 func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Surveys.Variants(name, n) }
 
-// Files are what a named image is read from.
+// Files returns the files of a named image.
 func (Inputs) Files(name string) []string { return datasets.Files(name) }
 
-// Smaller names images with fewer slices, rows, columns or levels, which are made
-// even where the given one is read from a disk. Half as large ones do not repeat
-// themselves.
+// Smaller names generated images with fewer slices, rows, columns or levels, even for an image on a
+// disk. Images of half the size are not periodic.
 func (Inputs) Smaller(name string) []string {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.FromFiles() {

@@ -16,9 +16,9 @@ import (
 // BaselineSchema is the version of a stored baseline.
 const BaselineSchema = "eccbench/gate-baseline/2"
 
-// A Baseline is a base that was measured before, on one machine under one
-// protocol. Between two sessions a machine may drift by more than any interval
-// within one shows: the base beside the candidate is the better gate.
+// A Baseline is an earlier measurement of a base on one machine under one protocol. Between
+// sessions a machine may drift by more than the interval within a session. So measuring the base
+// together with the candidate is more reliable.
 type Baseline struct {
 	Schema      string        `json:"schema"`
 	Time        time.Time     `json:"time"`
@@ -29,7 +29,7 @@ type Baseline struct {
 	Cells       []Stretch     `json:"cells"`
 }
 
-// A Stretch is the stored processes of one cell.
+// A Stretch holds the stored processes of one cell.
 type Stretch struct {
 	Cell
 	Device    string            `json:"device,omitempty"`
@@ -39,7 +39,7 @@ type Stretch struct {
 	Processes []Process         `json:"processes"`
 }
 
-// Baseline is the base's part of a result, to be stored.
+// Baseline returns the base's part of a result for storage.
 func (r *Result) Baseline() Baseline {
 	b := Baseline{
 		Schema: BaselineSchema, Time: r.Time, Program: r.Base, Machine: r.Machine, Fingerprint: r.Fingerprint, Protocol: r.Protocol,
@@ -77,7 +77,7 @@ func ReadBaseline(r io.Reader) (*Baseline, error) {
 	return &b, nil
 }
 
-// processes are the stored ones as if they had just run.
+// processes returns the stored processes in the form of new ones.
 func (b *Baseline) processes() []Process {
 	var list []Process
 	for i, s := range b.Cells {
@@ -89,14 +89,13 @@ func (b *Baseline) processes() []Process {
 	return list
 }
 
-// ErrIncompatible says why a baseline cannot be compared with.
+// ErrIncompatible gives the reason why a baseline cannot be compared.
 type ErrIncompatible struct{ Why string }
 
 func (e ErrIncompatible) Error() string { return e.Why }
 
-// Fits returns nil, or an ErrIncompatible that says in what this machine, the
-// protocol or the cells differ from those of the baseline. Devices are left to
-// the records, which name them.
+// Fits returns nil, or an ErrIncompatible with the differences of the machine, the protocol and the
+// cells from the baseline. The records name devices, so Fits ignores them.
 func (b *Baseline) Fits(m bench.Machine, p Protocol, cells []Cell) error {
 	stored := b.Machine
 	stored.Devices, m.Devices = nil, nil
@@ -129,7 +128,7 @@ func names(cells []Cell) []string {
 	return list
 }
 
-// madeOn checks what a record says of its machine and device.
+// madeOn checks the machine and device of a record.
 func (b *Baseline) madeOn(m bench.Machine, device string) error {
 	stored := b.Machine
 	devices := stored.Devices

@@ -9,10 +9,9 @@ import (
 
 func logRatio(a, b float64) float64 { return math.Log(a / b) }
 
-// conclude sums up the cells. What is exact counts on any machine. Where the base
-// differs from itself by more than the effect nothing else does, but a slowdown
-// that the machine cannot explain either. Nothing passes of which a cell could
-// not be judged.
+// conclude decides the verdict from the cells. Exact findings count on any machine. If the base
+// differs from itself by more than the effect, only they count, and slowdowns that the noise of the
+// machine cannot explain. There is no PASS if a cell could not be judged.
 func (r *Result) conclude(alone bool) {
 	count := map[Decision]int{}
 	exactly := 0
@@ -74,8 +73,8 @@ func cellsAre(k, n int) string {
 	return fmt.Sprintf("%d of %d cells are", k, n)
 }
 
-// tooNoisy names the cells in which the base differs from itself by more than
-// the effect: what the machine does to no change at all it may do to any.
+// tooNoisy names the cells in which the base differs from itself by more than the effect. The
+// machine may then cause any difference.
 func (r *Result) tooNoisy() []string {
 	var list []string
 	for _, c := range r.Cells {
@@ -91,8 +90,8 @@ func (r *Result) tooNoisy() []string {
 	return list
 }
 
-// unexplained counts the cells that are slower, both runs together, by more than
-// the effect and the largest difference of the base from itself.
+// unexplained counts the cells whose slowdown in both runs together exceeds the effect and the
+// largest difference of the base from itself.
 func (r *Result) unexplained() int {
 	var most float64
 	for _, c := range r.Cells {

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// What a gate comes to, in words, from what its cells came to.
+// The verdict of a gate and its text, by the decisions on its cells.
 func TestConclusions(t *testing.T) {
 	const exactly = "a call allocates 2 bytes, the base's 1"
 	cell := func(d Decision, reason string, change ...func(*CellResult)) CellResult {
@@ -145,7 +145,7 @@ func TestLeastCounts(t *testing.T) {
 	}
 }
 
-// What counts less says so, what counts as much does not.
+// A note names a lower count, but not an equal one.
 func TestNotesOfCounts(t *testing.T) {
 	of := func(bytes, launches int64) []Process {
 		p := Process{Status: verify.Verified, Quick: 1}
@@ -194,7 +194,7 @@ func TestOneFlagIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-// A cell of which a process has no result ends once each side was seen.
+// A cell ends after a process without a result once each side has run.
 func TestCellsEndOnceEachSideWasSeen(t *testing.T) {
 	for _, side := range []Side{Base, Candidate, Again} {
 		w := &world{noise: 0.01, alter: func(s Side, c *bench.CellRecord) {
@@ -235,7 +235,7 @@ func TestProgressOfRepeatedProcesses(t *testing.T) {
 	}
 }
 
-// What is interrupted keeps the flags that a fresh run has confirmed by then, and no others.
+// An interrupted gate keeps only the flags that a repeated run has confirmed.
 func TestInterruptedFlags(t *testing.T) {
 	for after, want := range map[int]string{100: "REGRESSION at first, interrupted before a fresh run", 230: ""} {
 		ctx, stop := context.WithCancel(t.Context())
@@ -308,7 +308,7 @@ func TestMadeOn(t *testing.T) {
 	}
 }
 
-// What cannot be started, or is no result, says so.
+// A program that does not start, or a file that is no result, gives an error.
 func TestReasonsOfOthers(t *testing.T) {
 	c := cells(1, 0.05)[0]
 	if p, _ := observe(bench.Records{}, errors.New("exec format error"), c); p.Status != verify.Crashed || p.Reason != "exec format error" {
@@ -397,8 +397,8 @@ func TestInterruptedBefore(t *testing.T) {
 	}
 }
 
-// A result is held against its own cell of the other machine's, and what is exact or open here
-// stays as it is.
+// Each cell is compared with the same cell on the other machine, and exact or open cells do not
+// change.
 func TestConfirmCellByCell(t *testing.T) {
 	cell := func(input string, d Decision, reason string) CellResult {
 		c := CellResult{Decision: d, Reason: reason}
@@ -420,7 +420,7 @@ func TestConfirmCellByCell(t *testing.T) {
 	}
 }
 
-// A gate says how long it took.
+// A gate records its duration.
 func TestElapsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{noise: 0.01, rng: rand.New(rand.NewPCG(1, 1))}

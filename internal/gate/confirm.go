@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// ReadResult reads what a gate wrote.
+// ReadResult reads the result file of a gate.
 func ReadResult(r io.Reader) (*Result, error) {
 	var result Result
 	if err := json.NewDecoder(r).Decode(&result); err != nil {
@@ -18,8 +18,7 @@ func ReadResult(r io.Reader) (*Result, error) {
 	return &result, nil
 }
 
-// Flagged are the cells that statistics flagged, which another machine can
-// confirm.
+// Flagged returns the cells with a statistical flag, which another machine can confirm.
 func (r *Result) Flagged() []Cell {
 	var list []Cell
 	for _, i := range r.flagged() {
@@ -28,9 +27,8 @@ func (r *Result) Flagged() []Cell {
 	return list
 }
 
-// Confirm holds a result against the one whose flags it measured again: a flag
-// that does not come back leaves both without a decision, and what the first found for
-// certain, or left open, stands.
+// Confirm compares a result with an earlier one whose flags it measured again. A flag that does not
+// return leaves no decision. Exact findings and open cells of the earlier result remain.
 func (r *Result) Confirm(before *Result) {
 	r.Confirms = before.Fingerprint
 	for i := range r.Cells {

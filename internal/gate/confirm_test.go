@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What one machine flagged counts when another finds the same.
+// A flag counts if a second machine confirms it.
 func TestConfirm(t *testing.T) {
 	slower := func(by float64) *world { return &world{noise: 0.01, slow: map[Side]float64{Candidate: by}} }
 	data, err := json.Marshal(run(t, slower(0.2), 1, cells(2, 0.05), nil))
@@ -32,7 +32,7 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("slower by %g here: %s: %s", by, c.Decision, c.Reason)
 		}
 	}
-	// What else the first one found stands.
+	// Other findings of the first machine remain.
 	for _, c := range []struct {
 		change func(*Result)
 		want   Verdict

@@ -125,7 +125,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// A cell's row is found wherever it stands among others, alone too.
+// A cell's row is found among others, and alone.
 func TestRowsAreFound(t *testing.T) {
 	c := cells(1, 0.05)[0]
 	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
@@ -168,7 +168,7 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// Noise is said in percent.
+// Noise is printed in percent.
 func TestWordsOfNoise(t *testing.T) {
 	cell := CellResult{Between: 0.123}
 	cell.Impl, cell.Input, cell.Effect = "extrema", "noise", 0.05
@@ -198,7 +198,7 @@ func TestBlocksAreWhole(t *testing.T) {
 	}
 }
 
-// What does not count its bytes says so; that a cell launches no kernels is no news.
+// A missing count of bytes is noted; a cell without kernel launches is not.
 func TestWhatIsNotCounted(t *testing.T) {
 	list := []Process{{Status: verify.Verified, Quick: 1}}
 	if _, _, _, notes := exact(list, list); len(notes) != 1 || notes[0] != "not counted: the bytes that a call allocates" {
@@ -220,8 +220,7 @@ func TestSlowCeilings(t *testing.T) {
 	}
 }
 
-// The devices of a machine are those that the rows name, each once, whether its run says so
-// before or after.
+// The devices of a machine are those in the rows, each once, in any order of records.
 func TestDevicesAreNoted(t *testing.T) {
 	w := &world{noise: 0.001}
 	w.alter = func(_ Side, c *bench.CellRecord) {
@@ -235,7 +234,7 @@ func TestDevicesAreNoted(t *testing.T) {
 	}
 }
 
-// Progress goes from none to all that run now, to which those that are run again are added.
+// Progress counts from zero to the number of processes, including repeated ones.
 func TestProgress(t *testing.T) {
 	of := cells(2, 0.05)
 	for what, change := range map[string]func(*Gate){

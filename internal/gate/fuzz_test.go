@@ -7,8 +7,7 @@ import (
 	"eccbench/internal/bench"
 )
 
-// Whatever a baseline or a result holds, reading it ends with one or with an error, and
-// what was read can be asked.
+// Reading any baseline or result returns it or an error, and its methods can be called.
 func FuzzBaseline(f *testing.F) {
 	f.Add([]byte(`{"schema":"eccbench/gate-baseline/2","cells":[{"impl":"cpu","digests":{"in":"1"},"processes":[{"seconds":1,"quick":1,"status":"VERIFIED"}]}]}`))
 	f.Add([]byte(`{"schema":"eccbench/gate/1","cells":[{"impl":"cpu","decision":"REGRESSION","change":{"blocks":10,"logs":[0.1]}}]}`))

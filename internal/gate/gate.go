@@ -23,23 +23,23 @@ type Cell struct {
 	Impl     string      `json:"impl"`
 	Input    string      `json:"input"`
 	Scope    bench.Scope `json:"scope"`
-	// Effect is the least change in time that matters, as a share: 0.05.
+	// Effect is the least relevant change in time as a share, such as 0.05.
 	Effect float64 `json:"effect"`
 }
 
-// A Protocol is how each process measures. Stored results are compared only
-// under an equal one.
+// A Protocol holds the settings of each process. Stored results are comparable only under an equal
+// one.
 type Protocol struct {
 	Blocks     int           `json:"blocks"`
 	Threads    int           `json:"threads"`
-	Device     string        `json:"device"` // which accelerator, "" for the first
+	Device     string        `json:"device"` // the accelerator, "" for the first
 	Hot        bool          `json:"hot"`
-	MaxTime    time.Duration `json:"max_time"` // timed, of each process
+	MaxTime    time.Duration `json:"max_time"` // of sampling, for each process
 	MaxSamples int           `json:"max_samples"`
 	TimeLimit  time.Duration `json:"time_limit"` // of each phase of a process
 }
 
-// A Side is which program a process runs.
+// A Side selects the program of a process.
 type Side string
 
 // The sides. Again is the base in the arm that compares it with itself.
@@ -49,9 +49,9 @@ const (
 	Again     Side = "again"
 )
 
-// Measure runs one cell by a fresh process of a side's program and returns what
-// it recorded. An error says that the process failed as a whole: it could not be
-// started, was killed at its limit, or wrote no results that can be read.
+// Measure runs one cell by a fresh process of a side's program and returns its records. An error
+// means that the whole process failed: it did not start, was killed at its limit, or wrote no
+// readable results.
 type Measure func(ctx context.Context, side Side, c Cell) (bench.Records, error)
 
 // A Gate is one comparison of two programs.
@@ -60,16 +60,16 @@ type Gate struct {
 	Cells    []Cell
 	Seed     uint64 // of the order
 	Measure  Measure
-	// Baseline takes the base's place: its processes ran before. Nil when the
-	// base runs beside the candidate.
+	// Baseline replaces the base by earlier processes. It is nil if the base runs together with the
+	// candidate.
 	Baseline *Baseline
-	// Alone measures the base alone, for a Baseline.
+	// Alone measures only the base, for a Baseline.
 	Alone bool
-	// Progress is told before each process how many of how many are done.
+	// Progress is called before each process with the number of finished processes and their total.
 	Progress func(done, total int, side Side, c Cell)
 }
 
-// A Process is what became of one process, in the order in which they ran.
+// A Process is the result of one process. Processes are in the order in which they ran.
 type Process struct {
 	Round   int           `json:"round"` // 1, or 2 when a flag is measured once more
 	Block   int           `json:"block"`
@@ -78,29 +78,28 @@ type Process struct {
 	Status  verify.Status `json:"status"`
 	Reason  string        `json:"reason,omitempty"`
 	Seconds float64       `json:"seconds,omitempty"` // median of its samples
-	// Quick is the lower decile of its samples: the time of a call that nothing
-	// else disturbed. What else runs on a machine only adds to a call, and on a
-	// shared one it hits so many that it moves the median.
+	// Quick is the lower decile of its samples: the time of an undisturbed call. Other load on a
+	// machine only prolongs calls. On a shared machine it affects enough calls to change the
+	// median.
 	Quick     float64  `json:"quick,omitempty"`
 	Samples   int      `json:"samples,omitempty"`
 	Allocated *int64   `json:"allocated,omitempty"`
 	Launches  *int64   `json:"launches,omitempty"`
 	Flags     []string `json:"flags,omitempty"`
-	// Repeated says that the process does not count, because it was IMPLAUSIBLE
-	// and another was run in its place: a ceiling that something else slowed down
-	// makes any program look too fast. A second in a row counts.
+	// Repeated means that the process does not count. It was IMPLAUSIBLE, and another process ran
+	// instead: a disturbed ceiling makes every program look too fast. A second one in a row counts.
 	Repeated bool `json:"repeated,omitempty"`
 
 	digests   map[string]string // of its answers, by input
-	tolerant  bool              // they may differ within limits
+	tolerant  bool              // answers may differ within limits
 	measures  []verify.Measure
-	bounded   bool // held to a ceiling
+	bounded   bool // compared with a ceiling
 	reproduce string
 }
 
 // A Program is one of the two that are compared.
 type Program struct {
-	Name   string `json:"name"` // as it was given
+	Name   string `json:"name"` // as given
 	Commit string `json:"commit"`
 	SHA256 string `json:"sha256"`
 	Go     string `json:"go"`
@@ -115,12 +114,12 @@ type Result struct {
 	Reason      string        `json:"reason"`
 	Exit        int           `json:"exit"`
 	Interrupted bool          `json:"interrupted,omitempty"`
-	Confirms    string        `json:"confirms,omitempty"` // fingerprint of the machine whose flags are measured again
+	Confirms    string        `json:"confirms,omitempty"` // fingerprint of the machine whose flags are confirmed
 	Seed        uint64        `json:"seed"`
 	Elapsed     float64       `json:"elapsed"` // seconds
 	Base        Program       `json:"base"`
 	Candidate   Program       `json:"candidate"`
-	Stored      *time.Time    `json:"stored,omitempty"` // when the base was measured, where it is a baseline
+	Stored      *time.Time    `json:"stored,omitempty"` // time of the measurement of a baseline
 	Machine     bench.Machine `json:"machine"`
 	Fingerprint string        `json:"fingerprint"`
 	Protocol    Protocol      `json:"protocol"`
@@ -128,41 +127,40 @@ type Result struct {
 	Processes   []Process     `json:"processes"`
 }
 
-// A CellResult is what was found about one cell.
+// A CellResult holds the findings about one cell.
 type CellResult struct {
 	Cell
 	Decision Decision `json:"decision"`
 	Reason   string   `json:"reason,omitempty"`
-	// Change is of the candidate's time over the base's, and Noise what the base
-	// over itself seems to change: what can be due to the machine alone.
+	// Change is the candidate's time relative to the base's. Noise is the same for the base against
+	// itself: the effect of the machine alone.
 	Change *Estimate `json:"change,omitempty"`
 	Noise  *Estimate `json:"noise,omitempty"`
-	// Medians is the change in the processes' median calls. It flags nothing, but
-	// where it is more than the effect, and some slowdown for certain, nothing passes: a slowdown of most
-	// calls that leaves the quickest tenth alone shows here alone.
+	// Medians is the change in the processes' median calls. It flags nothing. But there is no PASS
+	// if it exceeds the effect and is certainly a slowdown. It shows a slowdown of most calls that
+	// does not affect the quickest tenth.
 	Medians *Estimate `json:"medians,omitempty"`
-	// Slow is the change in the slower one of a block's two processes. It flags nothing
-	// either: a program that is slower in some of its processes shows here alone.
+	// Slow is the change in the slower of a block's two processes. It flags nothing. It shows a
+	// program that is slower in some of its processes.
 	Slow *Estimate `json:"slow,omitempty"`
-	// Second is of the fresh run that measured a flagged cell once more, and Both
-	// of the two runs together.
+	// Second is the change in the repeated run of a flagged cell. Both combines the two runs.
 	Second *Estimate `json:"second,omitempty"`
 	Both   *Estimate `json:"both,omitempty"`
 	// Between is the standard deviation between processes of one program that ran
 	// in one block, as a share of their time.
 	Between float64 `json:"between_processes,omitempty"`
-	// Settle is about how many blocks would settle what is inconclusive, 0 when
-	// none would or it is not.
+	// Settle is the approximate number of blocks to settle an inconclusive cell, or 0 if it is
+	// unknown or not needed.
 	Settle    int      `json:"blocks_to_settle,omitempty"`
 	Notes     []string `json:"notes,omitempty"`
 	Reproduce string   `json:"reproduce,omitempty"`
 	Device    string   `json:"device,omitempty"`
 }
 
-// An Estimate is of a change in time as a share: 0.05 takes 5 % longer. Each of
-// Lo and Hi bounds it with 95 % confidence, both with 90 %; they are absent
-// where the blocks are too few. Slower and Faster are the exact p-values of no
-// change beyond the effect in that direction, adjusted over the cells.
+// An Estimate is a relative change in time: 0.05 means 5 % longer. Lo and Hi are each a bound with
+// 95 % confidence, together with 90 %; they are absent with too few blocks. Slower and Faster are
+// exact p-values, adjusted over the cells. Their hypothesis is no change beyond the effect in that
+// direction.
 type Estimate struct {
 	Blocks int      `json:"blocks"`
 	Change float64  `json:"change"`
@@ -170,11 +168,11 @@ type Estimate struct {
 	Hi     *float64 `json:"hi,omitempty"`
 	Slower float64  `json:"p_slower"`
 	Faster float64  `json:"p_faster"`
-	// Logs are the blocks' log ratios, from which all this follows.
+	// Logs are the log ratios of the blocks, from which the estimate is computed.
 	Logs []float64 `json:"logs"`
 }
 
-// A Decision is what a cell comes to.
+// A Decision is the decision on a cell.
 type Decision string
 
 // The decisions.
@@ -182,15 +180,15 @@ const (
 	Same         Decision = "SAME"         // within ± the effect
 	Improved     Decision = "IMPROVED"     // faster by more than the effect
 	Regression   Decision = "REGRESSION"   // slower by more than the effect, or more bytes or launches
-	Inconclusive Decision = "INCONCLUSIVE" // neither can be said
+	Inconclusive Decision = "INCONCLUSIVE" // not decidable
 	Wrong        Decision = "WRONG"        // a wrong answer
-	Changed      Decision = "CHANGED"      // another answer than the base's
+	Changed      Decision = "CHANGED"      // an answer that differs from the base's
 	Failed       Decision = "FAILED"       // the candidate crashed, hung, or gave no result
 	NotRun       Decision = "SKIPPED"      // neither program runs it here
 	Measured     Decision = "MEASURED"     // of the base alone
 )
 
-// A Verdict is what the whole gate comes to.
+// A Verdict is the result of the whole gate.
 type Verdict string
 
 // The verdicts.
@@ -200,10 +198,10 @@ const (
 	IsWrong        Verdict = "WRONG"
 	IsFailed       Verdict = "FAILED"
 	IsInconclusive Verdict = "INCONCLUSIVE"
-	Stored         Verdict = "STORED" // the base alone was measured
+	Stored         Verdict = "STORED" // only the base was measured
 )
 
-// Exit is the exit code of a verdict.
+// Exit returns the exit code of a verdict.
 func (v Verdict) Exit() int {
 	switch v {
 	case Pass, Stored:

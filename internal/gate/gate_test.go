@@ -207,7 +207,7 @@ func TestNoisyMachine(t *testing.T) {
 	if r.Verdict != IsInconclusive || !strings.Contains(r.Reason, "too noisy") || !strings.Contains(r.Reason, "+20") && !strings.Contains(r.Reason, "+19") {
 		t.Errorf("%s: %s", r.Verdict, r.Reason)
 	}
-	// What no noise of this size explains counts all the same.
+	// A difference that noise cannot explain counts in any case.
 	far := &world{noise: 0.01, slow: map[Side]float64{Candidate: 1, Again: 0.2}}
 	if r := run(t, far, 1, cells(2, 0.05), nil); r.Verdict != IsRegression || !strings.Contains(r.Reason, "noise") {
 		t.Errorf("twice as slow on a machine of 20 %% noise: %s: %s", r.Verdict, r.Reason)
@@ -311,7 +311,7 @@ func TestFailingCandidates(t *testing.T) {
 	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != Pass || len(r.Processes) != 62 {
 		t.Errorf("implausible once: %s, %s, %d processes", r.Verdict, r.Reason, len(r.Processes))
 	}
-	// What it answered in such a process counts.
+	// The answers of such a process count.
 	w.n, w.alter = 0, func(s Side, c *bench.CellRecord) {
 		if s == Candidate && w.n < 8 {
 			status(verify.Implausible)(c)

@@ -7,11 +7,11 @@ import (
 	"eccbench/internal/stats"
 )
 
-// level is that of every test and bound.
+// level is the significance level of every test and bound.
 const level = 0.05
 
-// estimate is what the log ratios of the blocks say about a change, against an
-// effect as a share. The p-values are not adjusted yet. It is nil without blocks.
+// estimate computes the change from the log ratios of the blocks, for an effect as a share. The
+// p-values are not adjusted yet. It returns nil without blocks.
 func estimate(logs []float64, effect float64) *Estimate {
 	if len(logs) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func estimate(logs []float64, effect float64) *Estimate {
 	return e
 }
 
-// adjust makes the p-values of several cells hold together (Holm).
+// adjust adjusts the p-values of several cells (Holm).
 func adjust(list []*Estimate) {
 	slower, faster := make([]float64, len(list)), make([]float64, len(list))
 	for i, e := range list {
@@ -42,8 +42,8 @@ func adjust(list []*Estimate) {
 	}
 }
 
-// decide is what an estimate comes to: its lower bound lies beyond the effect,
-// its upper bound does, or both lie within; else nothing can be said.
+// decide returns the decision of an estimate. It is definite if the lower bound or the upper bound
+// is beyond the effect, or if both are within it.
 func (e *Estimate) decide(effect float64) Decision {
 	switch {
 	case e == nil:
@@ -58,19 +58,19 @@ func (e *Estimate) decide(effect float64) Decision {
 	return Inconclusive
 }
 
-// suspect reports whether there is a slowdown, by more than the effect as it seems.
+// suspect reports whether there is a slowdown whose estimate exceeds the effect.
 func (e *Estimate) suspect(effect float64) bool {
 	return e != nil && e.Lo != nil && e.Change > effect && *e.Lo > 0
 }
 
-// Fewest is how many blocks must agree at least for a change to be shown in one of so
-// many cells: the exact test has no smaller p-value than 2^-blocks, and Holm's multiplies
-// it by the number of cells.
+// Fewest returns the least number of agreeing blocks that can show a change in one of the cells.
+// The exact test has no p-value below 2^-blocks, and Holm's method multiplies it by the number of
+// cells.
 func Fewest(cells int) int {
 	return int(math.Ceil(math.Log2(float64(max(1, cells)) / level)))
 }
 
-// repeats reports whether a fresh run shows a change in the direction of a flag.
+// repeats reports whether a repeated run shows a change in the direction of a flag.
 func (e *Estimate) repeats(d Decision) bool {
 	if e.Lo == nil {
 		return false
@@ -78,7 +78,7 @@ func (e *Estimate) repeats(d Decision) bool {
 	return d == Regression && *e.Lo > 0 || d == Improved && *e.Hi < 0
 }
 
-// interval prints the change and its interval.
+// interval formats the change and its interval.
 func (e *Estimate) interval() string {
 	if e.Lo == nil {
 		return fmt.Sprintf("%+.1f %%", e.Change*100)
@@ -86,13 +86,12 @@ func (e *Estimate) interval() string {
 	return fmt.Sprintf("%+.1f %%, 90 %% interval %.1f to %.1f", e.Change*100, *e.Lo*100, *e.Hi*100)
 }
 
-// lower is the effect in the other direction: as much faster as it is slower.
+// lower returns the effect in the other direction: the same ratio faster instead of slower.
 func lower(effect float64) float64 { return 1/(1+effect) - 1 }
 
-// settle is about how many blocks of so many cells would let the change that was seen be told
-// from the effect with a chance of 80 %, given the blocks' own scatter; 0 when
-// it cannot be said or is above 1000. The signed-rank test has 3/π of the
-// efficiency of a test of means of normal values.
+// settle estimates the number of blocks that would distinguish the change from the effect with a
+// probability of 80 %, from the variation of the blocks. It returns 0 if this is unknown or above
+// 1000. The signed-rank test has 3/π of the efficiency of a test of means of normal values.
 func (e *Estimate) settle(effect float64, cells int) int {
 	if e == nil {
 		return 0

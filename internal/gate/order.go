@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// A step is one cell of one block: the sides run one after another.
+// A step is one cell in one block: its sides run one after another.
 type step struct {
 	block, cell int
 	sides       []Side
 }
 
-// order is the steps of a round: in every block each of the cells once, in a
-// random order, each with its sides in a random order that is then mirrored
-// (ABBA), so that what drifts favours none of them.
+// order returns the steps of a round. Each block has each cell once, in random order. The sides of
+// a cell are in random order, then mirrored (ABBA), so that drift favours none of them.
 func order(seed uint64, round, blocks int, cells []int, sides []Side) []step {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	var steps []step

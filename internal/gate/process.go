@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// observe is what a process recorded about its cell. One that recorded nothing
-// of it has crashed.
+// observe extracts the result of a process about its cell. Without a record, the process has
+// crashed.
 func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRecord) {
 	crashed := func(format string, args ...any) (Process, bench.CellRecord) {
 		return Process{Status: verify.Crashed, Reason: fmt.Sprintf(format, args...)}, bench.CellRecord{}
@@ -55,18 +55,18 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	return p, r
 }
 
-// tooQuick is how many times as fast as the ceiling's median call the quickest
-// tenth of the calls may be: a program that answers some from memory is faster. The
-// median itself was held to the ceiling when it was recorded.
+// tooQuick limits the quickest tenth of the calls: at most this many times as fast as the ceiling's
+// median call. A program that answers some calls from memory exceeds it. The ceiling has already
+// limited the median in the records.
 const tooQuick = 2
 
-// usable reports whether a process has a time of verified answers. The interval
-// of one process may be wide: the block counts, not the sample.
+// usable reports whether a process has a time of verified answers. The interval of one process may
+// be wide, because blocks count instead of samples.
 func (p Process) usable() bool {
 	return (p.Status == verify.Verified || p.Status == verify.Noisy) && p.Quick > 0
 }
 
-// A view is the processes of one cell in one round, by block and side.
+// A view holds the processes of one cell in one round, by block and side.
 type view map[int]map[Side][]Process
 
 func viewOf(processes []Process, round, cell int) view {
@@ -83,10 +83,9 @@ func viewOf(processes []Process, round, cell int) view {
 	return v
 }
 
-// A clock is one of the times of a process, and which of two processes counts. What
-// else runs on a machine only adds time, and for seconds on end: a block's processes are
-// seldom all hit, so it is the faster one's time that a change is told by. Both sides gain
-// alike, so that no change stays none.
+// A clock selects one of the times of a process, and one of two processes. Other load only adds
+// time, and for seconds at a time. Seldom does it affect both processes of a block, so the faster
+// time shows a change. Both sides gain equally.
 type clock struct {
 	of    func(Process) float64
 	which func(a, b float64) float64
@@ -101,7 +100,7 @@ var (
 	slow   = clock{func(p Process) float64 { return p.Quick }, slower}
 )
 
-// seconds is a side's time in a block, and whether the block is whole.
+// seconds returns a side's time in a block, and reports whether the block is complete.
 func (v view) seconds(block int, s Side, by clock) (float64, bool) {
 	list := v[block][s]
 	if len(list) != 2 || !list[0].usable() || !list[1].usable() {
@@ -110,7 +109,7 @@ func (v view) seconds(block int, s Side, by clock) (float64, bool) {
 	return by.which(by.of(list[0]), by.of(list[1])), true
 }
 
-// all are the processes of a side, block by block.
+// all returns the processes of some sides, by block.
 func (v view) all(sides ...Side) []Process {
 	var list []Process
 	for _, block := range slices.Sorted(maps.Keys(v)) {
@@ -121,7 +120,7 @@ func (v view) all(sides ...Side) []Process {
 	return list
 }
 
-// pairs are the quick calls of two processes of one side in one block.
+// pairs returns the quick calls of the two processes of one side in one block.
 func (v view) pairs() [][2]float64 {
 	var list [][2]float64
 	for _, block := range slices.Sorted(maps.Keys(v)) {
@@ -134,9 +133,8 @@ func (v view) pairs() [][2]float64 {
 	return list
 }
 
-// exact is what needs no statistics: how the processes of a cell ended, whether
-// they answered alike, and what their calls allocate and launch. decision is ""
-// when nothing is wrong.
+// exact returns the decision that needs no statistics. It depends on how the processes ended, on
+// equal answers, and on allocations and launches. decision is "" if nothing is wrong.
 func exact(base, candidate []Process) (decision Decision, reason, reproduce string, notes []string) {
 	for _, p := range candidate {
 		if p.Status == verify.Wrong {
@@ -155,8 +153,8 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
 		}
 	}
-	// Whether right answers may differ within limits is the base's to say: a candidate's
-	// answers are judged by its own records then, as the base's were.
+	// The base's records decide whether answers may differ within limits. The candidate's own
+	// records then verified its answers, as for the base.
 	tolerant := slices.ContainsFunc(base, func(p Process) bool { return p.tolerant })
 	differ := func(a, b map[string]string) (input string, common int) {
 		if input, common = disagree(a, b); tolerant {
@@ -223,8 +221,7 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 	return "", "", "", slices.Compact(notes)
 }
 
-// farther notes what is measured of the candidate's answers that is farther from right
-// than the base's.
+// farther notes the measures in which the candidate's answers are worse than the base's.
 func farther(base, candidate []Process) (notes []string) {
 	worst := func(list []Process) (all []verify.Measure) {
 		for _, p := range list {
@@ -245,8 +242,8 @@ func farther(base, candidate []Process) (notes []string) {
 	return notes
 }
 
-// disagree is the first input that two processes answered differently, and how
-// many both answered.
+// disagree returns the first input with different answers of two processes, and the number of
+// common inputs.
 func disagree(a, b map[string]string) (input string, common int) {
 	for _, in := range slices.Sorted(maps.Keys(a)) {
 		if d, ok := b[in]; ok {
@@ -259,8 +256,8 @@ func disagree(a, b map[string]string) (input string, common int) {
 	return input, common
 }
 
-// least is the smallest count of any process, because the runtime allocates for
-// itself now and then; nil when none counted.
+// least returns the smallest count of all processes, because the runtime sometimes allocates too;
+// nil if no process counted.
 func least(list []Process, count func(Process) *int64) *int64 {
 	var smallest *int64
 	for _, p := range list {

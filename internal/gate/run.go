@@ -9,9 +9,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Run measures the cells and judges them. What the fresh run of a second round
-// does not show again does not count. When the context ends, the result is of
-// what had ended by then, and says so; an error means that nothing was judged.
+// Run measures the cells and judges them. A flag that a second round does not repeat does not
+// count. If the context ends, the result covers the finished processes and is marked as partial. An
+// error means that nothing was judged.
 func (g *Gate) Run(ctx context.Context) (*Result, error) {
 	start := time.Now()
 	r := &Result{Schema: Schema, Time: start.UTC().Truncate(time.Millisecond), Seed: g.Seed, Protocol: g.Protocol}
@@ -45,7 +45,7 @@ func (g *Gate) Run(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// sides are the programs that run beside each other.
+// sides returns the sides whose programs run.
 func (g *Gate) sides() []Side {
 	switch {
 	case g.Alone:
@@ -56,11 +56,11 @@ func (g *Gate) sides() []Side {
 	return []Side{Base, Candidate, Again}
 }
 
-// round runs every cell of a list in every block. A cell of which a process has
-// no usable result is not run any further, once each side has been seen.
+// round runs every cell of a list in every block. If a process of a cell has no usable result, the
+// cell stops once each side has run.
 func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) error {
 	steps := order(g.Seed, round, g.Protocol.Blocks, cells, g.sides())
-	before := 0 // the stored ones did not run now
+	before := 0 // stored processes did not run now
 	if g.Baseline != nil {
 		before = len(g.Baseline.processes())
 	}
@@ -101,18 +101,18 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 	return nil
 }
 
-// mostRepeated is how many processes of a cell may be run again in a round.
+// mostRepeated is the greatest number of repeated processes of a cell in a round.
 const mostRepeated = 2
 
-// process runs one process and notes by which program and on what. The error is
-// the context's, or that of a baseline of another machine.
+// process runs one process and records its program and its machine. The error is the context's, or
+// belongs to a baseline of another machine.
 func (g *Gate) process(ctx context.Context, r *Result, side Side, cell int) (Process, error) {
 	if err := ctx.Err(); err != nil {
 		return Process{}, err
 	}
 	records, failed := g.Measure(ctx, side, g.Cells[cell])
 	if err := ctx.Err(); err != nil {
-		return Process{}, err // what was cut short is no crash
+		return Process{}, err // an interrupted process is no crash
 	}
 	p, record := observe(records, failed, g.Cells[cell])
 	p.Side, p.Cell = side, cell
@@ -145,8 +145,8 @@ func (g *Gate) process(ctx context.Context, r *Result, side Side, cell int) (Pro
 	return p, nil
 }
 
-// flagged are the cells whose decision must be seen again before it counts:
-// those that statistics decided, not those that are exact.
+// flagged returns the cells whose decision needs a second round: statistical decisions, but not
+// exact ones.
 func (r *Result) flagged() []int {
 	var list []int
 	for i, c := range r.Cells {
@@ -157,9 +157,9 @@ func (r *Result) flagged() []int {
 	return list
 }
 
-// judge decides the cells of a round. In the second only the flags can fall: one
-// counts when the fresh run shows a change in its direction too, and both runs
-// together one beyond the effect.
+// judge decides the cells of a round. In the second round flags can only be dropped. A flag remains
+// if the repeated run shows a change in its direction, and both runs together show one beyond the
+// effect.
 func (g *Gate) judge(r *Result, round int, cells []int) {
 	var estimates []*Estimate
 	of := map[int]*Estimate{}
@@ -168,10 +168,10 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		v := viewOf(r.Processes, round, i)
 		beside := v
 		if g.Baseline != nil {
-			beside = viewOf(r.Processes, 1, i) // the stored base's
+			beside = viewOf(r.Processes, 1, i) // the stored processes of the base
 		}
 		base, candidate := beside.all(Base, Again), v.all(Candidate)
-		for _, p := range r.Processes { // their answers count, if not their times
+		for _, p := range r.Processes { // their answers count even if their times do not
 			if p.Repeated && p.Round == round && p.Cell == i && p.Side == Candidate {
 				candidate = append(candidate, p)
 			}
@@ -238,8 +238,8 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 	}
 }
 
-// logs are the log ratios of the times of two sides by one clock, one for each
-// block that is whole on both.
+// logs returns the log ratios of the times of two sides by one clock, one for each block that is
+// complete on both.
 func logs(below view, den Side, above view, num Side, blocks int, by clock) []float64 {
 	var list []float64
 	for block := range blocks {

@@ -28,7 +28,7 @@ import (
 	"eccbench/internal/runner"
 )
 
-// Command is gate.
+// Command returns the command gate.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
 		Name: "gate", Conducts: true, Brief: "decide whether a candidate program is slower than a base",
@@ -46,7 +46,7 @@ func Command() cli.Subcommand {
 	}
 }
 
-// gateFlags are what the gate is asked for.
+// gateFlags hold the flags of the gate.
 type gateFlags struct {
 	base, candidate         string
 	basePeer, candPeer      string
@@ -77,7 +77,7 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 		"least slowdown that matters: `5%`, or REGEXP=5% for some cells; repeatable (default 3% in scope kernel, else 5%)")
 	f.StringSliceVar(&g.impl, "impl", nil, "implementations, as patterns (default cpu, or another CPU one)")
 	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock covers: kernel, device, e2e or file")
-	// With all of them, whatever else wants a core halves or doubles the times.
+	// With all cores, any other load halves or doubles the times.
 	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores per implementation")
 	f.StringVar(&g.device, "device", "", "GPU `ID`: number, UUID or name (default the first)")
 	f.BoolVar(&g.hot, "hot", false, "keep the device caches between calls (default cold)")
@@ -199,7 +199,7 @@ func command(c *cli.Program, args []string) error {
 	return nil
 }
 
-// finishGate writes a result and prints it.
+// finishGate writes a result to its files and prints it.
 func finishGate(c *cli.Program, result *gate.Result, g gateFlags, style report.Format) error {
 	asJSON := func(v any) func(*os.File) error {
 		return func(w *os.File) error { return indented(w, v) }
@@ -224,7 +224,7 @@ func indented(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// check refuses what does not go together.
+// check returns an error for flags that exclude each other.
 func (g *gateFlags) check(f *pflag.FlagSet) error {
 	alone := g.save != ""
 	switch {
@@ -266,7 +266,7 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// testedPeer is the name of the row of the peers of both sides.
+// testedPeer is the implementation name of both sides' peers.
 const testedPeer = "tested"
 
 // joinPeers adds one row for the two peers, which this program runs on both sides. It returns nil
@@ -301,7 +301,7 @@ func (g *gateFlags) protocol() gate.Protocol {
 	}
 }
 
-// cells are the implementations on the inputs, with the effect of each.
+// cells returns the implementations on the inputs, with the effect of each.
 func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	b, err := g.in.Bench()
 	if err != nil {
@@ -325,7 +325,7 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 		return nil, err
 	}
 	var cells []gate.Cell
-	about := map[string]bool{} // which of the effects are about a cell
+	about := map[string]bool{} // the effects that apply to a cell
 	for _, impl := range chosen {
 		for _, input := range inputs {
 			if input, err = absolute(input); err != nil {
@@ -352,8 +352,8 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	return cells, nil
 }
 
-// OnHost names an implementation that runs anywhere: cpu, or the workload's first on the host, which is
-// its definition where there is no other.
+// OnHost names an implementation that runs anywhere. It is cpu, or else the workload's first
+// implementation on the host, or else its definition.
 func OnHost(b runner.Bench) string {
 	first, reference := "", ""
 	for _, a := range b.Abouts() {
@@ -369,8 +369,7 @@ func OnHost(b runner.Bench) string {
 	return cmp.Or(first, reference)
 }
 
-// absolute makes the path of an image file absolute, because the programs run
-// in a folder of their own.
+// absolute makes the path of an image file absolute, because the programs run in another folder.
 func absolute(input string) (string, error) {
 	head, path, ok := strings.Cut(input, "/path=")
 	if !ok {
@@ -380,8 +379,8 @@ func absolute(input string) (string, error) {
 	return head + "/path=" + path, err
 }
 
-// setEffect applies the last of the --effect values that is about a cell, and notes which
-// are.
+// setEffect applies the last of the --effect values that match a cell, and marks the matching
+// values.
 func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 	for _, v := range values {
 		pattern, share := "", v
@@ -420,8 +419,8 @@ func readGate(path string) (*gate.Result, error) {
 	return r, nil
 }
 
-// readBaseline reads a baseline and requires that it fits; all that is wrong
-// with it has an exit code of its own.
+// readBaseline reads a baseline and checks that it is comparable. Its errors have a separate exit
+// code.
 func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseline, error) {
 	unfit := func(err error) error {
 		return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", path, err)}

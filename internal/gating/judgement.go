@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/report"
 )
 
-// Judgement is what a gate wrote to a file, as the page of a report shows it.
+// Judgement reads a gate's result file for the page of a report.
 func Judgement(path string) (*report.Judgement, error) {
 	r, err := readGate(path)
 	if err != nil {

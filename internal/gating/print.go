@@ -1,5 +1,5 @@
-// Package gating is the command that judges a candidate program against a base: its
-// flags, the programs that it builds and runs, and what it prints.
+// Package gating implements the command that compares a candidate program with a base: its flags,
+// the programs that it builds and runs, and its output.
 package gating
 
 import (
@@ -13,8 +13,7 @@ import (
 	"eccbench/internal/report"
 )
 
-// printGate prints a result: the verdict and the noise first, then the cells,
-// then what they cannot say in a word.
+// printGate prints a result: the verdict and the noise first, then the cells, then their notes.
 func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 	strong := func(s string) string { return s }
 	if f == report.Markdown {
@@ -68,7 +67,7 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 	return nil
 }
 
-// notesOf is what else is to be said of a cell.
+// notesOf returns the notes about a cell.
 func notesOf(c gate.CellResult) []string {
 	var list []string
 	if c.Settle > 0 {
@@ -94,7 +93,7 @@ func describeProgram(p gate.Program) string {
 	return name
 }
 
-// noiseLine says what the machine makes of no change at all.
+// noiseLine describes the measured noise of the machine.
 func noiseLine(r *gate.Result) string {
 	most, between := 0.0, 0.0
 	for _, c := range r.Cells {
@@ -109,7 +108,7 @@ func noiseLine(r *gate.Result) string {
 	return fmt.Sprintf("Noise floor: the base over itself changes by at most %s, processes of one program are %s apart or less.", share(most), share(between))
 }
 
-// inPercent prints an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".
+// inPercent formats an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".
 func inPercent(e *gate.Estimate) string {
 	if e == nil {
 		return "—"
@@ -128,7 +127,7 @@ func share(v float64) string {
 	return quantity.Significant(v*100, 2) + " %"
 }
 
-// shown tells a gate's progress to steps.
+// shown returns a function that shows a gate's progress as steps.
 func shown(steps *cli.Steps) func(done, total int, side gate.Side, c gate.Cell) {
 	return func(done, total int, side gate.Side, c gate.Cell) {
 		steps.Show(done, total, fmt.Sprintf("%s %s, %s", c.Impl, c.Input, side))

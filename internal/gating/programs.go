@@ -22,26 +22,25 @@ import (
 	"eccbench/internal/regular"
 )
 
-// programs are the two that a gate compares, and the folder that they run in.
+// programs are the two programs of a gate, and the folder in which they run.
 type programs struct {
 	dir  string
 	side map[gate.Side]executable
-	// peers are what is compared, where it is not the programs that run them.
+	// peers are the compared peers; without peers, the programs themselves are compared.
 	peers map[gate.Side]*peers.Peer
 	runs  int // results files so far
-	// limit is for a program that is stuck: its own limits come first.
+	// limit stops a program that hangs; its own limits are shorter.
 	limit time.Duration
 }
 
-// An executable is an eccbench that is there or was built.
+// An executable is an existing or newly built eccbench.
 type executable struct {
 	given, path string
-	commit      string // "" when it is not known
+	commit      string // "" if unknown
 }
 
-// findPrograms finds or builds the two programs; "" is none. Each of their
-// processes runs two cells of three phases, which end by themselves within the
-// time limit and some grace.
+// findPrograms finds or builds the two programs; "" means none. Each process runs two cells of
+// three phases. A phase ends within the time limit and some grace.
 func findPrograms(ctx context.Context, c *cli.Program, base, candidate string, timeLimit time.Duration) (*programs, error) {
 	dir, err := regular.MkdirTemp("eccbench-gate-")
 	if err != nil {
@@ -67,8 +66,8 @@ func findPrograms(ctx context.Context, c *cli.Program, base, candidate string, t
 	return p, nil
 }
 
-// find is the program that an argument names: a file that can be run, a folder
-// with source, or a revision of the repository around the working directory.
+// find returns the program that an argument names: an executable file, a folder with source, or a
+// revision of the repository around the working directory.
 func (p *programs) find(ctx context.Context, side gate.Side, given string, log io.Writer) (executable, error) {
 	info, err := os.Stat(given)
 	switch {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Who has seen enough axes is not shown the rest.
+// A loop over axes can stop early.
 func TestAxesStop(t *testing.T) {
 	for most := 1; most <= 3; most++ {
 		seen := 0

@@ -14,7 +14,8 @@ import (
 	"eccbench/internal/grid/gridtest"
 )
 
-// What stands for labels is told as these are, in digits, bytes and numbers; what does not is told as itself.
+// Values with labels are printed as their labels, in digits, bytes and numbers; other values are
+// printed unchanged.
 func labels(t *testing.T) {
 	le := binary.LittleEndian
 	for _, c := range []struct {
@@ -80,7 +81,7 @@ func gapsAndTops(t *testing.T) {
 	if err := grid.Finite(kept, 0, shape); err != nil || !math.Signbit(float64(kept[0])) {
 		t.Errorf("what is looked at becomes %v (%v)", kept, err)
 	}
-	// Of many values each is looked at, wherever it is among those that are looked at together.
+	// Every value is checked, at any position in a group.
 	plain := []float32{0, 1, -1, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}
 	for from := range 2 {
 		for n := 1; n < 40; n++ {
@@ -133,8 +134,8 @@ func gapsAndTops(t *testing.T) {
 	}
 }
 
-// Of every type values have the levels that the ladder says, negated the opposite ones, and turned the
-// opposite places.
+// Values of every type have the levels of the ladder; negation reverses levels, and rotation moves
+// places.
 func viewsOfTypes(t *testing.T) {
 	ladder, err := grid.Affine(3, 1, 30)
 	if err != nil {
@@ -228,7 +229,7 @@ func boundsOfViews(t *testing.T) {
 	}
 }
 
-// without is an image that has no levels, or of which slice 0 cannot be read.
+// without is an image without levels, or with an unreadable slice 0.
 type without struct {
 	grid.Source
 	levels bool
@@ -284,7 +285,7 @@ func piecesThatFail(t *testing.T) {
 	}
 }
 
-// spread is an image of large slices, each of which begins with a value that is not finite.
+// spread is an image of large slices that each begin with a value that is not finite.
 type spread struct{ counting }
 
 func (s spread) ReadSlab(dst []byte, lo, hi int64) error {
@@ -299,7 +300,7 @@ type worried struct{ *gridtest.Looker }
 
 func (worried) Err() error { return errBroken }
 
-// What sources say of themselves is passed on by who shows them.
+// Views pass on the properties of their sources.
 func whatSourcesSay(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	var bad *grid.NotFiniteError
@@ -360,7 +361,7 @@ func whatSourcesSay(t *testing.T) {
 	}
 }
 
-// Ladders of any kind come through a gob as they are, and part of one is none; and what they are called stays.
+// Ladders of any kind survive a gob with their names, and a truncated gob is an error.
 func ladderGobs(t *testing.T) {
 	table, err := grid.Table([]float32{-1, 0.5, 7})
 	if err != nil {

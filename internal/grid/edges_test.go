@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A slow source counts the reads that are under way, the later ones of which take longer.
+// A slow source counts the active reads; later ones take longer.
 type slow struct {
 	Source
 	reading atomic.Int64
@@ -24,7 +24,7 @@ func (s *slow) ReadSlab(_ []byte, lo, _ int64) error {
 // Shape is of slabs of eight slices.
 func (s *slow) Shape() Shape { return Shape{D: 128, H: 1024, W: 2048} }
 
-// Whoever gives up reading has no reader left behind that writes to a slab.
+// After an interrupted reading, no reader writes to a slab any more.
 func TestEachSlabLeavesNoReader(t *testing.T) { synctest.Test(t, eachSlabLeavesNoReader) }
 
 func eachSlabLeavesNoReader(t *testing.T) {
@@ -44,6 +44,6 @@ func eachSlabLeavesNoReader(t *testing.T) {
 		if !errors.Is(err, enough) || s.reading.Load() != 0 {
 			t.Errorf("after %d slabs: %v, %d readers are left", after, err, s.reading.Load())
 		}
-		time.Sleep(time.Hour) // of those that are left
+		time.Sleep(time.Hour) // for the remaining readers
 	}
 }

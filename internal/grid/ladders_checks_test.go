@@ -85,8 +85,8 @@ func types(t *testing.T) {
 	}
 }
 
-// The levels of all bit patterns are those that the ladder says: of levels a value apart, closer,
-// further, and of none or all of the values.
+// All bit patterns have the levels of the ladder. The levels are adjacent values, closer or further
+// apart, and include none or all of the values.
 func ofPatterns(t *testing.T) {
 	var list []grid.Ladder
 	for _, typ := range grid.Types()[:3] {

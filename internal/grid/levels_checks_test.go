@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// levelsOfTables: values are on the levels that a table says, of so many levels that lie as close
-// together as can be, some of them far away, and of so many that each has one or two buckets.
+// levelsOfTables checks that values have the levels of a table. Some levels are as close together
+// as possible, and some are far apart; with many levels, each has one or two buckets.
 func levelsOfTables(t *testing.T, neighbours int, random ...int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	tables := map[string][]float32{}
@@ -50,7 +50,7 @@ func levelsOfTables(t *testing.T, neighbours int, random ...int) {
 	}
 }
 
-// A ladder of too many levels is not relabelled, and how many there may be is said.
+// A ladder of too many levels is not relabelled, and the error contains the limit.
 func TestRelabelOfMany(t *testing.T) {
 	for levels, want := range map[int64]bool{1 << 22: true, 1<<22 + 1: false} {
 		l, err := grid.Affine(0, 1, levels)

@@ -16,8 +16,8 @@ import (
 	"eccbench/internal/grid/gridtest"
 )
 
-// Pieces are the source's slices, each in all once, those that two share one at a time; and
-// the source is read once.
+// Pieces cover the source's slices, each once in total. Two pieces share a slice at a time, and the
+// source is read once.
 func eachPiece(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 3}, {D: 1, H: 9, W: 2}, {D: 1, H: 3, W: 1}, {D: 2, H: 3, W: 2}, {D: 3, H: 1, W: 1}, {D: 11, H: 2, W: 3}} {
 		f := numbered(t, shape)
@@ -229,14 +229,14 @@ func (w watched) ReadSlab(dst []byte, lo, hi int64) error {
 	return w.counting.ReadSlab(dst, lo, hi)
 }
 
-// What is left to be done with a piece when it was handed out goes on beside the next one, which does not
-// come to its place before, and is done when all end, well or not; what it finds wrong is told.
+// Deferred work on a piece runs in parallel with the next piece, which does not overwrite it. It is
+// finished at the end, even after an error, and its errors are returned.
 func piecesAreLeft(t *testing.T) {
 	stop := errors.New("stop")
 	for _, c := range []struct {
 		source counting
-		stop   int // the piece that whoever is handed it stops at
-		wrong  int // and that which who goes on with it finds wrong
+		stop   int // the piece at which its consumer stops
+		wrong  int // the piece at which the deferred work fails
 		want   error
 		handed int
 	}{
@@ -373,9 +373,8 @@ func checkSlab(t *testing.T) {
 	}
 }
 
-// The level of a value is the lowest one that is not below it, whatever rounding makes of
-// the first guess: on levels, a rounding beside them, and where several levels are one
-// value.
+// The level of a value is the lowest level that is not below it, whatever the rounding of the first
+// guess. Values are on levels, next to them, and on levels that share one float32.
 func levelIsTheLowest(t *testing.T) {
 	for _, l := range []struct {
 		lo, step float64
@@ -424,7 +423,7 @@ func parseLadder(t *testing.T) {
 	}
 }
 
-// Levels that are one float32 are said by their numbers.
+// Levels that share one float32 are printed with their numbers.
 func levelsThatAreTheSame(t *testing.T) {
 	for _, c := range []struct {
 		lo, step float64
@@ -515,7 +514,7 @@ func digester(t *testing.T) {
 	}
 }
 
-// What is added up is the bytes, as words of which the last is filled up, with no more than those.
+// The sum is over the bytes as words. The last word is padded, and no further bytes are read.
 func sumsOfWords(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 128, 130} {
 		b := make([]byte, n)

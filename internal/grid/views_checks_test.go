@@ -341,8 +341,8 @@ func pad(t *testing.T) {
 	}
 }
 
-// A masked image has its values as float32, on as many levels, and those that the mask leaves
-// out above the last one, negated or not.
+// A masked image has its values as float32 on the same number of levels. Voxels outside the mask
+// are above the last level, negated or not.
 func mask(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 1, W: 2}
 	mask, err := grid.NewField(shape, grid.Uint8, []byte{1, 0, 255, 7}, grid.Identity(grid.Uint8))
@@ -411,7 +411,7 @@ func mask(t *testing.T) {
 	}
 }
 
-// A slice of a repeated image is the one that it says, in slabs of any size.
+// A slice of a repeated image equals the corresponding slice of the period, in slabs of any size.
 func repeat(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 11, H: 3, W: 2}, {D: 1, H: 11, W: 3}, {D: 2, H: 3, W: 2}} {
 		f := numbered(t, s)
@@ -452,7 +452,7 @@ func repeat(t *testing.T) {
 // it is made or in memory.
 func overPeriods(t *testing.T) {
 	looked := int64(0)
-	// The sum of what stands in two slices beside each other, and of the first and the last.
+	// The sum over pairs of adjacent slices, and over the first and the last.
 	of := func(s grid.Source) (uint64, error) {
 		looked += s.Shape().Voxels()
 		data := grid.NewBuffer(grid.TotalBytes(s))
@@ -502,7 +502,7 @@ func overPeriods(t *testing.T) {
 	}
 }
 
-// What is not to be seen to repeat itself is the same image, in memory if it was.
+// An image that is not periodic is unchanged, and in memory if it was before.
 func unrepeated(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 9, H: 2, W: 2})
 	if n := grid.Period(f.Repeating(3)); n != 3 || grid.Period(f) != 0 {
@@ -519,8 +519,8 @@ func unrepeated(t *testing.T) {
 	}
 }
 
-// The least and the greatest value of a span are found in every type, and what is not finite is
-// counted.
+// The least and the greatest value of a span are found for every type, and values that are not
+// finite are counted.
 func ranges(t *testing.T) {
 	for _, typ := range grid.Types() {
 		data := grid.NewBuffer(6 * typ.Size())
@@ -554,7 +554,7 @@ func ranges(t *testing.T) {
 	}
 }
 
-// A table that is said to have all values of a source refuses others, wherever they are.
+// A table that is declared complete for a source rejects other values at any position.
 func onTable(t *testing.T) {
 	const most = 1 << 12
 	table := []float32{-3, 0.5, 2, 1e9}
@@ -587,7 +587,7 @@ func onTable(t *testing.T) {
 	}
 }
 
-// A ladder that is said to be a source's refuses what is above it and what is no number.
+// A ladder that is declared for a source rejects values above it, and NaN.
 func onLadder(t *testing.T) {
 	l, err := grid.Affine(0, 1, 4)
 	if err != nil {
@@ -650,8 +650,7 @@ func (c closable) Close() error {
 	return errClosed
 }
 
-// Who shows a source that is to be closed closes it, once, and says how that went; what need not be
-// closed is not.
+// A view closes its source once and returns the error. A source without Close is not closed.
 func closes(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 4, H: 3, W: 2})
 	times := 0
@@ -677,7 +676,7 @@ func closes(t *testing.T) {
 	}
 }
 
-// Whoever looks at an image that cannot be read, in whatever view and however much of it, is told so.
+// Every view of an unreadable image returns the error, for any part of it.
 func unreadViews(t *testing.T) {
 	few, err := grid.Affine(0, 1, 60)
 	if err != nil {

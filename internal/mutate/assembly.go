@@ -11,27 +11,27 @@ import (
 
 var (
 	textLine = regexp.MustCompile(`(?m)^TEXT ·(\w+)\(SB\)`)
-	// An instruction with its operands, which are separated by a comma and a space.
+	// An instruction with its operands, separated by a comma and a space.
 	instruction = regexp.MustCompile(`^\t([A-Z][A-Z0-9.]*)(?:\s+(.*))?$`)
 	maskOperand = regexp.MustCompile(`^K[1-7]$`)
 )
 
-// ofNoAnswer begin instructions without which a program is only slower.
+// ofNoAnswer lists prefixes of instructions that affect only speed.
 var ofNoAnswer = []string{"VZEROUPPER", "PREFETCH", "RET", "PCALIGN", "NOP"}
 
-// swapped are instructions that another takes the place of, by what their names begin
-// with.
+// swapped lists pairs of instruction prefixes to exchange.
 var swapped = [][2]string{
 	{"VPMINU", "VPMAXU"}, {"VPMINS", "VPMAXS"}, {"VMINPS", "VMAXPS"}, {"VPADD", "VPSUB"}, {"VPCMPEQ", "VPCMPGT"},
 	{"KAND", "KOR"}, {"VPAND", "VPOR"}, {"JZ", "JNZ"}, {"JE", "JNE"}, {"JL", "JGE"}, {"JG", "JLE"}, {"JB", "JAE"}, {"JC", "JNC"},
 	{"ADDQ", "SUBQ"}, {"VADDP", "VSUBP"}, {"VMULP", "VADDP"},
 }
 
-// argument is an instruction that loads an argument to a register.
+// argument matches an instruction that loads an argument into a register.
 var argument = regexp.MustCompile(`^MOV[A-Z]+\s+(\w+)\+\d+\(FP\), (\w+)$`)
 
-// passed are the registers in which Go passes the arguments of a function, as its comment lists them: the
-// wrapper that puts them on the stack leaves them there, so who does not load one has it.
+// passed returns the registers in which Go passes the arguments of a function, from the list in its
+// comment. The wrapper that copies arguments to the stack does not clear these registers. So code
+// that does not load an argument still finds it there.
 func passed(comment, name string) map[string]string {
 	_, list, ok := strings.Cut(comment, "// func "+name+"(")
 	if !ok {
@@ -49,7 +49,7 @@ func passed(comment, name string) map[string]string {
 		case strings.HasPrefix(typ, "float"):
 			in[name] = "X" + strconv.Itoa(floats)
 			floats++
-		case strings.HasPrefix(typ, "["): // of several registers, or on the stack
+		case strings.HasPrefix(typ, "["): // in several registers, or on the stack
 			return in
 		case len(whole) > 0:
 			in[name] = whole[0]
@@ -59,7 +59,7 @@ func passed(comment, name string) map[string]string {
 	return in
 }
 
-// bounds is where a function is in assembly.
+// bounds returns the begin and end of a function in assembly.
 func bounds(text, name string) (start, end int) {
 	all := textLine.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range all {
@@ -70,10 +70,10 @@ func bounds(text, name string) (start, end int) {
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
-		if data := strings.Index(text[m[0]:end], "\nDATA "); data >= 0 { // which is for all
+		if data := strings.Index(text[m[0]:end], "\nDATA "); data >= 0 { // data belongs to all functions
 			end = m[0] + data + 1
 		}
-		// What is written before the next function are comments on it.
+		// Comments before the next function belong to it.
 		for {
 			line := strings.LastIndexByte(strings.TrimRight(text[:end], "\n"), '\n') + 1
 			if line <= m[0] || !strings.HasPrefix(text[line:], "//") {
@@ -92,14 +92,14 @@ func rename(text, name, suffix string) string {
 	return apply(text, edit{at, at, suffix})
 }
 
-// body is the code of a function of assembly with an edit, and a suffix to its name.
+// body returns the code of an assembly function with an edit and a suffix added to its name.
 func (f *function) body(suffix string, e edit) string {
 	at := len("TEXT ·") + len(f.decl.Name.Name)
 	e.start, e.end = e.start-f.start, e.end-f.start
 	return apply(f.code, edit{at, at, suffix}, e)
 }
 
-// asmMutants are all changes of the assembly of a package's files whose names have the part.
+// asmMutants returns all mutants of a package's assembly files whose names contain part.
 func (p *Package) asmMutants(part string) []*Mutant {
 	var all []*Mutant
 	for _, f := range p.files {
@@ -124,8 +124,8 @@ func (p *Package) asmMutants(part string) []*Mutant {
 	return all
 }
 
-// asmWithin deletes each instruction of a function, takes each mask away, and swaps what
-// has an opposite.
+// asmWithin returns the mutants of a function: each deletes an instruction, removes a mask, or
+// replaces an instruction by its opposite.
 func asmWithin(text, file, name string) []*Mutant {
 	var all []*Mutant
 	start, end := bounds(text, name)
@@ -147,7 +147,7 @@ func asmWithin(text, file, name string) []*Mutant {
 		}
 		add := func(operator, with string) {
 			m := newMutant(text, file, name, operator, edit{from, from + len(line), with})
-			// One instruction is in many places: those beside it say where.
+			// Equal instructions are distinguished by the adjacent lines.
 			m.Before = beside(text[:from], m.Before, text[at:])
 			m.After = beside(text[:from], m.After, text[at:])
 			all = append(all, m)
@@ -156,7 +156,7 @@ func asmWithin(text, file, name string) []*Mutant {
 		operands := strings.Split(m[2], ", ")
 		n := len(operands)
 		mnemonic, _, _ := strings.Cut(m[1], ".")
-		// Only a gather cannot be without its mask.
+		// Only a gather needs its mask.
 		if begins(mnemonic, "V") && !begins(mnemonic, "VPGATHER") && n >= 3 && maskOperand.MatchString(operands[n-2]) {
 			rest := append(append([]string{}, operands[:n-2]...), operands[n-1])
 			add("mask", "\t"+mnemonic+" "+strings.Join(rest, ", "))
@@ -175,8 +175,8 @@ func asmWithin(text, file, name string) []*Mutant {
 	return all
 }
 
-// hints are the registers of a function that nothing depends on but what is fetched ahead: others have
-// no part of them, and nothing jumps by what becomes of them.
+// hints returns the registers of a function that are used only for prefetching: they share no part
+// with other registers, and no jump depends on them.
 func hints(code string) map[string]bool {
 	var lines [][]string // a mnemonic and operands
 	found := map[string]bool{}
@@ -206,11 +206,11 @@ func hints(code string) map[string]bool {
 	return found
 }
 
-// plainRegister is a register that no instruction takes without a word.
+// plainRegister matches a register that instructions name explicitly.
 var plainRegister = regexp.MustCompile(`\bR[0-9]+\b`)
 
-// untouched says whether no instruction of some has a register, or a longer one that it is part of, for
-// its last operand.
+// untouched reports whether no instruction has a register, or a wider one that contains it, as its
+// last operand.
 func untouched(code, register string) bool {
 	names := []string{register}
 	if n, vector := strings.CutPrefix(register, "X"); vector {
@@ -225,7 +225,7 @@ func untouched(code, register string) bool {
 	return true
 }
 
-// beside is a line between the ones that are before and after it.
+// beside returns a line together with the lines before and after it.
 func beside(before, line, after string) string {
 	before = strings.TrimSuffix(before, "\n")
 	before = before[strings.LastIndexByte(before, '\n')+1:]

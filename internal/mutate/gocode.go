@@ -20,31 +20,31 @@ import (
 	"strings"
 )
 
-// A Package is a package of the real program, and what its files will be replaced by.
+// A Package is a package of the real program, with the replacements of its files.
 type Package struct {
-	dir, path string // below the root; to import
+	dir, path string // below the root; import path
 	name      string
 	files     []*sourceFile
-	assembly  map[string]string // text by the file's name
+	assembly  map[string]string // contents by file name
 	importer  types.Importer
 	fset      *token.FileSet
 }
 
 type sourceFile struct {
-	name string // below the root
+	name string // path below the root
 	text string
 	tree *ast.File
 }
 
-// A function is one whose mutants are chosen when the program runs: by a switch that its
-// body begins with, or by the body that is given to a declaration of assembly.
+// A function has mutants that are selected when the program runs. A switch at the beginning of its
+// body selects one. The declaration of an assembly function gets a body with this switch.
 type function struct {
-	index int // from 1, by which it says that it was reached
+	index int // from 1; the number in the report of reached functions
 	file  *sourceFile
 	decl  *ast.FuncDecl
-	asm   string // the file that its code is in, if that is assembly
-	code  string // that code
-	start int    // where it begins in the file
+	asm   string // the file of its code, if that is assembly
+	code  string // this code
+	start int    // offset of the code in the file
 }
 
 func (f *function) name() string {
@@ -68,8 +68,8 @@ func (f *function) name() string {
 	}
 }
 
-// estimates says whether a workload's function tells how long something may take and nothing else, or is
-// one that does.
+// estimates reports whether a function of a workload only estimates a duration, or returns such a
+// function.
 func (f *function) estimates() bool {
 	results := f.decl.Type.Results
 	if results.NumFields() != 1 || !strings.HasPrefix(f.file.name, "impls/") && !strings.HasPrefix(f.file.name, "internal/workloads/") {
@@ -83,10 +83,10 @@ func (f *function) estimates() bool {
 	return ok && name.Sel.Name == "Duration"
 }
 
-// load reads the packages in folders below root, with the files that are built here, tests
-// aside.
+// load reads the packages in folders below root, without tests, with the files that are built on
+// this machine.
 func load(root string, dirs []string) (map[string]*Package, error) {
-	// With what the file of the chosen mutant imports.
+	// The imports of the file of the selected mutant are included.
 	args := []string{"list", "-export", "-deps", "-json=Dir,ImportPath,Name,GoFiles,SFiles,Export", "os", "strconv", "sync"}
 	for _, d := range dirs {
 		args = append(args, "./"+d)
@@ -147,7 +147,7 @@ func load(root string, dirs []string) (map[string]*Package, error) {
 
 func (p *Package) offset(pos token.Pos) int { return p.fset.Position(pos).Offset }
 
-// swaps are the operators that another takes the place of.
+// swaps maps each operator to its replacement.
 var swaps = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL,
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
@@ -155,7 +155,7 @@ var swaps = map[token.Token]token.Token{
 	token.LAND: token.LOR, token.LOR: token.LAND,
 }
 
-// kind is the operator's name in reports.
+// kind returns the operator's name for reports.
 func kind(t token.Token) string {
 	switch t {
 	case token.LSS, token.LEQ, token.GTR, token.GEQ, token.EQL, token.NEQ:
@@ -166,7 +166,7 @@ func kind(t token.Token) string {
 	return "arithmetic"
 }
 
-// mutants are all changes of the Go functions of the package that have a body.
+// mutants returns all mutants of the package's Go functions that have a body.
 func (p *Package) mutants() []*Mutant {
 	var all []*Mutant
 	for _, f := range p.files {
@@ -182,7 +182,7 @@ func (p *Package) mutants() []*Mutant {
 	return all
 }
 
-// within are all changes of the body of a function.
+// within returns all mutants of the body of a function.
 func (p *Package) within(fn *function) []*Mutant {
 	var all []*Mutant
 	add := func(operator string, from, to token.Pos, text string) {
@@ -194,7 +194,8 @@ func (p *Package) within(fn *function) []*Mutant {
 		text := fn.file.text[p.offset(x.Pos()):p.offset(x.End())]
 		add(operator, x.Pos(), x.End(), before+text+after)
 	}
-	// What ends each round of a loop, without which few end, and what a case waits for.
+	// The last statement of each loop body, without which few loops end, and the statement for
+	// which a case waits.
 	kept := map[ast.Stmt]bool{}
 	remove := func(s ast.Stmt) {
 		if !kept[s] {
@@ -247,8 +248,8 @@ func (p *Package) within(fn *function) []*Mutant {
 	return all
 }
 
-// signature is what a function is declared and called with: edits that give a name to
-// every parameter, and the call of the function that has suffix added to its name.
+// signature returns edits that name every parameter of a function, and a call of the function with
+// suffix added to its name.
 func (p *Package) signature(fn *function, suffix string) (edits []edit, call string) {
 	var b strings.Builder
 	name := func(list *ast.FieldList, prefix string, each func(name string, f *ast.Field)) {
@@ -296,11 +297,11 @@ func (p *Package) signature(fn *function, suffix string) (edits []edit, call str
 	return edits, b.String() + "(" + strings.Join(args, ", ") + ")"
 }
 
-// suffix is added to the name of a function's copy.
+// suffix returns the suffix for the name of a function's copy.
 func suffix(id int) string { return "_mutant" + strconv.Itoa(id) }
 
-// dispatch is what a function begins with: it hands a call over to the mutant that was
-// chosen, and says once that it was reached.
+// dispatch returns the switch at the beginning of a function. It calls the selected mutant, and
+// reports once that the function was reached.
 func (p *Package) dispatch(fn *function, mutants []*Mutant) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, " if eccmut != 0 { switch eccmut { case -1: eccmutReached(%d)", fn.index)
@@ -315,21 +316,21 @@ func (p *Package) dispatch(fn *function, mutants []*Mutant) string {
 	return b.String() + "}}; "
 }
 
-// A span is where a mutant's copy of a function is in a rewritten file.
+// A span is the position of a mutant's copy of a function in a rewritten file.
 type span struct {
 	start, end int
 	m          *Mutant
 }
 
-// rewrite makes the files that hold the mutants, by name, and says where each is. Numbers
-// of lines before the copies stay.
+// rewrite returns the files that contain the mutants, by name, and the span of each mutant. Line
+// numbers before the copies do not change.
 func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map[string][]span) {
 	files, spans = map[string]string{}, map[string][]span{}
 	byFunction := map[*ast.FuncDecl][]*Mutant{}
 	for _, m := range mutants {
 		byFunction[m.function.decl] = append(byFunction[m.function.decl], m)
 	}
-	asm, renamed := map[string]*strings.Builder{}, map[string]string{} // copies, and what they follow
+	asm, renamed := map[string]*strings.Builder{}, map[string]string{} // copies, and the functions that they follow
 	for _, f := range p.files {
 		var edits []edit
 		var copies []*Mutant
@@ -348,7 +349,7 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 				copies = append(copies, ms...)
 				continue
 			}
-			// What only declarations may say goes to the copies.
+			// The copies do not get directives that are only valid for declarations.
 			if decl.Doc != nil {
 				for _, c := range decl.Doc.List {
 					if strings.HasPrefix(c.Text, "//go:") {
@@ -392,7 +393,8 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 	return files, spans
 }
 
-// copied is the Go text of a mutant's function. That of assembly is added to asm.
+// copied returns the Go text of a mutant's function. For an assembly function it appends the code
+// to asm.
 func (p *Package) copied(m *Mutant, asm map[string]*strings.Builder) string {
 	fn, decl := m.function, m.function.decl
 	edits, _ := p.signature(fn, "")
@@ -411,9 +413,9 @@ func (p *Package) copied(m *Mutant, asm map[string]*strings.Builder) string {
 	return prefix + text[from:]
 }
 
-// chosen is a package's variable that says which mutant runs, from the environment: 0 is
-// none, and -1 the program itself, which then writes the numbers of the functions that are
-// reached to a file.
+// chosen is the source of a package whose variable selects the mutant from the environment. 0
+// selects none. −1 selects the program itself, which then writes the numbers of the reached
+// functions to a file.
 const chosen = `package chosen
 
 import (
@@ -437,7 +439,7 @@ func eccmutReached(i int) {
 }
 `
 
-// refused are the mutants that do not compile.
+// refused returns the mutants that do not compile.
 func (p *Package) refused(mutants []*Mutant) (map[*Mutant]bool, error) {
 	files, spans := p.rewrite(mutants)
 	fset := token.NewFileSet()

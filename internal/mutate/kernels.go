@@ -19,7 +19,7 @@ var (
 	}
 )
 
-// kernelMutants are all changes of a folder's kernels whose tests are known.
+// kernelMutants returns all mutants of the kernels in a folder that have tests.
 func kernelMutants(root, folder string) ([]*Mutant, error) {
 	var all []*Mutant
 	for name := range kernelTests {
@@ -35,8 +35,8 @@ func kernelMutants(root, folder string) ([]*Mutant, error) {
 	return all, nil
 }
 
-// kernelWithin are the changes of a kernel's text, line by line; it is not parsed, and
-// some do not compile.
+// kernelWithin returns the mutants of a kernel, line by line. It does not parse the text, so some
+// do not compile.
 func kernelWithin(text, name string) []*Mutant {
 	var all []*Mutant
 	at := 0
@@ -77,6 +77,6 @@ func kernelWithin(text, name string) []*Mutant {
 	return all
 }
 
-// uncompiled says whether the output of a test is that of a compiler which refused the
-// kernels: it then quotes its arguments (kernels/hosttest).
+// uncompiled reports whether the output of a test is an error of the kernel compiler, which quotes
+// its arguments (kernels/hosttest).
 func uncompiled(output string) bool { return strings.Contains(output, "-DON_HOST") }

@@ -11,8 +11,8 @@ import (
 
 // A Mutant is a program that differs from the real one in one place.
 type Mutant struct {
-	ID       int    `json:"-"` // what chooses it in a program of many, 0 in none
-	Target   string `json:"-"` // under what it is counted
+	ID       int    `json:"-"` // the number that selects it in a program of many mutants, 0 in none
+	Target   string `json:"-"` // the target that counts it
 	File     string `json:"file"`
 	Func     string `json:"func"`
 	Line     int    `json:"line,omitempty"`
@@ -22,14 +22,14 @@ type Mutant struct {
 
 	edit     edit
 	function *function
-	estimate bool // it is of what only tells how long something may take
+	estimate bool // it changes an estimate of a duration
 }
 
 func (m *Mutant) String() string {
 	return fmt.Sprintf("%s:%d %s, %s: %q -> %q", m.File, m.Line, m.Func, m.Operator, m.Before, m.After)
 }
 
-// same says whether two are of the same content, wherever in the file they are.
+// same reports whether two mutants make the same change, at any place in the file.
 func (m *Mutant) same(n *Mutant) bool {
 	return m.File == n.File && m.Func == n.Func && m.Operator == n.Operator && m.Before == n.Before && m.After == n.After
 }
@@ -54,7 +54,7 @@ func apply(text string, edits ...edit) string {
 	return b.String()
 }
 
-// newMutant describes an edit of a text by the whole lines that it is in.
+// newMutant describes an edit of a text by its whole lines.
 func newMutant(text, file, function, operator string, e edit) *Mutant {
 	from := strings.LastIndexByte(text[:e.start], '\n') + 1
 	to := len(text)
@@ -69,9 +69,8 @@ func newMutant(text, file, function, operator string, e edit) *Mutant {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shuffle orders mutants by a hash of the seed and of what each changes. What is changed
-// elsewhere in the program moves none, so that a sample stays the same but for what was
-// changed.
+// shuffle orders mutants by a hash of the seed and their change. A change elsewhere in the program
+// does not affect their order, so that a sample remains the same except for changed code.
 func shuffle(mutants []*Mutant, seed string) {
 	count := map[string]int{}
 	key := map[*Mutant]string{}

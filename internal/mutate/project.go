@@ -21,38 +21,38 @@ import (
 // A Project is a program whose mutants are run.
 type Project struct {
 	root    string
-	command string // the folder of the program that has verify, none if it has not
+	command string // folder of the program with the command verify, or ""
 	targets []Target
 	inputs  []string
 	seed    string
-	each    int // mutants of a target, all if 0
+	each    int // number of mutants of a target, 0 for all
 	jobs    int
 	log     io.Writer
 	verbose bool
-	lazy    bool          // tests look at what verify does not notice alone
-	quick   bool          // the package's own tests are first, and what one notices nothing else looks at
-	list    []*Mutant     // these alone, if there are any
-	limit   time.Duration // after so long no mutant is begun any more, and those that were are given up soon; 0 for no limit
+	lazy    bool          // tests run only for mutants that verify does not notice
+	quick   bool          // the package's own tests are first, and end the mutant if they notice it
+	list    []*Mutant     // only these mutants, if any
+	limit   time.Duration // time after which no mutant begins, and running ones end soon; 0 for no limit
 
 	scratch  string
 	stages   map[string]*Stage
-	program  func() error            // builds it
-	binaries map[string]func() error // build the tests of packages
+	program  func() error            // builds the program
+	binaries map[string]func() error // builds the tests of packages
 	mu       sync.Mutex
-	building atomic.Int64 // nanoseconds of the processor that builds used
+	building atomic.Int64 // processor time of builds in nanoseconds
 }
 
-// A Result is what noticed a mutant.
+// A Result tells which stage noticed a mutant.
 type Result struct {
 	*Mutant
-	Verify, Tests string // the stage that did, if one did
-	Reached       bool   // whether any came to it
-	ByVerify      bool   // whether verify did
-	asked         bool   // whether verify is one of the stages
+	Verify, Tests string // the stage that noticed it, or ""
+	Reached       bool   // a stage reached it
+	ByVerify      bool   // verify reached it
+	asked         bool   // verify is one of the stages
 }
 
-// Run samples mutants, builds them, and runs each, as many as there is time for. If it is ended before
-// that, the results are of those that were looked at by then.
+// Run samples mutants, builds them, and runs each as time permits. If it is interrupted, it returns
+// the results of the finished mutants.
 func (p *Project) Run(ctx context.Context) (*Results, error) {
 	began := time.Now()
 	var err error
@@ -78,7 +78,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	chosen := map[string][]*Mutant{} // by the folder of the package
 	var samples [][]*Mutant
 	var kernels []*Mutant
-	wanted := map[string]int{} // of kernels, by their target
+	wanted := map[string]int{} // for kernels, by target
 	functions, id := 0, 0
 	numbered := map[any]*function{}
 	for _, t := range p.targets {
@@ -105,7 +105,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			wanted[t.Name] = want
 			continue
 		}
-		// Those that do not compile make room for the next ones.
+		// Mutants that do not compile are replaced by the next ones.
 		var good []*Mutant
 		for taken := 0; taken < want && len(candidates) > 0; {
 			n := min(len(candidates), 2*(want-taken)+4)
@@ -188,10 +188,10 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	return results, nil
 }
 
-// late is how long after the limit mutants that were begun are waited for.
+// late is the time after the limit until running mutants end.
 const late = 40 * time.Second
 
-// interleave orders samples so that of each the same share is in every part of the list.
+// interleave merges samples so that each part of the list has the same share of every sample.
 func interleave(samples [][]*Mutant) []*Mutant {
 	var all []*Mutant
 	at := map[*Mutant]float64{}
@@ -205,7 +205,7 @@ func interleave(samples [][]*Mutant) []*Mutant {
 	return all
 }
 
-// sample is how many mutants of a target are run, of so many that there are.
+// sample returns the number of mutants to run for a target with most mutants.
 func (p *Project) sample(t Target, most int) int {
 	if p.each == 0 {
 		return most
@@ -217,7 +217,7 @@ func (p *Project) sample(t Target, most int) int {
 	return min(most, (p.each*share+99)/100)
 }
 
-// overlay writes the rewritten files and the list of them that the go command reads.
+// overlay writes the rewritten files and their list for the go command.
 func (p *Project) overlay(packages map[string]*Package, chosen map[string][]*Mutant) (string, error) {
 	list := struct{ Replace map[string]string }{map[string]string{}}
 	for dir, mutants := range chosen {
@@ -253,8 +253,8 @@ func (p *Project) build(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// prepare lists what may notice the mutants of a target, to be built and measured when the
-// first of them comes to it.
+// prepare lists the stages that may notice the mutants of a target. They are built and measured
+// when the first mutant reaches them.
 func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list []*Stage) {
 	add := func(s *Stage, binary func() error) {
 		if known := p.stages[s.Name]; known != nil {
@@ -305,18 +305,19 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		if one {
 			argv = append(argv, "-test.run=^"+test+"$")
 		}
-		if !strings.HasSuffix(test, "OnHost") { // of which none is short
+		if !strings.HasSuffix(test, "OnHost") { // none of these is short
 			argv = append(argv, "-test.short")
 		}
 		if p.binaries[dir] == nil {
 			p.binaries[dir] = sync.OnceValue(func() error {
-				// The packages of the program are made by one command, and not by each test's at once.
+				// One command compiles the packages of the program, instead of every test in
+				// parallel.
 				if p.command != "" {
 					if err := p.program(); err != nil {
 						return err
 					}
 				}
-				// What go vet suspects is what mutants are.
+				// go vet would reject mutants.
 				return p.build(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+dir)
 			})
 		}
@@ -333,7 +334,7 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	return list
 }
 
-// several does something for n things, so many at once as the project says, until one fails.
+// several calls do for 0 ≤ i < n, with the project's number of parallel calls, until one fails.
 func (p *Project) several(ctx context.Context, n int, do func(i int) error) error {
 	var wg sync.WaitGroup
 	var first error
@@ -343,7 +344,7 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 	for range max(1, p.jobs) {
 		wg.Go(func() {
 			for i := range next {
-				// What was handed over just as the end came is not begun.
+				// A job that was assigned just before the end does not begin.
 				if ctx.Err() != nil {
 					continue
 				}
@@ -372,8 +373,8 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 	return first
 }
 
-// try runs the stages that come to a mutant, of each kind until one fails, or of both where one kind
-// is for what the other does not notice or whatever notices it is enough.
+// try runs the stages that reach a mutant. It runs each kind until one fails. It stops earlier if
+// one kind is only for mutants that the other does not notice, or if any failure is enough.
 func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
 	r := &Result{Mutant: m}
 	for _, s := range stages {
@@ -423,9 +424,8 @@ func (p *Project) say(r *Result) {
 	fmt.Fprintf(p.log, "%s: %s\n", r.Mutant, what)
 }
 
-// tryKernels runs the tests of kernels on the host with changed sources, one after the
-// other, each in a copy of the folder of kernels.
-// So many that compile are taken of each target.
+// tryKernels runs the tests of kernels on the host with changed sources in sequence, each in a copy
+// of the folder of kernels. want is the number of compiling mutants for each target.
 func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map[string]int, results *Results) error {
 	home := filepath.Join(p.scratch, "host")
 	kernels := filepath.Join(home, "kernels")
@@ -477,8 +477,8 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map
 	return nil
 }
 
-// kernelStage builds and measures tests of kernels on the host; it is called where the
-// kernels may be a mutant's, so it measures those of the project.
+// kernelStage builds and measures tests of kernels on the host. It measures the project's kernels,
+// because the kernels in home may be a mutant.
 func (p *Project) kernelStage(ctx context.Context, home string, test [2]string) (*Stage, error) {
 	name := "tests of " + test[0] + ", " + test[1]
 	if s := p.stages[name]; s != nil {

@@ -10,8 +10,8 @@ import (
 
 const floorFile = "floor.json"
 
-// A Floor is the sample that is run for every change, and the score that it has to have. The score leaves
-// room for mutants that answer like the program, about one in fourteen, which nobody lists.
+// A Floor is the sample for every change, with its required score. The score allows for mutants
+// that answer like the program, about one in fourteen, which are not listed.
 type Floor struct {
 	Seed  string  `json:"seed"`
 	Each  int     `json:"each"`
@@ -32,20 +32,20 @@ func readJSON(name string, to any) error {
 	return nil
 }
 
-// Results are of all mutants that were run.
+// Results hold the results of all mutants.
 type Results struct {
 	All    []*Result
-	Broken []string // what failed without a mutant and noticed nothing
+	Broken []string // tests that failed without a mutant, and so noticed nothing
 
 	targets []Target
-	places  map[string]int // mutants that there are, by target
+	places  map[string]int // number of existing mutants by target
 	took    time.Duration
-	left    int                      // of the sample, for which there was no time
-	used    map[string]time.Duration // of the processor: by kind of stage, and "" to build
+	left    int                      // mutants of the sample without a result, for lack of time
+	used    map[string]time.Duration // processor time by kind of stage, and "" for builds
 }
 
-// Print writes the table and the survivors, and returns the score:
-// of all that were run, the percentage that was noticed.
+// Print writes the table and the survivors. It returns the score: the percentage of noticed
+// mutants.
 func (r *Results) Print(w io.Writer) (score float64) {
 	fmt.Fprint(w, "| code | changes | run | `verify` comes to | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|\n")
 	var total, answers, device, aside counts
@@ -103,8 +103,8 @@ func (r *Results) Print(w io.Writer) (score float64) {
 	return total.score()
 }
 
-// counts are a line of the table: all changes that there are, those that were run, those in functions that
-// verify comes to, and what noticed these.
+// counts are a line of the table: all mutants, the mutants that were run, the mutants in functions
+// that verify reaches, and the stages that noticed them.
 type counts [noticedByAny + 1]int
 
 const (

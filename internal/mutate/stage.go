@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// A Stage is one thing that may notice a mutant: eccbench verify of some implementations,
-// or the tests of a package.
+// A Stage is one check that may notice a mutant: eccbench verify of some implementations, or the
+// tests of a package.
 type Stage struct {
 	Kind string // verify or tests
 	Name string
 	dir  string
 	argv []string
 
-	cores   int           // that it is told of, 0 for all
-	ready   func() error  // builds and measures it, once
-	takes   time.Duration // with the program itself
-	uses    time.Duration // of the processor
-	reached map[int]bool  // the functions that it comes to, by their numbers
-	broken  string        // what of it fails without a mutant, and is left out
+	cores   int           // number of cores for it, 0 for all
+	ready   func() error  // builds and measures it once
+	takes   time.Duration // with the unchanged program
+	uses    time.Duration // processor time
+	reached map[int]bool  // numbers of the functions that it reaches
+	broken  string        // the parts that fail without a mutant and are left out
 	skipped []string      // the tests that are left out
-	useless bool          // that is all of it
-	used    atomic.Int64  // nanoseconds of the processor, by all runs
+	useless bool          // no tests remain
+	used    atomic.Int64  // processor time of all runs in nanoseconds
 }
 
 const (
@@ -41,11 +41,12 @@ const (
 	byTests  = "tests"
 )
 
-// memory is the most that the processes of a stage may hold: a mutant may want all there is.
+// memory is the memory limit for the processes of a stage, because a mutant may allocate without
+// end.
 const memory = 6 << 30
 
-// run runs the stage with a mutant chosen, 0 for none, in a folder for what it leaves. It
-// says whether the stage failed, which it also does when it takes too long, 0 for no limits.
+// run runs the stage in a folder for its files, with a mutant selected, or 0 for none. It reports
+// whether the stage failed or exceeded a limit; 0 means no limit.
 func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duration, scratch string, env ...string) (failed bool, output string, err error) {
 	temp, err := os.MkdirTemp(scratch, "run-")
 	if err != nil {
@@ -59,8 +60,8 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	}
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir = s.dir
-	// Nor does a test that fails leave in the project what it failed with.
-	if s.cores > 0 { // others run beside it
+	// A failing test does not store its failure in the project.
+	if s.cores > 0 { // other stages run at the same time
 		env = append(env, "GOMAXPROCS="+strconv.Itoa(s.cores))
 	}
 	cmd.Env = append(os.Environ(), append(env, "ECCMUT="+strconv.Itoa(id), "TMPDIR="+temp, "RAPID_NOFAILFILE=1")...)
@@ -100,10 +101,11 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	return false, out.String(), err
 }
 
-// measure runs the stage without a mutant and learns what it comes to. Tests that fail without one, on
-// this machine, are left out and named, and so is the stage where that is not enough.
+// measure runs the stage without a mutant and records the functions that it reaches. Tests that
+// fail on this machine without a mutant are named and left out. If this is not enough, the stage is
+// left out.
 func (s *Stage) measure(ctx context.Context, scratch string) error {
-	temp, err := os.MkdirTemp(scratch, "measure-") // others are measured beside it
+	temp, err := os.MkdirTemp(scratch, "measure-") // other stages are measured at the same time
 	if err != nil {
 		return err
 	}
@@ -138,8 +140,8 @@ func (s *Stage) measure(ctx context.Context, scratch string) error {
 	return nil
 }
 
-// leaveOut finds tests that fail without a mutant, and has the stage skip them. It says whether there
-// are any; where one ends the others, there may be more.
+// leaveOut finds tests that fail without a mutant, and makes the stage skip them. It reports
+// whether there are any. If one ends the others, there may be more.
 func (s *Stage) leaveOut(ctx context.Context, scratch string) bool {
 	if s.Kind != byTests {
 		return false
@@ -167,10 +169,10 @@ func (s *Stage) leaveOut(ctx context.Context, scratch string) bool {
 	return len(s.skipped) > known
 }
 
-// failedTest is a line of a test that failed, not one within another.
+// failedTest matches the output line of a failed test, but not of a subtest.
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// time runs the stage without a mutant and notes what it takes.
+// time runs the stage without a mutant and records its duration.
 func (s *Stage) time(ctx context.Context, id int, scratch string, env ...string) error {
 	began, before := time.Now(), s.used.Load()
 	if failed, out, err := s.run(ctx, id, 0, 0, scratch, env...); failed || err != nil {
@@ -180,13 +182,13 @@ func (s *Stage) time(ctx context.Context, id int, scratch string, env ...string)
 	return nil
 }
 
-// try runs the stage with a mutant, which may use four times what the program does of the processor.
-// Whoever waits may do so for longer: others may use the machine.
+// try runs the stage with a mutant. Its limit of processor time is four times the program's, with
+// some reserve. The limit of elapsed time is longer, because the machine may be busy.
 func (s *Stage) try(ctx context.Context, id int, scratch string) (failed bool, output string, err error) {
 	return s.run(ctx, id, 8*s.takes+60*time.Second, 4*s.uses+10*time.Second, scratch)
 }
 
-// processorTime is what a command that has ended used of the processor, with what it waited for.
+// processorTime returns the processor time of a finished command and its children.
 func processorTime(cmd *exec.Cmd) time.Duration {
 	if cmd.ProcessState == nil {
 		return 0
@@ -194,16 +196,16 @@ func processorTime(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// held is how many bytes the processes of a group hold, and how long they and what they waited for used
-// the processor, as Linux says; elsewhere 0.
+// held returns the memory and the processor time of the processes in a group, from Linux; on other
+// systems 0.
 func held(group int) (bytes int64, used time.Duration) {
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range list {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// What comes after the name in parentheses: state, parent, group, and so on.
+		// After the name in parentheses are the state, the parent, the group and further fields.
 		_, rest, _ := strings.Cut(string(text), ") ")
 		const ofGroup, ofTicks, ofPages, tick = 2, 11, 21, time.Second / 100
 		if f := strings.Fields(rest); len(f) > ofPages && f[ofGroup] == strconv.Itoa(group) {

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// A Target is what a line of the report is of: the Go code of a package, its assembly for
-// one instruction set, or kernels.
+// A Target is the subject of a line in the report: the Go code of a package, its assembly for one
+// instruction set, or kernels.
 type Target struct {
 	Name   string
 	dir    string     // of the package
-	part   string     // of the names of the files of assembly, if it is of these
-	verify [][]string // arguments of eccbench verify, each a run
-	own    bool       // verify looks at what is adversarial to the workload, not at inputs
-	whole  bool       // it looks at both, at inputs first
-	tests  []string   // packages, the nearest first, each with the names of tests where it is these alone
-	tested bool       // what it is held to is what its tests notice
-	share  int        // of a sample, in percent of what others have
+	part   string     // part of the names of assembly files, for a target of assembly
+	verify [][]string // arguments of eccbench verify, one list for each run
+	own    bool       // verify uses the workload's adversarial inputs instead of inputs
+	whole  bool       // verify uses both, inputs first
+	tests  []string   // packages, the nearest first; names of tests follow a package to run only these
+	tested bool       // its score counts only its tests
+	share  int        // size of the sample in percent of the usual one
 }
 
-// inputs are what verify looks at: of each type, 2D and 3D, on few levels and on all,
-// with the highest values at borders, and with values that are on no level.
+// inputs are the images for verify: every type, 2D and 3D, few levels and all levels, the highest
+// values at borders, and values between levels.
 var inputs = []string{
 	"constant/shape=1x1x1/type=float32", "noise/shape=1x37/type=int16/seed=2", "noise/shape=31x1x1/type=uint16/levels=4/seed=3",
 	"noise/shape=2x2x3/type=uint8/levels=3/seed=5", "noise/shape=13x17/type=float32/seed=6",
@@ -50,8 +50,8 @@ var (
 	lanczos = [][]string{{"--workload", "eigenmap-lanczos", "--impl", "lanczos"}}
 )
 
-// failing are the tests in which images of all implementations cannot be read, answers are
-// overwritten, and the parts of calls named.
+// failing selects tests of all implementations, with unreadable images, overwritten answers and
+// named parts of calls.
 const failing = "impls Test(FailuresAreTold|AnswersAreOverwritten|PartsAreNamed|Limits)"
 
 var targets = []Target{
@@ -115,8 +115,8 @@ var targets = []Target{
 	{Name: "kernels/gvf", share: 25},
 }
 
-// kernelTests are the tests that run what is in a file of kernels on the host, of a target that is
-// named as their folder: a package and the names of its tests.
+// kernelTests maps a file of kernels to the tests that run its code on the host: a package and the
+// names of tests. The target has the name of the folder.
 var kernelTests = map[string][][2]string{
 	"kernels/ecc/histogram.h":       {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}, {"impls/extrema/gpu", "TestKernelsOnHost/single"}},
 	"kernels/ecc/voxel.h":           {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}},
@@ -144,7 +144,7 @@ var kernelTests = map[string][][2]string{
 	"kernels/gvf/step.h":            {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
 }
 
-// holds says whether a file, below the root, is of the target.
+// holds reports whether a file, as a path below the root, belongs to the target.
 func (t Target) holds(file string) bool {
 	dir, base := path.Split(file)
 	switch {
@@ -160,9 +160,10 @@ func (t Target) holds(file string) bool {
 
 const onDevice = "what drives a device"
 
-// aside says what a mutant changes that neither computes an answer nor carries one, "" where it may:
-// faults that tests plant, what an implementation refuses by its estimates, how many calls a law is said
-// to take and how long something may, what an implementation says of itself, what an error says, and which inputs verify looks at. What answers with a device alone is apart too.
+// aside returns the category of a mutant that changes neither the computation nor the transport of
+// an answer, or "". The categories are planted faults, estimates that refuse work, numbers of calls
+// of a law and durations, descriptions of implementations, texts of errors, and the inputs of
+// verify. Code that only runs with a device is also a category.
 func (m *Mutant) aside() string {
 	method := m.Func[strings.LastIndexByte(m.Func, '.')+1:]
 	switch base := path.Base(m.File); {
@@ -175,7 +176,7 @@ func (m *Mutant) aside() string {
 	case m.Operator == "constant" && strings.Contains(m.Before, "Calls: "), m.estimate:
 		return "estimates"
 	case strings.Contains(m.Before, "fmt.Errorf(") && (m.Operator == "constant" || m.Operator == "arithmetic"):
-		return "words" // or a value beside an error, which nobody looks at
+		return "words" // or a value returned with an error, which is not used
 	case strings.Contains(m.Before, ".Spell("):
 		return "names of inputs"
 	case strings.HasPrefix(base, "device") && strings.HasPrefix(m.File, "impls/"), strings.HasSuffix(path.Dir(m.File), "/gpu"), path.Dir(m.File) == "internal/workloads/ecc/counting":

@@ -44,14 +44,14 @@ type network struct {
 
 // A client reads the objects of a server.
 type client interface {
-	// stat is the size of an object and what tells it from what it becomes, "" for nothing.
+	// stat returns the size of an object and its version, "" if unknown.
 	stat(ctx context.Context, at *url.URL) (size int64, version string, err error)
-	// get reads n bytes from a place on, all of them where n < 0, and the last n where from < 0.
-	// It asks for the version, and returns what the answer's header says. The caller checks it.
+	// get reads n bytes from an offset: all of them if n < 0, and the last n if from < 0. It
+	// requests a version and returns the header of the answer, which the caller checks.
 	get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error)
 }
 
-// unknown is the length of an object of which the server does not say how long it is.
+// unknown is the length of an object whose server does not report it.
 const unknown = -1
 
 // read gets a part of an object, or all of it, and checks that it is of the object that was seen
@@ -134,7 +134,7 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 	return total, nil
 }
 
-// A statusError is what a server answers, which may be another thing a while later.
+// A statusError is the error status of a server, which may be temporary.
 type statusError struct {
 	code int
 	what string
@@ -250,7 +250,7 @@ func plain(err error) error {
 // progress is the key of the pulse of a read.
 type progress struct{}
 
-// A pulse ends a read of which too little comes.
+// A pulse ends a read that receives too few bytes.
 type pulse struct {
 	timer   *time.Timer
 	silence time.Duration
@@ -273,7 +273,7 @@ func (l living) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// body is what a read that was begun gives.
+// body returns the body of a started read.
 func body(ctx context.Context, r io.Reader) io.Reader {
 	return living{r, ctx.Value(progress{}).(*pulse)}
 }
@@ -305,7 +305,7 @@ func (n *network) at(address string) (client, *url.URL, error) {
 	return c, u, nil
 }
 
-// mostRedirects is how often a server may say that an object is elsewhere.
+// mostRedirects is the greatest number of redirects of a request.
 const mostRedirects = 10
 
 // redirect follows a server to another place. That does not learn where it was asked for first: a
@@ -321,7 +321,8 @@ func redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// located rejects redirects to what is no URL, whose text, a query with it, net/http would print.
+// located rejects redirects to invalid URLs, because net/http would print their text with the
+// query.
 type located struct{ http.RoundTripper }
 
 func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -375,7 +376,7 @@ func (n *network) Get(address string, most int64, buf []byte, was datasets.FileI
 	return buf, is, err
 }
 
-// A writer appends to memory that grows as bytes arrive, up to so many.
+// A writer appends up to a number of bytes to memory that grows as they arrive.
 type writer struct {
 	data []byte
 	most int64
@@ -411,7 +412,7 @@ func (n *network) Range(address string, dst []byte, at int64, was datasets.FileI
 			return err
 		}
 		defer r.Close() // only read from
-		was = is        // also of what is asked for again
+		was = is        // also the version for repeated requests
 		k, err := io.ReadFull(body(ctx, r), dst[done:])
 		done += k
 		return err
@@ -481,7 +482,7 @@ func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string
 			h.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+n-1))
 		}
 		tag, time, _ := strings.Cut(version, "\n")
-		if strings.HasPrefix(tag, `"`) { // and is no weak one, which says nothing of bytes
+		if strings.HasPrefix(tag, `"`) { // not a weak tag, which does not identify the bytes
 			h.Set("If-Match", tag)
 		} else if time != "" {
 			h.Set("If-Unmodified-Since", time)

@@ -16,11 +16,11 @@ import (
 	"eccbench/datasets"
 )
 
-// s3 reads from S3 servers, of which the environment says where they are and who asks.
+// s3 reads from S3 servers. The environment determines their addresses and the credentials.
 type s3 struct{ core *minio.Core }
 
-// newS3 is a client as the variables say that AWS's own programs read. Without credentials it asks
-// as anybody.
+// newS3 returns a client for the environment variables of AWS's programs. Without credentials it is
+// anonymous.
 func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
@@ -44,7 +44,7 @@ func newS3() (client, error) {
 
 func object(at *url.URL) (bucket, key string) { return at.Host, strings.TrimPrefix(at.Path, "/") }
 
-// said is an error of the library as one of ours.
+// said converts an error of the library to an error of this package.
 func said(err error) error {
 	if err == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 // set it where an argument would be stored.
 const secretsVariable = "ECCBENCH_URLS"
 
-// secrets are the URLs as they were typed, by what is shown of them.
+// secrets maps displayed URLs to the URLs as typed.
 var secrets struct {
 	mu   sync.Mutex
 	full map[string]*url.URL
@@ -62,7 +62,8 @@ func Conceal(args []string) error {
 	return os.Setenv(secretsVariable, strings.Join(lines, "\n"))
 }
 
-// conceal returns what is shown of a URL, and keeps the rest. Its errors do not show the URL.
+// conceal returns the displayed form of a URL and stores the secret parts. Its errors do not
+// contain the URL.
 func conceal(full string) (shown string, err error) {
 	if !strings.ContainsAny(full, "?#@") {
 		return full, nil
@@ -89,8 +90,8 @@ func conceal(full string) (shown string, err error) {
 	return shown, nil
 }
 
-// reveal adds to a URL what was concealed of it, or of the Zarr array that it is an object of.
-// Else the user and the password are those of ~/.netrc.
+// reveal adds the concealed parts to a URL, or the parts of the Zarr array that contains the
+// object. Otherwise the user and the password are from ~/.netrc.
 func reveal(at *url.URL) *url.URL {
 	secrets.mu.Lock()
 	defer secrets.mu.Unlock()

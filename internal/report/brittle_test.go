@@ -26,7 +26,7 @@ func (d *disk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Whatever is printed, and whichever write fails from which on all do, it is an error.
+// In every output, an error of any write and all later ones is returned.
 func TestNoFailedWriteIsLost(t *testing.T) {
 	recs := sorting()
 	spans := recs.Cells[1]
@@ -74,7 +74,8 @@ func TestNoFailedWriteIsLost(t *testing.T) {
 	}
 }
 
-// What is alike in no more is paired with what is alike in more, wherever it is in the file.
+// Cells that agree in fewer settings are paired after cells that agree in more, in any order of the
+// file.
 func TestComparePairsByWhatIsAlike(t *testing.T) {
 	a := sorting()
 	a.Cells = a.Cells[2:3]
@@ -85,7 +86,7 @@ func TestComparePairsByWhatIsAlike(t *testing.T) {
 		c.Setting = bench.Setting{Scope: scope, Threads: threads, ISA: isa, Hot: hot, Options: options}
 		return c
 	}
-	chain := []bench.CellRecord{ // each is alike in more than those before
+	chain := []bench.CellRecord{ // each agrees in more settings than the previous ones
 		of(bench.Kernel, 8, "avx2", false, "precision=fp16"),
 		of(bench.E2E, 4, "avx2", false, "precision=fp16"),
 		of(bench.E2E, 8, "avx512", false, "precision=fp16"),
@@ -103,7 +104,7 @@ func TestComparePairsByWhatIsAlike(t *testing.T) {
 	}
 }
 
-// A row with hot caches says so, and so does its curve where one with cold caches is beside it.
+// A row with hot caches has a flag, and so has its curve if there is a row with cold caches too.
 func TestHotRowsSaySo(t *testing.T) {
 	recs := sorting()
 	cold, other := recs.Cells[2], recs.Cells[3]

@@ -181,7 +181,7 @@ func TestInstructionSetsStandApart(t *testing.T) {
 	}
 }
 
-// What cannot be alike in all is paired with what differs in least: in the caches before the
+// Cells without an equal counterpart are paired with the nearest one: other caches before another
 // instruction set.
 func TestComparePairsNearest(t *testing.T) {
 	a, b := sorting(), sorting()
@@ -195,7 +195,7 @@ func TestComparePairsNearest(t *testing.T) {
 	}
 }
 
-// Other answers of one implementation say nothing of another's.
+// Different answers of one implementation do not affect another's comparison.
 func TestCompareOneAnswer(t *testing.T) {
 	a, b := sorting(), sorting()
 	for i := range a.Cells {

@@ -48,7 +48,7 @@ func rising() []Row {
 	return append(rows, lone)
 }
 
-// The plot of a table: what is drawn, what is not, and the same bytes each time.
+// The plot of a table has the right rows, and equal bytes each time.
 func TestFigures(t *testing.T) {
 	figures, err := Figures(rising(), "read")
 	if err != nil || len(figures) != 1 {
@@ -105,8 +105,8 @@ func TestThroughputWithFigures(t *testing.T) {
 	}
 }
 
-// Rows at extremes can be drawn: an interval without an end, one point at each
-// size, many implementations, two tables whose names are alike.
+// Extreme rows can be drawn: an infinite interval, one point at each size, many implementations,
+// two tables of similar names.
 func TestFiguresAtExtremes(t *testing.T) {
 	rows := rising()[:15]
 	for i := range rows {
@@ -203,8 +203,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// All of a row's drawing: the band of what is no change, the line of none, the interval and
-// the value.
+// A row's drawing has the band of no change, the line at 1, the interval and the value.
 func TestForestDrawing(t *testing.T) {
 	f := forest{Rows: []forestRow{{value: 1.1, lo: 1, hi: 1.2, band: 1.03}}}
 	f.draw()
@@ -242,8 +241,8 @@ func TestPointsAreInOrder(t *testing.T) {
 	}
 }
 
-// What is faster is drawn left of no change and what is slower right of it, as far as the
-// ratios are apart, and nothing outside of the drawing.
+// A faster change is drawn to the left of no change and a slower one to the right, in proportion,
+// and nothing is outside the drawing.
 func TestForestSides(t *testing.T) {
 	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}, {value: 2, hi: 4}, {value: 2, lo: 1}, {}}}
 	f.draw()

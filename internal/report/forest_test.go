@@ -25,7 +25,7 @@ func TestGateForest(t *testing.T) {
 		{[]Change{near, far}, "-1.0 % [-2.0, 1.0]", []string{
 			`<line class="interval" x1="123.9" x2="133.0" y1="11" y2="11"/>`, `<circle class="value" cx="127.0" cy="11" r="4"/>`,
 		}},
-		{[]Change{near}, "-1.0 % [-2.0, 1.0]", []string{ // by itself
+		{[]Change{near}, "-1.0 % [-2.0, 1.0]", []string{ // without other changes
 			`<line class="interval" x1="104.1" x2="142.7" y1="11" y2="11"/>`, `<circle class="value" cx="117.1" cy="11" r="4"/>`,
 		}},
 		{[]Change{open}, "+20.0 %", []string{middle, `<circle class="value" cx="252.0" cy="11" r="4"/>`}},

@@ -93,7 +93,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("%s is downloaded as %q, %v", f.Name, raw, err)
 		}
 	}
-	// A gate's page alone says what was compared, on what.
+	// A gate's page without other results names the compared programs and the machine.
 	p.Files = nil
 	p.Gate.About, p.Gate.Run = []string{"Candidate new over base old."}, bench.RunRecord{ID: "gate", Machine: bench.Machine{CPU: "the gate's CPU"}}
 	p.Gate.Changes[0].Notes = []string{"about --blocks 12 would settle it"}
@@ -112,7 +112,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// What the template prints, but for plots, quotes and what is in files.
+// The output of the template, except plots, quotes and the contents of files.
 func TestPageView(t *testing.T) {
 	p, _ := testPage(t)
 	v, err := viewPage(p)
@@ -142,8 +142,7 @@ func TestPageView(t *testing.T) {
 	golden(t, "page.text", b.Bytes())
 }
 
-// How wide the intervals are is said of the numbers that have one: the one in the middle,
-// and the worst.
+// The noise floor has the median and the greatest width of the existing intervals.
 func TestNoiseFloor(t *testing.T) {
 	rows := []Row{{Rate: 100, Lo: 98, Hi: 101}, {Rate: 10, Lo: 9, Hi: 10.1}, {Rate: 4, Lo: 3.98, Hi: 4.04}, {Rate: 7, Lo: 0, Hi: math.Inf(1)}, {Rate: 5, Lo: 5, Hi: 5}, {}}
 	if got, want := noiseFloor(rows), "half of the numbers are known to ±2.0 % or better, the worst to ±10 %."; !strings.HasPrefix(got, want) {
@@ -272,7 +271,7 @@ document.body.append(pre);</script></body>`, 1), "--dump-dom")
 	if !strings.Contains(dom, `<pre id="probe">none visible none avoid</pre>`) {
 		t.Errorf("printed: %s", regexp.MustCompile(`<pre id="probe">.*?</pre>`).FindString(dom))
 	}
-	// What is wrong shows in the console, or this test sees nothing.
+	// An error must appear in the console, or this test detects nothing.
 	if _, log := show("broken", strings.Replace(page, "</body>", "<script>nobody()</script><img src='https://example.org/x.png'></body>", 1), "--dump-dom"); len(console(log)) < 2 {
 		t.Errorf("a broken page leaves the console silent:\n%s", log)
 	}

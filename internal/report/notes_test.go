@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// What a line below a table says of an implementation and a size is true of both.
+// A note below a table about an implementation and a size is true for both.
 func TestNotesGroupTruly(t *testing.T) {
 	row := func(impl, size string, status verify.Status, reason string) Row {
 		return Row{Impl: impl, Class: "gen=any", Size: size, Status: status, Reason: reason, Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
@@ -29,7 +29,7 @@ func TestNotesGroupTruly(t *testing.T) {
 	}
 }
 
-// A table of another scope than the rest says why, where the inputs' size is why.
+// A table of another scope than the others gives the reason if it is the inputs' size.
 func TestStreamedRowsSayWhy(t *testing.T) {
 	row := func(scope bench.Scope, flags ...string) Row {
 		return Row{Impl: "a", Class: "gen=any", Size: "8x8x8", Status: verify.Verified, Rate: 1, Flags: flags, Setting: bench.Setting{Scope: scope, Threads: 2}}

@@ -126,7 +126,7 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-// Rows of larger inputs, which are streamed, say so above them, in the form of what follows.
+// A note above the rows of larger inputs explains that they are streamed, in the output format.
 func TestThroughputSaysWhatIsStreamed(t *testing.T) {
 	recs := sorting()
 	large := recs.Cells[2]
@@ -152,7 +152,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// No number without a verdict: what is not quotable has no number in any format.
+// No number appears without a verdict: a row that is not quotable has no number in any format.
 func TestNoNumberWithoutAVerdict(t *testing.T) {
 	for _, r := range Rows(sorting(), "read") {
 		has := r.Rate != 0 || r.Lo != 0 || r.Hi != 0 || r.Ceiling != 0 || r.Speedup != 0
@@ -231,7 +231,7 @@ func TestGoBench(t *testing.T) {
 	}
 }
 
-// What makes another row of a cell is in the export, and what was left out is counted.
+// The export contains all settings that distinguish rows of a cell, and omitted rows are counted.
 func TestGoBenchTellsRowsApart(t *testing.T) {
 	recs := sorting()
 	cell := recs.Cells[2]
@@ -267,7 +267,7 @@ func TestBenchstat(t *testing.T) {
 				}
 			}
 		}
-		// Six processes each: benchstat says nothing about fewer.
+		// Six processes each, because benchstat makes no statement about fewer.
 		var b bytes.Buffer
 		for range 6 {
 			if err := GoBench(&b, recs); err != nil {
@@ -353,8 +353,8 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 	}
 }
 
-// What the host's clock says of a row is the median of its processes, without those that
-// have none, and nothing where the number is not shown.
+// The host's time of a row is the median of its processes that have one. It is missing if the
+// number is not shown.
 func TestWallsOfRows(t *testing.T) {
 	recs := sorting()
 	of := func(status verify.Status, walls ...float64) float64 {
@@ -416,8 +416,8 @@ func TestCompareAsksWhetherAnswersMayDiffer(t *testing.T) {
 	}
 }
 
-// Of answers that may differ within limits, the worst of what was measured has a column
-// for each name, with its limit; an option of the method is a flag, and its own row.
+// For answers that may differ within limits, each measure has a column with its worst value and its
+// limit. An option of the method is a flag, and makes a separate row.
 func TestThroughputWithinLimits(t *testing.T) {
 	recs := sorting()
 	plain := recs.Cells[1]

@@ -9,8 +9,7 @@ import (
 	"eccbench/internal/stats"
 )
 
-// Two copies that follow each other, and counting that lies half beside them,
-// once where copies touch.
+// Two copies follow each other, and counting overlaps half of them, once where the copies meet.
 func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 	cell := bench.CellRecord{
 		Impl: "streamed", Input: "x", Setting: bench.Setting{Scope: bench.E2E}, Seconds: &stats.Summary{Median: 0.010},

@@ -140,7 +140,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// What a machine says of itself is there whole.
+// The description of a machine is complete.
 func TestCard(t *testing.T) {
 	r := bench.RunRecord{Machine: bench.Machine{
 		CPU: "a processor", Cores: 3, Caches: []string{"L1d 1K", "L2 2K"}, Memory: 3 << 30, CgroupBytes: 1 << 30, Governor: "performance", Kernel: "linux 6",

@@ -13,7 +13,7 @@ import (
 	"eccbench/reports/paper"
 )
 
-// list prints the cells with what they weigh, and runs nothing.
+// list prints the cells with their estimated costs, and runs nothing.
 func (r *reproduction) list() error {
 	var cells [][]string
 	var total time.Duration

@@ -11,7 +11,7 @@ import (
 	"eccbench/reports/paper"
 )
 
-// Quotes are the published tables of which eccbench paper recorded a cell.
+// Quotes returns the published tables with cells that eccbench paper has recorded.
 func Quotes(c *cli.Program, files []report.PageFile) ([]report.Quote, error) {
 	papers, err := paper.List()
 	if err != nil {
@@ -27,7 +27,7 @@ func Quotes(c *cli.Program, files []report.PageFile) ([]report.Quote, error) {
 			}
 			for _, t := range p.Tables {
 				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.Has, notRun)
-				ran := map[string]bool{} // the images of which there is a record
+				ran := map[string]bool{} // the images with a record
 				for _, l := range lines {
 					if l.Status != "" {
 						ran[l.Row.Data+l.Row.Label] = true

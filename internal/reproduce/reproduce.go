@@ -59,7 +59,7 @@ type paperFlags struct {
 	rows     []string // patterns of rows, none for all
 	check    time.Duration
 	figures  string
-	claims   bool // print what the paper says, as checks
+	claims   bool // print the claims of the paper as checks
 }
 
 func command(c *cli.Program, args []string) error {
@@ -235,7 +235,7 @@ func paperFrom(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 	return printPaper(c, p, tables, o, all, "", notRun)
 }
 
-// notRun says of a cell without a record all that results files tell.
+// notRun is the reason for a missing record if only results files are known.
 func notRun(paper.Series, paper.Row, string) string { return "not run" }
 
 func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
@@ -261,7 +261,7 @@ func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlag
 	return p.PrintClaims(c.Stdout, o.style, lines)
 }
 
-// printStorage prints what 16 bits do to a field beside what was published.
+// printStorage prints the effect of 16 bits on a field together with the published numbers.
 func printStorage(c *cli.Program, t paper.Table, style report.Format) error {
 	name, err := t.Rows[0].Generated()
 	if err != nil {
@@ -362,8 +362,8 @@ func paperFigures(c *cli.Program, dir string, style report.Format, threads int) 
 	return nil
 }
 
-// probe says why there is no device, "" when there is one. A worker looks, so
-// that this process never opens a driver.
+// probe returns the reason why there is no device, or "". A worker looks for one, so that this
+// process never opens a driver.
 func probe(c *cli.Program, p runner.Plan) (why string, err error) {
 	impl, ok := ceilingOnDevice(p.Benches)
 	if !ok {

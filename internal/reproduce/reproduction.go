@@ -26,7 +26,7 @@ type reproduction struct {
 	noDevice string            // why there is no device, "" when there is one
 	missing  map[string]string // why the cells of an input cannot run
 	slow     map[string]string // why an implementation takes too long for one, by both
-	told     map[string]bool   // what has been said of the real images
+	told     map[string]bool   // messages about real images that were printed
 	jobs     []paperJob
 }
 
@@ -125,7 +125,7 @@ func (r *reproduction) chosen(impl string) bool {
 	})
 }
 
-// lacks says what is wrong with a row's real image, "" for nothing.
+// lacks returns the fault of a row's real image, or "".
 func (r *reproduction) lacks(row paper.Row) string {
 	if row.Path != "" {
 		if _, err := os.Stat(row.Path); err != nil {
@@ -161,7 +161,7 @@ func (r *reproduction) lacks(row paper.Row) string {
 	return ""
 }
 
-// absent says why a cell has no record.
+// absent returns the reason why a cell has no record.
 func (r *reproduction) absent(s paper.Series, row paper.Row, impl string) string {
 	input, err := row.Input(s.Workload, s.Scope, r.o.at)
 	switch {
@@ -178,8 +178,8 @@ func (r *reproduction) absent(s paper.Series, row paper.Row, impl string) string
 // largeImages is the size from which one image has to do where others rotate.
 const largeImages = 16 << 30
 
-// scope is what a job's clock runs over. An image that would be made as it is read
-// is made before, where all that rotate fit in memory: no disk is in it either way.
+// scope returns the timed scope of a job. Images that would be generated during reading are
+// generated before, if all rotating images fit in memory. No disk is involved in either case.
 func (r *reproduction) scope(j paperJob) bench.Scope {
 	if j.series.Workload == paper.ECC && r.made(j) && j.row.Bytes()*int64(r.rotate(j)) <= r.base.Memory {
 		return bench.E2E
@@ -192,17 +192,17 @@ func (r *reproduction) made(j paperJob) bool {
 	return j.series.Scope == bench.File && paper.Source(j.input) == "generated"
 }
 
-// What a voxel of a generated image takes to make, on one core.
+// The time in nanoseconds to generate a voxel of an image on one core.
 const (
 	noiseNS = 5
 	fieldNS = 40 // of a Gaussian random field
 )
 
-// countNS is what one takes an implementation on the host to count, likewise.
+// countNS is the time in nanoseconds to count a voxel on one core, by implementation on the host.
 var countNS = map[string]int64{"cpu": 25, "extrema": 2}
 
-// tooLong says why the images that a job makes as it reads them take an implementation
-// too long, "" when they do not.
+// tooLong returns the reason why an implementation takes too long for the images that a job
+// generates during reading, or "".
 func (r *reproduction) tooLong(j paperJob, impl string) string {
 	if !r.made(j) || r.scope(j) != bench.File {
 		return ""

@@ -34,8 +34,8 @@ func (r *reproduction) images(j paperJob) ([]string, error) {
 // moment when the files are there, and reads at two thirds of its rate meanwhile.
 const settling = 3 * time.Second
 
-// store writes the images that are read from a disk. Those that it has no room
-// for are made as they are read.
+// store writes the images that are read from a disk. Images without room on the disk are generated
+// during reading.
 func (r *reproduction) store() error {
 	var written int64
 	defer func() {
@@ -60,9 +60,9 @@ func (r *reproduction) store() error {
 	return nil
 }
 
-// place says which images of a job are read from the store, how many bytes of them are not
-// there, and how many are free. Where there is no room for them beside those that are
-// reserved, they are made as they are read, and the job is changed so.
+// place returns the images of a job in the store, the number of their bytes that are missing, and
+// the free bytes. If the missing bytes and the reserved bytes exceed the free ones, it changes the
+// job to generate the images during reading.
 func (r *reproduction) place(i int, reserved int64) (names []string, need, free int64, err error) {
 	j := &r.jobs[i]
 	names, err = r.images(*j)

@@ -6,8 +6,8 @@ import (
 	"eccbench/internal/device"
 )
 
-// AtOnce completes a launch of a kernel, whose threads and shared memory are said, by as many blocks as run at
-// once on the device.
+// AtOnce sets the grid of a launch to the number of blocks that run at once on the device. The
+// launch has its threads and shared memory.
 func AtOnce(d device.Device, f device.Function, l *device.Launch) error {
 	info := d.Info()
 	if l.Shared+f.Attributes().Shared > info.Shared {

@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// ErrUntimed says that the time was asked of a launch that was not to be timed.
+// ErrUntimed is the error of a request for the time of an untimed launch.
 var ErrUntimed = errors.New("the time of a kernel that was opened without being timed")
 
-// CloseAll closes what there is of a device's objects, in order. What is nil was
-// never made.
+// CloseAll closes the objects of a device in order. It ignores nil.
 func CloseAll(objects ...io.Closer) error {
 	var errs []error
 	for _, o := range objects {

@@ -11,18 +11,17 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Feed brings an image to a device in pieces of whole slices, through pinned memory,
-// which the device copies from by itself and at the full rate of its link. Several
-// goroutines fill a piece each, from a file or from other memory of the host, while
-// earlier ones are on their way: one core copies memory more slowly than a link does.
-// An image that is whole in memory may be pinned where it is, and copied from there.
-// What a feed needs is allocated when it is made.
+// A Feed copies an image to a device in pieces of whole slices through pinned memory, which the
+// device copies at the full rate of its link. Several goroutines fill pieces from a file or from
+// other host memory, while earlier pieces are copied: one core copies memory more slowly than a
+// link. An image that is entirely in memory may be pinned in place and copied from there. A feed
+// allocates its memory when it is made.
 type Feed struct {
 	d      device.Device
 	in     grid.Source
 	slices int64    // of a piece
 	whole  *Place   // the image, when it is pinned where it is
-	stages []*stage // else what is filled ahead of the copies
+	stages []*stage // otherwise the stages that are filled ahead of the copies
 }
 
 // A stage holds a piece in pinned memory.
@@ -31,8 +30,7 @@ type stage struct {
 	began, sent device.Event // around the copy, after which it may be overwritten
 }
 
-// A Piece is slices Lo ≤ i < Hi of an image: so many bytes in pinned memory, from an
-// offset on.
+// A Piece is slices Lo ≤ i < Hi of an image: a number of bytes in pinned memory at an offset.
 type Piece struct {
 	Index, Lo, Hi int64
 	From          device.Memory
@@ -47,9 +45,9 @@ const (
 	leastStaged = 256 << 20
 )
 
-// NewFeed makes a feed for images that are uploaded time and again, in pieces of about
-// so many bytes, or of what suits when they all go to one place, 0. So many goroutines
-// fill them, at least two. An image that Pin pins is copied from there.
+// NewFeed makes a feed for images that are uploaded repeatedly, in pieces of about bytes bytes.
+// With 0, the size suits an image that is copied to one place. It uses the given number of
+// goroutines, at least two. An image that Pin can pin is copied from its place.
 func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
 	f := &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
 	var err error
@@ -89,8 +87,8 @@ func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (f *Fe
 	return f, nil
 }
 
-// PieceSlices is the number of slices of a piece of about so many bytes, or of what
-// suits, 0.
+// PieceSlices returns the number of slices of a piece of about bytes bytes, or of a suitable size
+// for 0.
 func PieceSlices(in grid.Source, bytes int64) int64 {
 	if bytes == 0 {
 		bytes = pieceBytes
@@ -155,7 +153,7 @@ func (f *Feed) copied(s device.Stream, to device.Buffer, at int64) func(Piece) e
 func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(Piece) error) (err error) {
 	defer func() {
 		if err != nil {
-			_ = s.Wait() // the first error says why
+			_ = s.Wait() // the first error is returned
 		}
 	}()
 	if f.Whole() {
@@ -170,7 +168,7 @@ func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(P
 		})
 	}
 	run := flow{Feed: f, s: s, trace: trace, timed: timed}
-	if f.Pieces() == 1 { // nothing goes on beside it
+	if f.Pieces() == 1 { // nothing runs in parallel
 		return run.onlyPiece(send)
 	}
 	run.stop = make(chan struct{})
@@ -292,7 +290,7 @@ func (w *flow) send(send func(Piece) error) error {
 	return nil
 }
 
-// Close frees what was allocated. Nothing may be under way.
+// Close frees the memory. No copy may be in progress.
 func (f *Feed) Close() error {
 	var errs []error
 	for _, s := range f.stages {

@@ -64,14 +64,14 @@ func newTarget(t *testing.T, d device.Device, in grid.Source) *target {
 	return &target{s, other, b}
 }
 
-// check compares what is there with the image.
+// check compares the memory with the image.
 func (to *target) check(t *testing.T, in grid.Source) {
 	t.Helper()
 	to.checkSlices(t, in, in.Shape().Slices())
 }
 
-// checkSlices compares what is there with so many slices of the image and none of the
-// others.
+// checkSlices compares the memory with the first n slices of the image and checks that no others
+// are there.
 func (to *target) checkSlices(t *testing.T, in grid.Source, n int64) {
 	t.Helper()
 	image, got := grid.NewBuffer(n*grid.SliceBytes(in)), make([]byte, to.buffer.Bytes())
@@ -257,7 +257,7 @@ func TestFeedFails(t *testing.T) {
 	}
 }
 
-// feedFails fails at a piece of so many.
+// feedFails fails at one of several pieces.
 func feedFails(t *testing.T, what string, pieces, at int) {
 	const ahead = 4
 	before := runtime.NumGoroutine()
@@ -324,7 +324,7 @@ func feedFails(t *testing.T, what string, pieces, at int) {
 	to.check(t, in)
 }
 
-// poor is a device without pinned memory after so many allocations.
+// poor is a device whose pinned memory is exhausted after a number of allocations.
 type poor struct {
 	device.Device
 	left int
@@ -339,7 +339,7 @@ func (p *poor) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 
 func (p *poor) Register(string, []byte) (device.Pinned, error) { return nil, errBroken }
 
-// What was pinned is freed when the rest cannot be: standIns counts what is left.
+// Pinned memory is freed if later allocations fail: standIns counts the remaining memory.
 func TestFeedWithoutPinnedMemory(t *testing.T) {
 	in := open(t, "noise/shape=8x8x30/type=uint8/seed=1")
 	for left := range 3 {

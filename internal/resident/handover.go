@@ -10,16 +10,16 @@ import (
 	"eccbench/internal/device"
 )
 
-// A Handover is a table that a kernel adds to, and that the kernel's last block
-// brings to the host and clears for the next launch (kernels/handover.h), so that
-// nothing is added to the stream beside the launch.
+// A Handover is a table that a kernel adds to. The kernel's last block copies it to the host and
+// clears it for the next launch (kernels/handover.h). So the stream needs no further work after the
+// launch.
 type Handover struct {
 	d          device.Device
 	stream     device.Stream
-	bytes      int64         // of the table, and of what is brought to the host
-	total      device.Buffer // what is added to
-	result     device.Pinned // the table on the host, and the word that says it is there
-	copy       device.Buffer // what a timed kernel writes in place of result, else nil
+	bytes      int64         // of the table and of its copy on the host
+	total      device.Buffer // the table
+	result     device.Pinned // the table on the host, and the word that marks its arrival
+	copy       device.Buffer // replaces result for a timed kernel, else nil
 	start, end device.Event  // around a timed launch
 	dirty      bool          // total may not be clear
 }

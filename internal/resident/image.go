@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// An Opener opens a device by what the user calls it, "" for the first. Where
-// there is none the error says why in one line.
+// An Opener opens a device by the user's name for it, "" for the first. Without a device the error
+// gives the reason in one line.
 type Opener func(which string) (device.Device, error)
 
 // Once opens the devices of a driver, each once. Nothing is loaded before the first
@@ -70,8 +70,7 @@ func Remembered(open Opener) (Opener, func() device.Device) {
 		}
 }
 
-// Fits reports whether so many bytes fit the free memory of a device, and says
-// what does not.
+// Fits returns an error, which names what, unless need bytes fit the free memory of a device.
 func Fits(d device.Device, need int64, what string) error {
 	free, _, err := d.Memory()
 	if err != nil {

@@ -15,8 +15,8 @@ func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to de
 	return s.Upload(to, at, data)
 }
 
-// PutNumbers allocates a buffer for numbers and copies them there. Where that fails what was allocated is
-// the caller's to close, too.
+// PutNumbers allocates a buffer for numbers and copies them to it. After an error the caller must
+// close the buffer too.
 func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, s device.Stream, name string, numbers []T) (device.Buffer, error) {
 	b, err := d.Alloc(name, int64(binary.Size(numbers)))
 	if err != nil {

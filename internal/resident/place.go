@@ -44,10 +44,10 @@ func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64)
 // Close lets go of the memory.
 func (p *Place) Close() error { return p.pinned.Close() }
 
-// Pin pins an image where it is, for copies of at most so many bytes that begin at
-// multiples of them. It gives nil where the image is not in memory of its own, is pinned
-// already, as what is cut from a pinned one is, or repeats itself and the driver does not pin
-// memory that is at several addresses.
+// Pin pins an image in place, for copies of at most piece bytes that begin at multiples of piece.
+// It returns nil for an image that does not own its memory, or that is pinned already, such as a
+// part of a pinned one. It also returns nil for a periodic image if the driver cannot pin memory
+// with several addresses.
 func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
 	f, ok := in.(*grid.Field)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"eccbench/internal/device"
 )
 
-// A Program is kernels of a module with a stream that they are launched in, events around
-// them, and what they need in the device's memory.
+// A Program is kernels of a module with a stream for their launches, events around them, and their
+// buffers in device memory.
 type Program struct {
 	*Watch
 	On         device.Device
@@ -19,7 +19,7 @@ type Program struct {
 	buffers    []device.Buffer
 }
 
-// NewProgram loads kernels. What a stream does is told in its name.
+// NewProgram loads kernels. The name of the stream describes its work.
 func NewProgram(d device.Device, stream, module string, kernels ...string) (p *Program, err error) {
 	p = &Program{Watch: NewWatch(d), On: d, functions: map[string]device.Function{}}
 	defer func() {

@@ -80,7 +80,7 @@ func (t *Team) Do() error {
 				s.begun.Store(true)
 			}
 			if !s.begins() {
-				return nil // another device's error says why
+				return nil // the error of another device is returned
 			}
 			return t.enqueue(t.teams[k])
 		})

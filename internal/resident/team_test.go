@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/device/devicetest"
 )
 
-// standIns opens so many stand-ins by their numbers, each once, with a kernel that
-// does nothing, and one that fails.
+// standIns opens stand-in devices by number, each once, with a kernel that does nothing and one
+// that fails.
 func standIns(t *testing.T, n int) Opener {
 	t.Helper()
 	driver := devicetest.New(n, func(name string) devicetest.Kernel {
@@ -72,7 +72,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// work is a member that launches so many blocks and brings its number.
+// work is a member that launches a number of blocks and returns its number.
 type work struct {
 	d      device.Device
 	s      device.Stream
@@ -114,8 +114,8 @@ func newWork(t *testing.T, d device.Device, kernel string, blocks int64, mark by
 	return w
 }
 
-// The time of a team is that of its slowest device, whichever it is, with all members
-// of one device after each other or beside each other; every answer is there.
+// The time of a team is the time of its slowest device, whether members share a device or not.
+// Every answer is returned.
 func TestTeam(t *testing.T) {
 	open := standIns(t, 3)
 	devices, err := open.Several(All)
@@ -186,7 +186,7 @@ func TestTeamFails(t *testing.T) {
 		if err := team.Do(); err == nil || !strings.Contains(err.Error(), "the kernel failed") {
 			t.Errorf("member %d fails: %v", broken, err)
 		}
-		team.Close() // the stream that failed says so again
+		team.Close() // the failed stream returns its error again
 	}
 }
 

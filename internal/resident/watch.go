@@ -19,8 +19,8 @@ func Describe(d device.Device) string {
 // drift is the change of a clock, as a share of it, from which it is flagged.
 const drift = 0.03
 
-// A Watch says of a device what every job on it does (bench.DeviceJob), and reads its
-// sensors from time to time.
+// A Watch reports the properties of a device that are common to all jobs (bench.DeviceJob), and
+// reads its sensors regularly.
 type Watch struct {
 	on      device.Device
 	sensors device.Sensors // nil before the first look: finding them takes longer than many a curve
@@ -110,7 +110,7 @@ func (w Watches) DeviceMemory() (bytes int64) {
 	return bytes
 }
 
-// Flags are how many devices there are, and what the sensors of each say.
+// Flags returns the number of devices and the readings of their sensors.
 func (w Watches) Flags() []string {
 	flags := []string{fmt.Sprintf("devices=%d", len(w))}
 	for _, one := range w {

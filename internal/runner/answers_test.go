@@ -98,8 +98,8 @@ func TestFirstThatDiffersIsKept(t *testing.T) {
 	}
 }
 
-// Answers that may differ are held to the closed form where there is one, then to what others
-// answered, and to nothing where there is neither.
+// Answers that may differ are compared with the closed form if there is one, else with other
+// answers, if any.
 func TestYardsticks(t *testing.T) {
 	p := verify.Policy[int, int]{
 		Distance: func(int, int, int) []verify.Measure { return nil },

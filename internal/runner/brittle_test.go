@@ -23,8 +23,7 @@ import (
 
 var errBrittle = errors.New("it broke")
 
-// A brittle workload sorts numbers, fails one of the calls that the runner makes of it, and
-// counts what it has open.
+// A brittle workload sorts numbers, fails one call of the runner, and counts open objects.
 type brittle struct {
 	numbers
 	sorter
@@ -144,7 +143,7 @@ func (j *breaking) Do(trace *bench.Trace) error {
 }
 
 func (j *breaking) Out() ([]uint32, error) {
-	if j.poisoned { // what an answer was overwritten with may be none
+	if j.poisoned { // the poison may be no valid answer
 		return j.sorting.Out()
 	}
 	if err := j.b.try("out"); err != nil {
@@ -207,8 +206,8 @@ func held(t *testing.T) (open, mapped int) {
 	return len(list), bytes.Count(maps, []byte("memfd:eccbench"))
 }
 
-// Whichever call of a workload fails, its worker says so instead of a verdict, and lets go
-// of all that it had.
+// If any call of a workload fails, its worker reports it instead of a verdict, and releases
+// everything.
 func TestNoFailureIsLost(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close files that are lost
 	for _, c := range []struct {
@@ -281,7 +280,7 @@ func TestNoFailureIsLost(t *testing.T) {
 	}
 }
 
-// A run says which input cannot be made.
+// A run reports an input that cannot be made.
 func TestInputsThatCannotBeMade(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p := toyPlan(t, "brittle")
@@ -313,7 +312,7 @@ func TestInputsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// A run that may not open a file says so, whichever it is, and leaves none open.
+// A run that cannot open any one of its files reports it and leaves no file open.
 func TestFilesThatCannotBeOpened(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p := toyPlan(t, "plain", "vandal", "loser")
@@ -355,7 +354,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// Where hardly a file may be open a program says so, before the runtime gives up.
+// A program reports a very low limit of open files before the runtime fails.
 func TestCheckLimits(t *testing.T) {
 	var was unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {

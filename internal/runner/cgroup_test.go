@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The limits of a process are those of its own group and of all groups above, whichever
-// version of control groups says so.
+// The limits of a process are the limits of its own group and of all parent groups, in both
+// versions of control groups.
 func TestCgroups(t *testing.T) {
 	const v1, v2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
 	for _, c := range []struct {

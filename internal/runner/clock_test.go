@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A limit is of the clock that it is given: what it reads ends the context, and so does who
-// asked for it.
+// A limit follows the given clock: the clock ends the context, and so does its parent.
 func TestLimitsOfClocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64 // nanoseconds; the limit's goroutine reads them too

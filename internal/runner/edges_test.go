@@ -21,7 +21,7 @@ type odd struct {
 	sorter
 	clock  *time.Time
 	fail   error
-	refuse bool // what it has so much time for
+	refuse bool // the time that it has
 	asked  *[]time.Duration
 }
 
@@ -157,8 +157,7 @@ func TestRefusedWhileSettingUp(t *testing.T) {
 	}
 }
 
-// Where a number is the point, what else there is to try has what is left of half the time
-// that measuring took.
+// In a measurement, further attempts have the remainder of half the measuring time.
 func TestSpare(t *testing.T) {
 	began := time.Unix(0, 0)
 	start := began.Add(10 * time.Second)
@@ -175,8 +174,7 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// An input leaves those that come after it their share of the time, where that is enough for a
-// witness.
+// An input leaves later inputs their share of the time, if that is enough for a witness.
 func TestWitnessesLeaveTimeForOtherInputs(t *testing.T) {
 	for _, c := range []struct {
 		budget time.Duration
@@ -206,7 +204,7 @@ func TestWitnessesLeaveTimeForOtherInputs(t *testing.T) {
 	}
 }
 
-// What would prove little is said of the first input, of one that does not rotate too.
+// A weak input is reported for the first input, even if it does not rotate.
 func TestWeakInputs(t *testing.T) {
 	for n, want := range map[int]verify.Status{1: verify.Mistrusted, 2: verify.Verified} {
 		p := toyPlan(t, "plain")
@@ -233,7 +231,7 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
-// A many is a Bench that has ever so many smaller inputs, and counts those that are tried.
+// A many is a Bench with unlimited smaller inputs, and counts the tried ones.
 type many struct {
 	Bench
 	tried int
@@ -264,7 +262,7 @@ func TestInputsThatCannotBeHashed(t *testing.T) {
 	}
 }
 
-// Shrinking ends after so many tries, whatever time there is.
+// Shrinking ends after a number of attempts, independent of the time.
 func TestShrinkingEnds(t *testing.T) {
 	m := &many{Bench: toy()[0]}
 	g := &group{Plan: Plan{Clock: func() time.Time { return time.Time{} }, shrunk: map[string]bool{}}, input: "numbers/n=99/seed=1"}
@@ -282,7 +280,7 @@ func TestShrinkingEnds(t *testing.T) {
 	}
 }
 
-// Workers, and those that cannot be started, leave no file open.
+// Workers leave no file open, even if they cannot be started.
 func TestNoFileIsLeftOpen(t *testing.T) {
 	open := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
@@ -308,7 +306,7 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 	}
 }
 
-// Of what a worker says the beginning and the end are kept, in whatever pieces it comes.
+// The beginning and the end of a worker's output are kept, in pieces of any size.
 func TestTail(t *testing.T) {
 	const all = "abcdefghijklmnopqrstuvwxyz"
 	for size := 1; size <= len(all); size++ {
@@ -392,7 +390,7 @@ func TestCeilingsBoundOthersAlone(t *testing.T) {
 	}
 }
 
-// A row says how many inputs it had where those are fewer than rotate, or than a few.
+// A row has its number of inputs as a flag if it is below the number that rotate, or below a few.
 func TestFewInputsAreFlagged(t *testing.T) {
 	for _, c := range []struct {
 		rotate, inputs int
@@ -410,7 +408,7 @@ func TestFewInputsAreFlagged(t *testing.T) {
 	}
 }
 
-// A cell that runs by itself has its inputs in memory, unless they are streamed or too large.
+// A cell that runs alone has its inputs in memory, unless they are streamed or too large.
 func TestCellsAlone(t *testing.T) {
 	for _, c := range []struct {
 		scope  bench.Scope

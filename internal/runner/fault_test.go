@@ -80,8 +80,8 @@ func misbehave(fault string) error {
 // dawdle takes until somebody has looked at a limit.
 var dawdle = sync.OnceFunc(func() { time.Sleep(3 * look) })
 
-// A worker has as long for each phase as the limit says by the clock of the run, for ever
-// where there is none.
+// A worker has the time limit for each phase by the clock of the run, and unlimited time without a
+// limit.
 func TestLimitsOfTime(t *testing.T) {
 	for limit, want := range map[time.Duration]verify.Status{0: verify.Verified, time.Minute: verify.Timeout} {
 		p := toyPlan(t, "dawdler")
@@ -105,7 +105,7 @@ func TestLimitsOfTime(t *testing.T) {
 	}
 }
 
-// A worker that says what nobody understands is ended.
+// A worker with unknown output is ended.
 func TestMalformedEvent(t *testing.T) {
 	var got collector
 	if err := Run(t.Context(), toyPlan(t, "babbler"), &got); err != nil {
@@ -116,8 +116,8 @@ func TestMalformedEvent(t *testing.T) {
 	}
 }
 
-// What a worker has started ends with it, whatever session it is in and whatever it keeps
-// open, and what that has started; nobody waits for it. No other process ends.
+// All descendants of a worker end with it, in any session and with any open files; nobody waits for
+// them. No other process ends.
 func TestStraysEnd(t *testing.T) {
 	innocent := exec.Command("sleep", "10000")
 	if err := innocent.Start(); err != nil {
@@ -211,7 +211,7 @@ func TestStartingIsAPhase(t *testing.T) {
 	}
 }
 
-// What a worker starts has neither its inputs and answers nor its pipe.
+// Child processes of a worker inherit neither its inputs and answers nor its pipe.
 func TestNothingIsBequeathed(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip(err)

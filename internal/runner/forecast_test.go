@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// What a run takes follows from what a worker took for a small input: a millisecond for
-// 1,000 numbers here. What is refused or done takes nothing.
+// The forecast of a run follows from a worker's time for a small input: a millisecond for 1,000
+// numbers here. Refused and finished cells take no time.
 func TestForecast(t *testing.T) {
 	p := toyPlan(t, "plain", "other", "shy", "pinned")
 	p.Inputs = []string{"numbers/n=2000000/seed=1", "numbers/n=100000/seed=1", "numbers/n=1000/seed=1"}
@@ -81,7 +81,7 @@ func TestForecastOfNothing(t *testing.T) {
 	}
 }
 
-// What is not there has no forecast.
+// A missing input has no forecast.
 func TestForecastOfWhatIsNotThere(t *testing.T) {
 	for impl, input := range map[string]string{"plain": "letters/n=5", "nobody": "numbers/n=5/seed=1"} {
 		p := toyPlan(t, impl)
@@ -92,8 +92,8 @@ func TestForecastOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Checks take what the laws do: an independent one of each input for the first answer, and
-// for the first input those that fit half of what was measured.
+// Checks take the time of the laws: an independent law of each input for the first answer, and for
+// the first input the laws that fit into half of the measuring time.
 func TestForecastOfChecks(t *testing.T) {
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Policy.Laws = []verify.Law[[]uint32, []uint32]{
@@ -126,16 +126,16 @@ func TestForecastOfChecks(t *testing.T) {
 	}
 }
 
-// An estimating sorter says that each number takes it a millisecond.
+// An estimating sorter estimates a millisecond for each number.
 type estimating struct{ sorter }
 
 func (estimating) CanDo(in []uint32, c bench.Conditions) error {
 	return c.Allow(time.Duration(len(in))*time.Millisecond, "a millisecond a number")
 }
 
-// A pilot is as small as its estimate asks for, 62 numbers of 1,000 here, and grows while
-// answers take this clock a millisecond. The reference takes as long as it says, for three
-// inputs on two cores.
+// The size of a pilot follows from its estimate: 62 numbers of 1,000 here. It grows while answers
+// take a millisecond of this clock. The reference takes the estimated time, for three inputs on two
+// cores.
 func TestForecastByEstimates(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
@@ -204,8 +204,7 @@ func TestForecastOfMaking(t *testing.T) {
 	}
 }
 
-// What says that an input takes longer than a pilot may is not asked about that input, but about
-// one that it would be quick with.
+// An implementation whose estimate exceeds the limit of a pilot gets a smaller input.
 func TestForecastOfWhatPilotsMayNotTry(t *testing.T) {
 	p := toyPlan(t, "fearful")
 	p.Time, p.Inputs = 10*time.Minute, []string{"numbers/n=100000/seed=1"}
@@ -213,7 +212,7 @@ func TestForecastOfWhatPilotsMayNotTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Halved so often that it takes a second at most, which are 781 numbers in a millisecond.
+	// Halved until it takes at most a second: 781 numbers in a millisecond.
 	const answer = 128040973 * time.Nanosecond
 	if want := starting + 3*answer + 3*answer; f.Total() != want {
 		t.Errorf("%v, want %v", f.Total(), want)

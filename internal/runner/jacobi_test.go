@@ -92,8 +92,7 @@ func solve(in line) (u []float64, change float64) {
 	return u, change
 }
 
-// A relaxer answers in float32. What it does to an answer depends on how many it has
-// given.
+// A relaxer answers in float32. It modifies an answer depending on the number of its answers.
 type relaxer struct {
 	name  string
 	spoil func(call int, out *field)
@@ -188,7 +187,8 @@ func spoilers() []bench.Implementation[line, field] {
 	return []bench.Implementation[line, field]{
 		relaxer{name: "plain"},
 		relaxer{name: "wavering", spoil: func(call int, out *field) { out.u[3] += float32(call%7) * 1e-7 }},
-		// Off by nearly the limit: not a yardstick for what is as far off on the other side.
+		// The error is nearly the limit, so it is no yardstick for an equal error in the other
+		// direction.
 		relaxer{name: "high", spoil: func(_ int, out *field) { out.u[3] += 8e-6 }},
 		relaxer{name: "low", spoil: func(_ int, out *field) { out.u[3] -= 8e-6 }},
 		// Four different answers that are right, and then wrong ones.

@@ -74,8 +74,8 @@ func TestDigestOfWhatRuns(t *testing.T) {
 	}
 }
 
-// A program that says nothing of its commit has that of the checkout it is run in, which is
-// dirty where anything is changed or nobody knows; not that of another program's.
+// A program without a commit has the commit of the checkout in which it runs, but not of another
+// program's. The commit is dirty if a file has changed or if this is unknown.
 func TestCommitOfACheckout(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -151,7 +151,7 @@ func TestFilesAreMappedWhole(t *testing.T) {
 	}
 }
 
-// A cgroup has the limit that it says, unless it says that there is none.
+// A cgroup has the limit in its file, unless that means no limit.
 func TestLimitsOfCgroups(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "max": 0, "0": 0, "4096": 4096, "1152921504606846975": 1<<60 - 1, "1152921504606846976": 0, "9223372036854771712": 0, "99999999999999999999": 0} {
 		if got := limited(text); got != want {
@@ -160,7 +160,7 @@ func TestLimitsOfCgroups(t *testing.T) {
 	}
 }
 
-// A program says for which level of an architecture it was built, and from which commit.
+// A build contains its architecture level and its commit.
 func TestBuilds(t *testing.T) {
 	t.Chdir(t.TempDir()) // where there is no checkout
 	for _, c := range []struct {
@@ -180,7 +180,7 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
-// What the machine says of itself is the first value of a name, without what is around it.
+// A property of the machine is the first value of a name, without surrounding space.
 func TestFieldsOfFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "status")
 	if err := os.WriteFile(path, []byte("Threads without a value\nmodel name\t: one of two: fast \nMemTotal:       12 kB\nmodel name : another\n"), 0o600); err != nil {

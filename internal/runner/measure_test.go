@@ -22,7 +22,7 @@ func (deviceError) Error() string          { return "device" }
 func (e deviceError) OutOfMemory() bool    { return e.memory }
 func (e deviceError) LaunchTooLarge() bool { return e.launch }
 
-// What a device has too little of is a refusal, and no other error is.
+// Exhausted resources of a device are a refusal; no other error is.
 func TestExhausted(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -38,7 +38,7 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
-// A stone is an input that is cooled so often, and stays warm where it says so.
+// A stone is an input that counts its coolings, and may stay warm.
 type stone struct {
 	cooled *int
 	warm   bool
@@ -71,8 +71,8 @@ func TestInputsAreReadCold(t *testing.T) {
 	}
 }
 
-// A sleeper takes as long as a call that is a sample from the first on, and notes so
-// many intervals when it is traced.
+// A sleeper takes the same time for every call, and records a number of intervals when it is
+// traced.
 type sleeper struct {
 	calls     *int
 	intervals int
@@ -115,7 +115,7 @@ func longFirstCallIsEnough(t *testing.T) {
 	}
 }
 
-// A talker takes longer to say its answer than to find it.
+// A talker takes longer to return its answer than to compute it.
 type talker struct{}
 
 func (talker) Do(*bench.Trace) error { return nil }
@@ -123,8 +123,7 @@ func (talker) Poison()               {}
 func (talker) Out() (int, error)     { time.Sleep(20 * time.Millisecond); return 7, nil }
 func (talker) Close() error          { return nil }
 
-// What is done between the calls counts towards the time limit, once every input
-// was timed.
+// The time between calls counts towards the time limit, once every input was timed.
 func TestTimeBetweenCallsCounts(t *testing.T) { synctest.Test(t, timeBetweenCallsCounts) }
 
 func timeBetweenCallsCounts(t *testing.T) {
@@ -203,9 +202,9 @@ func (distant) DeviceMemory() int64             { return 0 }
 func (distant) Sensors() []string               { return nil }
 func (distant) Flags() []string                 { return nil }
 
-// What is faster than its ceiling is implausible: by both medians in memory, by the
-// ceiling's fastest call and half as much again on a disk. It is so only where the
-// intervals say so too, and on a disk where more than its latency is saved.
+// A cell faster than its ceiling is implausible. In memory the medians are compared; on a disk the
+// ceiling's fastest call counts, with half as much again. The intervals must agree, and on a disk
+// the difference must exceed its latency.
 func TestImplausible(t *testing.T) {
 	steady := []float64{2, 1, 2, 2, 2, 2, 2, 2, 2, 2}
 	for _, c := range []struct {
@@ -256,7 +255,7 @@ func TestImplausible(t *testing.T) {
 	}
 }
 
-// A launch is a job whose device says that it took so long.
+// A launch is a job whose device reports a given time.
 type launch struct{ took, elapsed time.Duration }
 
 func (l launch) Do(*bench.Trace) error           { time.Sleep(l.took); return nil }
@@ -271,8 +270,8 @@ func (launch) Flags() []string                   { return nil }
 func (launch) Cool() error                       { return nil }
 func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
 
-// What a device's events say is kept beside what the host's clock says of the same
-// calls, and refused where it is more.
+// The time of a device's events is recorded with the host's time of the same calls, and is an error
+// if it is longer.
 func TestEventsAgainstTheWall(t *testing.T) { synctest.Test(t, eventsAgainstTheWall) }
 
 func eventsAgainstTheWall(t *testing.T) {
@@ -304,12 +303,12 @@ func eventsAgainstTheWall(t *testing.T) {
 	}
 }
 
-// A named talker says how it works.
+// A named talker describes its method.
 type named struct{ talker }
 
 func (named) Flags() []string { return []string{"avx2", "pinned"} }
 
-// What a job says of itself is in the record once, however often it is asked.
+// A job's flags are in the record once, even after several requests.
 func TestFlagsOfJobs(t *testing.T) {
 	r := &trial[int, int]{jobs: []bench.Job[int]{named{}, talker{}}}
 	r.look()

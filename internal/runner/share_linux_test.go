@@ -102,8 +102,7 @@ func hugeBytes(t *testing.T, mapped []byte) int {
 	return 0
 }
 
-// What is mapped again and again is the same memory, of which a worker has no more than of
-// a file that is mapped once.
+// Repeated mappings of a file share their memory, so a worker uses the memory of a single mapping.
 func TestRepeatedMemory(t *testing.T) {
 	const head, tile, size = 4096, 2 * hugePage, 4096 + 9*hugePage + 5
 	f, err := newFile("tiled")

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// What was asked about an input that changed meanwhile is no answer, right or wrong.
+// An answer about an input that changed meanwhile is neither right nor wrong.
 func TestInputThatChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -31,7 +31,7 @@ func TestInputThatChanges(t *testing.T) {
 	}
 }
 
-// Nor is what was read from it before, while it changed.
+// Nor is an answer from an input that changed while it was read.
 func TestInputThatChangesWhileItIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -83,8 +83,8 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// Contents are told apart up to so many bytes of all files together, and what is large by its
-// size and its time alone.
+// Contents distinguish files up to a total size; larger files are distinguished by their size and
+// time only.
 func TestStampsOfLargeFiles(t *testing.T) {
 	var paths []string
 	for i, size := range []int{small - 1, 2, 1, 1} {

@@ -25,9 +25,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A second question, to show that the runner knows nothing of the first: sort a
-// list of numbers. An input is named "numbers/n=N/seed=S"; with "/tiled" behind it, two
-// pages of it stand again and again after the first one.
+// A second question shows that the runner is independent of the first: sort a list of numbers. An
+// input is named "numbers/n=N/seed=S". The suffix "/tiled" repeats two pages of it after the first
+// one.
 
 type numbers struct{}
 
@@ -151,8 +151,8 @@ type sorting struct {
 // made is how many jobs a worker has set up.
 var made atomic.Int32
 
-// remembered is what those at fault answered to as many numbers before, by any job of a
-// worker, some of which are asked at the same time.
+// remembered holds the earlier answers of faulty implementations by number count. It is shared by
+// all jobs of a worker, which may run in parallel.
 var remembered sync.Map
 
 func (s *sorting) Do(*bench.Trace) error {
@@ -299,7 +299,7 @@ func TestMain(m *testing.M) {
 type collector struct {
 	begun int
 	cells []bench.CellRecord
-	err   error // what it says of each
+	err   error // the error of each call
 }
 
 func (c *collector) Begin(string, string) { c.begun++ }
@@ -357,8 +357,8 @@ func TestAnotherWorkload(t *testing.T) {
 	}
 }
 
-// The first right answer is the witness of those after it, whoever gave it; what a worker
-// held at most is in its record.
+// The first right answer is the witness of all later ones. The record has the greatest memory of a
+// worker.
 func TestWitness(t *testing.T) {
 	p := toyPlan(t, "other", "neighbour")
 	var got collector
@@ -404,8 +404,7 @@ func TestOneLateInput(t *testing.T) {
 	}
 }
 
-// An input that repeats itself is shared as what it repeats, and is as long as it says for
-// whoever is asked about it.
+// A periodic input is shared as its period, and has its full length for implementations.
 func TestRepeatedInputs(t *testing.T) {
 	const n = 100*tile + page + 5
 	p := toyPlan(t, "plain", "other", "loser")
@@ -492,8 +491,8 @@ func TestAnswersThatCling(t *testing.T) {
 	}
 }
 
-// What a device has to pin can be written to, and others look at it too: who wrote to it is
-// WRONG, whatever became of it, and those after it get the input as it was.
+// A device can write to pinned inputs, which other workers share. An implementation that writes to
+// one is WRONG in any case, and later implementations get the original input.
 func TestWrittenInputs(t *testing.T) {
 	p := toyPlan(t, "plain", "vandal", "neighbour", "wild", "pinned")
 	p.Inputs, p.Rotate = []string{"numbers/n=4/seed=1"}, 1
@@ -512,7 +511,7 @@ func TestWrittenInputs(t *testing.T) {
 	}
 }
 
-// What is timed has as many cores as it may use, what checks it all of them.
+// Timed calls have the requested number of cores, and checks have all of them.
 func TestChecksHaveAllCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	t.Setenv(toyCores, "3")
@@ -589,8 +588,8 @@ func (s scoped) About() bench.About {
 	return a
 }
 
-// A ceiling is of the bytes that were read in a second, in the units of whoever moves as
-// many: 1,000 numbers of 4 bytes in a millisecond here. What is WRONG is none.
+// A ceiling is the number of bytes read per second, in units of the other workload: 1,000 numbers
+// of 4 bytes in a millisecond here. A WRONG cell is no ceiling.
 func TestCeilingOfAnotherWorkload(t *testing.T) {
 	for impl, own := range map[string]float64{"plain": 1e6, "loser": 0} {
 		want := 4 * own * 2000 / 320
@@ -611,8 +610,8 @@ func TestCeilingOfAnotherWorkload(t *testing.T) {
 	}
 }
 
-// What was found of ceilings before holds for the cells that are left: the most bytes, and
-// the least time for each. Records of others say nothing of them.
+// Recorded ceilings apply to the remaining cells: the most bytes, and the least time for each.
+// Records of other programs do not apply.
 func TestCeilingsThatAreDone(t *testing.T) {
 	at := ceilingKey{"cpu", bench.E2E}
 	p := toyPlan(t, "plain")

@@ -32,8 +32,8 @@ func (s Shard) Span(slices int64) grid.Span {
 	return grid.Span{Lo: at(s.I - 1), Hi: at(s.I)}
 }
 
-// SpanBy is Span of slices that are read by so many together, which shards share only where
-// there are more shards than such steps.
+// SpanBy is Span for slices that are read step at a time. Shards divide a step only if there are
+// more shards than steps.
 func (s Shard) SpanBy(slices, step int64) grid.Span {
 	steps := (slices + step - 1) / step
 	if steps < s.N {
@@ -56,8 +56,8 @@ func Of[T any](s Shard, list []T) []T {
 // Auto asks for the environment's.
 const Auto = "auto"
 
-// Parse reads "i/n", or with "auto" or "auto/n" what the environment says. Where that says
-// nothing it is an ErrNoScheduler, beside n.
+// Parse parses "i/n", or takes the shard from the environment for "auto" or "auto/n". Without a
+// scheduler in the environment the error is an ErrNoScheduler, returned with n.
 func Parse(text string, getenv func(string) string) (Shard, error) {
 	i, n, both := strings.Cut(text, "/")
 	s := Shard{}
@@ -110,18 +110,18 @@ func ParseList(text string, getenv func(string) string) ([]Shard, error) {
 	return list, nil
 }
 
-// ErrNoScheduler says that the environment is not that of an array's task.
+// ErrNoScheduler means that no task of a job array is in the environment.
 var ErrNoScheduler = errors.New("no scheduler says which: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
 
-// A scheduler is the names of what it tells a task of an array: its number, and, where it
-// tells that, the first and the last one, the step between them, and how many there are.
+// A scheduler names its environment variables for a task of an array: its number and, if available,
+// the first and the last one, the step, and the number of tasks.
 type scheduler struct {
 	name, id, first, last, step, count string
 	from                               int64 // that tasks are counted from where n is given
 	none                               string
 }
 
-// schedulers are those that are known, in the order in which they are looked for.
+// schedulers lists the supported schedulers in the order of the search.
 var schedulers = []scheduler{
 	{name: "Slurm", id: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", last: "SLURM_ARRAY_TASK_MAX", step: "SLURM_ARRAY_TASK_STEP", count: "SLURM_ARRAY_TASK_COUNT", from: 1},
 	{name: "PBS", id: "PBS_ARRAY_INDEX", from: 1},

@@ -46,7 +46,7 @@ func (c *Complex) Given() (n int64) {
 	return n
 }
 
-// Bytes is what the simplices and points take in memory.
+// Bytes returns the memory of the simplices and points.
 func (c *Complex) Bytes() int64 {
 	n := 8 * int64(len(c.Points))
 	for _, tops := range c.Tops {
@@ -81,7 +81,7 @@ func (c *Complex) Simplices() (n int64) {
 	return n
 }
 
-// Check is nil, or what is wrong with the complex.
+// Check returns the fault of the complex, or nil.
 func (c *Complex) Check() error {
 	if c.Dim() > MaxDim {
 		return fmt.Errorf("a simplex of dimension %d: want at most %d", c.Dim(), MaxDim)

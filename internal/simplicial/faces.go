@@ -61,9 +61,9 @@ func countFaces(c *Complex, cores int) []int64 {
 	return counts
 }
 
-// Below is the simplices of dimension d, each once, with ascending vertices and in lexicographic
-// order: those that are given, and the faces of cells of the next higher dimension, whose
-// vertices ascend. The boundary are the faces of each cell as in Faces.
+// Below returns the simplices of dimension d, each once, with ascending vertices and in
+// lexicographic order. They are the given ones, and the faces of cells of the next higher
+// dimension, whose vertices ascend. boundary lists the faces of each cell as in Faces.
 func Below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
 	boundary = pool.Take[uint32](p, len(cells))
 	given = ascending(p, given, d+1)
@@ -114,8 +114,8 @@ func ascend(s []uint32) {
 // is room for, from the next one on, and below them where it comes from and the number goes.
 type record uint64
 
-// A numbering is the simplices of one dimension while they are numbered: those that are given,
-// and faces of those of the next higher dimension.
+// A numbering is the numbering of the simplices of one dimension: the given ones, and the faces of
+// the next higher dimension.
 type numbering struct {
 	above, given []uint32
 	k            int  // vertices of each
@@ -293,8 +293,7 @@ func (n *numbering) sort(lo, hi int) (count int) {
 	return count
 }
 
-// list writes the simplices with some least vertices, which have been sorted, and their numbers,
-// which go on after so many.
+// list writes the sorted simplices with some least vertices. Their numbers begin at count.
 func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]

@@ -77,9 +77,9 @@ func fivePieces() [][4]int {
 	return [][4]int{{0, 3, 5, 6}, {0, 1, 3, 5}, {0, 2, 3, 6}, {0, 4, 5, 6}, {3, 5, 6, 7}}
 }
 
-// A piercing is a grid of two or more vertices along x and y without some of its cubes: straight
-// holes through all planes, and single cubes inside, neither of which touch each other or a side.
-// The order of both is fixed.
+// A piercing is a grid of two or more vertices along x and y without some of its cubes. It has
+// straight holes through all planes, and missing single cubes inside; neither touch each other or a
+// side. The order of both is fixed.
 type piercing struct {
 	w, h, d          int
 	cut              Cut

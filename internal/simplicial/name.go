@@ -21,8 +21,7 @@ type Kind struct {
 	pierced            func(n Name) (piercing, error) // in place of make
 }
 
-// A key is what a name can say of a complex, with what it says where it is left out; "" where
-// it must not be.
+// A key is a property in the name of a complex, with its default; "" means that it is required.
 type key struct {
 	name, fallback string
 	least, most    int64 // of a whole number; 0 and 0 for words
@@ -251,7 +250,7 @@ func ParseName(s string) (Name, error) {
 	}
 	if order := out.Get("order"); order != "" && order != lexicographic && order != shuffledOrder {
 		return Name{}, fmt.Errorf("input %q: order=%s: want %s or %s", s, name.Shown(order), lexicographic, shuffledOrder)
-	} else if order == lexicographic { // which says nothing, and its seed neither
+	} else if order == lexicographic { // has no effect, and no seed
 		out = out.Change("order", "").Change("seed", "")
 	}
 	return out, nil
@@ -278,7 +277,7 @@ func (n Name) Change(key, value string) Name {
 	return n
 }
 
-// Parts are the names of what a join or a wedge is of.
+// Parts returns the names of the two parts of a join or a wedge.
 func (n Name) Parts() (first, second Name, err error) {
 	if first, err = ParseName(strings.ReplaceAll(n.Get("with"), ",", "/")); err != nil {
 		return first, second, err

@@ -43,7 +43,7 @@ func WriteNative(w io.Writer, c *Complex) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
 		head = binary.LittleEndian.AppendUint64(head, counted)
 	}
-	b.Write(head) // Flush says what went wrong
+	b.Write(head) // Flush returns the error
 	var buf [8]byte
 	for _, p := range c.Points {
 		binary.LittleEndian.PutUint64(buf[:], math.Float64bits(p))
@@ -58,8 +58,8 @@ func WriteNative(w io.Writer, c *Complex) error {
 	return b.Flush()
 }
 
-// ReadNative is the complex of bytes that WriteNative wrote, of which it keeps the lists where
-// the machine's order of bytes allows. The counts are believed where trusted says so.
+// ReadNative returns the complex that WriteNative wrote. It keeps the lists in data if the
+// machine's byte order allows it. If trusted is true, it does not check the counts.
 func ReadNative(data []byte, trusted bool) (*Complex, error) {
 	damaged := errors.New("the file is damaged: what it holds is not what its header says")
 	if len(data) < len(magic)+16 || string(data[:len(magic)]) != magic {
@@ -121,8 +121,7 @@ func view[T uint32 | float64](b []byte, size int, get func([]byte) T) []T {
 	return list
 }
 
-// boundedVertices refuses numbers of vertices far beyond those that there can be, for whom
-// tables would be made.
+// boundedVertices rejects impossibly large numbers of vertices, which would need large tables.
 func boundedVertices(c *Complex) error {
 	used := int64(0)
 	for _, tops := range c.Tops {

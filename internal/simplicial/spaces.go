@@ -100,7 +100,7 @@ func Join(a, b *Complex) (*Complex, error) {
 	return c, nil
 }
 
-// Wedge is both of two complexes, of which the first vertex is the same.
+// Wedge returns the union of two complexes with a common first vertex.
 func Wedge(a, b *Complex) (*Complex, error) {
 	if a.Dim() < 0 || b.Dim() < 0 {
 		return Join(a, b)
@@ -190,9 +190,8 @@ func keyOf(s []uint32) string {
 	return string(b)
 }
 
-// lens is the lens space L(p, q): the join of two circles of 2p edges, of which the first is
-// turned by a p-th and the second by q times as much, and points that come to each other so are
-// one.
+// lens returns the lens space L(p, q). It is the join of two circles of 2p edges, modulo a rotation
+// of the first by one p-th and of the second by q times as much.
 func lens(p, q int) *Complex {
 	n := 2 * p
 	var simplices [][]uint32
@@ -200,7 +199,7 @@ func lens(p, q int) *Complex {
 		for j := range n {
 			s := []uint32{uint32(i), uint32((i + 1) % n), uint32(n + j), uint32(n + (j+1)%n)}
 			slices.Sort(s)
-			// One of each p that come to each other.
+			// One point of each p identified ones.
 			if i < 2 {
 				simplices = append(simplices, s)
 			}
@@ -227,8 +226,8 @@ func lens(p, q int) *Complex {
 	})
 }
 
-// dodecahedral is a dodecahedron whose opposite faces are glued, turned by so many tenths of a
-// full turn: the Poincaré sphere for 1, the Seifert-Weber space for 3, projective space for 5.
+// dodecahedral returns a dodecahedron whose opposite faces are glued after a rotation by tenths of
+// a full turn: the Poincaré sphere for 1, the Seifert-Weber space for 3, projective space for 5.
 func dodecahedral(tenths int) *Complex {
 	points, faces := dodecahedron()
 	edges := map[[2]int]int{}
@@ -378,7 +377,7 @@ func screw(p, centre [3]float64, angle float64) [3]float64 {
 	return out
 }
 
-// random is so many simplices of dimension d with vertices drawn from n.
+// random returns count simplices of dimension d with vertices drawn from n.
 func random(n, d, count int, seed uint64) *Complex {
 	rng := rand.New(rand.NewPCG(seed, 0xc0ffee))
 	c := &Complex{}

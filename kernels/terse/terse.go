@@ -82,7 +82,7 @@ func Short(plain []byte) []byte {
 	})
 }
 
-// Long is the plain text of a short one.
+// Long returns the plain text of a text in short form.
 func Long(short []byte) []byte {
 	return relative(short, func(out []byte, of *numbers, number []byte) []byte {
 		if len(number) == 0 {

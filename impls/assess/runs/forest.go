@@ -161,8 +161,8 @@ func counted(parent []int32) forest {
 	return f
 }
 
-// link joins the runs of two rows that touch: in one forest those with faces in common, and in the other one
-// all. The forest of faces is nil for rows that share none.
+// link joins the runs of two touching rows: runs with common faces in one forest, and all touching
+// runs in the other. The forest of faces is nil for rows without common faces.
 func link(r runs, faces, corners []int32, row, other int) {
 	a, b := r.row(row), r.row(other)
 	first, second := r.start[row]+1, r.start[other]+1

@@ -474,7 +474,8 @@ func (p *products) off(t testing.TB, normalised bool) float64 {
 	return worst / top
 }
 
-// The product is the definition's, but for what float32 and the power of two leave.
+// The product agrees with the definition, up to rounding in float32 and the scale by a power of
+// two.
 func TestProductOnHost(t *testing.T) {
 	for fault, wrong := range map[string]bool{"": false, "plane": true} {
 		testProduct(t, ecctest.Modules(t, fault, "eigenmap_product"), wrong)

@@ -25,7 +25,7 @@ type corpus struct {
 	cycles      bool
 }
 
-// problem is image number seed, with what it is in words.
+// problem returns image number seed and its description.
 func (c corpus) problem(t testing.TB, seed uint64) (*eigenmap.Problem, string) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	side := func() int64 { return c.least + int64(math.Pow(r.Float64(), 2)*float64(c.most-c.least+1)) }

@@ -121,7 +121,7 @@ func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.Arra
 		if err := s.Upload(image, 0, f.Data()); err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range []device.Buffer{memory, chi} { // what was there does not matter
+		for _, b := range []device.Buffer{memory, chi} { // earlier contents have no effect
 			if err := s.Fill(b, 0, b.Bytes(), 0x5a); err != nil {
 				t.Fatal(err)
 			}

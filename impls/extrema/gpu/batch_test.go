@@ -116,7 +116,7 @@ func oneByOne(o gpu.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
 	return j.Out()
 }
 
-// wrong says which image of a batch has not the curve it has alone.
+// wrong returns the first image of a batch whose curve differs from its curve alone.
 func wrong(want, got []ecc.VCEC) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d curves of %d images", len(got), len(want))
@@ -158,7 +158,7 @@ var batches = []struct {
 	{"noise/shape=96x80x600/levels=1024/type=float32/seed=21", 1},
 }
 
-// A streamed source is one that is in memory, and does not say so.
+// A streamed source hides that it is in memory.
 type streamed struct{ grid.Source }
 
 // Every image of a batch has the curve that it has alone.
@@ -166,7 +166,7 @@ func TestBatchOnDevice(t *testing.T) { tryBatches(t, ecctest.Device(t), 1000) }
 
 func TestBatchOnStandIn(t *testing.T) { tryBatches(t, standIns(t, 1), 3) }
 
-// tryBatches tries the batches, of so many images at most.
+// tryBatches tries the batches of at most most images.
 func tryBatches(t *testing.T, open resident.Opener, most int) {
 	for _, b := range batches {
 		t.Run(b.name, func(t *testing.T) {
@@ -263,7 +263,7 @@ func tryStraysInTurn(t *testing.T, open resident.Opener) {
 	}
 }
 
-// A level count beyond a warp's counters is refused with the sum that says so.
+// A number of levels beyond a warp's counters is refused with the calculation.
 func TestBatchOfManyLevels(t *testing.T) {
 	open := ecctest.Device(t)
 	in, _ := stacked(t, "noise/shape=8x8/levels=65536/type=uint16/seed=3", 2)

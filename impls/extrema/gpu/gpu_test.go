@@ -20,8 +20,8 @@ func TestConformanceAsLargeOnDevice(t *testing.T) {
 	ecctest.Run(t, gpu.AsLarge(gpu.OnDevice{Open: ecctest.Device(t)}))
 }
 
-// wrongSliced are the images for sliced kernels, or beside them, that an implementation
-// answers otherwise than the host does.
+// wrongSliced returns the images for which an implementation with sliced kernels disagrees with the
+// host.
 func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], kind onHostKind, typ grid.Type) iter.Seq2[onHostCase, *verify.Diff] {
 	list, most := kind.cases(typ), map[string]int64{"sliced": 1 << 10, "deep": 1 << 16}[kind.name]
 	if typ == grid.Uint8 {

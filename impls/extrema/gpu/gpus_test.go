@@ -41,7 +41,7 @@ func (t twin) Info() device.Info {
 	return i
 }
 
-// as presents the first device as so many, which cut an image like as many cards.
+// as presents the first device as count devices, which divide an image like separate cards.
 func as(open resident.Opener, count int) resident.Opener {
 	return func(which string) (device.Device, error) {
 		d, err := open("")

@@ -6,8 +6,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// What the kernels do with a value that stands on a level gives the level's pattern,
-// for each level of the ladders that a kind is said to hold.
+// The kernels' conversion of a value on a level gives the level's pattern, for each level of the
+// supported ladders.
 func TestScalings(t *testing.T) {
 	affine := func(lo, step float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, n)

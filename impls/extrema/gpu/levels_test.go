@@ -117,7 +117,7 @@ func TestNumbersOfLevelsOnDevice(t *testing.T) {
 	}
 }
 
-// One value between two of many levels stands on the upper one, as on any ladder.
+// One value between two of many levels counts at the upper one, as on any ladder.
 func TestValuesBetweenManyLevelsOnDevice(t *testing.T) {
 	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for _, levels := range []int64{20000, 65536} {

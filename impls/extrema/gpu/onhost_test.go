@@ -29,15 +29,15 @@ import (
 // chooses.
 type arrangement struct{ blocks, segment int32 }
 
-// onHostKernels are kernels whose launches are runs of a program. It sees what is on a
-// stand-in for a device, with the arguments of the launch but for the arrangement.
+// onHostKernels are kernels that run as a program on the host. The program accesses the memory of a
+// stand-in device, with the arguments of the launch except its grid.
 type onHostKernels struct {
 	program string
 	fault   string // that is planted, or none
 	in      grid.Source
 	as      arrangement
 	small   bool // as the implementation counts an image of its size
-	level   bool // every value stands on a level, and the program has no kernel for strays
+	level   bool // every value is on a level, and the program has no kernel for strays
 
 	withheld, withheldShared int64 // bytes at the end of the image's memory, and of shared memory
 
@@ -155,7 +155,7 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	return nil
 }
 
-// strays is the number of values that stand on no level.
+// strays returns the number of values between levels.
 func (k *onHostKernels) strays() (n int64) {
 	in := k.in
 	if batch, ok := in.(grid.Batch); ok {
@@ -239,7 +239,7 @@ type onHostCase struct {
 	images     int64 // 0 for one that is no batch
 }
 
-// A spacing is how an image's values stand on its levels.
+// A spacing describes the values of an image relative to its levels.
 type spacing string
 
 const (
@@ -277,7 +277,7 @@ func (c onHostCase) fields(t *testing.T, typ grid.Type) (list []*grid.Field) {
 	return list
 }
 
-// unusual is an image whose values do not stand on levels at even distances.
+// unusual returns an image whose values are on levels at uneven distances.
 func (c onHostCase) unusual(t *testing.T, typ grid.Type, level func(z, y, x int64) int64) *grid.Field {
 	t.Helper()
 	if c.ladder == before {
@@ -407,9 +407,8 @@ func TestKernelsOnHost(t *testing.T) {
 	}
 }
 
-// An onHostKind is a kind of kernels that are compiled for the host, by what it is in the
-// names of sources, of which types, and cases for them; small images as such or as large
-// ones.
+// An onHostKind is a kind of kernels compiled for the host, with its name in sources, its types and
+// its cases. Small images may be treated as large ones.
 type onHostKind struct {
 	label, name string
 	types       []grid.Type
@@ -533,7 +532,7 @@ func TestFewerCasesHaveAllTraits(t *testing.T) {
 	}
 }
 
-// slicedKinds are those that compare 32 voxels at a time.
+// slicedKinds lists the kinds that compare 32 voxels at a time.
 func slicedKinds() []onHostKind {
 	words := []grid.Type{grid.Int16, grid.Uint16}
 	return []onHostKind{
@@ -600,7 +599,7 @@ func onHostKinds() []onHostKind {
 	)
 }
 
-// ends are images of the first and the last of so many levels alone, at every border.
+// ends returns images with only the first and the last of the levels, at every border.
 func ends(levels int64) map[string]func(z, y, x int64) int64 {
 	of := scattered(2)
 	return map[string]func(z, y, x int64) int64{
@@ -692,8 +691,8 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 	}
 }
 
-// The images of the suite, and those that it asks for with their fastest axes swapped, show
-// what is planted in the kernels that most images are counted by.
+// The images of the suite, also with swapped axes if the suite requests it, expose planted faults
+// in the most frequent kernels.
 func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
 	const name = "ecc_extrema_float32"
 	var images []*grid.Field

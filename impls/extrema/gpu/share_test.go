@@ -14,8 +14,8 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// What slices of an image add to its curve, counted piece by piece on a device, is what the host says
-// that they add, in other conventions, too.
+// The contribution of slices to the curve of an image, counted piece by piece on a device, equals
+// the host's, in other conventions too.
 func TestShareOnStandIn(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 23, H: 9, W: 10}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i * 7919 % 251) })
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true, Periodic: grid.Axes{Z: true, X: true}}} {

@@ -23,8 +23,8 @@ import (
 // The kernels' names: what they do, dimension and type.
 var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?|(?:sliced|deep)_(?:(?:fours|unaligned)_)?)([23])d)_(\w+)$`)
 
-// standInKernel does on the host what a kernel does, by the implementation on the
-// host: it sees what the kernel is passed, and nothing else.
+// standInKernel replaces a kernel by the host implementation. It receives only the kernel's
+// arguments.
 func standInKernel(name string) devicetest.Kernel {
 	match := kernelName.FindStringSubmatch(name)
 	if match == nil {
@@ -49,8 +49,8 @@ func standInKernel(name string) devicetest.Kernel {
 	}
 }
 
-// levelsOf are the levels of the voxels at an address, by the ladder's parameters of
-// a kernel, and whether each stands on its level.
+// levelsOf returns the levels of the voxels at an address from a kernel's ladder parameters, and
+// reports whether each value is on its level.
 func levelsOf(at func(uint64) ([]byte, error), image uint64, voxels int64, typ grid.Type, ladder []any) (levels []float32, stands []bool, err error) {
 	data, err := at(image)
 	if err != nil {
@@ -112,7 +112,7 @@ func levelsOf(at func(uint64) ([]byte, error), image uint64, voxels int64, typ g
 	return levels, stands, nil
 }
 
-// countStrays adds the voxels that stand on no level.
+// countStrays adds the number of voxels between levels.
 func countStrays(at func(uint64) ([]byte, error), args []any, typ grid.Type) error {
 	_, stands, err := levelsOf(at, args[0].(uint64), args[1].(int64), typ, args[2:9])
 	if err != nil {
@@ -234,7 +234,7 @@ func handsTo(args []any) uint64 {
 	return args[0].(uint64)
 }
 
-// standIns are so many stand-ins for devices, closed at the end of the test.
+// standIns returns n stand-in devices that are closed at the end of the test.
 func standIns(t testing.TB, n int) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(n, standInKernel)

@@ -35,8 +35,8 @@ type Axis struct {
 	// Margin is what is free at both ends: a share of the range, and a factor where
 	// the axis is logarithmic.
 	Margin float64
-	// Ticks have their labels where these do not run into one that is before them
-	// in the list. Without any there are ticks at round numbers.
+	// Ticks have labels, except a label that would overlap an earlier one in the list. Without any,
+	// there are ticks at round numbers.
 	Ticks []Tick
 
 	lo, hi   float64

@@ -34,7 +34,7 @@ func Question() bench.Question {
 	}
 }
 
-// Workload is the question, put to implementations.
+// Workload returns the workload for some implementations.
 func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
 	key := fingerprint.Draw(1)
 	return bench.Workload[*Batch, []ecc.VCEC]{

@@ -30,22 +30,23 @@ const Name = "betti"
 // image) and its cavities. b0 − b1 + b2 is its Euler characteristic.
 type Numbers struct{ B0, B1, B2 int64 }
 
-// String is the numbers as a tuple.
+// String formats the numbers as a tuple.
 func (n Numbers) String() string { return fmt.Sprintf("(%d, %d, %d)", n.B0, n.B1, n.B2) }
 
-// Poisoned is what jobs overwrite their answer with.
+// Poisoned is the value that jobs overwrite their answer with.
 var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
 
-// Of are the numbers of a set with so many components, cavities and such a characteristic.
+// Of returns the Betti numbers of a set from its components, its cavities and its Euler
+// characteristic.
 func Of(components, cavities, characteristic int64) Numbers {
 	return Numbers{B0: components, B1: components + cavities - characteristic, B2: cavities}
 }
 
-// Read is what the sums of kernels (counting.Sums) say.
+// Read converts the sums of kernels (counting.Sums) to Betti numbers.
 func Read(_ *Image, counts []int64) Numbers { return Of(counting.Sums(counts)) }
 
-// An Image is a binary image: the voxels of a grey one that are not above a threshold,
-// which need not be a level.
+// An Image is a binary image: the voxels of a grey image at or below a threshold. The threshold
+// need not be a level.
 type Image struct {
 	grid.Source
 	Threshold float32
@@ -54,7 +55,8 @@ type Image struct {
 // Close closes the grey image.
 func (i *Image) Close() error { return grid.Close(i.Source) }
 
-// Workload is the question, put to implementations. The first is the reference.
+// Workload returns the workload of the Betti numbers for some implementations. The first is the
+// reference.
 func Workload(impls ...bench.Implementation[*Image, Numbers]) bench.Workload[*Image, Numbers] {
 	w := bench.Workload[*Image, Numbers]{
 		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(),
@@ -66,13 +68,13 @@ func Workload(impls ...bench.Implementation[*Image, Numbers]) bench.Workload[*Im
 	return w
 }
 
-// Inputs makes binary images from names betti/at=LEVEL/of=IMAGE.
+// Inputs makes binary images from names of the form betti/at=LEVEL/of=IMAGE.
 type Inputs struct{}
 
-// middle is the level that stands for the middle one of an image.
+// middle is the value of at that selects the middle level of an image.
 const middle = -1
 
-// Form is what the names of binary images look like.
+// Form returns the form of the names of binary images.
 func Form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{{
 		Key: "at", Doc: "level of the sublevel set (0-based); -1 for the median level of the image",
@@ -87,12 +89,12 @@ func parse(s string) (level int64, image string, err error) {
 	return int64(values["at"]), image, err
 }
 
-// Spell is the name of the sublevel set of an image at a level.
+// Spell returns the name of the sublevel set of an image at a level.
 func Spell(level int64, image string) string {
 	return Form().Spell(map[string]float64{"at": float64(level)}, image)
 }
 
-// At is the sublevel set of an image at a level of its ladder, or at the middle one.
+// At returns the sublevel set of an image at a level of its ladder, or at the middle level.
 func At(s grid.Source, level int64) (*Image, error) {
 	n := s.Ladder().Len()
 	if level == middle {
@@ -104,7 +106,7 @@ func At(s grid.Source, level int64) (*Image, error) {
 	return &Image{s, s.Ladder().Value(level)}, nil
 }
 
-// Open makes the binary image that a name describes.
+// Open opens the binary image with a name.
 func (Inputs) Open(name string) (*Image, error) {
 	level, image, err := parse(name)
 	if err != nil {
@@ -121,15 +123,15 @@ func (Inputs) Open(name string) (*Image, error) {
 	return i, nil
 }
 
-// Variants names the sets of other images at the same level.
+// Variants names the sublevel sets of other images at the same level.
 func (Inputs) Variants(name string, n int) ([]string, error) {
 	return imageOptions().Variants(name, n)
 }
 
-// Files are what the image is read from.
+// Files returns the files of the image.
 func (Inputs) Files(name string) []string { return imageOptions().Files(name) }
 
-// Smaller names the sets of smaller images that have the level, too.
+// Smaller names the sublevel sets of smaller images that have the same level.
 func (in Inputs) Smaller(name string) []string {
 	level, image, err := parse(name)
 	if err != nil {
@@ -147,9 +149,9 @@ func (in Inputs) Smaller(name string) []string {
 	return names
 }
 
-// Cost is one read of the image.
+// Cost returns the cost of one read of the image.
 func (Inputs) Cost(name string, i *Image) bench.Cost {
-	level, image, _ := parse(name) // it was opened by this name
+	level, image, _ := parse(name) // Open has parsed the name
 	cost := fields.Inputs{}.Cost(image, i.Source)
 	if cost.Class += "/at=middle"; level != middle {
 		cost.Class = fmt.Sprintf("%s%d", cost.Class[:len(cost.Class)-len("middle")], level)
@@ -157,7 +159,7 @@ func (Inputs) Cost(name string, i *Image) bench.Cost {
 	return cost
 }
 
-// Size is that of the image, and the threshold after it.
+// Size returns the size of the image with the threshold appended.
 func (Inputs) Size(i *Image) int64 { return imageOptions().Size(i.Source) }
 
 // Share writes the image and the threshold.
@@ -165,7 +167,7 @@ func (Inputs) Share(i *Image, f *os.File) error {
 	return imageOptions().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
 }
 
-// Attach makes the binary image of bytes that Share wrote.
+// Attach makes the binary image from bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Image, error) {
 	s, tail, err := imageOptions().Attach(mapped)
 	if err != nil {
@@ -190,7 +192,7 @@ func Decode(b []byte) (Numbers, error) {
 	return Numbers{at(0), at(1), at(2)}, nil
 }
 
-// agree is the first number of two answers that differs.
+// agree returns the first number that differs between two answers.
 func agree(_ *Image, want, got Numbers) *verify.Diff {
 	for _, b := range []struct {
 		name      string
@@ -203,9 +205,9 @@ func agree(_ *Image, want, got Numbers) *verify.Diff {
 	return nil
 }
 
-// Threshold is that of the set of an image's values that are not above a value, or not below
-// it: the float32 next to it, or what stands for the value next to it where the image's
-// values stand for others.
+// Threshold returns the threshold whose set contains the values at or below a value, or for
+// superlevel sets at or above it. The threshold is the nearest float32 in the set; for an image of
+// labels it is the rank of the nearest label.
 func Threshold(s grid.Source, value grid.Number, superlevel bool) float32 {
 	labels := grid.LabelsOf(s)
 	if labels != nil {

@@ -20,7 +20,7 @@ func question() bench.Question {
 	}
 }
 
-// adversarial lists binary images that break implementations.
+// adversarial lists binary images that are difficult for implementations.
 func adversarial() []string {
 	of := func(level int64, images ...string) (list []string) {
 		for _, image := range images {
@@ -29,7 +29,7 @@ func adversarial() []string {
 		return list
 	}
 	return slices.Concat(
-		// what is known
+		// known answers
 		of(0, "constant/shape=1x1/type=uint8", "constant/shape=67x5x4/type=float32", "point/shape=5x5x5/type=uint8", "point/shape=1x1x3/type=int16", "ball/shape=33x31x29/type=uint8",
 			"shell/shape=24x24x24/type=uint8", "shell/shape=131x31/type=uint16", "torus/shape=24x24x24/type=float32", "links/shape=66x32x32/type=uint8",
 			"checkerboard/shape=6x7x8/type=uint8", "checkerboard/shape=67x5x6/type=int16", "checkerboard/shape=9x9/type=uint8", "checkerboard/shape=1x1x9/type=uint8", "checkerboard/shape=129x2x2/type=uint8",
@@ -48,11 +48,11 @@ func adversarial() []string {
 		of(12, "noise/shape=66x17x19/levels=256/type=uint8/seed=6"), of(25, "noise/shape=66x17x19/levels=256/type=uint8/seed=6"),
 		of(79, "noise/shape=66x17x19/levels=256/type=uint8/seed=6"), of(176, "noise/shape=66x17x19/levels=256/type=uint8/seed=6"),
 		of(230, "noise/shape=66x17x19/levels=256/type=uint8/seed=6", "noise/shape=70x60/levels=256/type=uint8/seed=6"), of(254, "noise/shape=31x30x29/levels=256/type=uint8/seed=6"),
-		// the ends of types, values between levels, many levels
+		// extreme values of types, values between levels, many levels
 		of(0, "extremes/shape=65x33x7/type=uint8/lowest=0/highest=2/seed=7", "extremes/shape=67x9x5/type=int16/lowest=1/highest=1/seed=7"),
 		of(254, "extremes/shape=65x33x7/type=uint8/lowest=1/highest=1/seed=7"), of(65534, "extremes/shape=67x9x5/type=uint16/lowest=2/highest=0/seed=7"),
 		of(40, "between/shape=43x11x7/levels=200/step=0.1/seed=20", "between/shape=213x31/levels=200/seed=20"), of(32768, "noise/shape=35x11x9/type=float32/levels=65536/seed=15"),
-		// smooth ones, and more planes than cores have parts
+		// smooth images, and more planes than the cores have parts
 		of(middle, "grf/shape=72x40x36/type=uint8/seed=8", "grf/shape=65x66x67/type=float32/smooth=1/seed=8", "grf/shape=164x148/type=int16/seed=8",
 			"noise/shape=7x9x131/type=float32/levels=9/seed=16", "noise/shape=3x211x5/type=uint8/seed=16", "noise/shape=5x4099/type=uint8/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19"),
 	)

@@ -24,8 +24,9 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, slices.Concat(checks(), curvesChecks())...) }
 
-// checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
-// written, shares and what they cost, sets, and images that are shared; of what names say of a set; and of the laws.
+// checks cover the kernels of flood fill and the transport of answers about parts of an image:
+// filled, joined and encoded slabs, shares and their cost, sets, and shared images. They also cover
+// the names of sets and the laws.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "slabs that are filled", Of: slabsAreFilled},
@@ -69,8 +70,8 @@ func spots(t *testing.T, shape grid.Shape) *grid.Field {
 	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(256)) })
 }
 
-// However an image is cut into slabs, and whether or not it is in memory, it is filled alike, and
-// as the chain of cells is reduced.
+// An image in any slabs, in memory or not, has the same fill, and agrees with the reductions of the
+// chain of cells.
 func slabsAreFilled(t *testing.T) {
 	for i, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}} {
 		f := spots(t, shape)
@@ -128,8 +129,7 @@ func randomComponents(rng *rand.Rand, first, last int) Components {
 	return c
 }
 
-// Slabs that are joined in any order are those that are filled, and are read as they were
-// written.
+// Slabs joined in any order equal the filled slab, and can be read back.
 func slabsAreJoined(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range times {
@@ -201,7 +201,7 @@ func slabsAreRefused(t *testing.T) {
 	}
 }
 
-// Bytes that are no slab's are refused, where one that differs little is.
+// Bytes of no slab are refused, including bytes that differ little from a slab's.
 func bytesAreRefused(t *testing.T) {
 	long := slices.Repeat([]byte{0xff}, 8)
 	for _, c := range []struct {
@@ -223,7 +223,7 @@ func bytesAreRefused(t *testing.T) {
 	}
 }
 
-// What is said otherwise of a list is found, of the set and of the rest as they are needed.
+// A difference in a list is found, in the set and in the complement as they are needed.
 func slabsAreUnlike(t *testing.T) {
 	c := Components{3, []int32{1, 2, 1}, []int32{2, 0}}
 	others := map[string]Components{
@@ -253,7 +253,7 @@ func slabsAreUnlike(t *testing.T) {
 	}
 }
 
-// A liar says what a slab has, but for one thing.
+// A liar describes a slab with one error.
 type liar struct{ lie func(*Slab) }
 
 func (l liar) Slab(p Piece, threads int) (Slab, error) {
@@ -264,7 +264,7 @@ func (l liar) Slab(p Piece, threads int) (Slab, error) {
 	return s, err
 }
 
-// counted counts nothing; what it says of characteristics is not asked for here.
+// counted counts nothing; its Euler characteristics are not used here.
 type counted struct {
 	bench.Implementation[grid.Source, ecc.VCEC]
 	in grid.Source
@@ -282,8 +282,8 @@ func (counted) Close() error                      { return nil }
 func (counted) Begin()                            {}
 func (counted) Add(in grid.Source, _ int64) error { return nil }
 
-// shareOf is what a share of an image's sets tells, said by who may lie, and what flood fill says
-// to it.
+// shareOf returns the share of an image's sets, from an implementation that may lie, and the
+// verdict of flood fill.
 func shareOf(t *testing.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Span) (*Share, string) {
 	w, _, share := InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{counted{}}}, by, in, c, of, fingerprint.Derived("a"), 2)
 	if _, err := bench.Answer(w.Impls[0], in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}); err != nil {
@@ -302,7 +302,7 @@ func shareOf(t *testing.T, in grid.Source, by Slabber, c ecc.Convention, of grid
 	return share, d.Where
 }
 
-// What is said of the components of a share is held to flood fill, in every list.
+// Flood fill verifies the components of a share in every list.
 func sharesAreHeld(t *testing.T) {
 	in, err := Sets(spots(t, grid.Shape{D: 9, H: 18, W: 17}), grid.Numbers(170, 130), ecc.Convention{})
 	if err != nil {
@@ -324,7 +324,7 @@ func sharesAreHeld(t *testing.T) {
 	}
 }
 
-// The shares of an image, however it is cut, come to what the whole is, in each convention.
+// The shares of an image, cut in any way, merge to the whole, in each convention.
 func sharesAreMerged(t *testing.T) {
 	honest := liar{func(*Slab) {}}
 	for _, shape := range []grid.Shape{{D: 9, H: 9, W: 7}, {D: 1, H: 30, W: 9}, {D: 2, H: 5, W: 5}} {
@@ -379,7 +379,7 @@ func sharesAreMerged(t *testing.T) {
 	if _, d := m.Numbers([]int64{2}, false, false); d == nil {
 		t.Error("what is filled is another number")
 	}
-	for i, slab := range []*Slab{&m.joined[0], &m.filled[0]} { // of which one has a component that the next slab has not
+	for i, slab := range []*Slab{&m.joined[0], &m.filled[0]} { // one has a component that the next slab lacks
 		slab.Set.Last = []int32{outsideNumber}
 		if err := m.Add([]Slab{one}); !errors.Is(err, errShared) {
 			t.Errorf("slabs that do not share a slice are added in one of two ways, %d: %v", i, err)
@@ -579,7 +579,7 @@ func setsShow(t *testing.T) {
 	}
 }
 
-// What is shared is attached as the same image with the same threshold.
+// A shared image is attached as the same image with the same threshold.
 func sharedIsAttached(t *testing.T) {
 	in, err := Inputs{}.Open("betti/at=40/of=between/shape=43x11x7/levels=200/step=0.1/seed=20")
 	if err != nil {
@@ -632,8 +632,8 @@ func viewsAreRefused(t *testing.T) {
 	}
 }
 
-// Laws know a right answer, tell a wrong one where they bound it, and say nothing of an answer where the image
-// is not read or nothing else is answered.
+// Laws accept a right answer and reject a wrong one within their bounds. They make no statement if
+// the image is unreadable or a derived question has no answer.
 func lawsTell(t *testing.T) {
 	in := &Image{spots(t, grid.Shape{D: 5, H: 6, W: 7}), 110}
 	right, err := ByFlooding(in, ecc.Convention{})
@@ -655,7 +655,7 @@ func lawsTell(t *testing.T) {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
 		}
 	}
-	for _, by := range []int64{-1, 1} { // those that look at the numbers themselves
+	for _, by := range []int64{-1, 1} { // laws that check the numbers themselves
 		for i := range 3 {
 			wrong := right
 			*[]*int64{&wrong.B0, &wrong.B1, &wrong.B2}[i] += by

@@ -9,13 +9,13 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// InConvention is the question in another convention, put to the same implementations: each
-// is asked about a view of the image in the project's, and what it says is turned back. The
-// flood fill knows the conventions by itself and is held to the image.
+// InConvention returns the workload in another convention for the same implementations. Each
+// answers for a view of the image in the default convention, and its answer is converted back.
+// Flood fill implements the conventions independently and checks the answer on the image.
 //
-// Voxels that are vertices are the complement of the others as top cells. By Alexander
-// duality the components of the one are the cavities of the other in a layer that is
-// outside, the tunnels of both are as many, and there is one component more than cavities.
+// If voxels are vertices, the view is the complement, with voxels as top cells. By Alexander
+// duality the components of a set are the cavities of the other one in an outer layer. Both have
+// the same number of tunnels, and one component more than cavities.
 func InConvention(w bench.Workload[*Image, Numbers], c ecc.Convention) bench.Workload[*Image, Numbers] {
 	if c == (ecc.Convention{}) {
 		return w
@@ -29,16 +29,17 @@ func InConvention(w bench.Workload[*Image, Numbers], c ecc.Convention) bench.Wor
 	return w
 }
 
-// errPeriodic is the error of periodic axes: no view of an image has the numbers of a set on a torus.
+// errPeriodic is the error for periodic axes: no view of an image has the Betti numbers of a set on
+// a torus.
 var errPeriodic = errors.New("takes no periodic axes, which OnRings is for")
 
-// A viewer answers about a view of an image.
+// A viewer answers for a view of an image.
 type viewer struct {
 	bench.Implementation[*Image, Numbers]
 	in ecc.Convention
 }
 
-// view is what is asked about.
+// view returns the image that the implementation is asked about.
 func (v viewer) view(i *Image) (*Image, error) {
 	if v.in.Periodic != (grid.Axes{}) {
 		return nil, errPeriodic
@@ -47,7 +48,7 @@ func (v viewer) view(i *Image) (*Image, error) {
 	if !v.in.Vertices {
 		return set, nil
 	}
-	// All of the layer is on the first level, which is the set.
+	// The whole layer is on the first level, which is the set.
 	return &Image{Source: grid.Pad(set.complement().Source)}, nil
 }
 
@@ -71,7 +72,7 @@ func (v viewer) Setup(in *Image, c bench.Conditions) (bench.Job[Numbers], error)
 	return dual{job, in.Shape().Dim() == 2}, nil
 }
 
-// A dual job turns the numbers of a complement back.
+// A dual job converts the numbers of a complement back.
 type dual struct {
 	bench.Job[Numbers]
 	flat bool

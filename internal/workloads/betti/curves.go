@@ -12,31 +12,31 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// CurvesName is the name of the workload that asks for the numbers at every level.
+// CurvesName is the name of the workload of the Betti numbers at every level.
 const CurvesName = "betti-curves"
 
-// A Change is by how much the Betti numbers change at a level, which is an index on the
-// image's ladder.
+// A Change is the change of the Betti numbers at a level. The level is an index on the image's
+// ladder.
 type Change struct {
 	Level int64
 	Numbers
 }
 
-// Curves are the Betti numbers of all sublevel sets of an image, as changes by level:
-// ascending, without levels at which none of the numbers changes. Of superlevel sets, which
-// grow from the last level to the first, they are changes by level likewise.
+// Curves are the Betti numbers of all sublevel sets of an image as changes by level. Levels are
+// ascending, without levels at which no number changes. Superlevel sets, which grow from the last
+// level to the first, use the same form.
 type Curves []Change
 
-// PoisonedCurves are what jobs overwrite their answer with.
+// PoisonedCurves is the value that jobs overwrite their answer with.
 var PoisonedCurves = Curves{{bench.Poison, Poisoned}}
 
-// plus is the sum of two triples.
+// plus returns the sum of two triples.
 func (n Numbers) plus(m Numbers) Numbers { return Numbers{n.B0 + m.B0, n.B1 + m.B1, n.B2 + m.B2} }
 
-// Minus is the difference of two triples.
+// Minus returns the difference of two triples.
 func (n Numbers) Minus(m Numbers) Numbers { return Numbers{n.B0 - m.B0, n.B1 - m.B1, n.B2 - m.B2} }
 
-// At are the numbers of the sublevel set at a level.
+// At returns the numbers of the sublevel set at a level.
 func (c Curves) At(level int64) (n Numbers) {
 	for _, s := range c {
 		if s.Level > level {
@@ -63,7 +63,7 @@ func (c Curves) numbersIn(convention ecc.Convention, level int64) Numbers {
 	return c.At(level)
 }
 
-// Euler are the changes of b0 − b1 + b2.
+// Euler returns the changes of b0 − b1 + b2.
 func (c Curves) Euler() ecc.VCEC {
 	v := ecc.VCEC{}
 	for _, s := range c {
@@ -74,8 +74,8 @@ func (c Curves) Euler() ecc.VCEC {
 	return v
 }
 
-// Joined are the curves of which b0, b2 and the Euler characteristic have the given changes,
-// so that b1 = b0 + b2 − χ.
+// Joined returns the curves from the changes of b0, b2 and the Euler characteristic: b1 = b0 + b2 −
+// χ.
 func Joined(b0, b2, chi ecc.VCEC) Curves {
 	c := make(Curves, 0, max(len(b0), len(b2), len(chi)))
 	take := func(v *ecc.VCEC, level int64) (change int64) {
@@ -100,8 +100,8 @@ func Joined(b0, b2, chi ecc.VCEC) Curves {
 	return c
 }
 
-// CurvesWorkload is the question of the numbers at every level, put to implementations. The
-// first is the reference. Its inputs are images.
+// CurvesWorkload returns the workload of the Betti numbers at every level for some implementations.
+// The first is the reference. Its inputs are images.
 func CurvesWorkload(impls ...bench.Implementation[grid.Source, Curves]) bench.Workload[grid.Source, Curves] {
 	w := bench.Workload[grid.Source, Curves]{
 		Name: CurvesName, Question: curvesQuestion(), Inputs: fields.Inputs{}, Impls: impls, Policy: curvesPolicy(),
@@ -113,7 +113,7 @@ func CurvesWorkload(impls ...bench.Implementation[grid.Source, Curves]) bench.Wo
 	return w
 }
 
-// EncodeCurves writes curves as varints, the levels as differences.
+// EncodeCurves encodes curves as varints, with levels as differences.
 func EncodeCurves(c Curves) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(c)))
 	var last int64
@@ -158,7 +158,7 @@ func DecodeCurves(b []byte) (Curves, error) {
 	return c, nil
 }
 
-// sameCurves is the first level at which two answers differ, nil when they agree.
+// sameCurves returns the first level at which two answers differ, or nil.
 func sameCurves(in grid.Source, want, got Curves) *verify.Diff {
 	for len(want)+len(got) > 0 {
 		var a, b Change
@@ -179,7 +179,7 @@ func sameCurves(in grid.Source, want, got Curves) *verify.Diff {
 	return nil
 }
 
-// place names a level to people.
+// place formats a level for a message.
 func place(in grid.Source, level int64) string {
 	if level < 0 || level >= in.Ladder().Len() {
 		return fmt.Sprintf("level %d", level)

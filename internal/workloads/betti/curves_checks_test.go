@@ -36,7 +36,7 @@ func curvesChecks() []checktest.Check {
 	}
 }
 
-// everyConvention has the project's and those that others are.
+// everyConvention returns the default convention and all others.
 func everyConvention() []ecc.Convention {
 	list := []ecc.Convention{{}}
 	for _, o := range conventions {
@@ -84,8 +84,8 @@ func fewLevels(t *testing.T) (list []*grid.Field) {
 	return list
 }
 
-// Unions in order say of every level what fills its set, in all conventions, and neither
-// knows of the other.
+// Unions in order agree with the fill of the set at every level, in all conventions. Both are
+// independent of each other.
 func unionsAreFilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 20 {
@@ -121,7 +121,7 @@ func unionsAreFilled(t *testing.T) {
 	}
 }
 
-// What a name does not say is found by the laws alone.
+// Only the laws can verify an answer that does not follow from the name.
 func curvesAgree(t *testing.T) {
 	s, err := fields.Inputs{}.Open("noise/shape=9x8/levels=4/type=uint8/seed=1")
 	if err != nil {
@@ -173,8 +173,8 @@ func curvesAreWritten(t *testing.T) {
 	}
 }
 
-// What a view comes to, turned back, is what fills the image's own sets in each convention; what was overwritten
-// stays so, and views that there are not are refused.
+// The converted answer for a view equals the fill of the image's own sets in each convention.
+// Poison remains, and impossible views are refused.
 func curvesAreTurned(t *testing.T) {
 	ours := func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }
 	for _, in := range fewLevels(t) {
@@ -295,8 +295,7 @@ func curvesLawsTell(t *testing.T) {
 	}
 }
 
-// A number that changes otherwise than it should is told at the first level where it does, of those that it should
-// change at and of others.
+// A wrong change of a number is reported at the first level where it occurs.
 func unlikeIsTold(t *testing.T) {
 	in := fewLevels(t)[0]
 	number := func(n Numbers) int64 { return n.B1 }
@@ -328,7 +327,7 @@ func unlikeIsTold(t *testing.T) {
 	}
 }
 
-// wrongCurves differ from right ones in a number or two at one of so many levels, or in levels.
+// wrongCurves differ from right ones in one or two numbers at one of the levels, or in the levels.
 func wrongCurves(right Curves, levels int64) map[string]Curves {
 	list := map[string]Curves{}
 	for i := range right {
@@ -358,8 +357,8 @@ func wrongCurves(right Curves, levels int64) map[string]Curves {
 	return list
 }
 
-// Lines have the numbers of the sets at the levels at which they change, in the order in which sets grow, and each
-// format says the same.
+// Lines have the numbers of the sets at the levels of change, in growing order, and all formats
+// agree.
 func linesAre(t *testing.T) {
 	type line struct {
 		Level      float32

@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// CurvesInConvention is the question of curves in another convention, put to the same
-// implementations, as InConvention puts that of one set.
+// CurvesInConvention returns the workload of curves in another convention for the same
+// implementations, as InConvention does for one set.
 func CurvesInConvention(w bench.Workload[grid.Source, Curves], c ecc.Convention) bench.Workload[grid.Source, Curves] {
 	if c == (ecc.Convention{}) {
 		return w
@@ -25,15 +25,16 @@ func CurvesInConvention(w bench.Workload[grid.Source, Curves], c ecc.Convention)
 	return w
 }
 
-// A curvesViewer answers about a view of an image.
+// A curvesViewer answers for a view of an image.
 type curvesViewer struct {
 	bench.Implementation[grid.Source, Curves]
 	in ecc.Convention
 }
 
-// view is what is asked about. Values at or above one are those whose negatives are at or
-// below its negative; and the rest of the set at a level are those above it, whose negatives
-// are below its negative. The rest is in a layer that belongs to it, from the first level on, as masked voxels do.
+// view returns the image that the implementation is asked about. A superlevel set contains the
+// values whose negatives are at or below the negative of the level. The complement of a set
+// contains the values above the level, whose negatives are below its negative. A layer around the
+// image and the masked voxels belong to the complement from the first level on.
 func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
 	if v.in.Periodic != (grid.Axes{}) {
 		return nil, errPeriodic
@@ -53,8 +54,8 @@ func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
 	return in, nil
 }
 
-// rest is what belongs to the rest from the first level on beside the layer: the masked voxels. Its set at the first
-// level is that of the layer and them.
+// rest returns the set of the masked voxels and the layer, which belong to the complement from the
+// first level on. The set is at the first level of the returned image.
 func (v curvesViewer) rest(in grid.Source) (grid.Source, error) {
 	if v.descends() {
 		var err error
@@ -98,12 +99,12 @@ func (v curvesViewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[Curve
 	return t, nil
 }
 
-// A turned job turns the curves of a view back.
+// A turned job converts the curves of a view back.
 type turned struct {
 	bench.Job[Curves]
 	viewer curvesViewer
 	image  grid.Source
-	rest   bench.Job[Curves] // of what is there before the first level; nil for the layer alone
+	rest   bench.Job[Curves] // the set before the first level; nil for the layer alone
 }
 
 func (t turned) Do(trace *bench.Trace) error {
@@ -126,7 +127,8 @@ func (t turned) Close() error {
 	return errors.Join(t.Job.Close(), t.rest.Close())
 }
 
-// initialNumbers returns the numbers before the first level: those of the layer around the box.
+// initialNumbers returns the numbers before the first level: the numbers of the layer around the
+// box.
 func (t turned) initialNumbers() (Numbers, error) {
 	switch {
 	case t.rest != nil:
@@ -151,9 +153,9 @@ func (t turned) Out() (Curves, error) {
 		}
 		return out, nil
 	}
-	// The set at a level of the image is what a level of the view leaves: of a sublevel set
-	// the one below that of its negative, and likewise of a superlevel set. At the last one
-	// no voxel is left and the layer encloses nothing but the set, a box.
+	// The set at a level of the image is the complement of a set of the view. For a sublevel set
+	// its level is below the negative of the level; the same holds for superlevel sets. At the last
+	// level the complement is empty, and the layer encloses only the set, a box.
 	flat := t.image.Shape().Dim() == 2
 	dual := func(n Numbers) Numbers {
 		if flat {
@@ -173,7 +175,7 @@ func (t turned) Out() (Curves, error) {
 		if i == 0 {
 			n = n.Minus(before)
 		}
-		// What comes to the rest goes from the set.
+		// An increase of the complement decreases the set.
 		if n = dual(n); n != (Numbers{}) {
 			out = append(out, Change{s.Level, Numbers{}.Minus(n)})
 		}

@@ -35,14 +35,13 @@ func curvesQuestion() bench.Question {
 	return q
 }
 
-// curvesPolicy says when curves are right. That b0 − b1 + b2 has the fingerprint of the image
-// proves nothing of an answer whose b1 was made of χ: b0 and b2 are held to unions of all
-// voxels too.
+// curvesPolicy returns the rules to verify curves. An answer that computes b1 from χ always has the
+// right fingerprint of b0 − b1 + b2. So unions of all voxels verify b0 and b2 too.
 func curvesPolicy() verify.Policy[grid.Source, Curves] {
 	return verify.Policy[grid.Source, Curves]{Agree: sameCurves, Laws: curvesLaws(), Weak: weakCurves}
 }
 
-// weakCurves says why an answer would not tell a right program from a wrong one.
+// weakCurves returns the reason why a right answer would not expose a wrong program, or "".
 func weakCurves(_ grid.Source, out Curves) string {
 	if len(out) < 2 {
 		return fmt.Sprintf("the curves have %d changes, which a program that ignores its input could answer", len(out))
@@ -50,8 +49,8 @@ func weakCurves(_ grid.Source, out Curves) string {
 	return ""
 }
 
-// unionNS is about what a voxel of noise takes one core to join, in nanoseconds. Smooth images take
-// less.
+// unionNS is about the time in nanoseconds that one core takes to join a voxel of noise. Smooth
+// images take less.
 const unionNS = 150
 
 func curvesLaws() []curvesLaw {
@@ -65,8 +64,8 @@ func curvesLaws() []curvesLaw {
 	), curvesViews()...), func(s grid.Source) int64 { return 24 * s.Shape().Voxels() })
 }
 
-// curvesViews are the laws that what views of an image come to in other conventions is what joins
-// voxels there.
+// curvesViews returns laws that compare answers for views in other conventions with unions in these
+// conventions.
 func curvesViews() (list []curvesLaw) {
 	for _, o := range conventions {
 		unions := Unions(o.c)
@@ -85,7 +84,7 @@ func curvesViews() (list []curvesLaw) {
 	return list
 }
 
-// conventional are the laws that know a convention by themselves.
+// conventional returns the laws that implement a convention independently.
 func conventional(c ecc.Convention) []curvesLaw {
 	return []curvesLaw{
 		{Name: "the last set is a box", Check: box(c)},
@@ -96,7 +95,7 @@ func conventional(c ecc.Convention) []curvesLaw {
 	}
 }
 
-// Unions is the law of what joins every voxel in a convention, of all levels.
+// Unions returns the law that verifies all levels by unions of all voxels in a convention.
 func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).In(c)
 	return curvesLaw{
@@ -106,10 +105,10 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	}
 }
 
-// united holds b0 and b2, of a 2D image b1, to unions of all voxels, and b0 − b1 + b2 to the
-// fingerprint of the image.
+// united verifies b0 and b2 by unions of all voxels, and also b1 for a 2D image. It verifies b0 −
+// b1 + b2 by the fingerprint of the image.
 func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, error) {
-	for i, s := range out { // the fingerprint is of levels in order
+	for i, s := range out { // the fingerprint needs levels in order
 		if s.Level < 0 || s.Level >= in.Ladder().Len() || i > 0 && s.Level <= out[i-1].Level {
 			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order", Got: fmt.Sprintf("level %d", s.Level)}, nil
 		}
@@ -167,7 +166,8 @@ func firstDifferingLevel(
 	return nil
 }
 
-// box is the law that the set of all voxels has one component and nothing else.
+// box returns the law that the set of all voxels has one component, and neither tunnels nor
+// cavities.
 func box(c ecc.Convention) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
 	return func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) {
 		if c.Masked || !whole(in) {
@@ -190,11 +190,10 @@ func whole(in grid.Source) bool {
 	return in.Ladder().Value(in.Ladder().Len()-1) >= of.Value(of.Len()-1)
 }
 
-// filledLevels is how many levels are filled.
+// filledLevels is the number of levels that are flood-filled.
 const filledLevels = 3
 
-// filledAt holds the numbers at some levels at which they change to those of the sets, which
-// are filled.
+// filledAt verifies the numbers at some levels of change by flood fill of the sets.
 func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
 	for i := range filledLevels {
 		if len(out) == 0 {
@@ -212,7 +211,7 @@ func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error
 	return nil, nil
 }
 
-// sameOf is the law that another view of the image has the same curves.
+// sameOf returns the law that a changed image has the same curves.
 func sameOf(change func(grid.Source) (grid.Source, error)) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
 	return func(in grid.Source, out Curves, answer curvesAsk) (*verify.Diff, error) {
 		changed, err := change(in)

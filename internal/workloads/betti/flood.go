@@ -8,13 +8,13 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A mask is a binary image in memory, a byte a voxel: inside or not.
+// A mask is a binary image in memory, one byte per voxel.
 type mask struct {
 	d, h, w int64
 	inside  []bool
 }
 
-// maskOf reads the set of an image: its values not above the threshold, or not below it.
+// maskOf reads the set of an image: the values at or below the threshold, or at or above it.
 func maskOf(i *Image, superlevel bool) (*mask, error) {
 	s := i.Shape()
 	m := &mask{s.D, s.H, s.W, make([]bool, s.Voxels())}
@@ -66,16 +66,15 @@ func compare[T grid.Element](to []bool, values []T, t float32, superlevel bool) 
 	}
 }
 
-// ByFlooding are the numbers of an image in a convention: components and cavities by flood
-// fill, and the tunnels of a 3D image by the Euler characteristic of its cells, which are
-// counted by the definition. The holes of a 2D image are what is filled. It keeps no sets and
-// joins none.
+// ByFlooding returns the Betti numbers of an image in a convention. Flood fill counts components
+// and cavities, and in 2D the holes. In 3D the tunnels follow from the Euler characteristic, which
+// counts cells by the definition. It uses no disjoint sets.
 func ByFlooding(i *Image, c ecc.Convention) (Numbers, error) {
 	t, err := floodOf(i, c, 0, mainWords)
 	if err != nil {
 		return Numbers{}, err
 	}
-	enclosed := t.rest - 1 // but the outside
+	enclosed := t.rest - 1 // without the outside
 	if i.Shape().Dim() == 2 {
 		return Numbers{t.set, enclosed, 0}, nil
 	}

@@ -4,7 +4,7 @@ package betti
 
 import "eccbench/internal/isa"
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
 func floodKernelOf(name string) floodKernel {

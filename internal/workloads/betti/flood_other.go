@@ -2,7 +2,7 @@
 
 package betti
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = false
 
 func floodKernelOf(string) floodKernel { return portableFlood() }

@@ -6,24 +6,26 @@ import (
 	"eccbench/internal/isa"
 )
 
-// The components of a slab are filled in two ways. One of them, the main one, grows along all
-// rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected.
-// Where the main one of a neighbour leads to voxels of the slab it begins with these, and is connected through that
-// neighbour. Then what is left of its kind is filled from
-// voxel to voxel, and is a component of its own unless it touches the main one.
+// The components of a slab are filled in two ways. The main component grows along all rows of the
+// slab, forwards and back; in most images it is nearly the whole slab. At every moment the grown
+// part is connected. If the main component of a neighbour touches voxels of the slab, the main
+// component begins with these voxels, and is connected through the neighbour. The rest is then
+// filled from voxel to voxel. A component of the rest is separate unless it touches the main
+// component.
 
-// mainWords is how many words a component takes that is grown along all rows.
+// mainWords is the number of words from which a component is grown along all rows.
 const mainWords = 256
 
-// blockPlanes are as many as the main component is grown in before the next ones.
+// blockPlanes is the number of planes in which the main component grows before the next planes.
 const blockPlanes = 8
 
-// leastPart says that the main component that begins where neighbours lead has an eighth of what is left at least: it is
-// given up otherwise, as another one may be large, and would be filled from voxel to voxel.
+// leastPart is the least share, one eighth, of the remaining voxels for a main component that
+// begins at neighbours. A smaller one is given up, because another component may be large, and
+// filling it from voxel to voxel is slow.
 const leastPart = 8
 
-// components fills those of a kind. The main one of the rest is what is outside. That of the set begins where those of
-// neighbours lead.
+// components fills the components of a kind. The main component of the complement is the outside.
+// The main component of the set begins at the main components of neighbours.
 func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c found) {
 	n := hi - lo
 	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
@@ -35,7 +37,7 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 	if hi < f.d || f.keeps[1] {
 		c.last, f.lastBegin = f.borders.Get().(*border), f.row(n-1, 0)
 	}
-	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
+	last := uint64(1)<<uint(f.w%64) - 1 // the voxels in the last word of a row
 	if kind == ofSet {
 		copy(f.left[begin:end], f.inside[begin:end])
 	}
@@ -56,7 +58,7 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 	}
 	if begun {
 		f.spread(n, leading[0] != nil)
-		clear(f.main[:f.plane+1]) // what led here is not of the slab
+		clear(f.main[:f.plane+1]) // the leading voxels belong to neighbours
 		clear(f.main[(n+1)*f.plane+1:])
 	}
 	if kind == ofSet && begun {
@@ -86,8 +88,8 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 	return c
 }
 
-// lead puts the voxels that lead to those of a slab of n planes before its first plane and after its last one, and says
-// whether there are any.
+// lead copies the voxels of the neighbours' main components to the planes before and after a slab
+// of n planes. It reports whether there are any.
 func (f *filler) lead(leading [2][]uint64, n int64) (some bool) {
 	for i, at := range [2]int64{0, (n + 1) * f.plane} {
 		if leading[i] != nil {
@@ -98,7 +100,7 @@ func (f *filler) lead(leading [2][]uint64, n int64) (some bool) {
 	return some
 }
 
-// giveUp leaves the voxels of the main component again.
+// giveUp returns the voxels of the main component to the remaining ones.
 func (f *filler) giveUp() {
 	left := f.left[:len(f.main)]
 	for i, v := range f.main {
@@ -107,8 +109,8 @@ func (f *filler) giveUp() {
 	clear(f.main)
 }
 
-// sides begins the main component with the voxels at the sides of the image, which touch what is
-// outside, and says whether there are any.
+// sides begins the main component with the voxels at the sides of the image, which touch the
+// outside. It reports whether there are any.
 func (f *filler) sides(lo, hi int64) bool {
 	some := uint64(0)
 	put := func(i int64, bits uint64) {
@@ -131,10 +133,10 @@ func (f *filler) sides(lo, hi int64) bool {
 	return some != 0
 }
 
-// spread grows the main component in a slab of n planes, and takes it from what is left. A few planes at a
-// time are passed from the first row of each to the last, and back: so it comes to all ways of noise, which lead
-// up and down, while its words are in a core's cache. The first ones, unless others lead to them, are passed as long as
-// that is worth while.
+// spread grows the main component in a slab of n planes and removes it from the remaining voxels.
+// It passes over a few planes at a time, forwards and back. So growth follows the paths in noise,
+// which lead up and down, while the words are in a core's cache. It repeats the first planes as
+// long as this is worthwhile, unless neighbours lead to them.
 func (f *filler) spread(n int64, led bool) {
 	for lo := int64(0); lo < n; lo += blockPlanes {
 		hi := min(n, lo+blockPlanes)
@@ -160,7 +162,8 @@ func ones(words []uint64) (n int) {
 	return n
 }
 
-// pass grows the main component in planes lo ≤ z < hi, from the first row of all of them to the last, and back.
+// pass grows the main component in planes lo ≤ z < hi, from the first row of all planes to the last
+// and back.
 func (f *filler) pass(lo, hi int64) {
 	grow := floods.faces
 	if f.touching {
@@ -175,9 +178,10 @@ func (f *filler) pass(lo, hi int64) {
 	}
 }
 
-// A floodKernel grows the main component in a row of words of each of some planes, step words apart: from the rows that
-// lie so many words further, one of its plane and one of another plane, and at corners from those beside the other one.
-// In a row it grows up to the ends of runs and down by a few voxels, which is all of most runs that are not whole.
+// A floodKernel grows the main component in a row of words in each of several planes, step words
+// apart. It grows from two rows at given distances, one in the same plane and one in another plane;
+// at corners also from the neighbours of the second row. Within a row it grows up to the ends of
+// runs, and down by a few voxels, which completes most runs.
 type floodKernel struct {
 	faces, corners           func(main, left []uint64, at, words, row, plane, apart, step, planes int64)
 	aloneFaces, aloneCorners func(main, left []uint64, at, words, row, plane int64) int64 // see aloneOf
@@ -187,7 +191,7 @@ func portableFlood() floodKernel {
 	return floodKernel{growAtFaces, growAtCorners, aloneOf(false), aloneOf(true)}
 }
 
-// floods is the fastest of this machine.
+// floods is the fastest kernel of this machine.
 var floods = floodKernelOf(isa.Available(assembled)[0])
 
 func growAtFaces(main, left []uint64, at, words, row, plane, _, step, planes int64) {
@@ -235,7 +239,8 @@ func growAtCorners(main, left []uint64, at, words, row, plane, apart, step, plan
 	}
 }
 
-// singles takes the voxels of a plane that have no neighbour of what is left. Those of a plane that others meet are nodes.
+// singles removes the voxels of a plane without a remaining neighbour. In a plane that meets a
+// neighbour slab, they become nodes.
 func (f *filler) singles(z int64) {
 	at, c := f.row(z, 0), f.to
 	alone, one := floods.aloneFaces, aloneOfWord(false)
@@ -254,13 +259,14 @@ func (f *filler) singles(z int64) {
 	}
 }
 
-// nearFaces are the voxels of a word that some touch at faces, or are; rows and planes are so many words apart.
+// nearFaces returns the voxels of a word that share a face with a voxel of the bits, or belong to
+// them. Rows and planes are w and p words apart.
 func nearFaces(of []uint64, at, w, p int64) uint64 {
 	return of[at] | of[at]<<1 | of[at]>>1 | of[at-1]>>63 | of[at+1]<<63 |
 		of[at-w] | of[at+w] | of[at-p] | of[at+p]
 }
 
-// nearCorners are those that they touch at edges and corners, too.
+// nearCorners is nearFaces for voxels that share a face, an edge or a corner.
 func nearCorners(of []uint64, at, w, p int64) uint64 {
 	var v, before, after uint64
 	for plane := at - p; plane <= at+p; plane += p {
@@ -271,8 +277,8 @@ func nearCorners(of []uint64, at, w, p int64) uint64 {
 	return v | v<<1 | v>>1 | before>>63 | after<<63
 }
 
-// aloneOfWord takes the voxels of a word that have no neighbour of what is left, puts those that touch the main
-// component into it, and gives the others.
+// aloneOfWord removes the voxels of a word without a remaining neighbour. It adds the voxels that
+// touch the main component to it, and returns the others.
 func aloneOfWord(corners bool) func(main, left []uint64, at, row, plane int64) uint64 {
 	near := nearFaces
 	if corners {
@@ -283,7 +289,7 @@ func aloneOfWord(corners bool) func(main, left []uint64, at, row, plane int64) u
 		if v == 0 {
 			return 0
 		}
-		// A voxel is itself near: the others are near because of a neighbour.
+		// Without this word, a voxel is near only because of a neighbour.
 		left[at] = 0
 		others := near(left, at, row, plane)
 		left[at] = v
@@ -297,7 +303,7 @@ func aloneOfWord(corners bool) func(main, left []uint64, at, row, plane int64) u
 	}
 }
 
-// aloneOf does it in so many words, and counts the others.
+// aloneOf applies aloneOfWord to several words and counts the returned voxels.
 func aloneOf(corners bool) func(main, left []uint64, at, words, row, plane int64) int64 {
 	one := aloneOfWord(corners)
 	return func(main, left []uint64, at, words, row, plane int64) (n int64) {
@@ -308,7 +314,7 @@ func aloneOf(corners bool) func(main, left []uint64, at, words, row, plane int64
 	}
 }
 
-// one fills the component of a voxel of a word.
+// one fills the component of a voxel in a word.
 func (f *filler) one(i int, n int64) {
 	c := f.to
 	f.number, f.touched = 0, c.main == 0
@@ -341,8 +347,8 @@ func (f *filler) one(i int, n int64) {
 	}
 }
 
-// promote makes the component that is filled the main one. It grows from what is due: all neighbours
-// of what was filled are.
+// promote makes the current component the main one. It grows from the due bits, which include all
+// neighbours of the filled voxels.
 func (f *filler) promote(n int64) {
 	if f.number == 0 {
 		f.to.nodes++
@@ -357,7 +363,7 @@ func (f *filler) promote(n int64) {
 	f.spread(n, false)
 }
 
-// take takes those bits of a word that are left.
+// take removes bits of a word from the remaining ones.
 func (f *filler) take(i int, bits uint64) {
 	if bits &= f.left[i]; bits != 0 {
 		f.left[i] &^= bits
@@ -365,8 +371,8 @@ func (f *filler) take(i int, bits uint64) {
 	}
 }
 
-// flow fills what is left around bits that are due, until none are or, where it is limited, a few
-// words are filled; it says whether all is.
+// flow fills the remaining voxels around due bits until none are due. With a limit it stops after a
+// few words. It reports whether it finished.
 func (f *filler) flow(limited bool) bool {
 	words, plane := int(f.words), int(f.plane)
 	near := nearFaces
@@ -389,7 +395,7 @@ func (f *filler) flow(limited bool) bool {
 			f.note(i, v)
 		}
 		f.touched = f.touched || v&near(f.main, int64(i), f.words, f.plane) != 0
-		// The last bit of a row is of no voxel, so that no row goes on in the next one.
+		// The last bit of a row is no voxel, so that no row continues in the next one.
 		if v&1 != 0 {
 			f.take(i-1, 1<<63)
 		}
@@ -416,17 +422,17 @@ func (f *filler) flow(limited bool) bool {
 	return true
 }
 
-// runs are the runs of ones in a word that have one of some bits of it.
+// runs returns the runs of ones in all that contain a bit of some.
 func runs(some, all uint64) uint64 {
 	v := some | all&^(all+some) // a carry goes up to the end of a run
 	for by := uint(1); by < 64; by *= 2 {
-		v |= v >> by & all // all holds the places from which so many ones go up
+		v |= v >> by & all // all marks the positions with enough ones above them
 		all &= all >> by
 	}
 	return v
 }
 
-// note notes voxels of a word of the component at the planes of neighbours.
+// note records voxels of the component in the planes that meet neighbours.
 func (f *filler) note(i int, v uint64) {
 	if f.number == 0 {
 		f.to.nodes++

@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// What is found in a slab are components those that come to no plane of a neighbour, and nodes: the others,
-// numbered from 1 on. First come those that the graph of all slabs has, then those that come to one plane alone: of the
-// first plane, and of the last one. Which voxels of both planes are of which node is kept as long as a neighbour needs it.
+// found holds the components of a slab. Components that reach no plane of a neighbour are only
+// counted. The others are nodes, numbered from 1. First are the nodes of the graph of all slabs,
+// then the nodes that reach only the first plane, then only the last one. The nodes of the voxels
+// in both planes are kept as long as a neighbour needs them.
 type found struct {
 	inner       int64
-	nodes       int32    // of the graph of all slabs
-	near        [2]int32 // nodes that come to the first plane alone, and to the last one
+	nodes       int32    // in the graph of all slabs
+	near        [2]int32 // nodes that reach only the first plane, or only the last one
 	main        int32    // the node of the main component, 0 for none
 	first, last *border
-	edges       []edge // of nodes, and of those of the next slab, which come after them
+	edges       []edge // between nodes, including the next slab's, which are numbered after this slab's
 }
 
-// order numbers the nodes. Those of a plane that is kept are of the graph of all slabs, as are those that are the same in
-// all.
+// order numbers the nodes. The nodes of a kept plane belong to the graph of all slabs, as do the
+// nodes that all slabs share.
 func (c *found) order(same int32, kept [2]bool) {
 	const first, last, whole = 1, 2, 3
 	at := make([]uint8, c.nodes+1)
@@ -61,11 +62,11 @@ func (c *found) order(same int32, kept [2]bool) {
 	}
 }
 
-// A border is the nodes of a plane: the voxels of the main component are bits of words, as those
-// of a slab, and others are pieces of words.
+// A border holds the nodes of a plane. The voxels of the main component are bits of words, as in a
+// slab. The other nodes are pieces of words.
 type border struct {
-	main   []uint64 // with a row of none at either end, and a word before all and after
-	heads  []int32  // of each word the place of its last piece, and 1 more
+	main   []uint64 // with an empty row at either end, and an extra word at both ends
+	heads  []int32  // for each word the index of its last piece, plus 1
 	pieces []piece
 }
 
@@ -73,7 +74,7 @@ func newBorder(words int64) *border {
 	return &border{main: make([]uint64, words), heads: make([]int32, words)}
 }
 
-// forget makes room for the nodes of another plane.
+// forget clears the border for another plane.
 func (b *border) forget() {
 	for _, p := range b.pieces {
 		b.heads[p.word] = 0
@@ -81,31 +82,31 @@ func (b *border) forget() {
 	b.pieces = b.pieces[:0]
 }
 
-// A piece is voxels of a word that are of a node, and the place of another one, and 1 more.
+// A piece holds the voxels of a word in one node, and the index of the next piece, plus 1.
 type piece struct {
 	bits         uint64
 	number, next int32
 	word         int32
 }
 
-// add notes voxels of a word that are of a node.
+// add records the voxels of a word in a node.
 func (b *border) add(word int, bits uint64, number int32) {
 	b.pieces = append(b.pieces, piece{bits, number, b.heads[word], int32(word)})
 	b.heads[word] = int32(len(b.pieces))
 }
 
-// An edge is two nodes.
+// An edge connects two nodes.
 type edge uint64
 
 func edgeOf(a, b int32) edge    { return edge(a)<<32 | edge(b) }
 func (e edge) nodes() [2]int32  { return [2]int32{int32(e >> 32), int32(e & math.MaxUint32)} }
 func compacted(e []edge) []edge { slices.Sort(e); return slices.Compact(e) }
 
-// meet finds the edges from the last plane of a slab to the first one of the next, whose rows have
-// so many words.
+// meet finds the edges between the last plane of a slab and the first plane of the next. words is
+// the number of words of a row.
 func (c *found) meet(next *found, words int, corners bool) {
 	a, b := c.last, next.first
-	// near are the voxels that those of the main component of the other plane touch.
+	// near returns the voxels that touch the main component of the other plane.
 	near := func(main []uint64, i int) uint64 {
 		if !corners {
 			return main[i]
@@ -160,10 +161,12 @@ func (c *found) meet(next *found, words int, corners bool) {
 	c.close(next, compacted(c.edges))
 }
 
-// close fills what is connected by nodes that come to the planes of two slabs that meet and to no other plane: a
-// component, unless it leads to nodes of the graph of all slabs, between which edges are left.
+// close fills the components of nodes that reach only the planes between two slabs. Such a
+// component is complete unless it leads to nodes of the graph of all slabs. Then edges between
+// these nodes remain.
 func (c *found) close(next *found, edges []edge) {
-	// The nodes of the slab's last plane alone, those of the next one's first plane alone, and those of all slabs.
+	// The order is: nodes of the slab's last plane alone, nodes of the next slab's first plane
+	// alone, nodes of all slabs.
 	skipped, alone := c.nodes+c.near[0], c.near[1]+next.near[0]
 	place := func(e edge) (a, b int32) {
 		both := e.nodes()
@@ -224,8 +227,8 @@ func (c *found) close(next *found, edges []edge) {
 	c.edges = compacted(c.edges)
 }
 
-// neighbours are the nodes that each of n leads to, of all ways between them, which are gone through twice: those of node
-// i are to[begin[i]:begin[i+1]].
+// neighbours returns the adjacency lists of n nodes. It calls ways twice to enumerate the edges.
+// The neighbours of node i are to[begin[i]:begin[i+1]].
 func neighbours[T int32 | int64](n T, ways func(way func(from, to T))) (begin, to []T) {
 	begin = make([]T, n+1)
 	ways(func(from, _ T) { begin[from]++ })
@@ -242,8 +245,8 @@ func neighbours[T int32 | int64](n T, ways func(way func(from, to T))) (begin, t
 	return begin, to
 }
 
-// labels are the number of the node of each voxel of a plane of h rows of w voxels, 0 where it is
-// of the other kind.
+// labels returns the node number of each voxel of a plane of h rows of w voxels, or 0 for voxels of
+// the other kind.
 func (b *border) labels(main int32, h, w, words int64) []int32 {
 	to := make([]int32, h*w)
 	put := func(word int64, v uint64, number int32) {
@@ -264,9 +267,9 @@ func (b *border) labels(main int32, h, w, words int64) []int32 {
 	return to
 }
 
-// countComponents counts the components of a kind of all slabs: those at planes that meet are filled
-// from node to node. Where see is not nil it is called with each node of all slabs, counted from 0 on
-// in their order after those that are the same in all, and a number of the component that it is of.
+// countComponents counts the components of a kind in all slabs. It fills components at the planes
+// between slabs from node to node. If see is not nil, it is called with each node of all slabs and
+// the number of its component. Nodes are counted from 0, after the nodes that all slabs share.
 func countComponents(slabs []filled, kind int, see func(node, component int64)) (n int64) {
 	same := shared(kind)
 	base := make([]int64, len(slabs)+1)
@@ -276,7 +279,7 @@ func countComponents(slabs []filled, kind int, see func(node, component int64)) 
 		n += c.inner
 		base[k+1] = base[k] + int64(c.nodes-same)
 	}
-	// ends are the nodes of each edge.
+	// ends enumerates the nodes of each edge.
 	ends := func(f func(a, b int64)) {
 		for k := range slabs {
 			c := &slabs[k].of[kind]

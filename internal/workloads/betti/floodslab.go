@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Unlike is where what is said of a piece differs from what floods it, on so many cores; nil for
-// nowhere.
+// Unlike compares a slab with the flood fill of its piece, on the given number of cores. It returns
+// the first difference, or nil.
 func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
 	filled, err := floodSlab(p, threads)
 	if err != nil {
@@ -18,12 +18,11 @@ func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
 	return filled.firstDifference(said, p.Flat, p.Vertices), nil
 }
 
-// floodSlab fills the components of a piece, and those of its first and last slice alone, on
-// so many cores.
+// floodSlab fills the components of a piece, and of its first and last slice alone.
 func floodSlab(p Piece, threads int) (Slab, error) { return floodPlanes(p, 0, mainWords, threads) }
 
-// floodPlanes does it in slabs of so many planes, or of what suits, 0, where components are small up
-// to so many words.
+// floodPlanes does the same in slabs of the given number of planes, or of a suitable number for 0.
+// Components of at most few words are small.
 func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 	piece := &flood{
 		in: p.Image, planes: planes, few: few, convention: ecc.Convention{Vertices: p.Vertices}, flat: p.Flat,
@@ -47,8 +46,8 @@ func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 	return s, cmp.Or(errs[:]...)
 }
 
-// components are those of a kind of a piece whose slabs are filled, by the components that its
-// first and its last plane have by themselves.
+// components returns the components of a kind in a filled piece. It identifies them by the
+// components of the first and last plane alone.
 func (f *flood) components(kind int) (c Components, err error) {
 	slabs := f.slabs
 	same := shared(kind)
@@ -57,7 +56,7 @@ func (f *flood) components(kind int) (c Components, err error) {
 	for k := range slabs {
 		nodes += int64(slabs[k].of[kind].nodes - same)
 	}
-	// Of is the component of each node; numbers are of those that come to the planes.
+	// of holds the component of each node; numbers has the components that reach the planes.
 	of := make([]int64, nodes)
 	n := countComponents(slabs, kind, func(node, component int64) { of[node] = component })
 	numbers := map[int64]int32{}
@@ -110,8 +109,8 @@ func (f *flood) components(kind int) (c Components, err error) {
 	return c, nil
 }
 
-// planeComponentsOf returns the number of the component of a kind that each voxel of a plane is of by itself, 0 for
-// a voxel of the other kind, and the greatest number.
+// planeComponentsOf numbers the components of a kind in a plane alone. It returns the number of
+// each voxel, 0 for voxels of the other kind, and the greatest number.
 func (f *flood) planeComponentsOf(z int64, kind int) (of []int32, most int32, err error) {
 	plane := &flood{
 		in: f.in, convention: f.convention, flat: f.flat, keeps: [2]bool{true, false}, omits: [kinds]bool{true, true},

@@ -12,49 +12,49 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// floodBytes are about the bits of a slab that one core fills, and readBytes about what is read
-// of a source at a time.
+// floodBytes is about the size of the bits of a slab that one core fills. readBytes is about the
+// size of one read of a source.
 const (
 	floodBytes = 5 << 20
 	readBytes  = 1 << 20
 )
 
-// leastPlanes are in a slab, of which two meet others.
+// leastPlanes is the least number of planes in a slab; two of them meet neighbours.
 const leastPlanes = 4
 
-// A flood counts the components of a set and of the rest by filling each from its first voxel
-// on, 64 voxels of a row at a time. Slabs of planes are filled by all cores, and what comes to
-// their first and last planes is the nodes of a graph, which is filled likewise. Of an image
-// nothing is kept but the slabs that cores have at hand, and the components at planes where a
-// neighbour is not filled yet.
+// A flood counts the components of a set and of its complement. It fills each component from its
+// first voxel, 64 voxels of a row at a time. All cores fill slabs of planes. The components that
+// reach the first and last plane of a slab become the nodes of a graph, which is filled in the same
+// way. In memory are only the slabs in work, and the components at planes whose neighbour is not
+// filled yet.
 type flood struct {
 	in         *Image
 	convention ecc.Convention
-	flat       bool    // whether planes are the rows of a 2D image, and have no sides along y
-	ends       [2]bool // whether the image begins with the first plane, and ends with the last one
-	keeps      [2]bool // whether the nodes of the first plane, and of the last one, are asked for
+	flat       bool    // the planes are the rows of a 2D image, without sides along y
+	ends       [2]bool // the image begins with the first plane, ends with the last one
+	keeps      [2]bool // the nodes of the first plane, of the last one are needed
 	omits      [kinds]bool
-	counts     bool // whether the cells are asked for, too
+	counts     bool // the cells are counted too
 	cores      int64
 	d, h, w    int64 // planes of h rows
 	skip       int64 // planes of the source before the first one
 	planes     int64 // of a slab
 	few        int   // words of a component that is not grown along all rows
 	words      int64 // of a row
-	plane      int64 // words of a plane, with a row of none at either end
+	plane      int64 // words of a plane, with an empty row at either end
 
 	slabs []filled
-	met   []atomic.Int32 // sides of each slab's last plane that are filled
-	none  *ecc.PlaneSet  // a plane of none
+	met   []atomic.Int32 // filled sides of each slab's last plane
+	none  *ecc.PlaneSet  // an empty plane
 
 	sets, borders sync.Pool // of planes
 }
 
-// row is where a row of a slab begins. There is a plane of none at either end of a slab, and a
-// word before all.
+// row returns the index at which a row of a slab begins. A slab has an empty plane at either end,
+// and a word before everything.
 func (f *flood) row(z, y int64) int64 { return 1 + (z+1)*f.plane + (y+1)*f.words }
 
-// A tally is what a flood counts. The outside of the box is part of the rest, whether or not a
+// A tally holds the counts of a flood. The outside of the box belongs to the complement even if no
 // voxel touches it.
 type tally struct{ set, rest, characteristic int64 }
 
@@ -65,14 +65,14 @@ const (
 	kinds
 )
 
-// shared is how many nodes a kind has that are the same in all slabs: the outside.
+// shared returns the number of nodes of a kind that all slabs share: the outside.
 func shared(kind int) int32 { return int32(kind) }
 
-// corners reports whether voxels of a kind are neighbours at edges and corners, too.
+// corners reports whether voxels of a kind are neighbours at edges and corners too.
 func (f *flood) corners(kind int) bool { return (kind == ofSet) != f.convention.Vertices }
 
-// floodOf counts an image in a convention, in slabs of so many planes, or of what suits, 0, where
-// components are small up to so many words.
+// floodOf counts an image in a convention, in slabs of the given number of planes, or of a suitable
+// number for 0. Components of at most few words are small.
 func floodOf(in *Image, c ecc.Convention, planes int64, few int) (t tally, err error) {
 	if k, is := in.Source.(*keeper); is && k.filledAs(in.Threshold, c) {
 		return k.sum(), nil
@@ -84,7 +84,7 @@ func floodOf(in *Image, c ecc.Convention, planes int64, few int) (t tally, err e
 	return f.sum(), nil
 }
 
-// newFlood is of an image, as floodOf.
+// newFlood returns the flood of an image with the parameters of floodOf.
 func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
 	f := &flood{
 		in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes, few: few,
@@ -94,7 +94,7 @@ func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
 	return f
 }
 
-// sum is what is counted in all slabs.
+// sum adds up the counts of all slabs.
 func (f *flood) sum() (t tally) {
 	for i := range f.slabs {
 		t.characteristic += f.slabs[i].characteristic
@@ -106,13 +106,13 @@ func (f *flood) sum() (t tally) {
 	return t
 }
 
-// prepare says how the image is cut into slabs, as many for each core.
+// prepare cuts the image into slabs, an equal number for each core.
 func (f *flood) prepare() {
-	f.words = ecc.RowWords(f.w) // the last bit of a row is of no voxel
+	f.words = ecc.RowWords(f.w) // the last bit of a row is no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 {
 		most := max(leastPlanes, floodBytes/(8*f.plane))
-		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs of a core
+		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs per core
 		f.planes = max(leastPlanes, grid.CeilDiv(f.d, each*f.cores))
 	}
 	n := grid.CeilDiv(f.d, f.planes)
@@ -122,10 +122,10 @@ func (f *flood) prepare() {
 	f.borders.New = func() any { return newBorder(f.plane + 2) }
 }
 
-// span is the planes of a slab.
+// span returns the planes of a slab.
 func (f *flood) span(k int64) (lo, hi int64) { return k * f.planes, min((k+1)*f.planes, f.d) }
 
-// fill fills slabs of planes, and finds how neighbours meet.
+// fill fills the slabs and joins neighbours.
 func (f *flood) fill() error {
 	f.prepare()
 	fillers := make([]filler, f.cores)
@@ -150,12 +150,13 @@ func (f *flood) fill() error {
 	return cmp.Or(errs...)
 }
 
-// newSlab is room for the bits of a slab, with a plane at either end.
+// newSlab allocates the bits of a slab with a plane at either end.
 func (f *flood) newSlab() []uint64 {
 	return grid.NewValues[uint64](f.row(min(f.planes, f.d)+1, 0))
 }
 
-// fillSlab fills a slab whose bits a filler has, and finds how it meets its neighbours if they are filled.
+// fillSlab fills the slab that a filler has read, and joins it with its neighbours if they are
+// filled.
 func (f *flood) fillSlab(by *filler, k int64) {
 	lo, hi := f.span(k)
 	s := &f.slabs[k]
@@ -174,8 +175,9 @@ func (f *flood) fillSlab(by *filler, k int64) {
 	}
 }
 
-// leading are the voxels of the main component in the planes next to a slab's first plane and last one, those of slabs that
-// are filled. The main components of two neighbours may be two, unless they are what is outside: then the first leads alone.
+// leading returns the voxels of the neighbours' main components in the planes next to a slab, if
+// the neighbours are filled. The main components of two neighbours may differ, unless they are the
+// outside. In that case only the first one leads.
 func (f *flood) leading(kind int, k int64) (main [2][]uint64) {
 	if k > 0 && f.met[k-1].Load() == 1 && f.slabs[k-1].of[kind].main != 0 {
 		main[0] = f.slabs[k-1].of[kind].last.main
@@ -186,7 +188,7 @@ func (f *flood) leading(kind int, k int64) (main [2][]uint64) {
 	return main
 }
 
-// meet finds how a slab meets the next one.
+// meet joins a slab with the next one.
 func (f *flood) meet(s, next *filled) {
 	if f.counts {
 		s.characteristic += f.count(s.last, next.first)
@@ -215,8 +217,8 @@ func (f *flood) count(below, above *ecc.PlaneSet) int64 {
 	return ecc.CellsBetween(below, above)
 }
 
-// inRuns calls f with 0 ≤ k < n on so many cores. Each begins with a run of its own, so that neighbours come one after
-// the other.
+// inRuns calls f with 0 ≤ k < n on several cores. Each core begins with its own run of consecutive
+// values, so that neighbours follow each other.
 func inRuns(cores, n int64, f func(core int, k int64)) {
 	cores = min(n, cores)
 	order := make([]int64, 0, n)
@@ -235,33 +237,33 @@ func inRuns(cores, n int64, f func(core int, k int64)) {
 	})
 }
 
-// A filled slab has components of both kinds, and the cells of its planes. Its first and its last plane are kept for those
-// between it and its neighbours.
+// A filled slab holds the components of both kinds and the Euler characteristic of its cells. It
+// keeps the first and the last plane to count the cells between slabs.
 type filled struct {
 	characteristic int64
 	first, last    *ecc.PlaneSet
 	of             [kinds]found
 }
 
-// A filler is a core's memory.
+// A filler is the memory of one core.
 type filler struct {
 	*flood
 	buffer []byte
 	inside []uint64 // the bits of a slab
-	left   []uint64 // to be filled
+	left   []uint64 // not filled yet
 	main   []uint64 // the main component
-	due    []due    // filled, but their neighbours are not
-	// of the kind that is filled
+	due    []due    // filled bits whose neighbours are not visited yet
+	// for the kind in work
 	to                  *found
 	touching            bool  // at edges and corners too
-	spares              bool  // whether a component may become the main one
-	firstEnd, lastBegin int64 // the end of the first plane, and where the last one begins, if they are asked for
-	// of the component that is filled
-	number  int32 // 0 as long as it is no node
-	touched bool  // whether it touches the main one
+	spares              bool  // a component may become the main one
+	firstEnd, lastBegin int64 // end of the first plane and begin of the last one, if needed
+	// for the component in work
+	number  int32 // 0 until it becomes a node
+	touched bool  // it touches the main component
 }
 
-// begin makes room for slabs.
+// begin allocates the memory for slabs.
 func (f *filler) begin(of *flood) {
 	if f.flood != nil {
 		return
@@ -272,17 +274,17 @@ func (f *filler) begin(of *flood) {
 	f.left, f.main = all[:n:n], all[n:]
 }
 
-// due are bits of a word.
+// due is a word with some bits.
 type due struct {
 	word int
 	bits uint64
 }
 
-// Packed is a source that has its set as bits: the voxels at or below the threshold, whichever that is.
+// Packed is a source that stores its set as bits: the voxels at or below any threshold.
 type Packed interface {
 	grid.Source
-	// Pack puts the set of a plane into one of bits, whose other bits are 0. The planes of a 2D image are
-	// its rows.
+	// Pack writes the set of a plane to a PlaneSet whose other bits are 0. The planes of a 2D image
+	// are its rows.
 	Pack(set *ecc.PlaneSet, z int64)
 }
 
@@ -309,12 +311,12 @@ func (f *filler) read(lo, hi int64) error {
 	return nil
 }
 
-// planeOf is a plane of the bits of a slab.
+// planeOf returns a plane of a slab's bits.
 func (f *flood) planeOf(inside []uint64, z int64) *ecc.PlaneSet {
 	return ecc.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
 }
 
-// put puts the set of a plane's values into the bits of a slab.
+// put writes the set of a plane's values to the bits of a slab.
 func (f *flood) put(inside []uint64, z int64, plane []byte) {
 	set, c, typ := f.planeOf(inside, z), f.convention, f.in.Type()
 	if !c.Superlevel {
@@ -325,25 +327,25 @@ func (f *flood) put(inside []uint64, z int64, plane []byte) {
 		set.Fill(typ, plane, t)
 		return
 	}
-	set.Fill(typ, plane, f.in.belowThreshold().Threshold) // who is not above it is not in the set
+	set.Fill(typ, plane, f.in.belowThreshold().Threshold) // the complement of the set
 	set.Invert()
 	if !c.Masked {
 		return
 	}
-	for i, v := range grid.Values[float32](plane) { // a masked voxel is in no set
+	for i, v := range grid.Values[float32](plane) { // no set contains a masked voxel
 		if x := int64(i) % f.w; v > math.MaxFloat32 {
 			set.Row(int64(i) / f.w)[x/64] &^= 1 << (x % 64)
 		}
 	}
 }
 
-// cells counts those of the planes of a slab, of which the first one and the last one stay for those between it and its
-// neighbours.
+// cells counts the cells of a slab's planes. It copies the first and the last plane for the cells
+// between slabs.
 func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
 	for z := lo + 1; z < hi; z++ {
 		n += f.count(f.planeOf(f.inside, z-1-lo), f.planeOf(f.inside, z-lo))
 	}
-	if lo > 0 { // else no cells begin before the first plane, or as many even ones as odd ones
+	if lo > 0 { // otherwise the cells that begin before the first plane cancel out
 		s.first = f.copied(f.planeOf(f.inside, 0))
 	}
 	last := f.planeOf(f.inside, hi-1-lo)
@@ -354,14 +356,14 @@ func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
 	return n
 }
 
-// copied is a plane that stays as it is.
+// copied returns a copy of a plane.
 func (f *flood) copied(plane *ecc.PlaneSet) *ecc.PlaneSet {
 	to := f.sets.Get().(*ecc.PlaneSet)
 	copy(to.Row(-1)[:f.plane], plane.Row(-1)[:f.plane])
 	return to
 }
 
-// slab is slices of the image, where they are or read.
+// slab returns slices of the image, in place or read.
 func (f *filler) slab(lo, hi int64) ([]byte, error) {
 	size := f.h * f.w * f.in.Type().Size()
 	lo, hi = lo+f.skip, hi+f.skip

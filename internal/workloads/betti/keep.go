@@ -8,26 +8,27 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A keeper is an image whose set in a convention is filled while the image is read for an answer: what an implementation
-// is given is what is filled, and nothing is read once more for that. Who reads the last plane of a slab fills it.
+// A keeper is an image that fills its set while an implementation reads it, so that no second read
+// is necessary. The goroutine that reads the last plane of a slab fills the slab.
 type keeper struct {
 	grid.Source
 	*flood
-	planes []atomic.Bool // that were read
+	planes []atomic.Bool // planes that were read
 	bits   []slabBits
 	filled atomic.Int64 // slabs
 	rooms  sync.Pool    // for the bits of a slab
 	idle   sync.Pool    // fillers
 }
 
-// slabBits are those of a slab of which some planes were read.
+// slabBits are the bits of a partly read slab.
 type slabBits struct {
 	once   sync.Once
 	inside *[]uint64
-	planes atomic.Int64 // how many are there
+	planes atomic.Int64 // the number of planes read
 }
 
-// Keeping is an image whose set in a convention is filled while it is read. One that is in memory stays as it is.
+// Keeping returns an image whose set in a convention is filled during reading. It returns an image
+// in memory unchanged.
 func Keeping(in *Image, c ecc.Convention) *Image { return keeping(in, c, 0, mainWords) }
 
 func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
@@ -42,13 +43,13 @@ func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
 	return &Image{k, in.Threshold}
 }
 
-// KeptBytes is about what an image of which each slab has a plane that is not read yet takes, in bits.
+// KeptBytes estimates the memory of the bits if every slab has a plane that is not read yet.
 func KeptBytes(s grid.Source) int64 {
 	d, h, w := ecc.Stack(s.Shape())
 	return 8 * d * (h + 2) * ecc.RowWords(w)
 }
 
-// ReadSlab reads slices lo ≤ i < hi, and fills what is complete with those that were not read before.
+// ReadSlab reads slices lo ≤ i < hi and fills the slabs that are complete now.
 func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := k.Source.ReadSlab(dst, lo, hi); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// complete fills a slab all of whose planes were read.
+// complete fills a slab with all planes read.
 func (k *keeper) complete(n int64) {
 	by := k.idle.Get().(*filler)
 	defer k.idle.Put(by)
@@ -83,10 +84,10 @@ func (k *keeper) complete(n int64) {
 	k.filled.Add(1)
 }
 
-// InBulk is that of the source.
+// InBulk reports the same as the source does.
 func (k *keeper) InBulk() bool { return grid.InBulk(k.Source) }
 
-// filledAs reports whether a set is filled that an image has at a threshold in a convention.
+// filledAs reports whether the set at a threshold in a convention is completely filled.
 func (k *keeper) filledAs(threshold float32, c ecc.Convention) bool {
 	return k.convention == c && k.in.Threshold == threshold && k.filled.Load() == int64(len(k.slabs))
 }

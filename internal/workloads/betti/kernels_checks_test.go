@@ -8,13 +8,13 @@ import (
 	"eccbench/internal/isa"
 )
 
-// A main component grows in a row to neighbours of it, at least to the ends of runs, and to nothing else, whatever the
-// instructions and however wide the row: what is no neighbour would join what is not joined.
+// A main component grows in a row to its neighbours, at least to the ends of runs, and to nothing
+// else, for all instructions and all widths. A wrong voxel would join separate components.
 func componentsGrow(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	const rows = 5 // of which the middle one of a plane grows
+	const rows = 5 // the middle one of a plane grows
 	for _, name := range isa.Available(assembled) {
-		across := name == isa.Portable // vectors leave what is beside them
+		across := name == isa.Portable // vectors do not change words next to them
 		for n := range times {
 			width := 1 + rng.Int64N(1200)
 			if n%40 == 0 { // more words than a byte counts
@@ -93,11 +93,11 @@ func componentsGrow(t *testing.T, times int) {
 	}
 }
 
-// Voxels that have no neighbour of what is left are taken, those that touch the main component go into it, and the
-// others are counted, whatever the instructions and however many words there are.
+// Voxels without a remaining neighbour are removed. If they touch the main component, they join it,
+// and the others are counted, for all instructions and any number of words.
 func thoseAloneAreTaken(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	const planes = 3 // of which those of the middle one are taken
+	const planes = 3 // only the middle one is changed
 	for _, name := range isa.Available(assembled) {
 		for n := range times {
 			width, rows, corners := 1+rng.Int64N(700), 1+rng.Int64N(5), n%2 > 0

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// known are the numbers that follow from an input's name: those of the solids at their first
-// level, and of a box. Repeated inputs have none, and of rolled ones only serpents.
+// known returns the numbers that follow from an input's name: the solids at their first level, and
+// the full box. It does not know repeated inputs, and of rolled inputs it knows only serpents.
 func known(input string, in *Image) (Numbers, bool) {
 	level, image, err := parse(input)
 	if err != nil {
@@ -20,7 +20,7 @@ func known(input string, in *Image) (Numbers, bool) {
 		return Numbers{}, false
 	}
 	if at, err := At(in.Source, level); err != nil || at.Threshold != in.Threshold {
-		return Numbers{}, false // it is not what it is called
+		return Numbers{}, false // the image does not match its name
 	}
 	if !n.FromFiles() && in.Threshold >= in.Ladder().Value(in.Ladder().Len()-1) {
 		return Numbers{B0: 1}, true
@@ -34,8 +34,9 @@ func known(input string, in *Image) (Numbers, bool) {
 	return solid(n, in.Source)
 }
 
-// rolled are the numbers of a serpent that is cut at a slice, whose parts change places. The last of an
-// even number of slices is empty, so that the parts do not touch there; if it is all of one part there is one.
+// rolled returns the numbers of a serpent that is cut at a slice and whose parts change places. The
+// last slice of an even number is empty, so that the parts do not touch there. If one part is
+// empty, there is one component.
 func rolled(n datasets.Name, s grid.Shape, roll string) (Numbers, bool) {
 	by, err := strconv.ParseInt(roll, 10, 64)
 	if n.Generator != "serpent" || s.Dim() != 3 || s.D%2 != 0 || err != nil || by < 1 || by >= s.D {
@@ -47,7 +48,7 @@ func rolled(n datasets.Name, s grid.Shape, roll string) (Numbers, bool) {
 	return Numbers{B0: 2}, true
 }
 
-// solid are the numbers of a solid inside its box.
+// solid returns the numbers of a solid inside its box.
 func solid(n datasets.Name, in grid.Source) (Numbers, bool) {
 	s := in.Shape()
 	flat := s.Dim() == 2
@@ -74,7 +75,7 @@ func solid(n datasets.Name, in grid.Source) (Numbers, bool) {
 	return Numbers{}, false
 }
 
-// pierced are the numbers of a piece with so many holes that go through it, or cavities.
+// pierced returns the numbers of a piece with count holes through it, or with count cavities.
 func pierced(count int64, through bool) Numbers {
 	if through {
 		return Numbers{B0: 1, B1: count}
@@ -82,23 +83,23 @@ func pierced(count int64, through bool) Numbers {
 	return Numbers{B0: 1, B2: count}
 }
 
-// count is how many holes a name says.
+// count returns the number of holes in a name.
 func count(n datasets.Name) int64 {
 	v, err := strconv.ParseInt(n.Get("count"), 10, 64)
 	if err != nil {
-		panic("betti: " + n.String() + " says no count") // its generator spells it
+		panic("betti: " + n.String() + " says no count") // its generator includes the count
 	}
 	return v
 }
 
-// sponge are the numbers of a cube, or of a square, whose side is a power of 3. A carpet has
-// eight times as many holes as the one before, and one more. A sponge is 20 of those before,
-// which meet in 24 squares that are carpets:
+// sponge returns the numbers of a Menger sponge or Sierpiński carpet whose side is a power of 3. A
+// carpet has eight times the holes of the previous one plus one. A sponge consists of 20 copies of
+// the previous one, which meet in 24 squares that are carpets:
 //
 //	χ(S') = 20·χ(S) − 24·χ(C),
 //
-// where χ(C) is 1 less the holes of a carpet; the corners and edges that others share, too,
-// are all within such squares and meet there.
+// where χ(C) is 1 minus the holes of a carpet. All shared corners and edges lie within these
+// squares and meet there.
 func sponge(s grid.Shape) (Numbers, bool) {
 	if s.W != s.H || s.Dim() == 3 && s.D != s.W {
 		return Numbers{}, false
@@ -118,9 +119,9 @@ func sponge(s grid.Shape) (Numbers, bool) {
 
 func half(n int64) int64 { return (n + 1) / 2 }
 
-// checkerboard are the numbers of the voxels with an even sum of coordinates. They meet in
-// edges, but along a single line; each other voxel within the box is a cavity, or a hole in
-// 2D, because the six voxels around it are even. What is left is the Euler characteristic,
+// checkerboard returns the numbers of the voxels with an even sum of coordinates. The voxels meet
+// at edges, except in a single line. Every other voxel inside the box is a cavity, or a hole in 2D,
+// because its neighbours are even. The remaining number follows from the Euler characteristic,
 // whose closed form counts cells.
 func checkerboard(s grid.Shape, in grid.Source) (Numbers, bool) {
 	v, ok := ecc.Known("checkerboard/shape="+s.String()+"/type="+in.Type().String(), in)

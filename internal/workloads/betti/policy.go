@@ -17,14 +17,14 @@ type (
 	ask = verify.Ask[*Image, Numbers]
 )
 
-// policy says when numbers are right. That b0 − b1 + b2 is the Euler characteristic proves
-// nothing of those that made b1 of it: components and cavities are filled too, or the
+// policy returns the rules to verify Betti numbers. An answer that computes b1 from the Euler
+// characteristic always agrees with it. So flood fill verifies components and cavities too, or the
 // complex of cells is reduced.
 func policy() verify.Policy[*Image, Numbers] {
 	return verify.Policy[*Image, Numbers]{Agree: agree, Known: known, Laws: laws(), Weak: weak}
 }
 
-// weak says why an answer would not tell a right program from a wrong one.
+// weak returns the reason why a right answer would not expose a wrong program, or "".
 func weak(_ *Image, out Numbers) string {
 	if out.B0 <= 1 && out.B1 == 0 && out.B2 == 0 {
 		return fmt.Sprintf("the numbers are %v, which a program that ignores its input could answer", out)
@@ -32,8 +32,8 @@ func weak(_ *Image, out Numbers) string {
 	return ""
 }
 
-// What a voxel takes in nanoseconds, more than it took of any noise where two cores had other
-// work, too: to fill and to count, of a core's time, and to reduce where there are so few.
+// The cost of a voxel in nanoseconds, above all measurements on noise with two busy cores. Filling
+// and counting use one core. Small images are reduced.
 const (
 	fillNS, countNS, reduceNS = 12, 6, 10000
 	mostReduced               = 48 * 48 * 48
@@ -41,7 +41,7 @@ const (
 
 func laws() []law {
 	return verify.Bounded(append([]law{
-		Flooding(ecc.Convention{}), // it counts the characteristic of a 3D image, too
+		Flooding(ecc.Convention{}), // it also counts the Euler characteristic of a 3D image
 		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: costPerVoxel(countNS), Check: euler},
 		{Name: "reductions of the complex of cells", Independent: true,
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
@@ -57,7 +57,7 @@ func laws() []law {
 	}, views()...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
 }
 
-// conventions are those that are not the project's, with what their laws are called.
+// conventions lists the conventions other than the default, with the names of their laws.
 var conventions = []struct {
 	name string
 	c    ecc.Convention
@@ -66,8 +66,8 @@ var conventions = []struct {
 	{"superlevel set of vertices", ecc.Convention{Vertices: true, Superlevel: true}},
 }
 
-// views are the laws that what views of an image come to in other conventions is what fills
-// components and cavities there.
+// views returns laws that compare answers for views in other conventions with flood fill in these
+// conventions.
 func views() (list []law) {
 	for _, o := range conventions {
 		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS), Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
@@ -103,10 +103,10 @@ func euler(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// FloodName is the name of the law of what fills components and cavities.
+// FloodName is the name of the law that flood-fills components and cavities.
 const FloodName = "flood fill"
 
-// Flooding is the law of what fills components and cavities, in a convention.
+// Flooding returns the law that flood-fills components and cavities in a convention.
 func Flooding(c ecc.Convention) verify.Law[*Image, Numbers] {
 	return law{Name: FloodName, Independent: true,
 		Work: costPerVoxel(fillNS),
@@ -158,8 +158,8 @@ func cut(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// oneLess takes a voxel out of the set. That makes a cavity at most, or joins those at its
-// six faces and the outside; and it takes a component away, or makes up to eight of one.
+// oneLess removes a voxel from the set. This makes at most one cavity, or joins the cavities at its
+// six faces and the outside. It also removes a component, or splits one into up to eight.
 func oneLess(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	m, err := maskOf(in, false)
 	if err != nil {
@@ -209,10 +209,10 @@ func flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	return func(s grid.Source) (grid.Source, error) { return grid.Flip(s, axis), nil }
 }
 
-// mostTurned is how many bytes of an image are turned in memory.
+// mostTurned is the largest image in bytes that is transposed in memory.
 const mostTurned = 1 << 30
 
-// transposed swaps the fastest axes, of a 2D image whole in memory.
+// transposed swaps the fastest axes. It holds a 2D image in memory.
 func transposed(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
 		return grid.Transpose(s), nil
@@ -223,7 +223,7 @@ func transposed(s grid.Source) (grid.Source, error) {
 	return grid.Load(grid.Transpose(s))
 }
 
-// upright makes the slices of a 3D image its rows and the rows its slices.
+// upright exchanges the slices and the rows of a 3D image.
 func upright(s grid.Source) (grid.Source, error) {
 	from := s.Shape()
 	if from.D == 1 || grid.TotalBytes(s) > mostTurned {
@@ -243,7 +243,7 @@ func upright(s grid.Source) (grid.Source, error) {
 	return grid.Trusted(grid.Shape{D: from.H, H: from.D, W: from.W}, s.Type(), data, s.Ladder())
 }
 
-// planes are three of a 2D image.
+// planes repeats a 2D image in three planes.
 func planes(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
 		return nil, verify.ErrNotApplicable

@@ -26,7 +26,7 @@ func open(t *testing.T, name string) *Image {
 	return in
 }
 
-// What is known of solids of every shape is what fills them.
+// The known numbers of solids of every shape equal the fill.
 func solidsAreKnown(t *testing.T) {
 	list := []string{"sponge/shape=3x3x3", "sponge/shape=9x9x9", "sponge/shape=27x27x27", "sponge/shape=27x27", "sponge/shape=3x3", "sponge/shape=1x1", "drills/shape=45x45x3/count=12"}
 	for i := range 40 {
@@ -66,7 +66,7 @@ func solidsAreKnown(t *testing.T) {
 	}
 }
 
-// Names say which set of an image is meant, the middle one too, and what says none is refused.
+// Names select a set of an image, including the middle one, and invalid names are refused.
 func namesAreRead(t *testing.T) {
 	if in := open(t, "betti/at=-1/of=noise/shape=8x8/type=uint8"); in.Threshold != 127 {
 		t.Errorf("the middle of 256 levels is %v", in.Threshold)
@@ -90,8 +90,8 @@ func namesAreRead(t *testing.T) {
 	}
 }
 
-// A set at a value holds what is not above it, whether or not float32 has the value, and
-// whatever the voxels stand for.
+// A set contains the values at or below its value, even if the value is no float32, and also for
+// labels.
 func thresholdsAre(t *testing.T) {
 	f, err := grid.NewField(grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, grid.Bytes([]float32{grid.Ranked(0), grid.Ranked(1), grid.Ranked(2)}), grid.Identity(grid.Float32))
 	if err != nil {
@@ -161,7 +161,7 @@ func viewsAreInSlabs(t *testing.T) {
 	}
 }
 
-// One voxel less changes each number by what it may, and no more.
+// Removing one voxel changes each number within its bounds.
 func oneVoxelLess(t *testing.T) {
 	in := open(t, "betti/at=0/of=constant/shape=3x3x3/type=uint8")
 	out := Numbers{B0: 10, B1: 20, B2: 30}
@@ -187,8 +187,8 @@ func oneVoxelLess(t *testing.T) {
 	}
 }
 
-// What views come to in other conventions is held to who knows these by itself: one set, and all
-// levels.
+// Answers for views in other conventions agree with an independent implementation of the
+// conventions: for one set, and for all levels.
 func viewsAreHeld(t *testing.T) {
 	for _, name := range []string{"betti/at=1/of=noise/shape=5x4x6/levels=4/type=uint8/seed=2", "betti/at=2/of=between/shape=9x11/levels=6/step=1/seed=3"} {
 		in := open(t, name)
@@ -220,8 +220,8 @@ func viewsAreHeld(t *testing.T) {
 	}
 }
 
-// The slices of a 3D image can be stood upright, and a 2D one has none, but can be three planes. What is turned in
-// memory is not if it is more than that.
+// The slices of a 3D image can be transposed. A 2D image has none, but can be repeated in three
+// planes. An image in memory above the limit is not transposed.
 func slicesStand(t *testing.T) {
 	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
 	v, err := upright(in.Source)
@@ -262,7 +262,7 @@ func slicesStand(t *testing.T) {
 	}
 }
 
-// What is no name has no smaller images, and an image that has some has them.
+// An invalid name has no smaller images, and a valid one has them if they exist.
 func smallerAreNamed(t *testing.T) {
 	if names := (Inputs{}).Smaller("noise/shape=8x8/type=uint8"); len(names) != 0 {
 		t.Errorf("%q", names)
@@ -303,8 +303,8 @@ func cutIsBounded(t *testing.T) {
 	}
 }
 
-// Numbers are written as bytes that are read as the same, each by itself, and no other number of bytes is; what
-// differs is told of the first of them that does; and numbers that anyone could answer tell nothing.
+// Encoded numbers decode to the same, each separately, and no other length decodes. The first
+// differing number is reported. A trivial answer is weak.
 func numbersAre(t *testing.T) {
 	n := Numbers{1, -2, 1 << 40}
 	b := Encode(n)
@@ -344,8 +344,8 @@ func numbersAre(t *testing.T) {
 	}
 }
 
-// What is read a part at a time, on several cores, is the image: its set, how many sets do not have each voxel, and
-// what is filled.
+// Reading in parts on several cores gives the image: its set, the number of sets without each
+// voxel, and the fill.
 func partsAreRead(t *testing.T) {
 	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // of uint8 two planes are read at a time to be filled, of float32 two to tell sets
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
@@ -394,8 +394,8 @@ func partsAreRead(t *testing.T) {
 	}
 }
 
-// Numbers of views, turned back, are what fills the image's own set in each convention; what was overwritten stays
-// so, and who fails has said so.
+// Converted numbers of views equal the fill of the image's own set in each convention. Poison
+// remains, and failures are returned.
 func numbersAreTurned(t *testing.T) {
 	asked := func(c ecc.Convention, answer ask) bench.Workload[*Image, Numbers] {
 		return InConvention(Workload(bench.Asking(answer)), c)
@@ -516,8 +516,8 @@ type bulk struct{ grid.Source }
 
 func (bulk) InBulk() bool { return true }
 
-// What an input costs is told of its image and level, what is kept of an image of its planes; what has no name is not
-// known, and what has no numbers is refused.
+// The cost of an input follows from its image and level, and the kept memory from its planes. An
+// input without a name is not known, and one without numbers is refused.
 func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {

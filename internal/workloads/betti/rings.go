@@ -11,14 +11,16 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// SetOf shows the set of a binary image in a convention as a grey image of uint8, which is 0 inside and 1 outside.
+// SetOf shows the set of a binary image in a convention as a grey image of uint8: 0 inside, 1
+// outside.
 func SetOf(i *Image, c ecc.Convention) grid.Source { return i.set(c).Binary() }
 
-// ringNS is about what a voxel of noise takes one core to fill on rings, in nanoseconds.
+// ringNS is about the time in nanoseconds that one core takes to fill a voxel of noise on rings.
 const ringNS = 1000
 
-// OnRings is the question of a set in an image with periodic axes, put to an implementation for such images. The numbers
-// are over the rationals. A set that is all of a periodic volume has b3 = 1, too, which Numbers do not have.
+// OnRings returns the workload of a set in an image with periodic axes for an implementation. The
+// numbers are over the rationals. A set that fills a periodic volume also has b3 = 1, which Numbers
+// omits.
 func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench.Workload[*Image, Numbers] {
 	w := Workload(impl)
 	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Weak: weak, Laws: []law{{Name: FloodName + " round the rings", Independent: true,
@@ -33,8 +35,8 @@ func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench
 	return w
 }
 
-// CurvesOnRings is the question of the numbers at every level of an image with periodic axes, put to an implementation
-// for such images. The set at each of its values is filled.
+// CurvesOnRings returns the workload of the numbers at every level of an image with periodic axes, for one
+// implementation. Its witness fills the set at each value of the image.
 func CurvesOnRings(impl bench.Implementation[grid.Source, Curves], c ecc.Convention) bench.Workload[grid.Source, Curves] {
 	w := CurvesWorkload(impl)
 	w.Policy = verify.Policy[grid.Source, Curves]{Agree: sameCurves, Weak: weakCurves, Laws: []verify.Law[grid.Source, Curves]{{
@@ -50,7 +52,7 @@ func CurvesOnRings(impl bench.Implementation[grid.Source, Curves], c ecc.Convent
 	return w
 }
 
-// floodedRings compares curves with a fill of the set at each value of an image, which are the only levels of changes.
+// floodedRings compares curves with a fill of the set at each value of an image. Numbers change at no other level.
 func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
 	f, err := grid.Load(in)
 	if err != nil {
@@ -82,9 +84,10 @@ func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, e
 	return nil, nil
 }
 
-// ByFloodingRings are the numbers of a set in an image with periodic axes. Components are filled voxel by voxel, and a
-// voxel that is met again elsewhere on the unrolled axes has gone round. The characteristic is that of unrolled
-// images: a ring is an interval whose ends are one, so that χ is that of the interval without χ of the end.
+// ByFloodingRings returns the numbers of a set in an image with periodic axes. It fills components
+// voxel by voxel. A voxel that is reached again at another place on the unrolled axes closes a loop
+// around a ring. The Euler characteristic is computed from unrolled images: a ring is an interval
+// with identified ends, so its χ is χ of the interval minus χ of the end.
 func ByFloodingRings(i *Image, c ecc.Convention) (Numbers, error) {
 	m, err := maskOf(i, c.Superlevel)
 	if err != nil {
@@ -114,7 +117,7 @@ func ByFloodingRings(i *Image, c ecc.Convention) (Numbers, error) {
 	return Numbers{set.components, set.components + enclosed - top - chi, enclosed}, nil
 }
 
-// leaveOut takes the masked voxels of an image out of its set.
+// leaveOut removes the masked voxels of an image from its set.
 func (m *mask) leaveOut(i *Image, c ecc.Convention) error {
 	if !c.Masked {
 		return nil
@@ -124,12 +127,13 @@ func (m *mask) leaveOut(i *Image, c ecc.Convention) error {
 		return err
 	}
 	for k, v := range f.Floats() {
-		m.inside[k] = m.inside[k] && v-v == 0 // not of +Inf
+		m.inside[k] = m.inside[k] && v-v == 0 // +Inf marks a masked voxel
 	}
 	return nil
 }
 
-// unrolledCharacteristic is that of a set, of 0 of a binary image, in terms of images without rings.
+// unrolledCharacteristic returns the Euler characteristic of the set at 0 of a binary image on
+// rings, from images without rings.
 func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err error) {
 	type term struct {
 		image grid.Source
@@ -152,14 +156,14 @@ func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err e
 	return chi, nil
 }
 
-// A roundFill is what a fill of all voxels of a kind on rings finds: components, and how many independent ways round
-// the rings they have together.
+// A roundFill is the result of filling all voxels of a kind on rings: the number of components, and
+// the total number of independent loops around the rings.
 type roundFill struct {
 	components, rank int64
-	first, normal    [3]int64 // a way round, and what is at right angles to two
+	first, normal    [3]int64 // a loop, and the normal of the plane of two loops
 }
 
-// met notes a way round.
+// met records a loop.
 func (r *roundFill) met(v [3]int64) {
 	cross := [3]int64{r.first[1]*v[2] - r.first[2]*v[1], r.first[2]*v[0] - r.first[0]*v[2], r.first[0]*v[1] - r.first[1]*v[0]}
 	switch {
@@ -172,10 +176,12 @@ func (r *roundFill) met(v [3]int64) {
 	}
 }
 
-// An unrolled is a voxel of the unrolled axes: where it is on the rings, and how often round them.
+// An unrolled is a voxel on the unrolled axes: its place on the rings, and the number of turns
+// around them.
 type unrolled struct{ at, round [3]int64 }
 
-// fillRings fills all voxels of a kind. What is outside of the image, a voxel wide, belongs to the rest.
+// fillRings fills all voxels of a kind. The outside of the image, one voxel wide, belongs to the
+// complement.
 func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFill) {
 	sides, ring := [3]int64{m.d, m.h, m.w}, [3]bool{rings.Z, rings.Y, rings.X}
 	var margin [3]int64
@@ -186,7 +192,7 @@ func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFi
 	}
 	size := [3]int64{sides[0] + 2*margin[0], sides[1] + 2*margin[1], sides[2] + 2*margin[2]}
 	number := func(p [3]int64) int64 { return (p[0]*size[1]+p[1])*size[2] + p[2] }
-	of := func(p [3]int64) bool { // whether a voxel is of the kind
+	of := func(p [3]int64) bool { // reports whether a voxel is of the kind
 		for a := range p {
 			if p[a] -= margin[a]; p[a] < 0 || p[a] >= sides[a] {
 				return !inside

@@ -14,10 +14,10 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// MostSets is how many sets of an image there may be at a time.
+// MostSets is the greatest number of sets of an image at a time.
 const MostSets = math.MaxUint8
 
-// Growing are the places of some values in the order in which their sets grow.
+// Growing returns the indices of some values in the order in which their sets grow.
 func Growing(at []grid.Number, superlevel bool) []int {
 	order := make([]int, len(at))
 	for i := range order {
@@ -32,8 +32,9 @@ func Growing(at []grid.Number, superlevel bool) []int {
 	return order
 }
 
-// Sets shows an image as how many of its sets at some values, in the order in which they
-// grow, do not have a voxel: uint8, of which the sublevel set at level k is set k. Masked voxels are in none.
+// Sets shows an image as uint8: the number of its sets that do not contain a voxel. The sets belong
+// to some values, in growing order, so the sublevel set at level k is set k. No set contains masked
+// voxels.
 func Sets(s grid.Source, at []grid.Number, c ecc.Convention) (grid.Source, error) {
 	if len(at) > MostSets {
 		return nil, fmt.Errorf("%d sets: at most %d at a time", len(at), MostSets)
@@ -60,7 +61,7 @@ type sets struct {
 	superlevel bool
 	masked     bool
 	ladder     grid.Ladder
-	table      []uint8 // of each pattern of an integer
+	table      []uint8 // by bit pattern of an integer
 }
 
 func (s sets) Type() grid.Type     { return grid.Uint8 }
@@ -79,7 +80,7 @@ func (s sets) setsWithout(value float32) (n uint8) {
 	return n
 }
 
-// ofMasked is of of each value of a masked image, which has +Inf where it is masked.
+// ofMasked converts the values of a masked image, whose masked voxels are +Inf.
 func (s sets) ofMasked(to []byte, values []float32) {
 	for i, v := range values {
 		if to[i] = s.setsWithout(v); v > math.MaxFloat32 {
@@ -88,7 +89,7 @@ func (s sets) ofMasked(to []byte, values []float32) {
 	}
 }
 
-// tabled is what each value of a type is shown as, by its pattern of bits.
+// tabled returns the converted value for each bit pattern of a type.
 func tabled[T uint8 | uint16 | int16](s sets, n int) []uint8 {
 	table := make([]uint8, n)
 	for i := range table {
@@ -142,11 +143,11 @@ func (s sets) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// setsBytes is about how much of an image is read at a time.
+// setsBytes is about the size of one read of an image.
 const setsBytes = 4 << 20
 
-// A Share is what some slices of an image tell of its sets beside what they add to the Euler
-// characteristic of each: a slab of each set, none where there are no slices.
+// A Share collects one slab for each set from some slices of an image; it has none if there are no
+// slices. The slabs supplement the contributions to the Euler characteristics.
 type Share struct {
 	Slabs []Slab
 	by    Slabber
@@ -154,23 +155,24 @@ type Share struct {
 	flat  bool
 	cores int
 
-	whole  int64 // slices of the image
-	begins bool  // whether the image begins with the first piece
-	next   int64 // the slice that the next piece begins with
+	whole  int64 // number of slices of the image
+	begins bool  // the image begins with the first piece
+	next   int64 // the first slice of the next piece
 
-	filled []Slab // the same slabs, by flood fill
+	filled []Slab // the same slabs by flood fill
 }
 
-// InShare is the question of what some slices of an image, as Sets shows it, add to the
-// Euler characteristic of each set, as ecc.InShare, and what tells the rest when it was
-// answered. An answer is held to its fingerprint, and the components to flood fill.
+// InShare returns the workload of the contribution of some slices to the Euler characteristic of
+// each set, like ecc.InShare. The image is the output of Sets. It also returns the fingerprint and
+// the Share, both valid after the answer. The fingerprint verifies the answer, and flood fill
+// verifies the components.
 func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source, c ecc.Convention, of grid.Span, key fingerprint.Key, threads int) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, *Share) {
 	s := &Share{
 		by: by, c: c, flat: in.Shape().Dim() == 2, cores: threads,
 		whole: in.Shape().Slices(), begins: of.Lo == 0, next: max(0, of.Lo-1),
 	}
 	w, sum := ecc.InShare(w, c, of, key, ecc.Beside{See: s.see})
-	w.Policy.Laws[0].Independent = false // of the components it says nothing
+	w.Policy.Laws[0].Independent = false // it does not check the components
 	w.Policy.Laws = append(w.Policy.Laws, verify.Law[grid.Source, ecc.VCEC]{
 		Name: FloodName, Independent: true,
 		Check: func(grid.Source, ecc.VCEC, verify.Ask[grid.Source, ecc.VCEC]) (*verify.Diff, error) {
@@ -186,8 +188,7 @@ func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source
 	return w, sum, s
 }
 
-// ShareOf is the cost of InShare of an image that Sets shows as counted: an estimate, rather more
-// than less.
+// ShareOf estimates the cost of InShare, rather too high, for an image that Sets shows as counted.
 func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int) ecc.Cost {
 	c.Superlevel = false
 	cost := ecc.ShareOf(counted, c, of, threads)
@@ -199,17 +200,19 @@ func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int
 	plane := counted.Shape().SliceVoxels()
 	slices := grid.PieceSlices(counted, of)
 	piece := slices * plane
-	const runs, bit = 4 * 5 / 8., 1 / 8. // of four bytes, of half of the voxels and an eighth
+	const runs, bit = 4 * 5 / 8., 1 / 8. // runs take 5/8 of 4 bytes, a set one bit per voxel
 	live := int64((runs + bit) * float64(piece))
 	if c.Vertices {
-		live += piece + piece/2 // the complement, with a layer
+		live += piece + piece/2 // the complement with a layer
 	}
-	// Pieces of 24 bytes, of at most a voxel of four of the set and of two of the rest, at both ends of a
-	// slab that is filled, and what is listed of the first plane and the last.
+	// A piece takes 24 bytes. At most a quarter of the voxels are pieces of the set, and half of
+	// them pieces of the complement, at both ends of a filled slab. The lists of the first and the
+	// last plane are additional.
 	const pieces, listed = 24 * 3 / 4 * 2, 16
 	live += (pieces*min(int64(threads)+1, (slices-1)/leastPlanes+1) + listed) * plane
-	cost.Memory += 2 * live // as much again is there until it is collected
-	// Components of a plane are at most a voxel of four of the set, and of two of the rest.
+	cost.Memory += 2 * live // garbage may take the same amount until its collection
+	// A plane has at most a component for each quarter of its voxels in the set, and for each half
+	// in the complement.
 	const components, bytes = 3 / 4., 4
 	sets := float64(counted.Ladder().Len() - 1)
 	cost.Part += int64(sets * 2 * components * bytes * float64(plane))
@@ -218,7 +221,7 @@ func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int
 
 // see adds a piece.
 func (s *Share) see(piece *grid.Field, times int64) error {
-	if times < 0 { // a slice that two pieces have
+	if times < 0 { // a slice of two pieces
 		return nil
 	}
 	n := piece.Shape().Slices()
@@ -256,8 +259,7 @@ func (s *Share) see(piece *grid.Field, times int64) error {
 	return nil
 }
 
-// A Merging puts the slabs of several sets of an image together. What Join makes of them is
-// held to Chain.
+// A Merging joins the slabs of several sets of an image. Chain verifies the result of Join.
 type Merging struct{ joined, filled []Slab }
 
 // Add adds the slabs of the next slices, one of each set.
@@ -280,8 +282,7 @@ func (m *Merging) Add(slabs []Slab) (err error) {
 	return nil
 }
 
-// Slabs are those of each set, of all slices that were added, or where both ways of putting them
-// together do not agree.
+// Slabs returns the joined slab of each set, or a difference between the two ways to join.
 func (m *Merging) Slabs(flat, vertices bool) ([]Slab, *verify.Diff) {
 	for k, s := range m.joined {
 		if d := m.filled[k].firstDifference(s, flat, vertices); d != nil {
@@ -292,8 +293,8 @@ func (m *Merging) Slabs(flat, vertices bool) ([]Slab, *verify.Diff) {
 	return m.joined, nil
 }
 
-// Numbers are those of each set, whose Euler characteristics are given, or where the slabs do not
-// agree.
+// Numbers returns the Betti numbers of each set from its Euler characteristic, or a difference
+// between the two ways to join.
 func (m *Merging) Numbers(chi []int64, flat, vertices bool) ([]Numbers, *verify.Diff) {
 	slabs, d := m.Slabs(flat, vertices)
 	if d != nil {

@@ -10,37 +10,36 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Slab is what some slices of a binary image tell of its components, so that those of
-// neighbouring slabs, which share a slice, can be put together.
+// A Slab describes the components of some slices of a binary image. Slabs of neighbours, which
+// share a slice, can be joined.
 type Slab struct{ Set, Rest Components }
 
-// Components are those of a slab's set, or of the rest of it. The rest is one with all that is
-// outside the image where it comes to a side of it.
+// Components are the components of a slab's set or of its complement. In the complement, everything
+// that reaches a side of the image is one component with the outside.
 //
-// A slice that the slab shares is told by its own components, which are those of the slice
-// alone, in the order of their first voxels: who else has the slice has the same list. Those of
-// the rest that come to a side of the slice are outside and are not listed.
+// A shared slice is described by the components of this slice alone, in the order of their first
+// voxels. So both slabs have the same list. Components of the complement that reach a side of the
+// slice belong to the outside and are not listed.
 type Components struct {
-	Inner int64 // how many come to no shared slice and are not outside
-	// First and Last are which component of the slab each one of the first slice and of the last
-	// slice is of: 0 for outside, else numbered from 1 in the order in which they are listed
-	// here. Nil of a slice where the image begins or ends, and of the only slice of a slab both
-	// are the same.
+	Inner int64 // components that reach no shared slice and are not outside
+	// First and Last map each component of the first slice and of the last slice to a component of
+	// the slab. 0 is the outside; others are numbered from 1 in the order of the lists. A list is
+	// nil at an end of the image. Both lists of a slab with one slice are equal.
 	First, Last []int32
 }
 
-// outside is the component of all that is outside the image.
+// outsideNumber is the component outside the image.
 const outsideNumber = 0
 
-// A Piece is some slices of an image.
+// A Piece is a range of slices of an image.
 type Piece struct {
 	Image    *Image
 	Vertices bool    // in the V-construction
 	Flat     bool    // of a 2D image
-	Ends     [2]bool // whether the image begins with the first slice, and ends with the last one
+	Ends     [2]bool // the image begins with the first slice, ends with the last one
 }
 
-// Stack is the piece as planes, of rows, of voxels; those of a 2D image are of one row.
+// Stack returns the piece's size in planes, rows and voxels. The planes of a 2D image have one row.
 func (p Piece) Stack() (d, h, w int64) {
 	s := p.Image.Shape()
 	if p.Flat {
@@ -49,20 +48,20 @@ func (p Piece) Stack() (d, h, w int64) {
 	return s.D, s.H, s.W
 }
 
-// A Slabber is an implementation that answers for slabs.
+// A Slabber is an implementation that can answer for slabs.
 type Slabber interface {
-	// Slab tells of the components of a slab's sublevel set that its numbers need.
+	// Slab returns the components of a slab's sublevel set that its numbers need.
 	Slab(in Piece, threads int) (Slab, error)
 }
 
-// NeededComponents returns which components determine the numbers of an image: in 3D those of the set and the
-// cavities, and of a 2D image the first or, where voxels are vertices, the second: the others
-// follow from the Euler characteristic.
+// NeededComponents returns which components determine the numbers of an image. In 3D the set and
+// the complement are needed. In 2D only the set is needed, or only the complement if voxels are
+// vertices. The rest follows from the Euler characteristic.
 func NeededComponents(flat, vertices bool) (set, rest bool) {
 	return !flat || !vertices, !flat || vertices
 }
 
-// Count is how many components there are, and the outside.
+// Count returns the number of components, including the outside.
 func (c Components) Count() int64 {
 	most := int32(outsideNumber)
 	for _, list := range [][]int32{c.First, c.Last} {
@@ -73,7 +72,7 @@ func (c Components) Count() int64 {
 	return c.Inner + int64(most)
 }
 
-// NumbersOf are the numbers of an image that is one slab, with a characteristic.
+// NumbersOf returns the numbers of an image that is one slab, from its Euler characteristic.
 func NumbersOf(s Slab, flat, vertices bool, chi int64) Numbers {
 	set, rest := s.Set.Count(), s.Rest.Count()
 	switch {
@@ -85,14 +84,14 @@ func NumbersOf(s Slab, flat, vertices bool, chi int64) Numbers {
 	return Numbers{B0: set, B1: set - chi}
 }
 
-// errShared says that slabs are not of one image.
+// errShared means that two slabs belong to different images.
 var errShared = errors.New("two slabs have different components in the slice that they share")
 
 func errMany(n int64) error {
 	return fmt.Errorf("%d components come to the slices that slabs share: at most %d; take more shards", n, math.MaxInt32)
 }
 
-// Join is the slab of two of which the second begins with the last slice of the first.
+// Join joins two slabs. The second begins with the last slice of the first.
 func Join(a, b Slab) (s Slab, err error) {
 	if s.Set, err = join(a.Set, b.Set); err == nil {
 		s.Rest, err = join(a.Rest, b.Rest)
@@ -109,7 +108,7 @@ func join(a, b Components) (Components, error) {
 	if n > math.MaxInt32 {
 		return Components{}, errMany(n)
 	}
-	of := int32(a.Count() - a.Inner) // the numbers of b come after those of a
+	of := int32(a.Count() - a.Inner) // the numbers of b follow the numbers of a
 	parent := make([]int32, n)
 	for i := range parent {
 		parent[i] = int32(i)
@@ -127,7 +126,7 @@ func join(a, b Components) (Components, error) {
 		}
 		return of + v
 	}
-	classes := n - 1 // but the outside
+	classes := n - 1 // without the outside
 	for i, v := range a.Last {
 		p, q := find(v), find(second(b.First[i]))
 		if p != q {
@@ -135,7 +134,8 @@ func join(a, b Components) (Components, error) {
 			classes--
 		}
 	}
-	// Numbers of what is left: the parents are done with where a number is below 0.
+	// The numbers of the remaining components. Negative entries replace parents that are no longer
+	// needed.
 	joined := Components{Inner: a.Inner + b.Inner + classes}
 	numbers := make([]int32, n)
 	next := int32(outsideNumber)
@@ -160,9 +160,9 @@ func join(a, b Components) (Components, error) {
 	return joined, nil
 }
 
-// Chain is the slab of several, each of which begins with the last slice of the one before. It
-// knows nothing of Join: components of slabs that share one are neighbours, and what can be
-// reached from one is filled.
+// Chain joins several slabs; each begins with the last slice of the previous one. It is independent
+// of Join: components that share one of a slice are neighbours, and are filled from neighbour to
+// neighbour.
 func Chain(slabs []Slab) (s Slab, err error) {
 	of := func(get func(Slab) Components) (list []Components) {
 		for _, slab := range slabs {
@@ -180,7 +180,7 @@ func chain(list []Components) (s Components, err error) {
 	if len(list) == 0 {
 		return s, nil
 	}
-	// Nodes are outside, and the numbers of each slab after those of the slabs before.
+	// The nodes are the outside and the components of each slab in order.
 	before := make([]int64, len(list))
 	n := int64(1)
 	for i, c := range list {
@@ -197,7 +197,7 @@ func chain(list []Components) (s Components, err error) {
 		}
 		return before[slab] + int64(number)
 	}
-	// Neighbours of each node are in one list, where they begin in another.
+	// The neighbours of all nodes are in one list; begin holds the begin of each node's part.
 	begin := make([]int64, n+1)
 	var near []int32
 	pairs := func(f func(a, b int64)) {
@@ -307,9 +307,9 @@ func (c Components) firstDifference(d Components, of string) *verify.Diff {
 	return nil
 }
 
-// AppendBinary writes a slab: of the set and of the rest how many come to no shared slice, and
-// for each of the two slices the length of its list, with 1 more, or 0 for none, and each
-// number as what it is below the next one that nobody has. All are varints.
+// AppendBinary encodes a slab as varints. For the set and the complement it writes the number of
+// inner components. For each shared slice it writes the length of the list plus 1, or 0 for none.
+// Each number is written as its distance below the next unused number.
 func (s Slab) AppendBinary(b []byte) ([]byte, error) {
 	for _, c := range []Components{s.Set, s.Rest} {
 		b = binary.AppendUvarint(b, uint64(c.Inner))
@@ -331,7 +331,7 @@ func (s Slab) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads what AppendBinary wrote, and refuses what it does not write.
+// UnmarshalBinary decodes the output of AppendBinary, and rejects anything else.
 func (s *Slab) UnmarshalBinary(b []byte) error {
 	malformed := errors.New("malformed components")
 	number := func() (uint64, bool) {
@@ -352,7 +352,7 @@ func (s *Slab) UnmarshalBinary(b []byte) error {
 		next := uint64(outsideNumber + 1)
 		for _, list := range []*[]int32{&c.First, &c.Last} {
 			n, ok := number()
-			if !ok || n > uint64(len(b))+1 { // each takes a byte
+			if !ok || n > uint64(len(b))+1 { // each takes at least a byte
 				return malformed
 			}
 			if n == 0 {

@@ -10,7 +10,7 @@ import (
 // TestJoin looks at more slabs than TestChecks does.
 func TestJoin(t *testing.T) { slabsAreJoined(t, 400) }
 
-// Bytes that nobody wrote are an error, and what is read is written as it was.
+// Invalid bytes are an error, and decoded bytes encode to the same.
 func FuzzSlab(f *testing.F) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 4 {

@@ -13,31 +13,31 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Formats are those that lines can be written in: rows of level, b0, b1 and b2.
+// Formats lists the output formats of lines: rows of level, b0, b1 and b2.
 func Formats() []ecc.Format { return []ecc.Format{ecc.CSV, ecc.JSON, ecc.NPY} }
 
-// Lines are the numbers of sets at levels, in the order in which the sets grow: from the first
-// level on, or from the last where they are superlevel sets.
+// Lines are the numbers of sets at levels, in growing order: from the first level, or from the last
+// for superlevel sets.
 type Lines struct {
-	Labels *grid.Labels // of what levels stand for; nil for themselves
+	Labels *grid.Labels // the meanings of the levels; nil if levels are values
 	curves Curves
 	ladder grid.Ladder
 	down   bool
-	// before and after are how many lines Within leaves out.
+	// before and after count the lines that Within leaves out.
 	before, after int
-	slice         string // whose lines they are, "" for the whole image
+	slice         string // the slice of the lines, "" for the whole image
 }
 
-// LinesOf are the lines of an image's curves in a convention, of the levels at which a number
+// LinesOf returns the lines of an image's curves in a convention, at the levels where a number
 // changes.
 func LinesOf(in grid.Source, curves Curves, c ecc.Convention) Lines {
 	return Lines{Labels: grid.LabelsOf(in), curves: curves, ladder: in.Ladder(), down: c.Superlevel}
 }
 
-// Len is how many lines there are.
+// Len returns the number of lines.
 func (l Lines) Len() int64 { return int64(len(l.curves) - l.before - l.after) }
 
-// value is the value of line i.
+// value returns the value of line i.
 func (l Lines) value(i int) float32 {
 	if l.down {
 		i = len(l.curves) - 1 - i
@@ -45,7 +45,7 @@ func (l Lines) value(i int) float32 {
 	return l.ladder.Value(l.curves[i].Level)
 }
 
-// Within is those of the lines whose values are from lo to hi, with their numbers as they are.
+// Within returns the lines with values from lo to hi.
 func (l Lines) Within(lo, hi grid.Number) Lines {
 	n := len(l.curves)
 	first := sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), lo) >= 0 })
@@ -58,8 +58,8 @@ func (l Lines) Within(lo, hi grid.Number) Lines {
 	return l
 }
 
-// Sampled is the lines at some values, distinct and ascending, in place of the image's levels: those at which a number
-// changes.
+// Sampled replaces the image's levels by some values, distinct and ascending. It returns the lines
+// at which a number changes.
 func (l Lines) Sampled(values []float64) (Lines, error) {
 	of := [3]ecc.VCEC{2: l.curves.Euler()}
 	for _, s := range l.curves {
@@ -81,8 +81,7 @@ func (l Lines) Sampled(values []float64) (Lines, error) {
 	return sampled, nil
 }
 
-// Each calls f with the lines in order: a level, which may stand for another value, and the
-// numbers of its set.
+// Each calls f with the lines in order: a level, as a value or a label, and the numbers of its set.
 func (l Lines) Each(f func(level float32, n Numbers)) {
 	var now Numbers
 	for k := range len(l.curves) - l.after {
@@ -97,15 +96,14 @@ func (l Lines) Each(f func(level float32, n Numbers)) {
 	}
 }
 
-// Write writes the lines, with where they come from where the format has room for that and
-// header is asked for.
+// Write writes the lines. With header it includes the provenance, if the format has room for it.
 func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bool) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
 	put := func(appended func(line []byte, level float32, n Numbers) []byte) {
 		l.Each(func(level float32, n Numbers) {
 			line = appended(line[:0], level, n)
-			_, _ = b.Write(line) // Flush says what failed
+			_, _ = b.Write(line) // Flush returns the error
 		})
 	}
 	switch format {
@@ -149,7 +147,8 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 	return b.Flush()
 }
 
-// WriteSlices writes the lines of the slices of an image as CSV, each after the index of its slice.
+// WriteSlices writes the lines of the slices of an image as CSV. Each line begins with the index of
+// its slice.
 func WriteSlices(w io.Writer, slices []Lines, p ecc.Provenance, header bool) error {
 	p.Slices = len(slices)
 	if header {

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// twoLevels is the ladder of binary images as grey ones: 0 inside, 1 outside.
+// twoLevels is the ladder of binary images as grey images: 0 inside, 1 outside.
 func twoLevels() grid.Ladder {
 	l, err := grid.Affine(0, 1, 2)
 	if err != nil {
@@ -17,11 +17,11 @@ func twoLevels() grid.Ladder {
 	return l
 }
 
-// Binary shows a binary image as a grey one of uint8, which is 0 inside and 1 outside.
+// Binary shows a binary image as a grey image of uint8: 0 inside, 1 outside.
 func (i *Image) Binary() grid.Source { return binaryView{i, false, false} }
 
-// set is the set of a binary image in a convention: the voxels not above its threshold, or not below it.
-// Masked voxels, whose value is +Inf, are in neither.
+// set returns the set of a binary image in a convention: the voxels at or below its threshold, or
+// at or above it. Masked voxels are +Inf and in no set.
 func (i *Image) set(c ecc.Convention) *Image {
 	switch {
 	case c.Superlevel:
@@ -37,13 +37,13 @@ func (i *Image) belowThreshold() *Image {
 	return &Image{i.Source, math.Nextafter32(i.Threshold, float32(math.Inf(-1)))}
 }
 
-// complement shows what is within the box of a binary image but not in it.
+// complement returns the voxels of the box that are not in a binary image.
 func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true, false}} }
 
 type binaryView struct {
 	*Image
 	inverted bool
-	masked   bool // of an inverted float32 image: +Inf is outside, too
+	masked   bool // for an inverted float32 image: +Inf is outside too
 }
 
 func (b binaryView) Type() grid.Type     { return grid.Uint8 }
@@ -82,7 +82,7 @@ func (b binaryView) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// slabOf is slices lo ≤ k < hi of an image, where they are or read.
+// slabOf returns slices lo ≤ k < hi of an image, in place or read.
 func slabOf(i *Image, lo, hi int64) ([]byte, error) {
 	size := grid.SliceBytes(i.Source)
 	if f, ok := i.Source.(*grid.Field); ok {
@@ -107,7 +107,7 @@ func outside[T grid.Element](dst []byte, values []T, t float32) {
 // viewOf returns another view of the image with the same threshold.
 func (i *Image) viewOf(s grid.Source) *Image { return &Image{s, i.Threshold} }
 
-// doubled shows each voxel of an image as 2³, or 2² where it has one plane.
+// doubled shows each voxel of an image as 2³ voxels, or 2² in an image of one plane.
 type doubled struct{ grid.Source }
 
 func (d doubled) Shape() grid.Shape {
@@ -144,7 +144,7 @@ func (d doubled) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// extruded shows a 2D image as so many planes that are all alike.
+// extruded repeats a 2D image in a number of planes.
 type extruded struct {
 	grid.Source
 	planes int64
@@ -170,7 +170,7 @@ func (e extruded) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// without shows a binary image as Binary does, with one voxel taken out of it.
+// without shows a binary image as Binary does, with one voxel removed.
 type without struct {
 	grid.Source
 	voxel int64 // row-major index

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// randomImage has so many of its voxels, about, in the set at 3.
+// randomImage has about the given density of voxels in the set at 3.
 func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -72,7 +72,8 @@ func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	}
 }
 
-// readBefore is an image whose slices are read in any order by several goroutines, but for so many of them, about.
+// readBefore returns an image whose slices were read in any order by several goroutines, except for
+// about a given share.
 func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -90,8 +91,8 @@ func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image 
 	return in
 }
 
-// characteristic counts the cells one of whose voxels is inside, or where voxels are vertices
-// those all of whose vertices are.
+// characteristic counts the cells with at least one voxel inside. If voxels are vertices, it counts
+// the cells with all vertices inside.
 func (m *mask) characteristic(vertices bool) (chi int64) {
 	inside := func(z, y, x int64) bool {
 		return z >= 0 && z < m.d && y >= 0 && y < m.h && x >= 0 && x < m.w && m.inside[(z*m.h+y)*m.w+x]
@@ -167,8 +168,8 @@ func (m *mask) slab(vertices, flat bool, ends [2]bool) (s Slab) {
 	return s
 }
 
-// components fills those of planes, and tells which come to the first one and to the last one
-// where others have it, too.
+// components fills the components of some planes. It lists the components that reach the first and
+// the last plane if these are shared.
 func (m *mask) components(f filling) (c Components) {
 	first, ofFirst := m.planeComponents(f, 0)
 	last, ofLast := m.planeComponents(f, m.d-1)
@@ -257,17 +258,16 @@ func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
 	return list, of
 }
 
-// A filling is what is filled: the voxels inside or the others, with neighbours at faces or at
-// corners too. Where there is one plane or one row in each an image can be flat: it has no
-// sides there. The layer is around planes where the box ends, before the first one or after
-// the last.
+// A filling selects the voxels to fill: inside or outside, with neighbours at faces only or at
+// corners too. An image of one plane, or of one row in each, can be flat: it has no sides there.
+// The layer surrounds planes at the ends of the box, before the first one or after the last.
 type filling struct {
 	inside, corners bool
 	flat            [2]bool // as to planes, and to rows
 	ends            [2]bool
 }
 
-// layers are around the box, of which the second ends every component.
+// layers is the number of layers around the box; the second one ends every component.
 const layers = 2
 
 // fillEach fills each component from its first voxel on and counts them. See is called with

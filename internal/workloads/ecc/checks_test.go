@@ -57,9 +57,9 @@ func checks() []checktest.Check {
 	}
 }
 
-// A sixteenth of 2048³ of 8 or 16 bits takes no more than 300 MB, of which the slabs in memory
-// are a part; shards read what they have, the slice before, and what closes a ring; and memory
-// does not grow with the slices of a shard.
+// A sixteenth of 2048³ of 8 or 16 bits takes at most 300 MB, including the slabs in memory. A shard
+// reads its slices, the slice before, and the slice that closes a ring. Memory does not grow with
+// the number of slices.
 func shareCosts(t *testing.T) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16} {
 		s := gridtest.VastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
@@ -212,7 +212,7 @@ func scattered(t *testing.T, shape grid.Shape, typ grid.Type, levels int64) *gri
 	return gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
 }
 
-// What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
+// A law makes no statement if an implementation refuses. Other failures are errors.
 func failuresAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7)
 	out := Enumerate(f)
@@ -245,8 +245,8 @@ func failuresAreTold(t *testing.T) {
 	}
 }
 
-// counted is the curve of an image by all its cells, whole or in pieces, with so much more at its first
-// level.
+// counted returns the curve of an image from all its cells, whole or in pieces, with more added at
+// its first level.
 func counted(in grid.Source, more int64) (VCEC, error) {
 	sum := map[int64]int64{}
 	add := func(s grid.Source, times int64) error {
@@ -255,7 +255,7 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 			return err
 		}
 		on := f.Ladder()
-		if on.Len() > 1<<20 { // too many for a table: those that there are
+		if on.Len() > 1<<20 { // too many for a table
 			values := slices.Clone(f.Floats())
 			slices.Sort(values)
 			if on, err = grid.Table(slices.Compact(values)); err != nil {
@@ -295,11 +295,11 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 	return out, err
 }
 
-// Each law holds for a right answer, contradicts one that is wrong at all levels or what it asks and is
-// answered wrongly, and says so where what it asks fails.
+// Each law accepts a right answer, and contradicts a wrong answer to the image or to a derived
+// question. If a derived question fails, it returns the error.
 func lawsContradict(t *testing.T) {
 	failed := errors.New("it fails")
-	// Of these the answer says nothing: they are of what they ask, of the judge or of the text.
+	// These laws do not depend on the answer but on derived questions, the judge or the text.
 	others := []string{unreadableLaw, readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", alike(fingerprint.Draw(1)).Name}
 	conventions := []string{"superlevel sets", "voxels as vertices", "axes closed to rings", "superlevel sets of vertices, closed to rings, in pieces"}
 	tried := map[string]bool{}
@@ -351,7 +351,7 @@ func estimatesGrow(t *testing.T) {
 	}, "enumeration of all cells", readBack.Name)
 }
 
-// What is held against the fingerprint of a pass is told where it is wrong, or in no order.
+// A comparison with the fingerprint of a pass finds a wrong curve and a wrong order.
 func passesTell(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, 7)
 	out := Enumerate(f)
@@ -401,7 +401,7 @@ func bytesOfASet(t *testing.T) {
 		for i := range plane {
 			plane[i] = byte(rng.Uint32())
 		}
-		for i := range min(w, 256) { // each value beside its neighbours
+		for i := range min(w, 256) { // each value with its neighbours
 			plane[i] = byte(i)
 		}
 		thresholds := []float32{float32(math.Inf(-1)), -1, -0.5, 254.5, 255.5, 300, float32(math.Inf(1))}
@@ -413,7 +413,7 @@ func bytesOfASet(t *testing.T) {
 			fillSet(want, plane, threshold)
 			for _, name := range isa.Available(assembled) {
 				got := NewPlaneSet(h, w)
-				for y := range int64(h) { // what was there before
+				for y := range int64(h) { // previous contents
 					for i := range got.Row(y) {
 						got.Row(y)[i] = math.MaxUint64
 					}
@@ -466,7 +466,7 @@ func blindLawsAreFound(t *testing.T) {
 	}
 }
 
-// onLevels is an image on so many levels.
+// onLevels returns an image with the given number of levels.
 func onLevels(t *testing.T, levels int64) grid.Source {
 	return scattered(t, grid.Shape{D: 1, H: 3, W: 3}, grid.Float32, levels)
 }
@@ -488,7 +488,7 @@ func transposedInMemory(t *testing.T) {
 	}
 }
 
-// What is inverted has the voxels of the plane that were not in it, and none beyond its rows.
+// An inverted plane has exactly the voxels that were not in it, and none beyond its rows.
 func invertedPlanes(t *testing.T) {
 	for _, w := range []int64{1, 63, 64, 65, 128, 130} {
 		const h = 3

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever is decoded as a curve is a curve, whose encoding is read as the same.
+// Every decoded curve is valid, and its encoding decodes to the same.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(VCEC{{3, 1}, {4, -2}, {900, 2}}))
 	f.Add(Encode(nil))

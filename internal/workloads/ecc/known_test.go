@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// What follows from a name is said of solids, not of seeded, rolled or repeated images, but of those
-// that are the same wherever one looks.
+// The name determines the curve of solids, and of images that are equal everywhere, but not of
+// seeded, rolled or repeated images.
 func TestKnown(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ball/shape=9x9x9/type=uint8": true, "ball/shape=9x9x9/type=uint8/roll=2": false, "torus/shape=20x20x20/type=uint8": true,

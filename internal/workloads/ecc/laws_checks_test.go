@@ -24,7 +24,7 @@ import (
 
 var errBroken = gridtest.ErrUnread
 
-// Whichever read of an image fails, a law of a right answer says so, or that it does not apply.
+// If any read of an image fails, a law of a right answer returns the error or does not apply.
 func failedReadsAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 3, W: 2}, grid.Float32, 7)
 	right := Enumerate(f)
@@ -68,8 +68,9 @@ func changesAreSeen(t *testing.T) {
 	}
 }
 
-// What is refused says nothing where only some answer, and is told where all do; a law is in a
-// convention of views of the whole or of pieces; and who answers whatever cannot be read is found.
+// A law makes no statement if only some questions are refused, and reports if all are. A law
+// applies in a convention to views of the whole or of pieces. An implementation that answers
+// despite unreadable input is detected.
 func asksAreHeard(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 12, H: 3, W: 4}, grid.Float32, 7)
 	refused := errors.New("no")
@@ -127,7 +128,7 @@ func asksAreHeard(t *testing.T) {
 	}
 }
 
-// An eye takes so long, and says what another image has.
+// An eye takes a given time, and returns the answer of another image.
 type eye struct {
 	takes time.Duration
 	sees  grid.Source // nil where it fails
@@ -145,8 +146,8 @@ func (e eye) Of(_ grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum,
 	return fingerprint.Of(e.sees, k, threads)
 }
 
-// An eye is asked where it is quicker than the cores, and the cores where it fails; and what is no
-// curve in canonical form is wrong, whatever it sums up to.
+// An eye is used if it is faster than the cores, and the cores if it fails. A curve that is not in
+// canonical form is wrong, whatever its sum.
 func eyesSee(t *testing.T) {
 	f, other := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Uint8, 7), scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Uint8, 6)
 	right := Enumerate(f)
@@ -195,8 +196,8 @@ func eyesSee(t *testing.T) {
 	}
 }
 
-// Images of which levels are drawn, which stand on levels, or whose cells are all listed are those that
-// laws say.
+// The laws apply to images with drawn levels, to images whose values are on levels, and to images
+// whose cells are all listed, as they declare.
 func lawsApply(t *testing.T) {
 	in := gridtest.VastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
 	isStep, drawn := map[int64]bool{5: true, 1 << 20: true, 1<<24 - 1: true}, map[int64]bool{}
@@ -381,7 +382,7 @@ func neighbourhoods(t *testing.T) {
 	}
 }
 
-// Curves of any number of steps read back; what is no curve does not.
+// Curves of any number of steps can be read back; invalid curves cannot.
 func curvesReadBack(t *testing.T) {
 	on := func(levels int64) grid.Source {
 		l, err := grid.Affine(-2, 0.5, levels)
@@ -637,7 +638,7 @@ type gapped struct {
 
 func (gapped) Gapped() {}
 
-// A failing implementation fails when it or a job of its is called for so many more times.
+// A failing implementation fails after the given number of calls of itself or of its jobs.
 type failing struct {
 	bench.Implementation[grid.Source, VCEC]
 	left *int
@@ -705,7 +706,8 @@ func failedCallsAreTold(t *testing.T) {
 	}
 }
 
-// countedWithin is the curve of an image on few levels, of which voxels above the last are no part.
+// countedWithin returns the curve of an image on few levels; voxels above the last level do not
+// belong to it.
 func countedWithin(t *testing.T, in grid.Source) (VCEC, error) {
 	f, err := grid.Load(in)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestAddersAreAsked(t *testing.T) {
 	}
 }
 
-// A joiner counts a piece without what it shares, or forgets to, or fails.
+// A remissJoiner counts a piece without its shared slice, or forgets to, or fails.
 type remissJoiner struct {
 	bench.Implementation[grid.Source, VCEC]
 	fault string

@@ -15,8 +15,9 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// allLaws are the laws of answers, and laws of this package's own code: of views and conventions, of
-// what joins pieces, of the fingerprint by each instruction set, of the laws themselves, and of what is written.
+// allLaws are the laws of answers and the laws of this package's own code. The latter cover views
+// and conventions, joined pieces, the fingerprint by each instruction set, the laws themselves, and
+// the output.
 func allLaws() []law {
 	k := fingerprint.Draw(1)
 	laws := append(Laws(), inOtherWords(k)...)
@@ -68,8 +69,8 @@ func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	return first(in, sum, out), nil
 }
 
-// inConvention asks about views, or about those of pieces, and holds what they come to in a
-// convention to the fingerprint, which knows it by itself.
+// inConvention asks about views, or views of pieces. It compares the result in a convention with
+// the fingerprint, which implements the convention independently.
 func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, answer ask) (*verify.Diff, error) {
 	if c.Vertices != c.Superlevel {
 		if _, err := grid.Negate(in); err != nil {
@@ -90,8 +91,8 @@ func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, 
 	return HoldToFingerprint(in, out, k.In(c), runtime.GOMAXPROCS(0))
 }
 
-// asking is the implementation under test in a convention, by pieces of so many slices or, with
-// 0, whole.
+// asking returns the implementation under test in a convention, in pieces of the given number of
+// slices, or whole for 0.
 func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
 	if slices == 0 {
 		return viewer{Implementation: bench.Asking(answer), in: viewed(c)}
@@ -99,11 +100,10 @@ func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.So
 	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, c, slices).Impls[0]
 }
 
-// alike is the law that the fingerprint, to which laws hold what they are told, is one by whichever
-// instruction set it is taken: on the image's ladder, in the conventions that change most, and on
-// that of every float32.
+// alike returns the law that all instruction sets compute the same fingerprint. It uses the image's
+// ladder, in the conventions that change most, and the ladder of every float32.
 func alike(k fingerprint.Key) law {
-	const times = 50 // the fingerprint by the fastest, of which the slowest takes six
+	const times = 50 // in units of the fastest fingerprint; the slowest takes six
 	return law{
 		Name: "the fingerprint is one by each instruction set",
 		Work: func(s grid.Source) time.Duration {
@@ -225,7 +225,7 @@ func noticing(laws []law, k fingerprint.Key) law {
 	}
 }
 
-// A misanswer differs from what is wanted, in this.
+// A misanswer differs from the wanted answer in one property.
 type misanswer struct {
 	want, got VCEC
 	diff      *verify.Diff
@@ -247,12 +247,12 @@ func misanswers(in grid.Source, out VCEC) (list []misanswer) {
 	return list
 }
 
-// alikeDiff reports whether a difference is that which is wanted.
+// alikeDiff reports whether a difference is the wanted one.
 func alikeDiff(got, want *verify.Diff) bool {
 	return got != nil && got.Where == want.Where && got.Want == want.Want && got.Got == want.Got
 }
 
-// saying is what a law or a comparison says.
+// saying formats the result of a law or a comparison.
 func saying(d *verify.Diff) string {
 	if d == nil {
 		return "nothing"

@@ -59,7 +59,7 @@ var readBack = law{
 	},
 }
 
-// A reader reads what is written of lines in a format.
+// A reader reads lines in a format.
 type reader struct {
 	Lines
 	f Format
@@ -208,7 +208,7 @@ func (r reader) are(lines []Line, from int64) bool {
 	return same
 }
 
-// read writes so many lines and reads them.
+// read writes the given number of lines and reads them.
 func (r reader) read(n int64, chunks ...Lines) ([]Line, error) {
 	var b bytes.Buffer
 	if err := WriteChunks(&b, r.f, r.p, true, n, func(yield func(Lines, error) bool) {
@@ -238,7 +238,7 @@ func (o object) line() (Line, error) {
 	return Line{float32(level), o.Change, o.Chi}, err
 }
 
-// parse is the lines of what is written, each with its change.
+// parse parses lines, each with its change.
 func (r reader) parse(text []byte) (lines []Line, err error) {
 	switch r.f {
 	case NPY:
@@ -311,7 +311,7 @@ func (r reader) isOf(p Provenance) error {
 	return nil
 }
 
-// parseFields is a line of so many fields, the value first and χ last.
+// parseFields parses a line of n fields: the value first and χ last.
 func parseFields(fields []string, n int) (x Line, err error) {
 	if len(fields) != n {
 		return x, fmt.Errorf("%d fields, want %d: %q", len(fields), n, fields)
@@ -326,7 +326,7 @@ func parseFields(fields []string, n int) (x Line, err error) {
 	return x, err
 }
 
-// parseNPY is the lines of a structured array of NumPy, which says how many they are.
+// parseNPY parses the lines in a structured array of NumPy, whose header has their number.
 func parseNPY(text []byte) (lines []Line, err error) {
 	const before, each = 10, 4 + 8 + 8
 	if len(text) < before || string(text[:8]) != "\x93NUMPY\x01\x00" {

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// drawn is a curve with changes at about one in so many levels.
+// drawn returns a random curve with changes at about one of every one levels.
 func drawn(levels int64, one int) (v VCEC) {
 	rng := rand.New(rand.NewPCG(1, uint64(levels)))
 	for k := range levels {
@@ -36,8 +36,8 @@ func written(t *testing.T, f Format, v VCEC, l grid.Ladder, all, header bool) []
 	return b.Bytes()
 }
 
-// Each format says the same of curves of no line, of one, and of more than are formatted at
-// a time, of every level and of those with a change.
+// Each format has the same contents for curves of no line, of one line, and of more lines than one
+// buffer. Lines are for every level or for levels with a change.
 func TestFormats(t *testing.T) {
 	l := grid.Identity(grid.Uint16)
 	for name, v := range map[string]VCEC{"none": {}, "one": {{300, 1}}, "the last": {{65535, -7}}, "sparse": drawn(65536, 1000), "dense": drawn(65536, 2)} {
@@ -151,7 +151,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Levels that stand for others are written as those.
+// Levels with labels are written as their labels.
 func TestLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		labels *grid.Labels
@@ -247,7 +247,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// A comment says of how many slices each has a curve by itself, where they have.
+// A comment contains the number of slices if each has a separate curve.
 func TestCommentOfSlices(t *testing.T) {
 	for slices, want := range map[int]bool{0: false, 1: true, 2: true} {
 		if got := strings.Contains(Provenance{Slices: slices}.Comment(), fmt.Sprintf("; %d slices, each by itself", slices)); got != want {
@@ -256,7 +256,7 @@ func TestCommentOfSlices(t *testing.T) {
 	}
 }
 
-// A description says what counts as a cell and which sets grow, of what.
+// A description explains the cells and the direction of growth of the sets.
 func TestDescribe(t *testing.T) {
 	f, err := grid.NewField(grid.Shape{D: 2, H: 3, W: 4}, grid.Uint8, make([]byte, 24), grid.Identity(grid.Uint8))
 	if err != nil {

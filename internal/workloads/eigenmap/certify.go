@@ -16,7 +16,7 @@ import (
 	"eccbench/internal/workloads/eigenmap/inertia"
 )
 
-// misshapen says where a map has not the numbers that the problem asks for.
+// misshapen returns a difference if a map does not have the requested number of values and vectors.
 func (p *Problem) misshapen(m Map) *verify.Diff {
 	if len(m.Values) != p.K || len(m.Vectors) != p.K {
 		return &verify.Diff{Where: "the map", Want: fmt.Sprintf("%d pairs", p.K), Got: fmt.Sprintf("%d values, %d vectors", len(m.Values), len(m.Vectors))}
@@ -33,31 +33,31 @@ func (p *Problem) misshapen(m Map) *verify.Diff {
 	return nil
 }
 
-// Limits of what float64 leaves.
+// Limits that allow for rounding in float64.
 const (
 	mostSkew   = 1e-10 // of |XᵀX − I|
-	mostAngle  = 1e-6  // of a vector of the kernel from the span
-	ofValue    = 1e-6  // of a value from the edges', relative
+	mostAngle  = 1e-6  // of a kernel vector from the span
+	ofValue    = 1e-6  // of a value from the energy over edges, relative
 	ofCancels  = 1e-13 // … and absolute
-	ofSteps    = 1e-9  // of what steps reach from what the definition's do
+	ofSteps    = 1e-9  // of the values after the requested steps from the definition's
 	mostLength = 2     // the norm of a normalised L
 )
 
-// A certificate is what the harness finds of a map by its own graph, in float64.
+// A certificate holds the measurements of a map on the harness's own graph, in float64.
 type certificate struct {
-	residuals []float64 // |Lx − λx|, λ from the edges
-	energies  []float64 // xᵀLx from the edges
+	residuals []float64 // |Lx − λx|, with λ computed from the edges
+	energies  []float64 // xᵀLx, computed from the edges
 	product   [][]float64
 	digest    [sha256.Size]byte // of the map
 }
 
-// certified is the last certificate that was made: the laws that a map is put to in turn begin with it.
+// certified caches the last certificate, which all laws about a map use.
 type certified struct {
 	certificate
 	sync.Mutex
 }
 
-// certify is the certificate of a map.
+// certify returns the certificate of a map.
 func (p *Problem) certify(m Map) (c certificate, err error) {
 	hash := sha256.New()
 	if err := Encode(hash, m); err != nil {
@@ -74,7 +74,7 @@ func (p *Problem) certify(m Map) (c certificate, err error) {
 	return c, err
 }
 
-// certificate computes it. Of patches what is left out of the graph counts as residual, too.
+// certificate computes the certificate. For patches the omitted weights count as residual too.
 func (p *Problem) certificate(m Map, digest [sha256.Size]byte) (c certificate, err error) {
 	c.digest = digest
 	g, err := p.graph()
@@ -100,14 +100,14 @@ func (p *Problem) certificate(m Map, digest [sha256.Size]byte) (c certificate, e
 	return c, nil
 }
 
-// residual is the measure that tables have.
+// residual is the name of the measure in the tables.
 const residual = "residual"
 
 func nan(name, at string) []verify.Measure {
 	return []verify.Measure{{Name: name, Value: math.NaN(), At: at}}
 }
 
-// worst makes one measure of a list by pair.
+// worst returns the worst measure of a list over all pairs.
 func worst(name string, limit float64, list []float64) verify.Measure {
 	m := verify.Measure{Name: name, Limit: limit}
 	for k, v := range list {
@@ -118,8 +118,8 @@ func worst(name string, limit float64, list []float64) verify.Measure {
 	return m
 }
 
-// pairs hold a map to being pairs: residuals, unit and orthogonal vectors, values that are those
-// of the vectors, in order. They do not say that none is missing.
+// pairs verifies that a map consists of eigenpairs: small residuals, orthonormal vectors, values
+// that match the vectors, in order. It does not verify that no pair is missing.
 func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	if d := p.misshapen(m); d != nil {
 		return nan(residual, d.String()), certificate{}, nil
@@ -130,7 +130,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	}
 	limit := p.Tol
 	if p.Kind == Lanczos {
-		limit = mostLength // what steps reach is told, and whatever it is it is right
+		limit = mostLength // the residual after a number of steps is reported; any value is right
 	}
 	list := []verify.Measure{worst(residual, limit, c.residuals), {Name: "orthogonality", Limit: mostSkew}}
 	for i, x := range m.Vectors {
@@ -157,7 +157,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	return append(list, value), c, nil
 }
 
-// length bounds the norm of L.
+// length returns a bound on the norm of L.
 func (p *Problem) length() float64 {
 	if p.Plain {
 		return 4 * float64(len(p.behind())) * (1 + p.Floor)
@@ -165,8 +165,8 @@ func (p *Problem) length() float64 {
 	return mostLength
 }
 
-// kernel is how far the vectors of the kernel that are known are from the span of a map: of each
-// connected part m^½, where there are no more parts than pairs. Of more parts, all values are 0.
+// kernel measures how far the known kernel vectors are from the span of a map. Each connected part
+// has the kernel vector m^½, if there are no more parts than pairs. Otherwise all values are 0.
 func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
 	if p.misshapen(m) != nil {
 		return nil, nil
@@ -202,7 +202,7 @@ func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
 	return []verify.Measure{zero, angle}, nil
 }
 
-// project takes from x what it has of orthonormal vectors, twice.
+// project makes x orthogonal to orthonormal vectors, twice.
 func project(x []float64, off [][]float64) {
 	for range 2 {
 		for _, y := range off {
@@ -224,14 +224,15 @@ func (p *Problem) measuresOf(m Map) ([]verify.Measure, certificate, error) {
 	return append(list, more...), c, err
 }
 
-// factored reports whether the matrix of so many patches is factored: by at most 3e9 products, and 1 << 25 numbers.
+// factored reports whether the matrix of n patches is factored: at most 3e9 products and 1 << 25
+// numbers.
 func factored(n int) bool {
 	const mostProducts, mostNumbers = 3e9, 1 << 25
 	return math.Pow(float64(n), 3)/2 <= mostProducts && n*n <= mostNumbers
 }
 
-// countBelow counts the eigenvalues of L that are less than a shift, and returns by how much rounding may have
-// moved those that it counted.
+// countBelow returns the number of eigenvalues of L below a shift. It also returns a bound on the
+// error of these eigenvalues by rounding.
 func (g *Graph) countBelow(shift float64) (n int, moved float64, err error) {
 	if g.features == nil {
 		s := g.shape
@@ -252,12 +253,12 @@ func (g *Graph) countBelow(shift float64) (n int, moved float64, err error) {
 	return n, moved + 3*g.p.leftOut(), err
 }
 
-// Starts are the vectors that a search begins with.
+// starts is the number of start vectors of a search.
 const starts = 3
 
-// search looks for a pair that a map has missed, in the complement of its span. A pair that it finds
-// refutes the map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue.
-// That it finds none proves nothing.
+// search looks for a pair that a map misses, in the complement of its span. A pair v refutes the
+// map: on the span with v, the k-th value of L is at least the k-th eigenvalue. If the search finds
+// none, this proves nothing.
 func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	list, c, err := p.measuresOf(m)
 	if err != nil || c.residuals == nil {
@@ -287,7 +288,7 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	}
 	energies := g.Apply(products, found)
 	for start := range found {
-		// The k-th value on the span and what was found.
+		// The k-th value on the span and the new vector.
 		lv, energy := products[start:], energies[start]
 		small := mat.NewSymDense(p.K+1, nil)
 		for i := range p.K {
@@ -310,7 +311,7 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	return append(list, verify.Measure{Name: "last value above what a search found", Value: max(0, last-least), Limit: delta, At: fmt.Sprintf("start %d of %d finds %g", from, starts, least)}), nil
 }
 
-// Residuals are |Lx − λx| of each pair, in float64 and by the definition's graph.
+// Residuals returns |Lx − λx| of each pair, in float64 on the definition's graph.
 func (p *Problem) Residuals(m Map) ([]float64, error) {
 	if d := p.misshapen(m); d != nil {
 		return nil, errors.New(d.String())

@@ -29,8 +29,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what pairs are judged by and carried in: the definition, counts and searches that see
-// what is missing, cuts and masks, the recurrence of steps, names, encoding and files, and vector
+// checks cover the verification and the encoding of pairs: the definition, counts and searches for
+// missing pairs, cuts and masks, the recurrence of steps, names, encoding and files, and vector
 // instructions.
 func checks() []checktest.Check {
 	return []checktest.Check{
@@ -142,8 +142,8 @@ func graphsByHand(t *testing.T) {
 	}
 }
 
-// Patches count however far away they are where others are as far: the opposite corners of a cube, and those
-// that none near are like.
+// Distant patches count if all others are as distant: the opposite corners of a cube, and patches
+// unlike all near ones.
 func farAreCounted(t *testing.T) {
 	alike := make([]byte, 39)
 	for i := range alike {
@@ -245,8 +245,8 @@ func nearAreAsMany(t *testing.T) {
 	}
 }
 
-// Values of an image that stand for others are these, halved where float64 does not hold their range;
-// grey values are of these, too.
+// Labels of an image are replaced by their numbers, halved if float64 cannot hold their range. Grey
+// values follow from these numbers.
 func labelsAreNumbers(t *testing.T) {
 	s := grid.Shape{D: 1, H: 2, W: 2}
 	for _, c := range []struct{ labels, want []float64 }{
@@ -520,7 +520,7 @@ func lawsSeeOthers(t *testing.T) {
 	}
 }
 
-// What is taken from a vector that is nearly that alone leaves nothing of it but rounding of what is left.
+// A projection of a vector nearly in the span leaves only rounding errors.
 func projectionsLeaveNothing(t *testing.T) {
 	off := [][]float64{make([]float64, 100), make([]float64, 100)}
 	x := make([]float64, 100)
@@ -581,8 +581,8 @@ func limitsOfLaws(t *testing.T) {
 	}
 }
 
-// A law finds nothing where the image is not read, at whichever of its reads, where another is not
-// answered, and where a map is not of the problem; what is told of pairs says so, too.
+// A law returns the error if any read of the image fails, if a derived question has no answer, and
+// if the map does not fit the problem. The measures of pairs do too.
 func failuresAreTold(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=6x5/type=uint8/seed=1", "eigenmap-patch/k=2/tol=6/alpha=100/beta=2/side=2/of=noise/shape=8x6/type=uint8/seed=1",
@@ -631,7 +631,7 @@ func failuresAreTold(t *testing.T) {
 			}
 		}
 	}
-	// What takes too long or too much memory to be factored is searched.
+	// A problem whose factoring takes too much time or memory gets a search.
 	for name, want := range map[string]law{
 		"eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=1/of=noise/shape=45x40/type=uint8/seed=1": nothingMissed(), "eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=1/of=noise/shape=46x40/type=uint8/seed=1": nothingFound(),
 		"eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=0/of=constant/shape=1024x1024/type=uint8": nothingMissed(), "eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=0/of=constant/shape=256x256x256/type=uint8": nothingFound(),
@@ -669,7 +669,7 @@ func estimatesByHand(t *testing.T) {
 	near, nearSolid := math.Pi*2*math.Log(1e3), 4./3*math.Pi*math.Pow(2*math.Log(1e3), 1.5)
 	for name, c := range map[string]struct {
 		policy verify.Policy[*Problem, Map]
-		edges  float64 // what a pass takes, on two cores
+		edges  float64 // edges of a pass, on two cores
 		want   []float64
 	}{
 		"eigenmap/k=2/tol=8/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1":        {certifiedPolicy(), 20 * 6 * 105 / 2, []float64{(0.4*(2*(45*45*45/6.+45*45*15/2.+45*15*15/2.)+15*15*15/6.) + 6000*105) / 2, 3 * 40 * 30 * 105 / 2, 100 * 105 / 2, 0, 5 * 105 / 2}},
@@ -701,7 +701,7 @@ func estimatesByHand(t *testing.T) {
 	}
 }
 
-// What has no answer is refused, and what is just inside is not.
+// A problem without an answer is refused, and one just within the limits is not.
 func problemsAreRefused(t *testing.T) {
 	image := func(d, h, w int64) grid.Source {
 		s := grid.Shape{D: d, H: h, W: w}
@@ -745,7 +745,7 @@ func problemsAreRefused(t *testing.T) {
 	}
 }
 
-// A search alone finds what is left out, wherever a factorisation is too large: of all pairs but one.
+// A search finds any missing pair if factoring is too large.
 func searchFinds(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=float32/levels=1024/smooth=3/seed=1", "eigenmap-patch/k=5/tol=6/alpha=40/beta=2/side=2/of=grf/shape=32x30/type=uint8/smooth=3/seed=1",
@@ -781,7 +781,8 @@ func searchFinds(t *testing.T) {
 	}
 }
 
-// A search comes to the lowest value there is, of a line so long that steps alone do not go from end to end.
+// A search finds the lowest value of a line so long that steps alone do not reach from one end to
+// the other.
 func searchComesFar(t *testing.T) {
 	g, err := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=500x1/type=uint8").Define()
 	if err != nil {
@@ -886,8 +887,8 @@ func cutsAreQuotients(t *testing.T) {
 	}
 }
 
-// The sets that cuts are made of: halves along each axis, and of what is in order in 16 parts all but the
-// last, each with the ones before.
+// The sets for cuts: halves along each axis, and prefixes of 16 parts of the sorted values without
+// the last.
 func sweepsAreEven(t *testing.T) {
 	for _, name := range []string{"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=distinct/shape=9x7x5/type=float32/seed=5", "eigenmap-patch/k=2/tol=8/alpha=400/beta=9/side=1/of=distinct/shape=15x9/type=uint8/seed=5"} {
 		p := open(t, name)
@@ -991,8 +992,8 @@ func maskOfCubes(t *testing.T) {
 	}
 }
 
-// What a table says of an answer: what is counted, what is read and written, and which answers stand in
-// one.
+// The costs in a table: the counted steps, the bytes read and written, and the answers in the
+// table.
 func costs(t *testing.T) {
 	const of = "noise/shape=8x6x4/levels=16/type=uint8/seed=3"
 	classes := map[string]bool{}
@@ -1194,7 +1195,7 @@ func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
 	return e.Values(nil)[k], m.combined(mat.Col(nil, k, &u))
 }
 
-// Of all that is measured the residual alone is told beside a number.
+// Only the residual is shown with a number.
 func residualIsTold(t *testing.T) {
 	p := open(t, "eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=uint8/smooth=3/seed=1")
 	_, m := dense(t, p)
@@ -1235,8 +1236,8 @@ func certificateIsOfTheMap(t *testing.T) {
 	}
 }
 
-// Vector instructions make the weights and the products that Go makes, of features up to 255 and of
-// any number of them, and 0 of what is as good as that.
+// Vector instructions give the weights and products of Go code, for features up to 255 in any
+// number, and 0 for negligible weights.
 func kernelsAgree(t *testing.T) {
 	if want := slices.Contains(isa.Available(assembled), isa.AVX2) && isa.FMA(); Vectors() != want {
 		t.Fatalf("vector instructions are used: %v, want %v", Vectors(), want)
@@ -1299,8 +1300,7 @@ func kernelsAgree(t *testing.T) {
 	}
 }
 
-// A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
-// the list.
+// Too short lists are rejected, because vector instructions would access memory behind them.
 func shortListsAreRefused(t *testing.T) {
 	if !Vectors() {
 		return
@@ -1321,7 +1321,7 @@ func shortListsAreRefused(t *testing.T) {
 	}
 }
 
-// blank is an image of a shape, of whose voxels nobody asks, with more axes than that where they are said.
+// blank is an image of a shape without voxels, optionally with more axes.
 type blank struct {
 	grid.Source
 	s    grid.Shape

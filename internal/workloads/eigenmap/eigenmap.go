@@ -1,8 +1,8 @@
-// Package eigenmap is the question of the Laplacian eigenmap of an image (Shi and Malik 2000;
-// Belkin and Niyogi 2003; Cheng et al. 2014): the lowest eigenpairs of the Laplacian of a graph
-// of its voxels or of its patches, and the segmentation by the second of them. There are three
-// questions, each a workload: the pairs to a tolerance, of either graph, and what some steps of
-// Lanczos' method reach. doc/proofs/eigenmap.md has the definitions.
+// Package eigenmap defines the workloads of the Laplacian eigenmap of an image (Shi and Malik 2000;
+// Belkin and Niyogi 2003; Cheng et al. 2014). The answer is the lowest eigenpairs of the Laplacian
+// of a graph of its voxels or patches; the second pair gives a segmentation. Two workloads ask for
+// pairs to a tolerance, one for each graph. The third asks for the values after a number of steps
+// of Lanczos' method. doc/proofs/eigenmap.md has the definitions.
 package eigenmap
 
 import (
@@ -23,67 +23,68 @@ import (
 
 // The names of the workloads.
 const (
-	Grid    = "eigenmap"         // a node a voxel, to a tolerance
-	Patch   = "eigenmap-patch"   // a node a patch, to a tolerance
-	Lanczos = "eigenmap-lanczos" // a node a patch, some steps of Lanczos' method
+	Grid    = "eigenmap"         // one node per voxel, to a tolerance
+	Patch   = "eigenmap-patch"   // one node per patch, to a tolerance
+	Lanczos = "eigenmap-lanczos" // one node per patch, a number of steps of Lanczos' method
 )
 
-// A Problem is an image with all that its graph and the question depend on.
+// A Problem is an image with the parameters of its graph and of the question.
 type Problem struct {
 	grid.Source
-	Kind  string  // of the workload
-	K     int     // how many of the lowest pairs
-	Tol   float64 // largest |Lx − λx|₂ of each, |x|₂ = 1; 0 for steps
+	Kind  string  // the workload
+	K     int     // number of the lowest pairs
+	Tol   float64 // greatest |Lx − λx|₂ of each pair, |x|₂ = 1; 0 for steps
 	Steps int     // of Lanczos' method; 0 for a tolerance
-	Seed  uint64  // of the vector that they start from
+	Seed  uint64  // of the start vector of the steps
 
-	// Of the graph of voxels.
+	// For the graph of voxels.
 	Sigma   float64 // of the weight exp(−(f_i − f_j)²/Sigma²) + Floor, f from 0 to 1
 	Floor   float64
-	Corners bool  // neighbours are all voxels that touch; otherwise those within Radius
-	Radius  int64 // in voxels; 1 for those that share a face
+	Corners bool  // neighbours are all voxels that touch, otherwise all within Radius
+	Radius  int64 // in voxels; 1 for neighbours that share a face
 	Plain   bool  // L = D − W; otherwise I − D^−½ W D^−½
 
-	// Of the graph of patches.
+	// For the graph of patches.
 	Alpha, Beta float64 // of the weight exp(−|x_i − x_j|²/(M·Alpha²)) · exp(−|p_i − p_j|²/(2·Beta²))
 	Side        int64   // voxels of a patch along each axis
 
-	keys  []float64 // of the name it was made from
+	keys  []float64 // in the name of the problem
 	graph func() (*Graph, error)
 	last  *certified
 }
 
-// A Map is the lowest eigenpairs, or what stands for them: values in ascending order, and a unit
-// vector for each, of a number for each node. The last axis of the image is the fastest.
+// A Map holds the lowest eigenpairs: values in ascending order, and a unit vector for each with a
+// number for each node. The last axis of the image is the fastest.
 type Map struct {
 	Values  []float64
 	Vectors [][]float64
 	Steps
 }
 
-// Steps are what some steps of Lanczos' method leave, where they are asked for: the tridiagonal
-// matrix T, its diagonal and the numbers beside it, and the vectors of the steps, one after the other.
+// Steps hold the result of steps of Lanczos' method. They are the tridiagonal matrix T, as its
+// diagonal and the numbers next to it, and the vectors of the steps in order.
 type Steps struct{ Diagonal, Beside, Basis []float64 }
 
-// OfVoxels is the question of the k lowest pairs of the graph of voxels.
+// OfVoxels returns the problem of the k lowest pairs of the graph of voxels.
 func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
 	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners, Radius: 1, Plain: plain}).ready()
 }
 
-// Within is the same question of the graph of voxels with all those for neighbours that are not
-// farther apart than a radius (Shi and Malik 2000).
+// Within returns the same problem for the graph of voxels in which all voxels within a radius are
+// neighbours (Shi and Malik 2000).
 func (p *Problem) Within(radius int64) *Problem {
 	q := *p
 	q.Radius = radius
 	return q.ready()
 }
 
-// OfPatches is that of the graph of patches.
+// OfPatches returns the problem of the k lowest pairs of the graph of patches.
 func OfPatches(s grid.Source, k int, tol, alpha, beta float64, side int64) *Problem {
 	return (&Problem{Source: s, Kind: Patch, K: k, Tol: tol, Alpha: alpha, Beta: beta, Side: side}).ready()
 }
 
-// OfSteps is the question of what some steps of Lanczos' method on the graph of patches reach.
+// OfSteps returns the problem of the pairs after some steps of Lanczos' method on the graph of
+// patches.
 func OfSteps(s grid.Source, k, steps int, seed uint64, alpha, beta float64, side int64) *Problem {
 	return (&Problem{Source: s, Kind: Lanczos, K: k, Steps: steps, Seed: seed, Alpha: alpha, Beta: beta, Side: side}).ready()
 }
@@ -93,14 +94,14 @@ func (p *Problem) ready() *Problem {
 	return p
 }
 
-// Of is the same question of another image.
+// Of returns the same problem for another image.
 func (p *Problem) Of(s grid.Source) *Problem {
 	q := *p
 	q.Source = s
 	return q.ready()
 }
 
-// Nodes is the shape of the grid of nodes.
+// Nodes returns the shape of the grid of nodes.
 func (p *Problem) Nodes() grid.Shape {
 	s := p.Shape()
 	if p.Kind != Grid {
@@ -112,7 +113,7 @@ func (p *Problem) Nodes() grid.Shape {
 	return s
 }
 
-// Features is how many voxels a patch has.
+// Features returns the number of voxels of a patch.
 func (p *Problem) Features() int64 {
 	if p.Shape().D > 1 {
 		return p.Side * p.Side * p.Side
@@ -123,10 +124,10 @@ func (p *Problem) Features() int64 {
 // mostRadius is the largest radius of a neighbourhood.
 const mostRadius = 64
 
-// mostFeatures keeps squared distances of features within 32 bits.
+// mostFeatures limits squared distances of features to 32 bits.
 const mostFeatures = 1 << 15
 
-// Check is nil, or why the problem has no answer.
+// Check returns the reason why the problem has no answer, or nil.
 func (p *Problem) Check() error {
 	if p.Kind != Grid {
 		s := p.Shape()
@@ -174,7 +175,8 @@ func (p *Problem) Check() error {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-// For is nil, or why who answers one of the questions does not answer a problem.
+// For returns the reason why an implementation of some workloads does not answer the problem, or
+// nil.
 func (p *Problem) For(kinds ...string) error {
 	for _, k := range kinds {
 		if p.Kind == k {
@@ -184,12 +186,12 @@ func (p *Problem) For(kinds ...string) error {
 	return fmt.Errorf("answers %v, not %s", kinds, p.Kind)
 }
 
-// Start is a number of the vector that Lanczos' method starts from, before it is normalised:
-// from −½ to ½, by SplitMix64 of the seed and the place.
+// Start returns number i of the start vector of Lanczos' method before its normalisation. It is
+// from −½ to ½, by SplitMix64 of the seed and i.
 func (p *Problem) Start(i int) float64 { return Uniform(p.Seed, uint64(i)) }
 
-// Uniform is the i-th number of a seed, from −½ to ½: the i-th output of SplitMix64 (Steele et
-// al. 2014) that starts from the seed, 53 bits of it.
+// Uniform returns the i-th number of a seed, from −½ to ½. It uses 53 bits of the i-th output of
+// SplitMix64 (Steele et al. 2014) for the seed.
 func Uniform(seed, i uint64) float64 {
 	z := seed + (i+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -197,8 +199,7 @@ func Uniform(seed, i uint64) float64 {
 	return float64((z^z>>31)>>11)/(1<<53) - 0.5
 }
 
-// OnGrid is the workload of the graph of voxels. The first of the implementations is the
-// reference.
+// OnGrid returns the workload of the graph of voxels. The first implementation is the reference.
 func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q := Inputs(Grid)
 	return workload(q, bench.Question{
@@ -207,7 +208,7 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 1e-8, 0.1, 0.001, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 1e-8, 0.1, 0.001, 0, 0),
 			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 1e-9, 0.3, 0.001, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 1e-7, 0.1, 0.001, 0, 0),
 			q.Spell("ball/shape=30x31/type=uint8", 3, 1e-7, 0.03, 0, 0, 0), // two components
-			// of a double value, which residuals do not count
+			// a double value, which residuals do not count
 			q.Spell("constant/shape=32x32/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 0),
 			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 1e-6, 0.1, 0.001, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 1),
 			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
@@ -219,7 +220,7 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 	}, certifiedPolicy(), impls)
 }
 
-// OnPatches is the workload of the graph of patches.
+// OnPatches returns the workload of the graph of patches.
 func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q := Inputs(Patch)
 	return workload(q, bench.Question{
@@ -234,7 +235,7 @@ func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Pro
 	}, certifiedPolicy(), impls)
 }
 
-// BySteps is the workload of Lanczos' method with a fixed number of steps.
+// BySteps returns the workload of Lanczos' method with a fixed number of steps.
 func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q := Inputs(Lanczos)
 	return workload(q, bench.Question{
@@ -257,9 +258,9 @@ func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Pol
 	return w
 }
 
-// Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller ones may have too few
-// nodes. Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector;
-// of bytes one read of the image and one writing of the vectors, those of steps too.
+// Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller problems may have too
+// few nodes. Cost counts each node once, and each step of Lanczos' method as a product of the
+// matrix and a vector. Its bytes are one read of the image and one write of all vectors.
 func Inputs(kind string) fields.Questions[*Problem] {
 	return fields.Questions[*Problem]{
 		Form: form(kind),
@@ -285,10 +286,10 @@ func Inputs(kind string) fields.Questions[*Problem] {
 	}
 }
 
-// Image is what the graph is made of.
+// Image returns the image of the graph.
 func (p *Problem) Image() grid.Source { return p.Source }
 
-// Keys are those of the name that the problem was made from.
+// Keys returns the values of the keys in the problem's name.
 func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
@@ -325,10 +326,10 @@ func form(kind string) name.Form {
 	}, graph...), name.Key{Key: "start", Doc: "seed of the start vector", Min: 0, Max: 1 << 40, Default: 1})}
 }
 
-// pairsOfSteps is how many pairs are asked of steps: the paper's two.
+// pairsOfSteps is the number of pairs after steps: two, as in the paper.
 const pairsOfSteps = 2
 
-// pose makes the problem of an image that keys describe.
+// pose makes the problem for an image and the values of the keys.
 func pose(kind string, s grid.Source, k []float64) (*Problem, error) {
 	var p *Problem
 	switch kind {
@@ -343,8 +344,8 @@ func pose(kind string, s grid.Source, k []float64) (*Problem, error) {
 	return p, p.Check()
 }
 
-// Encode writes how many pairs there are, how many numbers a vector has and how many steps were taken;
-// the values and the vectors; and of steps the matrix and the vectors.
+// Encode writes a header of the number of pairs, the length of a vector and the number of steps.
+// Values and vectors follow, and for steps the matrix and the vectors.
 func Encode(w io.Writer, m Map) error {
 	n := 0
 	if len(m.Vectors) > 0 {
@@ -357,7 +358,7 @@ func Encode(w io.Writer, m Map) error {
 	b := bufio.NewWriterSize(w, 1<<18)
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(m.Values)))
 	head = binary.LittleEndian.AppendUint64(head, uint64(n))
-	b.Write(binary.LittleEndian.AppendUint64(head, uint64(steps))) // Flush says what went wrong
+	b.Write(binary.LittleEndian.AppendUint64(head, uint64(steps))) // Flush returns the error
 	put := func(list []float64) {
 		var number [8]byte
 		for _, v := range list {
@@ -414,10 +415,10 @@ func Decode(b []byte) (Map, error) {
 	return m, nil
 }
 
-// An Output is the map of a job, whose next Do overwrites it.
+// An Output is the map of a job; the next Do overwrites it.
 type Output struct{ Map }
 
-// NewOutput allocates it.
+// NewOutput allocates the output of a problem.
 func NewOutput(p *Problem) Output {
 	n := int(p.Nodes().Voxels())
 	o := Output{Map{Values: make([]float64, p.K), Vectors: make([][]float64, p.K)}}
@@ -430,7 +431,7 @@ func NewOutput(p *Problem) Output {
 	return o
 }
 
-// Poison overwrites what Out reads with what no right answer has.
+// Poison overwrites the output with values that no right answer contains.
 func (o Output) Poison() {
 	for _, list := range append([][]float64{o.Values, o.Diagonal, o.Beside, o.Basis}, o.Vectors...) {
 		for i := range list {
@@ -439,8 +440,8 @@ func (o Output) Poison() {
 	}
 }
 
-// Out is the map.
+// Out returns the map.
 func (o Output) Out() (Map, error) { return o.Map, nil }
 
-// Close frees nothing: all is garbage collected.
+// Close frees nothing, since everything is garbage collected.
 func (o Output) Close() error { return nil }

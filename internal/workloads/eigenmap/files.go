@@ -13,17 +13,16 @@ import (
 	"eccbench/internal/headers"
 )
 
-// Extensions are those of the files that a mask and vectors are written to.
+// Extensions lists the extensions of the output files.
 func Extensions() []string { return []string{".png", ".npy", ".nii", ".nii.gz"} }
 
-// Extension is which of them a path ends with, or "".
+// Extension returns the extension of a path, or "" if it is unknown.
 func Extension(path string) string { return headers.Extension(path, Extensions()) }
 
-// apart is how many pixels are between pictures that lie side by side.
+// apart is the distance in pixels between pictures in a row.
 const apart = 4
 
-// picture writes a list of images of a shape side by side, the slices of a volume from top to
-// bottom.
+// picture writes images of one shape side by side. The slices of a volume are below each other.
 func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
 	width := int64(len(list))*(s.W+apart) - apart
 	if height := s.H * s.D; width > 1<<16 || height > 1<<16 {
@@ -41,9 +40,9 @@ func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
 	return png.Encode(w, img)
 }
 
-// WriteMask writes a mask of an image in the format of an extension: uint8, 255 within
-// it in a PNG, where slices are one below the other, and 1 otherwise. affine, which may be nil, and
-// note, one line, are written to NIfTI files.
+// WriteMask writes a mask in the format of an extension, as uint8. Inside is 255 in a PNG, with the
+// slices of a volume below each other, and 1 in other formats. The affine, which may be nil, and the
+// note, one line, go into NIfTI files.
 func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affine *[3][4]float64, note string) error {
 	one := uint8(1)
 	if extension == ".png" {
@@ -65,8 +64,8 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affin
 	})
 }
 
-// WriteVectors writes vectors of numbers for each voxel: float32, one after the other along the
-// slowest axis; in a PNG side by side, from black through grey, which is 0, to white.
+// WriteVectors writes vectors with a number for each voxel as float32, in order along the slowest
+// axis. A PNG has them side by side, from black over grey, which is 0, to white.
 func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]float64, affine *[3][4]float64, note string) error {
 	if extension == ".png" {
 		list := make([][]uint8, len(vectors))
@@ -97,7 +96,7 @@ func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]flo
 	})
 }
 
-// write writes a header and numbers of one image, or of several.
+// write writes a header and the numbers of one or several images.
 func write(w io.Writer, extension string, in grid.Source, images int64, h headers.Nifti, numbers func(io.Writer) error) error {
 	s := in.Shape()
 	var header []byte

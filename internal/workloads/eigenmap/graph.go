@@ -16,56 +16,57 @@ import (
 	"eccbench/internal/isa"
 )
 
-// A Graph is the definition's own, in float64: it shares nothing with what implementations
-// compute but the image.
+// A Graph is the graph of the definition, in float64. It shares only the image with the
+// implementations.
 //
-// Of voxels, with f = (value − least)/(greatest − least), neighbours i and j have the weight
+// For voxels, with f = (value − least)/(greatest − least), neighbours i and j have the weight
 //
 //	w_ij = exp(−(f_i − f_j)²/σ²) + w0
 //
-// Of patches i ≠ j, whose features x are their M voxels' grey values and whose places p are
-// counted in patches,
+// For patches i ≠ j, x is the vector of the grey values of the M voxels, and p the place in units
+// of patches. The weight is
 //
 //	w_ij = exp(−|x_i − x_j|²/(M·α²) − |p_i − p_j|²/(2β²))
 //
-// and w_ii = 0. D has the sums of the rows of W. L is I − D^−½ W D^−½, or D − W.
+// and w_ii = 0. D is the diagonal matrix of the row sums of W. L is I − D^−½ W D^−½, or D − W.
 type Graph struct {
 	p      *Problem
-	shape  grid.Shape // of the nodes
+	shape  grid.Shape // of the grid of nodes
 	Degree []float64  // the diagonal of D
-	mass   []float64  // of Lu = λ·mass·u with x = mass^½ u: D, or ones
+	mass   []float64  // in Lu = λ·mass·u with x = mass^½ u: D, or ones
 
-	toward  [][3]int64  // of voxels: the neighbours behind a node, in x, y and z
-	weights [][]float64 // to each of these; 0 where there is none
+	toward  [][3]int64  // for voxels: offsets to the neighbours after a node, in x, y and z
+	weights [][]float64 // to each of these; 0 if there is none
 
 	root     []float64 // mass^½
-	features []int32   // of patches, one after the other
-	reach    int64     // how many patches away weights are that are not as good as 0
+	features []int32   // of all patches in order
+	reach    int64     // distance in patches beyond which weights are negligible
 
-	// By vector instructions: the first two features of all patches, 16 bits each, the next two, and
-	// so on; and the exponents d²/(2β²) of places that are d apart along x, from −reach on.
+	// For vector instructions: pairs holds the first two features of all patches, 16 bits each,
+	// then the next two, and so on. apart holds the exponents d²/(2β²) of distances d along x, from
+	// −reach.
 	fast  bool
 	pairs []int32
 	apart []float64
 
-	// Without them:
-	columns []float64 // the first feature of all patches, the second, and so on
+	// For Go code:
+	columns []float64 // the first feature of all patches, then the second, and so on
 	squares []float64 // |x|² of each patch
-	alike   []float64 // exp(−d/(M·α²)) of squares of distances d, as far as it is worth a table
-	place   []float64 // exp(−d/(2β²)) of those of places
+	alike   []float64 // exp(−d/(M·α²)) of squared distances d, up to a useful size
+	place   []float64 // exp(−d/(2β²)) of squared distances of places
 }
 
-// Vectors reports whether there are vector instructions for what graphs of voxels and of patches are
-// dealt with by: in float64, with multiplications and additions at once.
+// Vectors reports whether there are vector instructions for graphs of voxels and of patches:
+// float64 with fused multiplication and addition.
 func Vectors() bool { return isa.Available(assembled)[0] != isa.Portable && isa.FMA() }
 
-// lanes is what vector instructions take at a time.
+// lanes is the number of float64 in a vector register.
 const lanes = 8
 
-// Nodes is how many nodes there are.
+// Nodes returns the number of nodes.
 func (g *Graph) Nodes() int { return len(g.Degree) }
 
-// Graph is the problem's, made once.
+// Define returns the problem's graph, which is made once.
 func (p *Problem) Define() (*Graph, error) { return p.graph() }
 
 func (p *Problem) define() (*Graph, error) {
@@ -108,8 +109,8 @@ func (p *Problem) wider() string {
 	return "want a larger alpha or beta"
 }
 
-// Numbers are the image's values as numbers, row-major: what they stand for where they stand
-// for others; and half of that where float64 does not hold their range.
+// Numbers returns the image's values as numbers, row-major. A label is replaced by its meaning. If
+// float64 cannot represent the range, the values are halved.
 func (p *Problem) Numbers() ([]float64, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
@@ -130,15 +131,15 @@ func (p *Problem) Numbers() ([]float64, error) {
 
 func span(values []float64) (lo, hi float64) { return slices.Min(values), slices.Max(values) }
 
-// square is the squared distance within which neighbours are.
+// square returns the greatest squared distance of neighbours.
 func (p *Problem) square() int64 {
 	if p.Corners {
-		return 3 // which no others are within than those that touch
+		return 3 // only voxels that touch are within it
 	}
 	return p.Radius * p.Radius
 }
 
-// behind are the neighbours of a voxel that come after it: an edge has one end there.
+// behind returns the offsets of the neighbours that follow a voxel, so that each edge appears once.
 func (p *Problem) behind() (list [][3]int64) {
 	r, square := p.Radius, p.square()
 	for z := int64(0); z <= r; z++ {
@@ -153,7 +154,7 @@ func (p *Problem) behind() (list [][3]int64) {
 	return list
 }
 
-// nodeAt returns the node at a distance from node i, or −1.
+// nodeAt returns the node at an offset from node i, or −1.
 func (g *Graph) nodeAt(i int, by [3]int64) int {
 	s := g.shape
 	z, y, x := s.Coordinates(int64(i))
@@ -188,8 +189,8 @@ func (g *Graph) link(values []float64) {
 	})
 }
 
-// Grey is a value as a grey value of whole numbers from 0 to 255: that of uint8 is itself,
-// others are scaled so that the least is 0 and the greatest 255.
+// Grey converts a value to a grey value, an integer from 0 to 255. It keeps uint8 values, and
+// scales others so that the least is 0 and the greatest is 255.
 func Grey(t grid.Type, labelled bool, v, lo, hi float64) int32 {
 	if t == grid.Uint8 && !labelled {
 		return int32(v)
@@ -200,9 +201,9 @@ func Grey(t grid.Type, labelled bool, v, lo, hi float64) int32 {
 	return int32(math.RoundToEven(255 * ((v - lo) / (hi - lo))))
 }
 
-// leftOut is what all that is left out of a row of patches is at most, as a share of it. Without it
-// L is off by three times as much at most, in the 2-norm: of D^−½WD^−½ each row by the share itself,
-// and by that of both degrees.
+// leftOut bounds the omitted weights of a row of patches as a share of the row. The error of L in
+// the 2-norm is at most three times this share: once for the rows of D^−½WD^−½, and twice for the
+// degrees.
 func (p *Problem) leftOut() float64 {
 	const ofTolerance, least = 1e-4, 1e-16
 	if p.Kind == Patch {
@@ -211,8 +212,8 @@ func (p *Problem) leftOut() float64 {
 	return least
 }
 
-// Patches are the features of all patches, one after the other: their voxels' grey values,
-// row-major. What is left at the far borders belongs to none.
+// Patches returns the features of all patches in order: the grey values of their voxels, row-major.
+// Remaining voxels at the far borders belong to no patch.
 func (p *Problem) Patches() ([]int32, error) {
 	values, err := p.Numbers()
 	if err != nil {
@@ -236,7 +237,7 @@ func (p *Problem) Patches() ([]int32, error) {
 	return features, nil
 }
 
-// compare makes what distances of patches are found by.
+// compare prepares the data for distances of patches.
 func (g *Graph) compare() {
 	if g.fast = Vectors(); g.fast {
 		m, row := int(g.p.Features()), g.pairsRow()
@@ -249,7 +250,7 @@ func (g *Graph) compare() {
 	g.portable()
 }
 
-// portable is what they are found by without vector instructions.
+// portable prepares the data for distances without vector instructions.
 func (g *Graph) portable() {
 	n, m := g.Nodes(), int(g.p.Features())
 	g.columns, g.squares = make([]float64, n*m), make([]float64, n)
@@ -263,15 +264,15 @@ func (g *Graph) portable() {
 	each(len(g.alike), func(d int) { g.alike[d] = math.Exp(-float64(d) * g.byFeature()) })
 }
 
-// pairsRow is how many numbers pairs of features take, with what fills vectors behind them.
+// pairsRow returns the length of a row of pairs of features, with padding for vector registers.
 func (g *Graph) pairsRow() int { return g.Nodes() + lanes }
 
 func (g *Graph) byFeature() float64 {
 	return 1 / (float64(g.p.Features()) * g.p.Alpha * g.p.Alpha)
 }
 
-// weigh finds the degrees of patches, and how far away weights are that are not as good as 0: what
-// is farther is a negligible part of any row.
+// weigh computes the degrees of patches, and the distance beyond which weights are a negligible
+// part of any row.
 func (g *Graph) weigh() {
 	s, b := g.shape, g.p.Beta
 	farthest := math.Ceil(math.Sqrt(float64((s.W-1)*(s.W-1) + (s.H-1)*(s.H-1) + (s.D-1)*(s.D-1))))
@@ -287,20 +288,20 @@ func (g *Graph) weigh() {
 		if needed <= exponent || float64(g.reach) == farthest {
 			return
 		}
-		exponent = needed // enough, as degrees only grow
+		exponent = needed // sufficient, as degrees only grow
 	}
 }
 
-// rows is what rows add up to at least, at a guess.
+// rows is a guess of the least sum of a row.
 const rows = 1e-2
 
-// farEnough is the exponent of the factor of distance beyond which all weights together are a
+// farEnough returns the exponent of the distance factor beyond which all weights together are a
 // negligible part of a row.
 func (p *Problem) farEnough(row float64) float64 {
 	return math.Log(float64(p.Nodes().Voxels())) - math.Log(row) - math.Log(p.leftOut())
 }
 
-// places makes what distances of places within reach are weighed by.
+// places prepares the distance factors of places within reach.
 func (g *Graph) places() {
 	by := 1 / (2 * g.p.Beta * g.p.Beta)
 	if g.fast {
@@ -317,7 +318,7 @@ func (g *Graph) places() {
 	}
 }
 
-// row calls f with all neighbours of a node, in their order, and the weights.
+// row calls f with all neighbours of a node in order, and their weights.
 func (g *Graph) row(i int, f func(j int, w float64)) {
 	if g.features == nil {
 		s := g.shape
@@ -345,8 +346,8 @@ func (g *Graph) row(i int, f func(j int, w float64)) {
 	})
 }
 
-// runs calls f with the patches within reach of one, by runs that lie side by side: the first, and
-// all weights. Where a run has the patch itself, that weight is 0.
+// runs calls f with the patches within reach of one, in contiguous runs: the first patch and all
+// weights. The weight of the patch to itself is 0.
 func (g *Graph) runs(i int, f func(first int, weights []float64)) {
 	s := g.shape
 	pz, py, px := s.Coordinates(int64(i))
@@ -370,8 +371,8 @@ func (g *Graph) runs(i int, f func(first int, weights []float64)) {
 	}
 }
 
-// weighing gives what sets the weights of a patch to a run of others, the first of which is so far
-// away along x, and all of them beside it by a square of a distance.
+// weighing returns a function that computes the weights of a patch to a run of others. along is the
+// distance of the first along x, and beside the squared distance of all along the other axes.
 func (g *Graph) weighing(i int) func(to []float64, first, length int, along, beside int64) []float64 {
 	n, m := g.Nodes(), int(g.p.Features())
 	if g.fast {
@@ -392,7 +393,7 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 		own.Data[k] = float64(v)
 	}
 	return func(to []float64, first, length int, along, beside int64) []float64 {
-		// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is of whole numbers below 2^32, and exact.
+		// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is exact: integers below 2^32.
 		run := to[:length]
 		for k, v := range g.squares[first:][:length] {
 			run[k] = g.squares[i] + v
@@ -412,7 +413,7 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 	}
 }
 
-// squaredDistance returns the square of the distance of two patches' features, a whole number.
+// squaredDistance returns the squared distance of two patches' features, an integer.
 func squaredDistance(a, b []int32) (d int32) {
 	b = b[:len(a)]
 	for k, v := range a {
@@ -422,7 +423,7 @@ func squaredDistance(a, b []int32) (d int32) {
 	return d
 }
 
-// weight is that of two patches.
+// weight returns the weight between two patches.
 func (g *Graph) weight(i, j int) float64 {
 	m := int(g.p.Features())
 	az, ay, ax := g.shape.Coordinates(int64(i))
@@ -432,7 +433,7 @@ func (g *Graph) weight(i, j int) float64 {
 	return math.Exp(-float64(d)/(float64(m)*g.p.Alpha*g.p.Alpha) - float64(apart)/(2*g.p.Beta*g.p.Beta))
 }
 
-// eachRow calls f with every node, several at a time.
+// eachRow calls f with every node, in parallel.
 func (g *Graph) eachRow(f func(i int)) { each(g.Nodes(), f) }
 
 func each(n int, f func(i int)) {
@@ -443,12 +444,12 @@ func each(n int, f func(i int)) {
 	})
 }
 
-// inParts calls f with parts of n, at the same time.
+// inParts calls f with parts of n in parallel.
 func inParts(n int, f func(lo, hi int)) { inAtMost(runtime.GOMAXPROCS(0), n, f) }
 
-// inAtMost calls f with so many parts of n at most.
+// inAtMost calls f with at most the given number of parts of n, in parallel.
 func inAtMost(parts, n int, f func(lo, hi int)) {
-	const least = 1 << 10 // less than which goroutines cost more
+	const least = 1 << 10 // goroutines cost more than smaller parts
 	if parts = min(parts, max(1, n/least)); parts == 1 {
 		f(0, n)
 		return
@@ -460,7 +461,7 @@ func inAtMost(parts, n int, f func(lo, hi int)) {
 	c.Wait()
 }
 
-// Matrix is L whole, as Apply makes it of unit vectors.
+// Matrix returns the whole matrix L, computed by Apply from unit vectors.
 func (g *Graph) Matrix() *mat.SymDense {
 	n := g.Nodes()
 	l := mat.NewSymDense(n, nil)
@@ -476,12 +477,12 @@ func (g *Graph) Matrix() *mat.SymDense {
 	return l
 }
 
-// Apply sets what L makes of each of some vectors, from differences: of x_i = m_i^½ u_i it is
+// Apply computes Lx for several vectors x from differences. With x_i = m_i^½ u_i it is
 //
 //	m_i^−½ Σ_j w_ij (u_i − u_j)
 //
-// which does not cancel where u hardly changes. It gives xᵀLx of each, from the edges: of
-// ½ Σ_ij w_ij (u_i − u_j)² no term is negative.
+// This avoids cancellation where u hardly changes. It returns xᵀLx of each vector from the edges as
+// ½ Σ_ij w_ij (u_i − u_j)², in which no term is negative.
 func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 	u, rows := make([][]float64, len(from)), make([][]float64, len(from))
 	for k, x := range from {
@@ -509,8 +510,8 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 	return energies
 }
 
-// flowPatches sets numbers lo ≤ i < hi of each of some vectors: to to Σ_j w_ij (u_i − u_j), and
-// energies to Σ_j w_ij (u_i − u_j)².
+// flowPatches computes for nodes lo ≤ i < hi of several vectors: to is Σ_j w_ij (u_i − u_j), and
+// energies is Σ_j w_ij (u_i − u_j)².
 func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		for k := range u {
@@ -536,7 +537,7 @@ func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
 	}
 }
 
-// flowVoxels adds the same of one vector, energies where they are wanted.
+// flowVoxels adds the same sums for one vector; energies may be nil.
 func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
 	s := g.shape
 	inside := func(y, z int64) bool { return y >= 0 && z >= 0 && y < s.H && z < s.D }
@@ -572,7 +573,7 @@ func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
 	}
 }
 
-// sum adds up in pairs, so that rounding grows with the logarithm of how many there are.
+// sum adds in pairs, so that rounding grows with the logarithm of the length.
 func sum(list []float64) float64 {
 	if len(list) <= 32 {
 		s := 0.0
@@ -598,8 +599,8 @@ func dot(a, b []float64) float64 {
 
 func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }
 
-// components numbers the connected parts of the graph, the edges of which are the weights that
-// are more than 0, and says how many there are.
+// components numbers the connected parts of the graph and returns their number. Edges are the
+// weights above 0.
 func (g *Graph) components() (of []int, n int) {
 	parent := make([]int, g.Nodes())
 	for i := range parent {
@@ -619,7 +620,7 @@ func (g *Graph) components() (of []int, n int) {
 			parts--
 		}
 	}
-	// Patches side by side connect as good as all: the rest is looked at where they do not.
+	// Adjacent patches are usually connected. The other edges are needed only where they are not.
 	if g.features != nil {
 		for i := range parent {
 			for _, by := range [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {

@@ -2,7 +2,7 @@
 
 package eigenmap
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = false
 
 func weighVector([]float64, []int32, int, []int32, []float64, float64, float64) {}

@@ -9,13 +9,13 @@ import (
 	"eccbench/internal/verify"
 )
 
-// spectrum asks for the pairs of an image of the same shape all of one value, of whose D − W the
-// cosines of the axes are the eigenvectors:
+// spectrum asks for the pairs of a constant image of the same shape. The eigenvectors of D − W are
+// then products of cosines along the axes:
 //
 //	λ = (1 + w0) Σ 4 sin²(πk/2n) over the axes, 0 ≤ k < n
 //
-// Vectors are compared as the span of all values that are not as good as the next one: its angle
-// is the residual over that gap at most (Davis and Kahan 1970).
+// It compares the span of the vectors for all values with a gap to the next one. The angle of the
+// spans is at most the residual divided by the gap (Davis and Kahan 1970).
 func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 	s := p.Shape()
 	if p.Kind != Grid {
@@ -38,7 +38,7 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 		k     [3]int64
 	}
 	var modes []mode
-	// Of the lowest k + 1 none has a place above k along an axis.
+	// The lowest k + 1 values have indices of at most k along each axis.
 	most := func(n int64) int64 { return min(n, int64(p.K)+1) }
 	for z := range most(s.D) {
 		for y := range most(s.H) {
@@ -95,9 +95,9 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
-// cuts hold the second value to be at most the normalised cut of each set that is tried (Shi and
-// Malik 2000): cut(S)/m(S) + cut(S)/m(rest) is the Rayleigh quotient of a vector that is
-// perpendicular to that of the kernel.
+// cuts verifies that the second value is at most the normalised cut of each tried set S (Shi and
+// Malik 2000). cut(S)/m(S) + cut(S)/m(rest) is the Rayleigh quotient of a vector perpendicular to
+// the kernel.
 func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if p.K < 2 {
 		return nil, verify.ErrNotApplicable
@@ -129,13 +129,13 @@ func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	return []verify.Measure{measure}, nil
 }
 
-// A sweep is sets of nodes each of which holds the one before: the k-th has those of rank k or less.
+// A sweep is a growing sequence of sets of nodes: set k has the nodes of rank at most k.
 type sweep struct {
 	rank  []uint8
 	names []string
 }
 
-// sweeps are what is tried.
+// sweeps returns the sets to try.
 func (p *Problem) sweeps(m Map) (list []sweep, err error) {
 	n := len(m.Vectors[1])
 	set := func(name string, in func(i int) bool) {
@@ -197,11 +197,12 @@ func (p *Problem) sweeps(m Map) (list []sweep, err error) {
 	return list, nil
 }
 
-// cuts are the normalised cuts of the sets of sweeps; +Inf of a set that is empty or all.
+// cuts returns the normalised cuts of the sets of sweeps; +Inf for an empty or full set.
 func (g *Graph) cuts(sweeps []sweep) [][]float64 {
 	const chunk, most = 1 << 12, 1 << 8
 	parts := (g.Nodes() + chunk - 1) / chunk
-	// Of each sweep, what begins to be cut at a rank less what no longer is.
+	// For each sweep and rank: the weights that the set begins to cut minus the weights that it no
+	// longer cuts.
 	begins := make([][][most]float64, parts)
 	each(parts, func(part int) {
 		own := make([][most]float64, len(sweeps))
@@ -243,7 +244,7 @@ func (g *Graph) cuts(sweeps []sweep) [][]float64 {
 	return out
 }
 
-// flipped holds that the image in reverse has the same values.
+// flipped verifies that the mirrored image has the same values.
 func flipped(p *Problem, m Map, ask ask) ([]verify.Measure, error) {
 	if grid.LabelsOf(p.Source) != nil || p.Kind != Grid && p.Shape().W%p.Side != 0 {
 		return nil, verify.ErrNotApplicable

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A band is a symmetric matrix whose nonzeros are within so many places of the diagonal: row i
-// holds the width numbers before the diagonal, and the diagonal. Factored, it holds LDLᵀ, of L
-// the numbers left of the diagonal and 1/D on it.
+// A band is a symmetric band matrix. Row i holds the width numbers before the diagonal, and the
+// diagonal. After factor, it holds LDLᵀ: the numbers of L left of the diagonal, and 1/D on the
+// diagonal.
 type band struct {
 	n, width int
 	rows     []float64
@@ -22,7 +22,7 @@ func newBand(n, width int) *band {
 
 func (b *band) row(i int) []float64 { return b.rows[i*(b.width+1):][:b.width+1] }
 
-// add adds to the numbers at (i, j) and (j, i).
+// add adds v to the numbers at (i, j) and (j, i).
 func (b *band) add(i, j int, v float64) {
 	if j > i {
 		i, j = j, i
@@ -32,11 +32,11 @@ func (b *band) add(i, j int, v float64) {
 
 var errPivot = errors.New("a pivot is 0")
 
-// factor makes LDLᵀ of the matrix less shift on its diagonal, without pivoting, and says how many
-// of D are negative: by Sylvester's law of inertia, as many as the eigenvalues below shift of a
-// matrix that differs from this one by at most a bound, in the 2-norm. The bound is that of
-// Higham 2002, theorem 10.3 and what follows, for LDLᵀ: of |L||D||Lᵀ| no number is larger than
-// the largest on its diagonal, and a row has 2·width + 1 of them.
+// factor computes LDLᵀ of the matrix minus shift on its diagonal, without pivoting. It returns the
+// number of negative values in D. By Sylvester's law of inertia this is the number of eigenvalues
+// below shift, for a matrix that differs by at most bound in the 2-norm. The bound for LDLᵀ follows
+// from Higham 2002, theorem 10.3: no number of |L||D||Lᵀ| exceeds the largest on its diagonal, and
+// a row has 2·width + 1 numbers.
 func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 	scaled := make([]float64, b.width) // l_ij d_j of one row
 	growth := 0.0
@@ -46,7 +46,7 @@ func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 		for j := first; j < i; j++ {
 			at := b.width - (i - j)
 			v := row[at]
-			// Both rows have numbers from the larger of their first columns on.
+			// Both rows have numbers from the larger of their first columns.
 			if from := max(first, j-b.width); from < j {
 				n := j - from
 				v -= ddot(scaled[from-first:][:n], b.row(j)[b.width-n:b.width])
@@ -73,7 +73,7 @@ func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 	return negative, float64(b.width+3) * unit * float64(2*b.width+1) * growth, nil
 }
 
-// solve sets x to the solution of the factored matrix with x on the right.
+// solve replaces x by the solution of the factored system with right-hand side x.
 func (b *band) solve(x []float64) {
 	for i := range b.n {
 		n := min(i, b.width)
@@ -91,12 +91,12 @@ func (b *band) solve(x []float64) {
 	}
 }
 
-// ddot is a product of vectors by vector instructions, in an order of its own.
+// ddot returns the dot product by vector instructions; the order of additions is unspecified.
 func ddot(a, b []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
 }
 
-// daxpy adds so many times a to b likewise.
+// daxpy adds by times a to b by vector instructions.
 func daxpy(by float64, a, b []float64) {
 	blas64.Axpy(by, blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Signed is a vector whose sign is fixed: its number that is farthest from 0, the first of several,
-// is above 0. Of a cut into a small part and a large one that number is in the small one.
+// Signed returns a vector with a fixed sign: its number of largest magnitude, the first of several,
+// is positive. In a cut into a small and a large part, this number is in the small part.
 func Signed(x []float64) []float64 {
 	top := 0.0
 	for _, v := range x {
@@ -21,8 +21,8 @@ func Signed(x []float64) []float64 {
 	return out
 }
 
-// Nodewise is the segmentation: the nodes where the second vector, with its sign fixed, is above 0;
-// none where there is no second one.
+// Nodewise returns the segmentation: the nodes where the second vector is positive, with its sign
+// fixed. Without a second vector it is empty.
 func (p *Problem) Nodewise(m Map) []bool {
 	in := make([]bool, p.Nodes().Voxels())
 	if p.K > 1 {
@@ -33,8 +33,8 @@ func (p *Problem) Nodewise(m Map) []bool {
 	return in
 }
 
-// Voxelwise spreads what nodes have over the image's voxels, row-major: a patch's over its own, and
-// what lies behind the last patch has what that one has.
+// Voxelwise assigns the value of each node to its voxels, row-major. Voxels behind the last patch
+// have its value.
 func Voxelwise[T any](p *Problem, nodes []T) []T {
 	if p.Kind == Grid {
 		return nodes
@@ -53,7 +53,8 @@ func Voxelwise[T any](p *Problem, nodes []T) []T {
 	return out
 }
 
-// Dice is twice what two sets have in common over the sum of their sizes; 1 of two empty ones.
+// Dice returns twice the size of the intersection of two sets divided by the sum of their sizes, or
+// 1 for two empty sets.
 func Dice(a, b []bool) float64 {
 	both, sizes := 0, 0
 	for i, in := range a {
@@ -73,8 +74,8 @@ func Dice(a, b []bool) float64 {
 	return 2 * float64(both) / float64(sizes)
 }
 
-// BestThreshold is the greatest Dice that a set of all values from a threshold on, or of all up to
-// one, has with a truth: what plain thresholding could do if it knew it.
+// BestThreshold returns the greatest Dice of a truth and a set above or below a threshold. It
+// bounds plain thresholding, because it uses the truth.
 func BestThreshold(values []float64, truth []bool) (dice, threshold float64, above bool) {
 	order := make([]int, len(values))
 	size := 0
@@ -93,9 +94,9 @@ func BestThreshold(values []float64, truth []bool) (dice, threshold float64, abo
 		}
 		return 0
 	})
-	below := 0 // of the truth
+	below := 0 // voxels of the truth below the threshold
 	for k, i := range order {
-		// All from here on.
+		// The set from here on.
 		if k == 0 || values[i] != values[order[k-1]] {
 			if d := 2 * float64(size-below) / float64(size+len(order)-k); d > dice {
 				dice, threshold, above = d, values[i], true
@@ -104,7 +105,7 @@ func BestThreshold(values []float64, truth []bool) (dice, threshold float64, abo
 		if truth[i] {
 			below++
 		}
-		// All up to here.
+		// The set up to here.
 		if k == len(order)-1 || values[i] != values[order[k+1]] {
 			if d := 2 * float64(below) / float64(size+k+1); d > dice {
 				dice, threshold, above = d, values[i], false

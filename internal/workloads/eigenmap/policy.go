@@ -15,8 +15,8 @@ type (
 	ask     = verify.Ask[*Problem, Map]
 )
 
-// certifiedPolicy says when pairs are right: by what the harness finds of them, whatever another's
-// are, and when nothing is missing.
+// certifiedPolicy returns the rules to verify pairs: by measurements on the harness's own graph,
+// independent of other answers, and by a proof of completeness.
 func certifiedPolicy() verify.Policy[*Problem, Map] {
 	return recordOnly(verify.Policy[*Problem, Map]{
 		Distance: distance,
@@ -54,13 +54,13 @@ func nothingMissed() law {
 	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Memory: factors, Measure: complete}
 }
 
-// nothingFound is evidence and no proof: it refutes an answer, and confirms none.
+// nothingFound returns a law that can refute an answer but not confirm it.
 func nothingFound() law {
 	return law{Name: "nothing lower found by a search of its own", Note: "evidence, not proof", Work: searched, Measure: search}
 }
 
-// Complete returns the law for answers outside of a run: the proof where it takes at most a minute, as it is
-// estimated, and 4 GiB; otherwise the search, which leaves an answer UNVERIFIED.
+// Complete returns the law for answers outside of a run. It is the proof if its estimate is at most
+// a minute and 4 GiB. Otherwise it is the search, which leaves an answer UNVERIFIED.
 func Complete(p *Problem) verify.Law[*Problem, Map] {
 	const most, mostMemory = time.Minute, 4 << 30
 	affordable := p.Kind == Grid || factored(int(p.Nodes().Voxels()))
@@ -70,8 +70,8 @@ func Complete(p *Problem) verify.Law[*Problem, Map] {
 	return nothingFound()
 }
 
-// stepsPolicy says when what steps reach is right: when they are steps, and the pairs those of their
-// matrix; and the values those of the definition's steps.
+// stepsPolicy returns the rules to verify the result of steps. They check that the vectors are
+// steps, that the pairs belong to their matrix, and that the values equal the definition's.
 func stepsPolicy() verify.Policy[*Problem, Map] {
 	return recordOnly(verify.Policy[*Problem, Map]{
 		Distance: distance,
@@ -87,7 +87,7 @@ func takenSteps() law {
 	return law{Name: "the steps' recurrence in float64", Note: "of random combinations of the steps' vectors", Independent: true, Work: recurring, Measure: recurrence}
 }
 
-// distance measures an answer by itself, and its values by those of another: residuals alone do not say
+// distance measures an answer alone, and its values against another answer: residuals do not show
 // that no pair is missing.
 func distance(p *Problem, want, got Map) []verify.Measure {
 	list, _, err := p.measuresOf(got)
@@ -107,7 +107,7 @@ func distance(p *Problem, want, got Map) []verify.Measure {
 	return append(list, worst("values off another answer's, of what may be", 1, off))
 }
 
-// weak says why an answer would not tell a right program from a wrong one.
+// weak returns the reason why a right answer would not expose a wrong program, or "".
 func weak(p *Problem, _ Map) string {
 	values, err := p.Numbers()
 	if err != nil {
@@ -119,7 +119,8 @@ func weak(p *Problem, _ Map) string {
 	return ""
 }
 
-// edgeNS is what an edge takes in nanoseconds, about three times what it took on a busy machine.
+// edgeNS returns the time of an edge in nanoseconds, about three times the measured time on a busy
+// machine.
 func (p *Problem) edgeNS() float64 {
 	if p.Kind != Grid && Vectors() {
 		return 4 + float64(p.Features())/16
@@ -127,7 +128,7 @@ func (p *Problem) edgeNS() float64 {
 	return 20
 }
 
-// edges is how many pairs of neighbours a pass goes through, or about.
+// edges returns the approximate number of pairs of neighbours in a pass.
 func (p *Problem) edges() float64 {
 	n := float64(p.Nodes().Voxels())
 	if p.Kind == Grid {
@@ -136,8 +137,8 @@ func (p *Problem) edges() float64 {
 	return n * p.patchesAround(p.farEnough(rows))
 }
 
-// patchesAround returns about how many patches there are as far from one as the factor of distance is e to the
-// power of −exponent.
+// patchesAround returns the approximate number of patches whose distance factor is at least e to
+// the power of −exponent.
 func (p *Problem) patchesAround(exponent float64) float64 {
 	square := 2 * exponent * p.Beta * p.Beta
 	ball := math.Pi * square
@@ -147,15 +148,15 @@ func (p *Problem) patchesAround(exponent float64) float64 {
 	return min(float64(p.Nodes().Voxels()), ball)
 }
 
-// passes is so many passes through all rows of W on all cores.
+// passes returns the time of n passes through all rows of W on all cores.
 func passes(n int) func(*Problem) time.Duration {
 	return func(p *Problem) time.Duration {
 		return time.Duration(float64(n) * p.edgeNS() * p.edges() / float64(runtime.GOMAXPROCS(0)))
 	}
 }
 
-// searched is what a search takes: a few passes, and steps of some nanoseconds a node, and of
-// patches a near weight.
+// searched returns the time of a search: a few passes, and steps of some nanoseconds per node, and
+// per near weight for patches.
 func searched(p *Problem) time.Duration {
 	const node, near = 30, 1
 	each := node * float64(p.Nodes().Voxels())
@@ -172,8 +173,8 @@ func costPerNode(each float64) func(*Problem) time.Duration {
 	}
 }
 
-// factoring is the time of one LDLᵀ, about three times what it took on a machine with other work: of a grid
-// on all cores, of patches on one.
+// factoring returns the time of one LDLᵀ, about three times the measured time on a busy machine.
+// Grids use all cores, patches one.
 func factoring(p *Problem) time.Duration {
 	n := float64(p.Nodes().Voxels())
 	if p.Kind == Grid {
@@ -182,18 +183,18 @@ func factoring(p *Problem) time.Duration {
 		return time.Duration((product*products + node*n) / float64(runtime.GOMAXPROCS(0)))
 	}
 	if !factored(int(n)) {
-		return 0 // and not tried
+		return 0 // not tried
 	}
 	return passes(3)(p) + time.Duration(n*n*n)
 }
 
-// dissected is what nested dissection of the grid takes: products, and bytes.
+// dissected returns the cost of nested dissection of the grid: products and bytes.
 func (p *Problem) dissected() (products float64, bytes int64) {
 	s := p.Shape()
 	return inertia.Cost([3]int{int(s.W), int(s.H), int(s.D)}, int(p.square()), runtime.GOMAXPROCS(0))
 }
 
-// factors is the memory of LDLᵀ, and of the weights of a dense graph.
+// factors returns the memory of LDLᵀ and of the weights of a dense graph.
 func factors(p *Problem) int64 {
 	n := p.Nodes().Voxels()
 	if p.Kind == Grid {
@@ -201,22 +202,22 @@ func factors(p *Problem) int64 {
 		return bytes + vectors(p)
 	}
 	if !factored(int(n)) {
-		return 0 // and not tried
+		return 0 // not tried
 	}
 	return 16*n*n + vectors(p)
 }
 
-// vectors is the memory of the graph of a grid and of some vectors.
+// vectors returns the memory of the graph of a grid and of some vectors.
 func vectors(p *Problem) int64 { return 512 * p.Nodes().Voxels() }
 
-// stepping is what the definition's steps take.
+// stepping returns the time of the definition's steps.
 func stepping(p *Problem) time.Duration {
 	own := float64(p.Steps) * float64(p.Steps) * float64(p.Nodes().Voxels()) * 4
 	return passes(p.Steps)(p) + time.Duration(own)
 }
 
-// recurring is what it takes to try the steps' recurrence: two passes of what steps take hundreds of,
-// that which makes the graph, and a few products with the vectors of the steps.
+// recurring returns the time to check the recurrence of the steps. It is two passes, one more to
+// make the graph, and a few products with the vectors of the steps; steps need hundreds of passes.
 func recurring(p *Problem) time.Duration {
 	const products = 4*draws + 2*pairsOfSteps
 	return passes(3)(p) + costPerNode(products*float64(p.Steps))(p)

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// ofProof is how far an eigenvalue may lie below the value of its pair, as a share of the value, and
-	// leastProof what it may lie below in any case, because float64 proves no less.
+	// ofProof is the greatest distance of an eigenvalue below the value of its pair, as a share of
+	// the value. leastProof is the distance that is always allowed, because float64 proves no less.
 	ofProof, leastProof = 1e-2, 1e-14
-	// mostCounts is how many times a proof counts eigenvalues: once for values with a gap below the
-	// last cluster.
+	// mostCounts is the greatest number of eigenvalue counts in a proof. One is enough if there is
+	// a gap below the last cluster.
 	mostCounts = 8
 )
 
-// A counter returns how many eigenvalues are below a shift, and by how much rounding may have moved the
-// eigenvalues that it counted.
+// A counter returns the number of eigenvalues below a shift. It also returns a bound on their error
+// by rounding.
 type counter func(shift float64) (n int, moved float64, err error)
 
-// complete proves that no pair is missing and that each eigenvalue is at most a hundredth below its value,
-// from the number of negative pivots of L less a shift.
+// complete proves that no pair is missing and that each eigenvalue is at most 1 % below its value.
+// It counts the negative pivots of L minus a shift.
 func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	g, err := p.graph()
 	if err != nil {
@@ -51,13 +51,13 @@ func keepLimits(list []verify.Measure) bool {
 	return true
 }
 
-// Bounds are what is proven of the eigenvalues that the values of a map stand for. With orthonormal
-// vectors, the i-th eigenvalue is at most the i-th value.
+// bounds hold the proven bounds of the eigenvalues of a map. With orthonormal vectors, the i-th
+// eigenvalue is at most the i-th value.
 type bounds struct {
-	values, lower []float64 // lower is at most the i-th eigenvalue: L has none below 0
-	known         int       // how many of the first values are 0, as the parts of the graph are
-	squares       []float64 // of the residuals of the first pairs together
-	skew          []float64 // of the first pairs: |XᵀLX − Λ|
+	values, lower []float64 // lower bounds of the eigenvalues, at least 0
+	known         int       // number of first values that are 0: one per part of the graph
+	squares       []float64 // sums of the squared residuals of the first pairs
+	skew          []float64 // |XᵀLX − Λ| of the first pairs
 	gram          float64   // |XᵀX − I|
 }
 
@@ -82,7 +82,7 @@ func newBounds(m Map, c certificate, known int) *bounds {
 
 func allowed(value float64) float64 { return max(ofProof*value, leastProof) }
 
-// open returns the last pair whose eigenvalue is not proven yet, −1 for none.
+// open returns the last pair whose eigenvalue is not yet proven, or −1.
 func (b *bounds) open() int {
 	for i := len(b.values) - 1; i >= b.known; i-- {
 		if !(b.values[i]-b.lower[i] <= allowed(b.values[i])) {
@@ -92,8 +92,8 @@ func (b *bounds) open() int {
 	return -1
 }
 
-// raise raises the bounds of the first i eigenvalues, where the next one is at least rho: each is at least its
-// value less |R|²/(rho − θ), R their residuals and θ the i-th value (Lehmann 1949).
+// raise raises the bounds of the first i eigenvalues if the next one is at least rho. Each is at
+// least its value minus |R|²/(rho − θ), with the residuals R and the i-th value θ (Lehmann 1949).
 func (b *bounds) raise(i int, rho float64) {
 	for i--; i >= 0; i-- {
 		if gap := rho - b.values[i]; gap > 0 {
@@ -106,9 +106,9 @@ func (b *bounds) raise(i int, rho float64) {
 	}
 }
 
-// prove counts eigenvalues below the cluster of the last value, which proves those of the cluster, and by
-// the gap below it others; and so on down, until each is proven. A value that rounding hides is proven by
-// the gap above it.
+// prove counts the eigenvalues below the cluster of the last value, which proves the cluster. The
+// gap below the cluster proves further eigenvalues. It continues downwards until each is proven. If
+// rounding hides a value, the gap above it proves it.
 func (b *bounds) prove(below counter) (verify.Measure, error) {
 	m := verify.Measure{Name: "eigenvalues below", At: "0, where L has none"}
 	for range mostCounts {
@@ -123,7 +123,7 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 		delta := allowed(value) / 8
 		shift := b.values[first] - delta
 		n, moved, err := below(shift)
-		if err == nil && moved <= delta && n > first { // which is wrong only if it is far below, too
+		if err == nil && moved <= delta && n > first { // this is wrong only if the eigenvalue is far below
 			shift = b.values[first] - allowed(value)*3/4
 			n, moved, err = below(shift)
 		}
@@ -159,7 +159,7 @@ func (b *bounds) prove(below counter) (verify.Measure, error) {
 	return m, verify.Undecided("the values are in more than %d clusters", mostCounts)
 }
 
-// counted measures how many eigenvalues are below a shift, of as many as there may be.
+// counted returns the measure of the number of eigenvalues below a shift, with its limit.
 func counted(n, most int, shift float64) verify.Measure {
 	at := fmt.Sprintf("%g, by LDLᵀ", shift)
 	return verify.Measure{Name: "eigenvalues below", Value: float64(n), Limit: float64(most), At: at}

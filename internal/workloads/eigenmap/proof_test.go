@@ -48,7 +48,8 @@ func TestProofSeesEveryMissingPair(t *testing.T) {
 			}
 		}
 	}
-	// Of λ = 0, 1, 2, 2, 3 the pairs 0, 2, 2 have as many eigenvalues below 2 as those that are right.
+	// For λ = 0, 1, 2, 2, 3 the pairs 0, 2, 2 have the same number of eigenvalues below 2 as the
+	// right ones.
 	line := mat.NewDiagDense(5, []float64{0, 1, 2, 2, 3})
 	counts := 0
 	below := func(shift float64) (n int, moved float64, err error) {
@@ -80,7 +81,7 @@ func TestProofSeesEveryMissingPair(t *testing.T) {
 	}
 }
 
-// What rounding hides is not decided, and neither is what a counter cannot count.
+// Rounding or a failing counter leaves the proof undecided.
 func TestProofIsUndecided(t *testing.T) {
 	b := func() *bounds {
 		return &bounds{values: []float64{0, 1e-9}, lower: make([]float64, 2), known: 1, squares: []float64{0, 1e-24}, skew: make([]float64, 2)}

@@ -9,23 +9,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A coarsening is blocks of nodes, on which L is a small matrix that is factored: what a search
-// finds its way with.
+// A coarsening groups nodes into blocks and factors the small matrix of L on the blocks. A search
+// uses it as a preconditioner.
 type coarsening struct {
 	of     []int     // the block of each node
-	factor *band     // of PᵀLP, P with m^½ of a block's nodes, normalised
+	factor *band     // PᵀLP; P has m^½ of a block's nodes, normalised
 	root   []float64 // of a node in its block's column of P
 }
 
-// mostBlocks is how many blocks there are at most.
+// mostBlocks is the greatest number of blocks.
 const mostBlocks = 1 << 12
 
-// coarsen makes blocks that are as long along each axis as they have to be.
+// coarsen makes blocks of the necessary length along each axis.
 func (g *Graph) coarsen() *coarsening {
 	s := g.shape
 	most := int64(mostBlocks)
 	if g.features != nil {
-		most /= 8 // each of which is linked to each
+		most /= 8 // since all blocks are linked
 	}
 	side := int64(2)
 	up := func(n int64) int64 { return (n + side - 1) / side }
@@ -43,7 +43,7 @@ func (g *Graph) coarsen() *coarsening {
 	for i, b := range c.of {
 		c.root[i] = math.Sqrt(g.mass[i] / weight[b])
 	}
-	apart := up(g.p.Radius) // how many blocks away along an axis a neighbour is at most
+	apart := up(g.p.Radius) // greatest distance of neighbours along an axis, in blocks
 	width := int(apart * (w + 1))
 	if s.D > 1 {
 		width += int(apart * w * h)
@@ -71,7 +71,7 @@ func (g *Graph) coarsen() *coarsening {
 	return c
 }
 
-// restrict adds to sums what a tile of a vector has of each block.
+// restrict adds the part of a tile of a vector in each block to sums.
 func (c *coarsening) restrict(sums, r []float64, lo, hi int) {
 	of, root := c.of[lo:hi], c.root[lo:hi]
 	for i, v := range r[lo:hi] {
@@ -79,8 +79,8 @@ func (c *coarsening) restrict(sums, r []float64, lo, hi int) {
 	}
 }
 
-// prolong sets a tile to about the solution of L with r on the right: of each node by itself, and of
-// the blocks, where sums have it.
+// prolong sets a tile to an approximate solution of L with right-hand side r. It adds the solution
+// for each node alone and the block solution in sums, if any.
 func (c *coarsening) prolong(g *Graph, to, r, sums []float64, lo, hi int) {
 	if copy(to[lo:hi], r[lo:hi]); g.p.Plain {
 		for i := lo; i < hi; i++ {
@@ -96,10 +96,10 @@ func (c *coarsening) prolong(g *Graph, to, r, sums []float64, lo, hi int) {
 	}
 }
 
-// A product sets to to what L, or what is near to it, makes of from, and overwrites scratch.
+// A product sets to to the product of L, or an approximation, with from. It overwrites scratch.
 type product func(to, from, scratch []float64)
 
-// searching is what a search takes its steps by.
+// searching returns the preconditioner and the product for the steps of a search.
 func (g *Graph) searching() (*coarsening, product) {
 	if g.features == nil {
 		return g.coarsen(), func(to, from, u []float64) {
@@ -121,17 +121,17 @@ func (g *Graph) searching() (*coarsening, product) {
 	return own.coarsen(), apply
 }
 
-// bySome calls f with parts of n on the cores that one of the starts has, all of which go on at once.
+// bySome calls f with parts of n on the cores of one start; all starts run at once.
 func bySome(n int, f func(lo, hi int)) { inAtMost((runtime.GOMAXPROCS(0)+starts-1)/starts, n, f) }
 
-// A run is weights of patches side by side: the first patch, and where in a list they end.
+// A run is a contiguous run of weights: the first patch, and the end of the run in a list.
 type run struct{ first, end int32 }
 
-// What is near: a factor of distance, and how many weights at most.
+// The least distance factor of near patches, and the greatest number of weights.
 const nearest, mostNear = 1e-3, 1 << 26
 
-// nearby is how many patches away along an axis those are that are near, of whom there are to be no more
-// than so many pairs.
+// nearby returns the greatest distance of near patches along an axis, such that there are at most
+// most pairs.
 func (g *Graph) nearby(most int64) int64 {
 	reach := min(g.reach, max(1, int64(g.p.Beta*math.Sqrt(-2*math.Log(nearest)))))
 	for n := int64(g.Nodes()); reach > 1; reach-- {
@@ -143,9 +143,8 @@ func (g *Graph) nearby(most int64) int64 {
 	return reach
 }
 
-// nearGraph returns the graph of patches that are near each other alone, and the product of its Laplacian,
-// with the masses of all: what a search takes its steps by. What it finds is held to all weights
-// afterwards.
+// nearGraph returns the graph of near patches, with the masses of the whole graph, and the product
+// of its Laplacian for the steps of a search. All weights verify the result afterwards.
 func (g *Graph) nearGraph() (*Graph, product) {
 	own := *g
 	own.reach = g.nearby(mostNear)
@@ -183,7 +182,7 @@ func (g *Graph) nearGraph() (*Graph, product) {
 	}
 }
 
-// weighted is the product of weights and as many numbers.
+// weighted returns the dot product of weights and numbers.
 func weighted(fast bool, x []float64, weights []float32) (sum float64) {
 	if fast {
 		return productVector(x, weights)
@@ -195,38 +194,38 @@ func weighted(fast bool, x []float64, weights []float32) (sum float64) {
 	return sum
 }
 
-// mostSought is how many steps a search takes.
+// mostSought is the number of steps of a search.
 const mostSought = 40
 
-// found is how little is left of the equation of a pair that is found, as a share of its value: of
-// another below it the vector has hardly more.
+// found is the relative residual of a pair at which a search stops. The vector then contains hardly
+// any part of a lower one.
 const found = 1e-4
 
-// A tile is as many numbers of each vector as a search goes through at a time, so that memory is
-// read once for all that is made of them.
+// tile is the number of elements of each vector that a search processes at a time, so that it reads
+// memory once.
 const tile = 1 << 10
 
-// tiles calls f with the first and the end of each tile.
+// tiles calls f with the begin and end of each tile.
 func tiles(n int, f func(lo, hi int)) {
 	for lo := 0; lo < n; lo += tile {
 		f(lo, min(lo+tile, n))
 	}
 }
 
-// seek brings the Rayleigh quotient of a random vector down in the complement of orthonormal ones,
-// by preconditioned conjugate directions (Knyazev 2001, of one vector), and gives the unit vector
-// that it comes to; nil where nothing is left of the start.
+// seek minimises the Rayleigh quotient in the complement of orthonormal vectors, from a random
+// vector. It uses preconditioned conjugate directions (Knyazev 2001, with one vector). It returns
+// the final unit vector, or nil if the start vector vanishes in the complement.
 func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64) []float64 {
 	n := g.Nodes()
 	zeros := func() []float64 { return make([]float64, n) }
-	// What there is, what is left of its equation and preconditioned, and the last change.
+	// The vector, its preconditioned residual, the last change, and their products.
 	x, w, p, lx, lw, lp := zeros(), zeros(), zeros(), zeros(), zeros(), zeros()
 	r, scratch := zeros(), make([]float64, n+lanes)
 	var sums []float64
 	if c != nil {
 		sums = make([]float64, c.factor.n)
 	}
-	// guess sets to to what is left, preconditioned, less what it has of the orthonormal vectors.
+	// guess sets to to the preconditioned residual, orthogonal to the orthonormal vectors.
 	guess := func(to []float64) {
 		if c != nil {
 			c.factor.solve(sums)
@@ -250,7 +249,7 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	if c != nil {
 		c.restrict(sums, r, 0, n)
 	}
-	guess(x) // a smoother start has more of what is low
+	guess(x) // a smoother start has larger low parts
 	apply(lx, x, scratch)
 	basis, products := [][]float64{x}, [][]float64{lx}
 	for range mostSought {
@@ -296,8 +295,8 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	return x
 }
 
-// lowest is the combination of length 1 of a basis with the least Rayleigh quotient, and that; nil
-// where the basis is as good as dependent.
+// lowest returns the unit combination of a basis with the least Rayleigh quotient, and the
+// quotient; nil if the basis is nearly dependent.
 func lowest(basis, products [][]float64) ([]float64, float64) {
 	n := len(basis)
 	gram, energy := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Near reports whether numbers are others but for rounding, relative to the largest of either or to 1.
+// Near reports whether two lists of numbers agree up to rounding, relative to the largest of them
+// or to 1.
 func Near[F float32 | float64](a, b []F, tolerance float64) bool {
 	size := 1.0
 	for _, v := range slices.Concat(a, b) {
@@ -16,8 +17,8 @@ func Near[F float32 | float64](a, b []F, tolerance float64) bool {
 	return slices.EqualFunc(a, b, func(a, b F) bool { return math.Abs(float64(a)-float64(b)) <= tolerance*size })
 }
 
-// SelfTest compares the weights, flows and products that vector instructions compute with those of Go
-// code, on an image from the seed.
+// SelfTest compares the vector instructions for weights, flows and products with Go code, on an
+// image from the seed.
 func SelfTest(seed uint32) error {
 	if !Vectors() {
 		return nil

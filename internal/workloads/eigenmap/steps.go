@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014, each vector made
-// perpendicular to all before it twice, with L by the graph's rows.
+// lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014. It orthogonalises each
+// vector twice against all earlier ones, and applies L by the graph's rows.
 func (p *Problem) lanczos() (Map, error) {
 	g, err := p.graph()
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Problem) lanczos() (Map, error) {
 	return m, nil
 }
 
-// stepped compares values with those of the definition's steps.
+// stepped compares the values with the definition's steps.
 func stepped(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	list, _, err := p.pairs(m)
 	if err != nil || p.misshapen(m) != nil {
@@ -82,11 +82,11 @@ func stepped(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	return append(list, worst("value off the definition's steps", ofSteps, off)), nil
 }
 
-// recurrence proves that a map is what the steps give: of orthonormal vectors Q, the first of which
-// is the start, LQ = QT with T tridiagonal, but for the last column, is what one T alone and, but for
-// signs, one Q alone fulfil (Golub and Van Loan 2013, theorem 8.3.2). It takes no steps. LQz = QTz is
-// held to of random z, the seed of which is a hash of the map, because a matrix other than 0 hardly
-// has them in its kernel (Freivalds 1977); so is QᵀQz = z. Pairs have to be those of the lowest of T.
+// recurrence proves that a map is the result of the steps, without taking steps. Let Q be
+// orthonormal vectors whose first is the start, and T tridiagonal. Then LQ = QT, except for the
+// last column, determines T and, up to signs, Q (Golub and Van Loan 2013, theorem 8.3.2). It checks
+// LQz = QTz and QᵀQz = z for random z. A nonzero matrix hardly has such z in its kernel (Freivalds
+// 1977). The seed of z is a hash of the map. The pairs must be the lowest of T.
 func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	list, c, err := p.pairs(m)
 	if err != nil || c.residuals == nil {
@@ -110,13 +110,13 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	seed := binary.LittleEndian.Uint64(c.digest[:])
 	for draw := range draws {
 		z := make([]float64, steps)
-		for k := range z[:steps-1] { // whatever is behind the last one
+		for k := range z[:steps-1] { // without the last column
 			z[k] = Uniform(seed+uint64(draw), uint64(k))
 		}
 		scale(z, 1/norm(z))
 		x, tz := m.combined(z), m.byT(z)
 		from, want = append(from, x), append(want, m.combined(tz))
-		z[steps-1] = 1 // of the last one, too, its length and its angles
+		z[steps-1] = 1 // with the last column: its length and its angles
 		daxpy(1, m.Basis[(steps-1)*n:], x)
 		back := m.products(x)
 		daxpy(-1, m.Basis[(steps-1)*n:], x)
@@ -153,8 +153,8 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	}), nil
 }
 
-// draws is how many random vectors a recurrence is tried with: a column that is off by e is missed
-// where all of them have less of it than the limit over e.
+// draws is the number of random vectors of a check. A column error e remains unnoticed only if
+// every vector has less of the column than the limit divided by e.
 const draws = 2
 
 func larger(a, b float64) float64 {
@@ -164,11 +164,11 @@ func larger(a, b float64) float64 {
 	return a
 }
 
-// rounded bounds |LQz − QTz| of a z of length 1 by what rounding leaves. A column is off by that of a
-// product, of sums of up to n terms, and of two times that it is made perpendicular, of N; and by
-// what is taken out of it along vectors before the last two, which rounding of their columns put
-// there: of N columns the square root of N, twice. Errors of sums of n terms are taken for random, and
-// so about the square root of n units (Higham and Mary 2019), of which eight are allowed.
+// rounded bounds |LQz − QTz| by rounding errors for |z| = 1. A column has the errors of a product,
+// whose sums have up to n terms, and of two orthogonalisations of N terms. It also has the
+// corrections along earlier vectors that rounding of their columns caused: twice the square root of
+// N for N columns. Errors of a sum of n terms are taken as random. So they are about the square
+// root of n units (Higham and Mary 2019); eight times this is allowed.
 func (p *Problem) rounded() float64 {
 	const unit, allowed = 1.0 / (1 << 53), 8
 	n, steps := float64(p.Nodes().Voxels()), float64(p.Steps)
@@ -176,7 +176,7 @@ func (p *Problem) rounded() float64 {
 	return column*math.Sqrt(steps)*(1+2*math.Sqrt(steps)) + 3*p.leftOut()
 }
 
-// combined is the vectors of the steps, each so many times, added up.
+// combined returns the linear combination of the steps' vectors.
 func (m Map) combined(c []float64) []float64 {
 	n := len(m.Vectors[0])
 	out := make([]float64, n)
@@ -186,14 +186,14 @@ func (m Map) combined(c []float64) []float64 {
 	return out
 }
 
-// products are those of a vector with each of the steps'.
+// products returns the dot products of a vector with the steps' vectors.
 func (m Map) products(x []float64) []float64 {
 	n, out := len(x), make([]float64, len(m.Diagonal))
 	each(len(out), func(k int) { out[k] = dot(m.Basis[k*n:][:n], x) })
 	return out
 }
 
-// byT is what T makes of a vector.
+// byT returns the product of T with a vector.
 func (m Map) byT(z []float64) []float64 {
 	out := make([]float64, len(z))
 	for k, a := range m.Diagonal {
@@ -205,7 +205,7 @@ func (m Map) byT(z []float64) []float64 {
 	return out
 }
 
-// countBelow counts the eigenvalues of T that are less than a bound, by the signs of its pivots.
+// countBelow returns the number of eigenvalues of T below a bound, from the signs of its pivots.
 func (m Map) countBelow(bound float64) (n int) {
 	pivot := 1.0
 	for k, a := range m.Diagonal {

@@ -21,7 +21,7 @@ import (
 // Name is the name of the workload.
 const Name = "homology"
 
-// A Ring is what the coefficients of chains are of: a prime for the field of so many elements.
+// A Ring is the coefficient ring of chains; a prime p means the field of p elements.
 type Ring int64
 
 // The rings that are no prime fields.
@@ -68,7 +68,7 @@ type Groups struct {
 	Torsion [][]uint64
 }
 
-// NewGroups are groups of so many dimensions that are all 0.
+// NewGroups returns zero groups of the given number of dimensions.
 func NewGroups(dims int) Groups {
 	return Groups{make([]int64, dims), make([][]uint64, dims)}
 }
@@ -132,7 +132,8 @@ func question() bench.Question {
 	return q
 }
 
-// Inputs makes problems from names of complexes that may say over=RING; Z/2 where they do not.
+// Inputs makes problems from names of complexes. The key over=RING selects the ring, Z/2 by
+// default.
 type Inputs struct{}
 
 const over = "over"
@@ -183,7 +184,7 @@ func (Inputs) Open(name string) (*Problem, error) {
 	return &Problem{c, ring}, nil
 }
 
-// Sketch is a problem of the size that a name stands for, where its kind tells it.
+// Sketch returns a problem of the size of a named complex, if its kind determines the size.
 func (Inputs) Sketch(name string) (*Problem, bool) {
 	n, ring, err := parse(name, simplicial.ParseName)
 	if err != nil {
@@ -228,7 +229,7 @@ func (Inputs) Smaller(name string) []string {
 	return names
 }
 
-// Cost counts all simplices, faces included, and as bytes those that are given.
+// Cost counts all simplices including faces, and the bytes of the given ones.
 func (Inputs) Cost(name string, p *Problem) bench.Cost {
 	class := "gen=unknown"
 	if n, ring, err := parse(name, simplicial.ParseName); err == nil {

@@ -16,14 +16,13 @@ type (
 	ask = verify.Ask[*Problem, Groups]
 )
 
-// policy says when groups are right. That the alternating sum of the Betti numbers is that of
-// the numbers of simplices proves nothing of those that made one of them of it: ranks are found
-// by elimination, too.
+// policy returns the rules to verify groups. The alternating sum of the Betti numbers always agrees
+// for an answer that computes one of them from it. So elimination verifies the ranks too.
 func policy() verify.Policy[*Problem, Groups] {
 	return verify.Policy[*Problem, Groups]{Agree: agree, Known: known, Laws: laws(), Weak: weak}
 }
 
-// weak says why an answer would not tell a right program from a wrong one.
+// weak returns the reason why a right answer would not expose a wrong program, or "".
 func weak(_ *Problem, out Groups) string {
 	for d, b := range out.Betti {
 		if d == 0 && b > 1 || d > 0 && b > 0 || len(out.Torsion[d]) > 0 {
@@ -33,8 +32,8 @@ func weak(_ *Problem, out Groups) string {
 	return fmt.Sprintf("the groups are %v, which a program that ignores its input could answer", out)
 }
 
-// What a simplex takes in nanoseconds, about three times what it took where two cores had other
-// work, too: to enumerate, and to eliminate over a field and over the integers.
+// The cost of a simplex in nanoseconds, about three times the measured cost with two busy cores: to
+// enumerate, and to eliminate over a field and over the integers.
 const (
 	enumerateNS = 400
 	eliminateNS = 700

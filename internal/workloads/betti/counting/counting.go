@@ -18,7 +18,7 @@ import (
 type Method[In grid.Source, Out any] struct {
 	Name, Method, Source string
 	Open                 resident.Opener
-	Plan                 func(In) (Plan, error) // an error says what the kernels do not count
+	Plan                 func(In) (Plan, error) // the error names the inputs that the kernels do not count
 	Read                 func(in In, counts []int64) Out
 	Poisoned             Out
 }
@@ -28,14 +28,14 @@ type Plan struct {
 	Module  string
 	What    string // is resident: "the image with a label for each voxel"
 	Tables  []Table
-	Scratch []Scratch // what they leave for each other, undefined before each call
-	Counts  int64     // what they add to, int64, zero before each call
-	Bring   []int     // which of the scratch a call brings to the host, beside the counts
+	Scratch []Scratch // buffers shared by kernels, undefined before each call
+	Counts  int64     // number of int64 counters, zero before each call
+	Bring   []int     // indices of the scratch buffers that a call copies to the host with the counts
 	// Launches are the kernels in order.
 	Launches func(Memory) []Launch
 }
 
-// A Table is what kernels are given beside an image.
+// A Table is an additional input of kernels.
 type Table struct {
 	Name string
 	Data []byte
@@ -82,7 +82,7 @@ func Sums(counts []int64) (components, cavities, characteristic int64) {
 // imageBytes are whole words of 16 bytes, which kernels read.
 func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 * 16 }
 
-// bytes is what a plan takes on the device, with the image.
+// bytes returns the device memory of a plan, with the image.
 func (p Plan) bytes(in grid.Source) int64 {
 	need := imageBytes(in) + 8*p.Counts
 	for _, t := range p.Tables {
@@ -172,7 +172,7 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 	if j.Image, err = j.on.Alloc("image", imageBytes(j.in)); err != nil {
 		return err
 	}
-	end := grid.TotalBytes(j.in) // what is behind it is read, and comes to nothing
+	end := grid.TotalBytes(j.in) // the memory behind the image is read without effect
 	if err := j.stream.Fill(j.Image, end, imageBytes(j.in)-end, 0); err != nil {
 		return err
 	}
@@ -300,8 +300,8 @@ func (j *job[In, Out]) Brought() (list [][]byte) {
 	return list
 }
 
-// EachKernel runs the kernels by themselves, each on what the last call left, the second-level
-// cache empty before, and calls f with what each took on the device.
+// EachKernel runs the kernels separately, each on the result of the last call, with an empty
+// second-level cache. It calls f with the time of each on the device.
 func (j *job[In, Out]) EachKernel(f func(kernel string, took time.Duration)) error {
 	for i, s := range j.steps {
 		if err := errors.Join(j.Cool(), j.count(j.steps[i:i+1])); err != nil {
@@ -322,7 +322,7 @@ func (j *job[In, Out]) Elapsed() (time.Duration, error) { return j.end.Since(j.s
 // Cool empties the device's second-level cache.
 func (j *job[In, Out]) Cool() error { return errors.Join(j.on.FlushL2(j.stream), j.stream.Wait()) }
 
-// Poison overwrites the answer, and what it is made of.
+// Poison overwrites the answer and its counts.
 func (j *job[In, Out]) Poison() {
 	const poison = 0x5a
 	for _, b := range append(slices.Clip(j.Scratch), j.Counts) {

@@ -37,8 +37,9 @@ func cut(s grid.Shape) grid.Shape {
 	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
 }
 
-// Bytes is about what it takes to join all voxels of an image: slabs, and edges, which are at most an
-// eighth of the voxels, and a sixteenth of noise; where levels are many, what changes at each voxel, too.
+// Bytes estimates the memory to join all voxels of an image: slabs, and edges, which are at most an
+// eighth of the voxels and a sixteenth for noise. With many levels it includes the changes at each
+// voxel.
 func Bytes(s grid.Source) int64 {
 	each := int64(3)
 	if dense(s.Ladder()) == 0 {
@@ -61,7 +62,8 @@ type (
 	crossing struct{ level, node uint32 }
 )
 
-// outsideNode is that of what is around the image, in all boxes; none is of what has not come to a shared layer.
+// outsideNode is the node around the image in all boxes. none marks a component that has not
+// reached a shared layer.
 const none, outsideNode = 0, 1
 
 var errNodes = errors.New("boxes have more components at their sides than there are numbers of 32 bits")
@@ -78,8 +80,8 @@ type graph struct {
 	total tally
 }
 
-// A tally is a sum by level: of few levels a number each, of many what was added, packed as a level
-// and a change.
+// A tally is a sum by level: a number for each of few levels, or a list of changes packed with
+// their levels.
 type tally struct {
 	dense  []int64
 	sparse []uint64
@@ -143,8 +145,8 @@ type box struct {
 	crossings [2][3][2][]crossing
 }
 
-// A joiner has what a core needs for a box. Voxels have places in rows of rowBits and planes of rows,
-// with a frame around that nothing is at.
+// A joiner is the memory of a core for a box. The index of a voxel is in rows of rowBits and planes
+// of rows, with an empty frame around them.
 type joiner struct {
 	s       grid.Shape
 	convert conversion
@@ -364,7 +366,7 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 	return g.number(b, which, edges, nodes)
 }
 
-// outside is what around the image stands for, a place of the frame.
+// outside is the place in the frame that represents the outside of the image.
 const outside = 0
 
 // sides joins a voxel at a side of a box with what is around the image, and notes it where it crosses
@@ -516,7 +518,7 @@ func (g *graph) sort() {
 	}
 }
 
-// A Step is what a number changes by at a level, which is an index on the image's ladder.
+// A Step is the change of a number at a level. The level is an index on the image's ladder.
 type Step struct{ Level, Change int64 }
 
 // Changes are those of the number of components of an image's sublevel or superlevel sets, whose
@@ -597,7 +599,7 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting
 		})
 	}
 	wg.Wait()
-	// What comes to the set at a level goes from the rest.
+	// An increase of the set at a level decreases the complement.
 	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
 }
 
@@ -616,7 +618,7 @@ func (b *box) meet(other *box, axis int, graphs [2]*graph) {
 	}
 }
 
-// boxesOf are the boxes of a slab of slices, row by row of boxes, of which there are so many across.
+// boxesOf returns the boxes of a slab of slices, row by row, and the number of boxes across.
 func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 	n, by := [3]int64{s.D, s.H, s.W}, [3]int64{size.D, size.H, size.W}
 	deep := 0

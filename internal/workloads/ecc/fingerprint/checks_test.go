@@ -285,8 +285,8 @@ func whatIsCounted(t *testing.T, set string) {
 	}
 }
 
-// What a vector of columns counts is what the definition says of each voxel, of lanes in every order, from plane to
-// plane and from vector to vector, and nothing else is read or written.
+// The counts of a vector of columns agree with the definition for each voxel, for lanes in every
+// order, from plane to plane and from vector to vector. No other memory is accessed.
 func cellsAreCounted(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, bytes := range []int{1, 2, 4} {
@@ -743,7 +743,7 @@ func (u *lookup) apart(src []byte, known bool) string {
 	return ""
 }
 
-// Keys are read as they are written, and the functions of one do for so many levels.
+// Keys can be read back, and have enough functions for the number of levels.
 func keysReadBack(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		k := Draw(n)
@@ -769,7 +769,7 @@ func keysReadBack(t *testing.T) {
 	}
 }
 
-// What a fingerprint is written as reads back as the same, with every bit.
+// A written fingerprint reads back with every bit.
 func sumsReadBack(t *testing.T) {
 	for _, want := range []Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
 		if got, err := ParseSum(want.String()); err != nil || !got.Equal(want) {
@@ -947,8 +947,8 @@ func productsAreWeights(t *testing.T) {
 	}
 }
 
-// Whoever watches is shown every value that is no level's own, wherever it is in a row, and none of
-// a row of groups where all are; the weights are those that nobody watches.
+// A watcher receives every value between levels at any position in a row, and none from groups with
+// all values on levels. The weights are the same as without a watcher.
 func watchersSeeAll(t *testing.T, isa string) {
 	for _, step := range []float64{0.5, 0.1} { // of which float32 has one exactly
 		l, err := grid.Affine(-3, step, 1000)

@@ -19,16 +19,16 @@ func PrepareOn(isa string, t grid.Type, l grid.Ladder, k Key) *Prepared {
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }
 
-// OfFewBits is the key with so many random bits in each weight.
+// OfFewBits returns the key with the given number of random bits in each weight.
 func OfFewBits(k Key, bits uint) Key {
 	k.atMost = bits
 	return k
 }
 
-// RandomBits is how many random bits the weights of so many levels have.
+// RandomBits returns the number of random bits in the weights of levels levels.
 func RandomBits(levels int64) uint { return randomBits(levels) }
 
-// Weights are the weights of the levels and of what is outside, of the first function.
+// Weights returns the weights of the levels and of the outside in the first function.
 func Weights(k Key, levels int64) []uint64 {
 	w := k.weights(levels, 0)
 	var all []uint64

@@ -191,7 +191,7 @@ func TestWhiteBorders(t *testing.T) {
 	}
 }
 
-// The weights ascend, lie where they may, and have as many random bits as said.
+// The weights are ascending, within their range, and have the required number of random bits.
 func TestWeights(t *testing.T) {
 	for _, levels := range []int64{1, 2, 255, 256, 1024, 65536} {
 		w := fingerprint.Weights(fingerprint.Draw(1), levels)

@@ -140,7 +140,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Values on levels, beside them, between them, and below all of them.
+// Values are on levels, next to them, between them, and below all of them.
 func TestValuesAroundLevels(t *testing.T) {
 	for _, f := range ecctest.AroundLevels(t) {
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))

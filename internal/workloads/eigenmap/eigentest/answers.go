@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// Calls is a check of calls of an implementation, which are to name these parts. They fail where the image
-// cannot be read, and where a node has no neighbour.
+// Calls returns a check of the calls of an implementation, which must have these parts. The calls
+// must fail if the image is unreadable or a node has no neighbour.
 func Calls(i Implementation, kind string, parts ...string) checktest.Check {
 	return benchtest.Calls(i, func(t *testing.T) (*eigenmap.Problem, map[string]*eigenmap.Problem) {
 		// One value is so far from the others that its weights are 0.
