@@ -385,6 +385,10 @@ CAUSES = {
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
+        if "choose one with --volume" in str(ours) and "shaped" in MADE:
+            with tifffile.TiffFile(asked(opened)[1]) as t:
+                if re.search(r"shape.*[, (\[]1,?[])]", t.pages.first.description):
+                    return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
         if not MADE & {"changed", *CAUSES.get(text, "").split()}:
             return None
         return POLICIES.get(text)
