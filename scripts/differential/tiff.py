@@ -407,7 +407,7 @@ def explain(opened, ours, theirs):
             return "without a photometric interpretation black is zero"
         if "INSUFFICIENT_SPACE" in str(theirs) and isinstance(tags.get(278), int) and tags[257] % tags[278]:
             return "a last strip may be filled up to the rows of a strip"
-        if str(theirs).endswith(" volumes") and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
+        if re.search(r" volumes$|^\w+ Y$", str(theirs)) and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
             return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
         if "failed to reshape" in str(theirs):
             return "tifffile writes that bits are truncated where they are not"
