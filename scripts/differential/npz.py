@@ -83,13 +83,14 @@ REASONS = [
     ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive", "a compressed array ends where the archive says, with the end of its stream"),
     ("trailing data after the archive", "longer archive", "bytes behind the archive are rejected"),
     ("unsupported compression algorithm", "bzip2, changed archive", "members are stored or deflated, as NumPy writes them"),
-    ("not an npz archive|lie beyond the end of the archive", "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
+    ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array", "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
     ("is said to be", "changed archive", "lengths that differ between the parts of a directory are rejected"),
 ]
 
 # What NumPy rejects and eccbench reads.
 STRICTER = [
     ("zip file version", "changed archive", "the version that an archive asks for does not matter"),
+    ("Truncated central directory", "changed archive", "a directory has as many entries as the archive says, however long"),
     ("Bad magic number for file header|File name in directory|Overlapped|local header", "changed archive", "of a local header only the offset of its data is used, of which the directory says all else"),
 ]
 

@@ -183,6 +183,7 @@ REASONS = [
     ("bad magic value in continuation file", rb"^ *encoding: *bz", "bytes behind the bzip2 data are rejected"),
     ("other data follow the gzip data", rb"^ *encoding: *gz", "bytes behind the gzip data, other than zeros, are rejected"),
     ("data files of encoding", LIST, "several data files are raw, without lines or a negative number of bytes to skip"),
+    ("truncated: .* bytes of voxels", rb"^ *byte ?skip: *-1", "a byte skip of -1 begins behind the header"),
     ("data; want 0 or more", rb"^ *byte ?skip: *-1", "a byte skip of -1 has no meaning in compressed data or text"),
     ("no blank line ends the header", rb"", "a blank line ends the header of attached data"),
 ]

@@ -385,6 +385,10 @@ CAUSES = {
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
+        if "choose one with --volume" in str(ours) and "shaped" in MADE:
+            with tifffile.TiffFile(asked(opened)[1]) as t:
+                if re.search(r"shape.*[, (\[]1,?[])]", t.pages.first.description):
+                    return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
         if not MADE & {"changed", *CAUSES.get(text, "").split()}:
             return None
         return POLICIES.get(text)
@@ -403,7 +407,7 @@ def explain(opened, ours, theirs):
             return "without a photometric interpretation black is zero"
         if "INSUFFICIENT_SPACE" in str(theirs) and isinstance(tags.get(278), int) and tags[257] % tags[278]:
             return "a last strip may be filled up to the rows of a strip"
-        if str(theirs).endswith(" volumes") and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
+        if re.search(r" volumes$|^\w+ Y$", str(theirs)) and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
             return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
         if "failed to reshape" in str(theirs):
             return "tifffile writes that bits are truncated where they are not"

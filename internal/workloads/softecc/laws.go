@@ -32,7 +32,7 @@ func laws() []law {
 			Work: func(p *Problem) time.Duration {
 				return time.Duration(p.inOnePass().Nanoseconds() / int64(runtime.GOMAXPROCS(0)))
 			},
-			Memory: func(p *Problem) int64 { return p.inOnePass().Bytes() + 4*p.Shape().Voxels() },
+			Memory: func(p *Problem) int64 { return p.inOnePass().Bytes() + 8*p.Shape().Voxels() },
 		},
 		{Name: "above all values χ is that of the box", Calls: 1, Measure: box},
 		{Name: "the exact curve where λ → ∞", Calls: 1, Work: enumerating, Measure: hard},
