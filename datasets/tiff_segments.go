@@ -47,6 +47,9 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	rows := tags.number(tiffRowsPerStrip, math.MaxUint32)
 	w, h, d := width, min(rows, height), uint64(1)
 	p.offsets, p.counts = tags.numbers[tiffStripOffsets], tags.numbers[tiffStripByteCounts]
+	if (p.offsets != nil || p.counts != nil) && (tags.numbers[tiffTileOffsets] != nil || tags.numbers[tiffTileByteCounts] != nil) {
+		return errors.New("tags of strips beside tags of tiles; the header is damaged")
+	}
 	if _, p.tiled = tags.numbers[tiffTileOffsets]; p.tiled {
 		w, h, d = tags.number(tiffTileWidth, 0), tags.number(tiffTileHeight, 0), tags.number(tiffTileDepth, 1)
 		p.offsets, p.counts = tags.numbers[tiffTileOffsets], tags.numbers[tiffTileByteCounts]

@@ -83,6 +83,15 @@ func TestTiffChecksums(t *testing.T) {
 	}
 }
 
+// A page has strips or tiles.
+func TestTiffStripsBesideTiles(t *testing.T) {
+	for _, tag := range []uint16{tiffTileOffsets, tiffTileByteCounts} {
+		x := describedTiff(1, "")
+		x.edit = map[uint16][]uint64{tag: {2}}
+		checkRefusedCheaply(t, "image.tif", writeTiff(x), FileOptions{}, "tags of strips beside tags of tiles")
+	}
+}
+
 // Sparse tiles are called what they are.
 func TestTiffSparse(t *testing.T) {
 	x := describedTiff(1, "")
