@@ -61,6 +61,13 @@ sphinx_gallery_conf = {
 }
 
 
+START = """
+
+<a href="compute/index.html">Compute here, in the browser</a> · <a href="gallery/index.html">Gallery</a>
+
+"""
+
+
 def edit(app, page, source):
     """The front page has the contents of the site, and links to folders lead to their index."""
     folder = Path(app.srcdir, page).parent
@@ -73,6 +80,7 @@ def edit(app, page, source):
 
     source[0] = re.sub(r"\[([^]]*)\]\((?!https?:)([^)#]+/)\)", index, source[0])
     if page == root_doc:
+        source[0] = source[0].replace("\n\n", START, 1)
         source[0] += (Path(app.confdir) / "contents.md").read_text("utf-8")
 
 
