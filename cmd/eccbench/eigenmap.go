@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -18,13 +17,14 @@ import (
 
 func eigenmapCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "eigenmap", Args: "FILE", Brief: "print verified eigenvalues of an image graph, write the cut",
+		Name: "eigenmap", Args: "FILE...", Brief: "print verified eigenvalues of image graphs, write the cuts",
 		Examples: []string{
 			"eccbench eigenmap retina.png -k 4 -o mask.png",
 			"eccbench eigenmap retina.png --graph patch --alpha 40 --beta 5 -o mask.png",
 			"eccbench eigenmap scan.nii.gz -k 4 --sigma 0.05 --vectors vectors.nii.gz -o mask.nii.gz",
 			"eccbench eigenmap vessels.png --graph patch --truth labels.png",
 			"eccbench eigenmap vessels.png --graph patch --steps 250 -o mask.png",
+			"eccbench eigenmap cells/ --sigma 0.05 --out masks",
 		},
 		Run: doEigenmap,
 	}
@@ -35,6 +35,7 @@ type eigenmapJob struct {
 	answering
 	graph          ask.EigenmapOptions
 	vectors, truth string
+	several        bool // tables of several images are printed
 }
 
 func doEigenmap(c *cli.Program, args []string) error {
@@ -54,9 +55,9 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.Int64Var(&j.graph.Side, "side", 4, "patch: side in voxels")
 	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
 	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
-	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
+	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); for several images, npy to this folder")
 	f.StringVar(&j.vectors, "vectors", "",
-		"write the vectors, as pictures or numbers, to this `FILE`: "+strings.Join(eigenmap.Extensions(), ", "))
+		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); for several images, npy to this folder")
 	f.StringVar(&j.truth, "truth", "",
 		"print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
 	if err := j.addImage(f); err != nil {
@@ -75,11 +76,6 @@ func doEigenmap(c *cli.Program, args []string) error {
 	for _, name := range foreign {
 		if f.Changed(name) {
 			return cli.Usagef("--%s is not of --graph %s: leave it out", name, j.graph.Graph)
-		}
-	}
-	for _, path := range []string{j.out, j.vectors} {
-		if path != "" && eigenmap.Extension(path) == "" {
-			return cli.Usagef("%s: want a name that ends in %s", path, strings.Join(eigenmap.Extensions(), ", "))
 		}
 	}
 	if !f.Changed("pairs") {
@@ -103,14 +99,38 @@ func doEigenmap(c *cli.Program, args []string) error {
 		return cli.Usagef("--seed is of --steps: leave it out")
 	case j.graph.Pairs < 2 && (j.out != "" || j.truth != ""):
 		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.graph.Pairs)
+	case f.Changed("levels"):
+		return cli.Usagef("--levels: weights are of the values themselves: leave it out")
+	case f.NArg() > 1 && eigenmap.Extension(j.out) != "":
+		return cli.Usagef("--out %s: several masks want a folder, such as -o masks", j.out)
+	case f.NArg() > 1 && j.truth != "":
+		return cli.Usagef("--truth is of one image: leave it out")
 	}
-	if err := cmp.Or(j.checkImage(f, "weights are of the values themselves"), j.check()); err != nil {
+	if err := j.check(); err != nil {
 		return err
 	}
 	if !f.Changed("time-limit") {
 		j.budget = 15 * time.Minute
 	}
-	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
+	return j.answerImages(c, f, answers{
+		one: "eigenmap", many: "eigenmaps", extension: "npy", plot: j.vectors, plotExtension: ".npy",
+		check: j.checkTargets,
+		answer: func(t target) error {
+			one := j
+			one.answering, one.vectors, one.several = t.answering, t.plot, t.out != j.out
+			return one.run(c, t.input)
+		},
+	})
+}
+
+// checkTargets refuses names of files that say no format.
+func (j eigenmapJob) checkTargets() error {
+	for _, path := range []string{j.out, j.vectors} {
+		if path != "" && eigenmap.Extension(path) == "" {
+			return cli.Usagef("%s: want a name that ends in %s", path, strings.Join(eigenmap.Extensions(), ", "))
+		}
+	}
+	return nil
 }
 
 // run answers for one image and writes the confirmed answer.
@@ -143,6 +163,9 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	}
 	if err := writeTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
+		if j.several {
+			table = "# " + strings.TrimSuffix(q.Shown+", volume "+j.in.Volume, ", volume ") + "\n" + table
+		}
 		for k, v := range a.Out.Values {
 			table += fmt.Sprintf("%d,%g,%.3g\n", k+1, v, a.Residuals[k])
 		}

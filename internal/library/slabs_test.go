@@ -99,3 +99,23 @@ func TestPartsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Betti numbers at every level of an image with periodic axes are those at its values.
+func TestLevelsOfRings(t *testing.T) {
+	r := request()
+	r.Shape, r.Betti, r.Periodic, r.Superlevel = []int64{4, 5}, true, []string{"x"}, true
+	voxels := []byte{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
+	fill := func(a Answer) []int64 {
+		numbers := make([]int64, a.Numbers())
+		size := map[string]int64{"<f4": 4, "<f8": 8}[a.Levels]
+		if err := a.Fill(make([]byte, a.Rows*size), numbers); err != nil {
+			t.Fatal(err)
+		}
+		return numbers
+	}
+	every := answer(t, r, voxels)
+	r.At = grid.Numbers(2, 1, 0)
+	if got, want := fill(every), fill(answer(t, r, voxels)); !slices.Equal(got, want) || every.Implementation != "rings" || every.Verdict != "VERIFIED" {
+		t.Errorf("%v by %s, %s: want %v", got, every.Implementation, every.Witness, want)
+	}
+}
