@@ -78,7 +78,7 @@ func share(tasks int64, worker func(next func() (task int64, ok bool))) {
 	shareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
 }
 
-// A firstError is that of the first task that failed, of those that goroutines share.
+// A firstError keeps the first error of tasks in several goroutines.
 type firstError struct {
 	mu   sync.Mutex
 	task int64

@@ -31,8 +31,7 @@ type Param struct{ Key, Default, Doc string }
 // A generator is one kind of input with the function that reads its parameters.
 type generator struct {
 	Generator
-	// seeded generators take another seed where others are turned to get
-	// another image of the same kind.
+	// seeded generators make variants with other seeds; other generators rotate the image.
 	seeded bool
 	// read takes the parameters, in any order, and gives the function that
 	// makes the source. It is called for every mention of a name and must be

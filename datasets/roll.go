@@ -58,7 +58,7 @@ func (r *rolled) InMemory() bool {
 // Dim is that of the other source.
 func (r *rolled) Dim() int { return grid.Dim(r.Source) }
 
-// Missing is what there is not of the other source's file.
+// Missing describes the missing parts of the source's file.
 func (r *rolled) Missing() string { return grid.Missing(r.Source) }
 
 // Unchanged is that of the other source.

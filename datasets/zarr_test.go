@@ -354,7 +354,7 @@ func FuzzZarr(f *testing.F) {
 	})
 }
 
-// FuzzBlosc decodes arbitrary bytes, to no more than they may be.
+// FuzzBlosc decodes arbitrary bytes, and checks that the output does not exceed its limit.
 func FuzzBlosc(f *testing.F) {
 	files, err := zarrFiles()
 	if err != nil {

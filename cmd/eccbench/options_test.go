@@ -51,7 +51,7 @@ func TestOptionsOfQuestions(t *testing.T) {
 	}
 }
 
-// cells are those of a row of a table.
+// cells returns the cells of a table row.
 func cells(row string) (list []string) {
 	for _, c := range strings.Split(strings.Trim(row, "|"), "|") {
 		list = append(list, strings.TrimSpace(c))

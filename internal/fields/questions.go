@@ -109,7 +109,7 @@ func (q Questions[P]) Cost(name string, p P) bench.Cost {
 	return q.Weigh(p, keys, Inputs{}.Cost(image, p.Image()))
 }
 
-// Size is that of the image, and of the keys after it.
+// Size returns the size of the image with the keys appended.
 func (q Questions[P]) Size(p P) int64 { return q.Of().Size(p.Image()) }
 
 // Share writes the image and the keys.

@@ -132,8 +132,8 @@ func DropAll() {
 	}
 }
 
-// MkdirTemp makes a folder in $TMPDIR whose name begins so, and removes such folders of processes
-// that were killed. It is locked while this process lives.
+// MkdirTemp makes a folder in $TMPDIR whose name begins with prefix, locked while this process
+// lives. It also removes such folders of processes that were killed.
 func MkdirTemp(prefix string) (dir string, err error) {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*", lockName))
 	if err != nil {

@@ -290,8 +290,8 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
-// Cells of two machines, or of two programs, are no processes of one row, whatever else
-// they have in common; those of one are, and are NOISY where they lie far apart.
+// Cells of two machines or of two programs are different rows, whatever else they have in common.
+// Processes of one row with very different times are NOISY.
 func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 	const rate = 1e9 // of the first
 	recs := func(machines, programs []string, times ...float64) bench.Records {

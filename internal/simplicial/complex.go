@@ -117,8 +117,8 @@ func (c *Complex) Check() error {
 	return nil
 }
 
-// mostGiven is how many simplices of a dimension are given at most, so that places in the
-// lists of their faces fit 32 bits.
+// mostGiven is the greatest number of given simplices of a dimension, so that indices in the lists
+// of their faces fit 32 bits.
 const mostGiven = 1 << 28
 
 // givenFit refuses more simplices of a dimension than there may be, by how many vertices all of them list.

@@ -210,8 +210,7 @@ func diskShares(lines []Line) []string {
 	return said
 }
 
-// printSection prints a section with why its numbers are not comparable, and why
-// there is none, below it.
+// printSection prints a section. The reasons for missing and incomparable numbers are below it.
 func printSection(w io.Writer, f report.Format, bold func(string) string, s report.QuoteSection) error {
 	fmt.Fprintf(w, "\n%s\n\n", bold(s.Title))
 	var cells [][]string

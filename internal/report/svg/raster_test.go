@@ -96,7 +96,7 @@ func TestPNGOfManySteps(t *testing.T) {
 	}
 }
 
-// What a canvas does not print is not drawn as something else.
+// A canvas returns an error for an SVG element that it does not support.
 func TestPNGRefuses(t *testing.T) {
 	for _, element := range []string{`<ellipse/>`, `<path d="M1 2C3 4" stroke="#000000"/>`, `<path d="M1" stroke="#000000"/>`, `<path d="1 2"/>`, `<text transform="scale(2)" font-size="3">x</text>`} {
 		r := raster{scale: 1}

@@ -33,7 +33,7 @@ var vtkCells = map[float64]cellType{
 // vtkOthers name types of cells that are not read.
 var vtkOthers = map[float64]string{36: ", a quadratic polygon", 41: ", a convex set of points", 42: ", a polyhedron"}
 
-// errGhosts is of a file that marks cells as hidden or as those of another file.
+// errGhosts is the error of a file that marks cells as hidden or as belonging to another file.
 var errGhosts = errors.New("some cells are marked as ghosts (vtkGhostType or vtkGhostLevels): remove them first")
 
 // A vtkList is cells, of which each has the nodes up to its end in the list of all.

@@ -22,8 +22,8 @@ func without(t *testing.T, p *Problem, missing int) Map {
 	return Map{Values: slices.Delete(m.Values, missing, missing+1), Vectors: slices.Delete(m.Vectors, missing, missing+1)}
 }
 
-// A pair that is missing is noticed even where the last value is double, so that as many eigenvalues are
-// below it as there should be; and where values are far apart, one count proves all of them.
+// A missing pair is noticed even if the last value is double, so that the number of eigenvalues
+// below it is right. If values are far apart, one count proves all of them.
 func TestProofSeesEveryMissingPair(t *testing.T) {
 	nearly, bright := make([]byte, 72), make([]byte, 81)
 	for i := range nearly {

@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Segment is how many planes a warp marches through, and what all then take, where all numbers of segments
-// are tried.
+// Segment returns the number of planes of a warp's segment, its cost, and the least cost over all
+// numbers of segments.
 func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, least float64) {
 	of := func(length int64) float64 { return planesOf(marches(s, rows), length, positions, warps) }
 	length, least = segment(s, rows, positions, warps), math.Inf(1)
