@@ -127,8 +127,14 @@ func niftiGeometry(head []byte) *Geometry {
 			g.Affine[r][r] = spacing[r+1]
 		}
 	}
+	g.scale(unit)
+	return g.valid()
+}
+
+// scale converts lengths in the unit of a NIfTI header to millimetres.
+func (g *Geometry) scale(unit byte) {
 	millimetres := 1.0
-	switch unit & 7 { // of lengths
+	switch unit & 7 { // the rest is of times
 	case 1: // metres
 		millimetres = 1e3
 	case 3: // micrometres
@@ -139,7 +145,6 @@ func niftiGeometry(head []byte) *Geometry {
 			g.Affine[r][c] *= millimetres
 		}
 	}
-	return g.valid()
 }
 
 // valid is the geometry, or nil where an axis has no length.

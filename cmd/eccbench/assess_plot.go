@@ -35,13 +35,13 @@ func (a assessed) drawSlices(w io.Writer, set assess.Set, construction int) erro
 	return report.Slices(w, title, "VERIFIED by "+a.answer.Witness+"; "+version(), panels)
 }
 
-// A drawnSlice is a slice with what is seen there.
+// A drawnSlice is a slice and a title for it.
 type drawnSlice struct {
 	z     int64
 	title string
 }
 
-// slicesOf are slices through the most errors, each through those that are in none before it.
+// slicesOf chooses slices through the most errors. Each counts only errors that no slice before it cuts.
 func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	for len(list) < mostSlices && len(left) > 0 {
 		ends := make([]int, a.shape.D+1)

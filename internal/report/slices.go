@@ -22,8 +22,9 @@ type MaskSlice struct {
 // Colours of slices. Voxels are of neither mask, of the prediction, of the truth, and of both.
 const predColor, truthColor = "#d55e00", "#0072b2"
 
-var voxelColors = color.Palette{color.Gray{0xff}, color.RGBA{0xf6, 0xc9, 0xa0, 0xff}, color.RGBA{0xa8, 0xd0, 0xea, 0xff},
-	color.Gray{0xb4}}
+var voxelColors = color.Palette{
+	color.Gray{0xff}, color.RGBA{0xf6, 0xc9, 0xa0, 0xff}, color.RGBA{0xa8, 0xd0, 0xea, 0xff}, color.Gray{0xb4},
+}
 
 // Slices draws slices side by side as SVG: voxels, the outline of the truth and on it that of the prediction.
 func Slices(w io.Writer, title, note string, list []MaskSlice) error {
@@ -57,11 +58,12 @@ func Slices(w io.Writer, title, note string, list []MaskSlice) error {
 	width := max(least, gap+len(list)*(side+gap))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+
-		"\n<title>%s</title>\n"+`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n", width, top+height+3*line, svgText(title))
+		"\n<title>%s</title>\n"+`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n", width, top+height+3*line,
+		svgText(title))
 	fmt.Fprintf(&b, `<text x="%d" y="18" font-size="14">%s</text>`+"\n%s", gap, svgText(title), panels.String())
-	fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan fill="%s">truth</tspan>, <tspan fill="%s">prediction</tspan>; grey: both</text>`+
-		"\n"+`<text x="%d" y="%d" fill="#555">%s</text>`+"\n</svg>\n", gap, top+height+line, truthColor, predColor, gap,
-		top+height+2*line, svgText(note))
+	fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan fill="%s">truth</tspan>, `, gap, top+height+line, truthColor)
+	fmt.Fprintf(&b, `<tspan fill="%s">prediction</tspan>; grey: both</text>`+"\n", predColor)
+	fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#555">%s</text>`+"\n</svg>\n", gap, top+height+2*line, svgText(note))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -65,8 +65,8 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	return list
 }
 
-// contacts are the parts of the prediction that touch larger ones of their component only at edges or corners,
-// without those that the truth has, too.
+// contacts are the parts of the prediction that touch a larger part of their component only at edges or corners.
+// Equal parts of the truth are no errors.
 func (m *masks) contacts() (list []assess.Difference) {
 	same := map[assess.Difference]bool{}
 	for _, d := range m.loose(truth, pred) {

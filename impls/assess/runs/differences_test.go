@@ -115,7 +115,8 @@ func TestDifferencesCount(t *testing.T) {
 				for _, d := range Differences(p, p.Sets[i], k, 1) {
 					listed[d.Kind]++
 				}
-				extra, missing := listed["extra component"]+listed["extra voxel"], listed["missing component"]+listed["missing voxel"]
+				extra := listed["extra component"] + listed["extra voxel"]
+				missing := listed["missing component"] + listed["missing voxel"]
 				if n := extra + listed["merge"]; n > topology.Pred.B0 {
 					t.Fatalf("%d of %d components are listed", n, topology.Pred.B0)
 				}
