@@ -166,7 +166,7 @@ type watch struct {
 	files   []*os.File // shared with the worker, which are not of its own memory
 	extents []extent   // of the inputs among them
 	looks   int
-	family  []int // the worker and what it had started at the last of the looks that find it
+	family  []int // the worker and its descendants, as last looked for
 
 	mu       sync.Mutex
 	phase    string

@@ -67,8 +67,7 @@ func endStrays(mark string) {
 	}
 }
 
-// family is a process and those that it started, and those that they did. To find them takes many
-// times as long as to look at their memory.
+// family returns a process and its descendants. To find them takes longer than to read their memory.
 func family(pid int) []int {
 	list := []int{pid}
 	for i := 0; i < len(list); i++ {
