@@ -98,6 +98,8 @@ type Set struct {
 	Curve, CurveV bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is the Betti numbers of a sublevel set. BettiV is the same with voxels as vertices.
 	Betti, BettiV bench.Workload[*betti.Image, betti.Numbers]
+	// Euler and Components ask for one number of a set.
+	Euler, Components bench.Workload[*betti.Image, betti.Numbers]
 	// BettiCurves is the Betti numbers of all sublevel sets.
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is the gradient vector flow after some steps. Steady is the flow at rest.
@@ -161,13 +163,18 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		return Ceiling
 	}
 	curveV, holesV := vertices(curve, eyes), bettiVertices(holes)
-	return Set{curve, curveV, holes, holesV, numbers, flow, steady, voxels, patches, steps, groups, []runner.Bench{
-		runner.Bind(curve), runner.Bind(sum),
-		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
-		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
-		runner.Bind(curveV), runner.Bind(holesV),
-	}, open, eyes}
+	chi := betti.NumberOf(holes, "euler", "the Euler characteristic of the voxels of an image at or below a level",
+		func(n betti.Numbers) int64 { return n.B0 - n.B1 + n.B2 })
+	b0 := betti.NumberOf(holes, "components", "the number of components of the voxels of an image at or below a level",
+		func(n betti.Numbers) int64 { return n.B0 })
+	return Set{curve, curveV, holes, holesV, chi, b0, numbers, flow, steady, voxels, patches, steps, groups,
+		[]runner.Bench{
+			runner.Bind(curve), runner.Bind(sum),
+			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
+			runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
+			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
+			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),
+		}, open, eyes}
 }
 
 // ofVertices and vertexDoc end the names and descriptions of workloads whose voxels are vertices.
@@ -202,6 +209,8 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 		s.CurveV.Impls = slices.Concat(s.CurveV.Impls, foreign.Curves(p, s.CurveV.Name))
 		s.Betti.Impls = slices.Concat(s.Betti.Impls, foreign.Betti(p, s.Betti.Name))
 		s.BettiV.Impls = slices.Concat(s.BettiV.Impls, foreign.Betti(p, s.BettiV.Name))
+		s.Euler.Impls = slices.Concat(s.Euler.Impls, foreign.Number(p, s.Euler.Name))
+		s.Components.Impls = slices.Concat(s.Components.Impls, foreign.Number(p, s.Components.Name))
 		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves(p, s.BettiCurves.Name))
 		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows(p, s.Flow.Name))
 		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps(p, s.Voxels.Name))
@@ -209,7 +218,8 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 	s.Benches = slices.Clone(s.Benches)
 	for _, with := range []runner.Bench{
 		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV),
-		runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Voxels),
+		runner.Bind(s.Euler), runner.Bind(s.Components), runner.Bind(s.BettiCurves),
+		runner.Bind(s.Flow), runner.Bind(s.Voxels),
 	} {
 		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == with.Name() })
 		s.Benches[i] = with

@@ -22,7 +22,7 @@ GRAPHS = [f"eigenmap/{question}/of={image}" for question, image in [
     ("k=2/tol=1e-8/sigma=0.1/floor=0.001/corners=0/plain=1", "ball/shape=20x17x12/type=uint8"),
     ("k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/radius=5", "grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3"),
 ]]
-QUESTIONS = {"ecc": IMAGES, "ecc-v": [i for i in IMAGES if not i.startswith("between/")], "betti": BINARY, "betti-v": BINARY, "betti-curves": IMAGES, "eigenmap": GRAPHS}
+QUESTIONS = {"ecc": IMAGES, "ecc-v": [i for i in IMAGES if not i.startswith("between/")], "betti": BINARY, "betti-v": BINARY, "euler": BINARY, "components": BINARY, "betti-curves": IMAGES, "eigenmap": GRAPHS}
 HEAD = """# Peers
 
 What other people's programs answer to our questions. Each program is a peer: an adapter in `peers/adapters`
@@ -31,7 +31,9 @@ when an independent witness of the question confirms it, WRONG when one contradi
 adapter does not claim such images or the library refuses them. No library is a witness of another.
 
 To repeat it, or to try another version: `make build peers && peers/card.py bin/eccbench > reports/peers.md`.
-To contest a row, run the line that reproduces it, and change the adapter.
+To contest a row, run the line that reproduces it, with `--keep-failing DIR` for the image itself. If the adapter
+asks the library wrongly, change the adapter. If the answer is right, compare it with the definition of the
+question in [doc/design.md](../doc/design.md), and report the image with your answer as a fault of `eccbench`.
 """
 
 

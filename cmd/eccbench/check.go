@@ -81,7 +81,8 @@ func costs(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 		case err != nil:
 			faults = append(faults, err)
 		case cost != cell.Cost:
-			faults = append(faults, fmt.Errorf("%s on %s: its cost is %+v, that of the input %+v", cell.Impl, cell.Input, cell.Cost, cost))
+			faults = append(faults, fmt.Errorf("%s on %s: its cost is %+v, that of the input %+v",
+				cell.Impl, cell.Input, cell.Cost, cost))
 		}
 	}
 	return faults
@@ -118,7 +119,8 @@ func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) 
 	for _, cell := range cells {
 		for i := range min(len(cell.Inputs), len(cell.Digests)) {
 			own := ours[cell.Workload+" "+cell.Inputs[i]]
-			if own.Status == verify.Verified && !cell.Tolerant && cell.Status != verify.Wrong && own.Digests[0] != cell.Digests[i] {
+			judged := own.Status == verify.Verified && !cell.Tolerant && cell.Status != verify.Wrong
+			if judged && own.Digests[0] != cell.Digests[i] {
 				faults = append(faults, fmt.Errorf("%s on %s is %s: the digest of its answer is %s, that of %s is %s",
 					cell.Impl, cell.Inputs[i], cell.Status, cell.Digests[i], own.Impl, own.Digests[0]))
 			}

@@ -118,8 +118,8 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cell
 	return cells, err
 }
 
-// admit runs the peers of a plan on toys. It removes a peer that answers none of them from the
-// plan and returns an error, and warns of a peer that fails some.
+// admit asks the peers of a plan about toys, removes each peer that answers none from the plan, and
+// returns an error then: a run of hours would show no more. It warns of peers that fail some toys.
 func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error) {
 	for _, p := range list {
 		claim, row := p.Claims(plan.Workload), peers.Prefix+p.Name
@@ -144,7 +144,7 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 	return refused
 }
 
-// unremarkable lists the statuses of toys that are no fault of a peer.
+// unremarkable are the statuses of toys that do not count against a peer.
 var unremarkable = []verify.Status{verify.Verified, verify.Skipped}
 
 // showToys prints the answers to the toys of a claim. It also runs a wrong peer in the other

@@ -16,8 +16,8 @@ import (
 )
 
 // keepFailing saves the input of each failed cell in a folder of its own, for the author of the
-// implementation: question.txt, and image.npy of what is asked of an image. The inputs that the
-// search made small are found by the command that shows the failure again.
+// implementation: question.txt, and image.npy for a question about an image. The smaller input that the
+// search found is the value of small for the command that shows the failure again.
 func keepFailing(dir string, b runner.Bench, cells []bench.CellRecord, small map[string]string) error {
 	n := 0
 	for _, cell := range cells {

@@ -17,7 +17,7 @@ import (
 // ticks is the variable with the file whose length is the time that guests took, in microseconds.
 const ticks = "ECCBENCH_TEST_TICKS"
 
-// ticking is eccbench whose workers see the time of ticks pass, beside that of a metronome.
+// ticking is eccbench whose workers add the time of ticks to that of a metronome.
 func ticking() {
 	c := programWith(same)
 	if beat := c.Clock; isWorker() {
@@ -32,8 +32,8 @@ func ticking() {
 	os.Exit(eccbench(c, os.Args[1:]))
 }
 
-// guest is a peer that answers by the definition, plus an error at the first level, and takes so many
-// microseconds by the clock of ticks, give or take what differs between two processes.
+// guest is a peer that answers by the definition, plus an error at the first level. An answer takes
+// pace microseconds by the clock of ticks, and up to 0.6 % more in some processes.
 func guest(pace, wrong int64) func() {
 	return func() {
 		commands, replies := bufio.NewScanner(os.NewFile(3, "commands")), os.NewFile(4, "replies")

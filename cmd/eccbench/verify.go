@@ -42,7 +42,8 @@ func doVerify(c *cli.Program, args []string) error {
 	f.BoolVar(&long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
 	f.BoolVar(&evidence, "evidence", false, "list the result of every witness")
 	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
-	f.StringVar(&keep, "keep-failing", "", "save each failing input, made small, as image.npy and question.txt below this `DIR`")
+	f.StringVar(&keep, "keep-failing", "",
+		"save each failing input, made small, as image.npy and question.txt below this `DIR`")
 	f.StringVar(&format, "format", "text", "table format: text or md")
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err

@@ -37,14 +37,24 @@ func Curves(p *peers.Peer, workload string) []bench.Implementation[grid.Source, 
 
 // Betti asks for the Betti numbers of the voxels not above a threshold: int64[3].
 func Betti(p *peers.Peer, workload string) []bench.Implementation[*betti.Image, betti.Numbers] {
+	return ofSet(p, workload, 3)
+}
+
+// Number asks for one number of the voxels not above a threshold: int64[1].
+func Number(p *peers.Peer, workload string) []bench.Implementation[*betti.Image, betti.Numbers] {
+	return ofSet(p, workload, 1)
+}
+
+// ofSet asks for the first count numbers of a set.
+func ofSet(p *peers.Peer, workload string, count int64) []bench.Implementation[*betti.Image, betti.Numbers] {
 	return implementations(p, workload, question[*betti.Image, betti.Numbers]{
 		image: func(in *betti.Image) grid.Source { return in.Source },
 		words: func(in *betti.Image) []string {
 			return []string{decimal("threshold", float64(in.Threshold), 32)}
 		},
-		parts: func(*betti.Image) []part { return []part{{"answer", "<i8", []int64{3}}} },
+		parts: func(*betti.Image) []part { return []part{{"answer", "<i8", []int64{count}}} },
 		read: func(_ *betti.Image, a []*peers.Array) betti.Numbers {
-			n := grid.Values[int64](a[0].Data())
+			n := append(slices.Clone(grid.Values[int64](a[0].Data())), 0, 0)
 			return betti.Numbers{B0: n[0], B1: n[1], B2: n[2]}
 		},
 	})

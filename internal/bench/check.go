@@ -37,9 +37,9 @@ func checkSum(line []byte) error {
 	return nil
 }
 
-// Check reads a results file strictly, and returns what is wrong with its records: lines that are no
+// Check reads a results file strictly, and returns the faults of its records: lines that are no
 // record, unknown fields, edited lines, and records that contradict themselves or each other. It
-// finds what was edited by hand, and no forgery that is consistent.
+// finds edits by hand, and no forgery that is consistent.
 func Check(r io.Reader) (recs Records, faults []error, err error) {
 	plain, err := Decompress(r)
 	if err != nil {
@@ -117,7 +117,8 @@ func (c CellRecord) contradictions() (faults []error) {
 	}
 	confirmed := []verify.Status{verify.Verified, verify.Noisy, verify.Implausible, verify.Mistrusted}
 	quoted := slices.Contains(confirmed, c.Status)
-	if judged := verify.Judge(c.Inputs, c.Evidence).Status; (quoted || c.Status == verify.Unverified) && quoted != (judged == verify.Verified) {
+	judged := verify.Judge(c.Inputs, c.Evidence).Status
+	if (quoted || c.Status == verify.Unverified) && quoted != (judged == verify.Verified) {
 		fault("status is %s, by its evidence it is %s", c.Status, judged)
 	}
 	if quoted && len(c.Digests) != len(c.Inputs) {

@@ -76,6 +76,9 @@ func TestEditedRecords(t *testing.T) {
 
 // Records whose sums are right, but which contradict themselves.
 func TestContradictions(t *testing.T) {
+	contrary := verify.Evidence{Diff: &verify.Diff{}}
+	wide := []float64{0.1, 0.9}
+	spread := stats.Summarise(wide)
 	for want, forge := range map[string]func(*CellRecord){
 		`run "x" is not in the file`:            func(c *CellRecord) { c.Run = "x" },
 		"seconds are not those of the samples":  func(c *CellRecord) { c.Samples[0] /= 2 },
@@ -83,10 +86,10 @@ func TestContradictions(t *testing.T) {
 		"whose median is 0.375":                 func(c *CellRecord) { c.Seconds.Mean /= 2 },
 		"samples and seconds go together":       func(c *CellRecord) { c.Samples = nil },
 		"by its evidence it is UNVERIFIED":      func(c *CellRecord) { c.Evidence = nil },
-		"status is VERIFIED, by its evidence":   func(c *CellRecord) { c.Evidence[0].Diff, c.Evidence[0].Passed = &verify.Diff{}, false },
+		"status is VERIFIED, by its evidence":   func(c *CellRecord) { c.Evidence[0] = contrary },
 		"UNVERIFIED, by its evidence":           func(c *CellRecord) { c.Status = verify.Unverified },
 		"0 digests of the answers to 1 inputs":  func(c *CellRecord) { c.Digests = nil },
-		"by the interval of its seconds":        func(c *CellRecord) { c.Samples = []float64{0.1, 0.9}; *c.Seconds = stats.Summarise(c.Samples) },
+		"by the interval of its seconds":        func(c *CellRecord) { c.Samples, c.Seconds = wide, &spread },
 		"implementation i, and peer":            func(c *CellRecord) { c.Peer = &peers.Stamp{} },
 		"implementation peer:i, and peer <nil>": func(c *CellRecord) { c.Impl = "peer:i" },
 	} {

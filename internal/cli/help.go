@@ -28,12 +28,13 @@ var flagGroups = []struct {
 	{"Question", nil},
 	{"Output", []string{
 		"out", "format", "all", "no-header", "plot", "plots", "provenance", "html", "gate", "cells", "machine", "spans",
-		"memory", "errors", "keep-failing", "answers", "map", "fail-above", "vectors", "resume", "retry", "gobench", "evidence", "claims",
-		"figures", "missing", "save-baseline", "quiet", "wide",
+		"memory", "errors", "keep-failing", "answers", "map", "fail-above", "vectors", "resume", "retry", "gobench",
+		"evidence", "claims", "figures", "missing", "save-baseline", "quiet", "wide",
 	}},
 	{"Machine", []string{
-		"impl", "peer", "peers", "admit", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa", "option",
-		"shard", "key", "dry-run", "disk-rate", "processes", "max-samples", "max-time", "hot", "blocks", "order-seed",
+		"impl", "peer", "peers", "admit", "threads", "time-limit", "check-time", "memory-limit", "device", "devices", "isa",
+		"option", "shard", "key", "dry-run", "disk-rate", "processes", "max-samples", "max-time", "hot", "blocks",
+		"order-seed",
 	}},
 }
 

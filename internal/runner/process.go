@@ -163,7 +163,7 @@ type watch struct {
 	files   []*os.File // files shared with the worker, which do not count as its own memory
 	extents []extent   // of the shared inputs
 	looks   int
-	family  []int // the worker and its descendants at the last full look
+	family  []int // the worker and its descendants, as last looked for
 
 	mu       sync.Mutex
 	phase    string

@@ -144,7 +144,8 @@ func TestRepeatedMemory(t *testing.T) {
 				t.Errorf("it is not the same memory")
 			}
 		}
-		if after := ownMemory(family(os.Getpid()), []*os.File{f}, []extent{e}); len(mapped) != size || after > before+hugePage {
+		after := ownMemory(family(os.Getpid()), []*os.File{f}, []extent{e})
+		if len(mapped) != size || after > before+hugePage {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}
 		unmap(mapped)

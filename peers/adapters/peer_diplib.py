@@ -1,7 +1,7 @@
 """requires: diplib==3.6.1 numpy==2.4.6"""
 import diplib
 import numpy as np
-from common import by_labels, claims, peer
+from common import by_labels, labels, peer
 
 
 def count(full):
@@ -9,8 +9,8 @@ def count(full):
 
 
 def answer(q):
-    return by_labels(q.inside(), count(True), count(False))
+    return by_labels(q, count(True), count(False))
 
 
 peer.serve(answer, name="diplib", version=diplib.__version__, licence="Apache-2.0", source="diplib.org",
-           method="Label of the set and of its background; χ by NumPy", answers=claims("betti", {"construction": "T"}))
+           method="Label of the set and of its background; χ by NumPy", answers=labels())

@@ -1,7 +1,7 @@
 """requires: opencv-python-headless==4.12.0.88 numpy==2.2.6"""
 import cv2
 import numpy as np
-from common import by_labels, claims, peer
+from common import by_labels, labels, peer
 
 
 def count(connectivity):
@@ -9,8 +9,8 @@ def count(connectivity):
 
 
 def answer(q):
-    return by_labels(q.inside(), count(8), count(4))
+    return by_labels(q, count(8), count(4))
 
 
 peer.serve(answer, name="opencv", version=cv2.__version__, licence="Apache-2.0", source="opencv.org",
-           method="connectedComponents of the set and of its background", answers=claims("betti", {"construction": "T"}, dims=[2]))
+           method="connectedComponents of the set and of its background", answers=labels(dims=[2]))

@@ -1,15 +1,15 @@
 """requires: scipy==1.17.1 numpy==2.4.6"""
 import numpy as np
 import scipy
-from common import BOTH, by_labels, claims, peer
+from common import BOTH, by_labels, claims, labels, peer
 from scipy import ndimage
 from itertools import product
 
 
 def answer(q):
-    if q["workload"] == "betti":
+    if q["workload"] != "ecc":
         full = np.ones((3,) * q.image.ndim)
-        return by_labels(q.inside(), lambda s: ndimage.label(s, full)[1], lambda s: ndimage.label(s)[1])
+        return by_labels(q, lambda s: ndimage.label(s, full)[1], lambda s: ndimage.label(s)[1])
     ranks, n = q.ranks().astype(np.int32), len(q.levels)
     vertices = q["construction"] == "V"
     if not vertices:
@@ -25,4 +25,4 @@ def answer(q):
 
 peer.serve(answer, name="scipy", version=scipy.__version__, licence="BSD-3-Clause", source="scipy.org",
            method="cells by ndimage's minimum and maximum filters; Betti numbers by ndimage.label, χ by NumPy",
-           answers=claims("ecc", *BOTH) + claims("betti", BOTH[0]))
+           answers=claims("ecc", *BOTH) + labels())

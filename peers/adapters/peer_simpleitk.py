@@ -1,7 +1,7 @@
 """requires: SimpleITK==2.5.3 numpy==2.4.6"""
 import numpy as np
 import SimpleITK
-from common import by_labels, claims, peer
+from common import by_labels, labels, peer
 
 
 def count(full):
@@ -13,8 +13,8 @@ def count(full):
 
 
 def answer(q):
-    return by_labels(q.inside(), count(True), count(False))
+    return by_labels(q, count(True), count(False))
 
 
 peer.serve(answer, name="simpleitk", version=SimpleITK.Version.VersionString(), licence="Apache-2.0", source="simpleitk.org",
-           method="ConnectedComponent of the set and of its background; χ by NumPy", answers=claims("betti", {"construction": "T"}))
+           method="ConnectedComponent of the set and of its background; χ by NumPy", answers=labels())

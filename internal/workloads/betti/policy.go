@@ -47,6 +47,12 @@ func laws() []law {
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
 		{Name: "one voxel less", Calls: 1.1, Work: costPerVoxel(countNS), Check: oneLess},
+	}, append(invariants(), views()...)...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
+}
+
+// invariants are the laws that views of an image have the same numbers.
+func invariants() []law {
+	return []law{
 		{Name: "flip of the slices", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('x'))},
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(transposed)},
@@ -54,7 +60,7 @@ func laws() []law {
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
 		{Name: "each voxel cut in eight", Calls: 8.1, Work: costPerVoxel(16),
 			Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
-	}, views()...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
+	}
 }
 
 // conventions lists the conventions other than the default, with the names of their laws.
