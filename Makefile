@@ -390,7 +390,7 @@ ci: VET = -vet=off
 ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test differential \
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site differential \
 		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
