@@ -11,6 +11,7 @@ import contextlib
 import functools
 import io
 import json
+import re
 import signal
 import struct
 import subprocess
@@ -451,4 +452,9 @@ def explain(opened, ours, theirs):
         return "read as it was written, but not by the reference" + (" (nothing of the mesh is damaged)" if written["wrong"] else "")
     if suffix == ".obj" and written["wrong"] in ("cut", "longer"):
         return "OBJ counts nothing: what is there is read"
+    if suffix == ".vtk" and written["wrong"] == "cut":
+        return "VTK does not count its sections or the digits of its last number: what is there is read"
+    header = re.search(rb"OFF\s+\d+\s+(\d+)", Path(opened).read_bytes())
+    if written["wrong"] == "longer" and header and int(header[1]) == len(written["cells"]) + 1:
+        return "the header counts the face behind the end: it is read"
     return None

@@ -382,13 +382,20 @@ CAUSES = {
 }
 
 
+ONE_AT_END = "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
+
+
+def ends_in_one(path):
+    """Report whether the description of a file is a shape whose last axis has length 1."""
+    with tifffile.TiffFile(path) as t:
+        return re.search(r"shape.*[, (\[]1,?[])]", t.pages.first.description) is not None
+
+
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
-        if "choose one with --volume" in str(ours) and "shaped" in MADE:
-            with tifffile.TiffFile(asked(opened)[1]) as t:
-                if re.search(r"shape.*[, (\[]1,?[])]", t.pages.first.description):
-                    return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
+        if "choose one with --volume" in str(ours) and ends_in_one(asked(opened)[1]):
+            return ONE_AT_END
         if not MADE & {"changed", *CAUSES.get(text, "").split()}:
             return None
         return POLICIES.get(text)
@@ -407,12 +414,16 @@ def explain(opened, ours, theirs):
             return "without a photometric interpretation black is zero"
         if "INSUFFICIENT_SPACE" in str(theirs) and isinstance(tags.get(278), int) and tags[257] % tags[278]:
             return "a last strip may be filled up to the rows of a strip"
-        if re.search(r" volumes$|^\w+ Y$", str(theirs)) and re.search(r"shape.*[, (\[]1,?[])]", str(tags.get(270))):
-            return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
+        if re.search(r" volumes$|^\w+ Y$", str(theirs)) and ends_in_one(path):
+            return ONE_AT_END
+        if "XML declaration" in str(theirs) and {"changed", "ome"} <= MADE:
+            return "the declaration of OME-XML is not looked at"
         if "failed to reshape" in str(theirs):
             return "tifffile writes that bits are truncated where they are not"
     elif ours.size == theirs.size and [n for n in ours.shape if n > 1] == [n for n in theirs.shape if n > 1] and np.array_equal(ours.ravel(), theirs.ravel()):
-        return "an axis of length 1 at the end of a shape is of samples, as tifffile stores it"
+        return ONE_AT_END
+    elif options and ends_in_one(path) and any(np.array_equal(ours.ravel(), part) for part in theirs.reshape(-1, ours.size)):
+        return ONE_AT_END
     try:
         with tifffile.TiffFile(path) as t:
             full = [p.aspage() for p in t.pages if not p.aspage().is_reduced and p.aspage().size <= LARGEST]
