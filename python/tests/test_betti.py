@@ -123,6 +123,8 @@ def test_rings(tmp_path, construction):
         assert np.array_equal(eccbench.betti(np.asfortranarray(image), [1, 2], construction=construction, periodic=closed), want)
         turned = eccbench.betti(image.transpose(2, 0, 1), [1, 2], construction=construction, periodic=[(a + 1) % 3 for a in closed])
         assert np.array_equal(turned, want)
+        curves = eccbench.betti_curves(image, construction=construction, periodic=closed)
+        assert np.array_equal(curves([1, 2]), want) and curves.verdict == "VERIFIED"
         b0, b1, b2 = eccbench.betti(image, 2, construction=construction, periodic=closed, mask=within)
         assert b0 - b1 + b2 == definition.chi((image <= 2) & within, construction, tuple(closed))
 

@@ -6,12 +6,12 @@ import pytest
 
 import eccbench
 
-SETS = {"construction", "superlevel", "mask", "nan", "batch_axis", "verify", "threads"}
+SETS = {"construction", "superlevel", "periodic", "mask", "nan", "batch_axis", "verify", "threads"}
 
 
 @pytest.mark.parametrize("ask, others", [
-    (eccbench.curve, {"periodic", "levels", "at", "out"}),
-    (eccbench.betti, {"periodic", "at"}),
+    (eccbench.curve, {"levels", "at", "out"}),
+    (eccbench.betti, {"at"}),
     (eccbench.betti_curves, set()),
 ])
 def test_options(ask, others):
