@@ -47,8 +47,8 @@ fuzz() (
 )
 
 # All targets, each as PACKAGE:TARGET, in the same order on every machine, and of them a part.
-targets=$(grep -ro '^func Fuzz[A-Za-z0-9]*' --include='*_test.go' . |
-	sed 's,/[^/]*:func ,:,' | LC_ALL=C sort | awk -v first="$first" -v every="$every" '(NR - first) % every == 0')
+targets=$(git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' |
+	sed 's,^,./,; s,/[^/]*:func ,:,' | LC_ALL=C sort | awk -v first="$first" -v every="$every" '(NR - first) % every == 0')
 built=
 for target in $targets; do
 	package=${target%:*}
