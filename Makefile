@@ -365,6 +365,8 @@ site: wheel $(SITE)/done
 	$(MAKE) web WEB=$(SITE)/extra/compute
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
 		$(WHEELS)/*manylinux*_x86_64.whl
+	@# A module of its own, which ./... of Go's tools leaves out.
+	echo module site > $(SITE)/go.mod
 	rm -rf $(SITE)/source $(SITE)/html && mkdir $(SITE)/source
 	git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t $(SITE)/source
 	$(SPHINX) -c $(SITE)/source/site -d $(SITE)/doctrees $(SITE)/source $(SITE)/html
