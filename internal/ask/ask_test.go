@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/extrema"
@@ -23,6 +24,7 @@ type silent struct{}
 func (silent) Waiting(string) func()                                { return func() {} }
 func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
 func (silent) Takes(string, int64, int64)                           {}
+func (silent) Checks(string, time.Duration)                         {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
 // of is a question about an input, which is opened in these ways.

@@ -181,6 +181,7 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at",
 			q.Named(i.name), quantity.Bytes(need), quantity.Bytes(free))
 	}
+	tellCheck(&q.Question, w, asked)
 	answered, err := Answer(w, impl, name, asked, conditions, q.limits(), "answer")
 	if err != nil {
 		return b, err

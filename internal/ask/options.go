@@ -89,8 +89,9 @@ type Naming func(Opening) (string, error)
 type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
-	Missing(shown string, s grid.Source) string // what a file lacks, grid.Missing
-	Takes(shown string, need, free int64)       // the memory of an answer, before it is computed
+	Missing(shown string, s grid.Source) string  // what a file lacks, grid.Missing
+	Takes(shown string, need, free int64)        // the memory of an answer, before it is computed
+	Checks(shown string, estimate time.Duration) // the time of its cheapest witness, likewise
 }
 
 // A Question is an image, the options, and who answers.

@@ -75,6 +75,12 @@ func (q *Question) loadOther(option string, name Naming) (*grid.Field, error) {
 	return f, nil
 }
 
+// tellCheck reports the estimated time of the cheapest witness of an answer.
+func tellCheck[In, Out any](q *Question, w bench.Workload[In, Out], in In) {
+	witness, _ := w.Policy.Costs(in, 0, 0)
+	q.Follow.Checks(q.Shown, witness)
+}
+
 // answerWhole answers a question about an image that was read whole, by the implementation that was asked for or the
 // first of some that takes it, and has the answer confirmed. what names an answer: "field".
 func answerWhole[In interface{ Check() error }, Out any](
@@ -90,6 +96,7 @@ func answerWhole[In interface{ Check() error }, Out any](
 		return a, err
 	}
 	q.Follow.Takes(q.Shown, 2*Need(w, impl, in, conditions), q.memory())
+	tellCheck(q, w, in)
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()
 	return Answer(w, impl, image.Name, in, conditions, q.limits(), what)

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -35,6 +36,16 @@ func (f following) Missing(shown string, s grid.Source) string {
 const muchMemory = 1 << 28
 
 func (f following) Takes(shown string, need, free int64) { f.Program.Takes(shown, need, free, f.quiet) }
+
+// longCheck is the least time of a check that Checks reports.
+const longCheck = time.Minute
+
+// Checks prints the estimated time of the check of an answer, if it is at least longCheck.
+func (f following) Checks(shown string, estimate time.Duration) {
+	if estimate >= longCheck && !f.quiet {
+		fmt.Fprintf(f.Stderr, "eccbench: %s: checking the answer takes about %s\n", shown, quantity.Duration(estimate))
+	}
+}
 
 // Takes prints the memory that an answer takes, if it is at least muchMemory.
 func (c *Program) Takes(shown string, need, free int64, quiet bool) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
@@ -162,6 +163,9 @@ func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s)
 
 // Takes tells nobody: a page has little memory, and refuses what takes more.
 func (follower) Takes(string, int64, int64) {}
+
+// Checks does nothing: the curve's witness takes about as long as the curve.
+func (follower) Checks(string, time.Duration) {}
 
 // followed reports how much of a source was read.
 type followed struct {
