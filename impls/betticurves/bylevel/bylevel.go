@@ -24,7 +24,7 @@ type Implementation struct {
 	Of bench.Implementation[*betti.Image, betti.Numbers]
 	// Most is the maximum of voxels times levels; 0 means no limit.
 	Most int64
-	// Superlevel says that Of counts sets of the values at or above a threshold.
+	// Superlevel means that Of counts the values at or above a threshold.
 	Superlevel bool
 }
 
