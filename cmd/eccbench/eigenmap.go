@@ -55,9 +55,12 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.Int64Var(&j.graph.Side, "side", 4, "patch: side in voxels")
 	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
 	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
-	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); for several images, npy to this folder")
+	f.StringVarP(&j.out, "out", "o", "",
+		"write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); "+
+			"for several images, npy to this folder")
 	f.StringVar(&j.vectors, "vectors", "",
-		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); for several images, npy to this folder")
+		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); "+
+			"for several images, npy to this folder")
 	f.StringVar(&j.truth, "truth", "",
 		"print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
 	if err := j.addImage(f); err != nil {
