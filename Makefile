@@ -283,9 +283,8 @@ windows:
 	$(MAKE) wheel WHEELS=$(WINDOWS)-wheels WHEEL_TARGETS=windows-x86_64
 	scripts/windows.sh $(WINDOWS) $(WINDOWS)-wheels/*.whl $(OLDEST_NUMPY) $(PLAIN_TESTS) tests/test_processes.py
 
-# The wheel as users have it: in an empty environment, with its tests; make site runs the examples; beside
-# what there is of other libraries on this machine; and with the oldest NumPy that it takes, which shows
-# arrays in other words than the examples have.
+# Tests of the installed wheel: with the other libraries of this machine, in an empty environment, and with the oldest
+# supported NumPy, which prints arrays in another form than the examples. make site runs the examples.
 OLDEST_NUMPY := numpy==1.23.5
 PLAIN_TESTS  := tests/test_arguments.py tests/test_curve.py tests/test_betti.py tests/test_files.py tests/test_gvf.py tests/test_eigenmap.py
 python: wheel
@@ -365,7 +364,7 @@ site: wheel $(SITE)/done
 	$(MAKE) web WEB=$(SITE)/extra/compute
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
 		$(WHEELS)/*manylinux*_x86_64.whl
-	@# A module of its own, which ./... of Go's tools leaves out.
+	@# With its own go.mod, the ./... of Go's tools skips the folder.
 	echo module site > $(SITE)/go.mod
 	rm -rf $(SITE)/source $(SITE)/html && mkdir $(SITE)/source
 	git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t $(SITE)/source
@@ -373,7 +372,7 @@ site: wheel $(SITE)/done
 	cp $(SITE)/html/README.html $(SITE)/html/index.html
 	$(SITE)/venv/bin/python site/links.py $(SITE)/html
 
-# The stranger's minute in fresh systems.
+# The first steps of a new user, in bare Debian and Ubuntu.
 SUITES ?= bookworm trixie noble
 containers: build wheel
 	scripts/containers.sh $(BIN)/containers $(WHEELS)/*manylinux*_x86_64.whl $(BIN)/eccbench $(SUITES)

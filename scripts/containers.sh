@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# What a stranger does first, in fresh systems: install the wheel with pip, run the README's Python example, and run
-# the static command, which needs neither Python nor a C library.
+# Runs the first steps of a new user in fresh systems: installs the wheel with pip, runs the README's Python example,
+# and runs the static command, which needs neither Python nor a C library.
 #
 #   scripts/containers.sh FOLDER WHEEL COMMAND SUITE...
 #
-# A suite is one of Debian or Ubuntu, such as bookworm or noble; its bare root is made in FOLDER once. A suite whose
-# archive cannot be reached is SKIPPED. musl is the last one: pip has to refuse the wheel there, in one line. Needs
-# root and mmdebstrap.
+# A suite is a release of Debian or Ubuntu, such as bookworm or noble. Its bare root is made in FOLDER once. A suite is
+# SKIPPED if its archive cannot be reached. At last, pip must reject the wheel for musl in one line. Needs root and
+# mmdebstrap.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "$1") wheel=$(realpath "$2") command=$(realpath "$3")
 shift 3
 mkdir -p "$folder"
 
-# in_root ROOT SCRIPT runs a script of the shell in a root that sees the network of this machine.
+# in_root ROOT SCRIPT runs a shell script in a root, with the network of this machine.
 in_root() {
 	root=$1 script=$2 unshare --mount --propagation private bash -c '
 		mount --rbind /proc "$root/proc"
@@ -33,7 +33,7 @@ rm -rf /venv && python3 -m venv /venv
 /venv/bin/eccbench curve torus/shape=64x64x32/type=uint8/radius=16/tube=6 -q > /tmp/wheel.csv
 grep -q VERIFIED /tmp/wheel.csv
 /stranger/eccbench curve torus/shape=64x64x32/type=uint8/radius=16/tube=6 -q > /tmp/static.csv
-sed -i 1d /tmp/wheel.csv /tmp/static.csv # which names the program
+sed -i 1d /tmp/wheel.csv /tmp/static.csv # the first line names the program
 cmp /tmp/wheel.csv /tmp/static.csv
 echo "$PRETTY_NAME: $(/venv/bin/python --version), $(getconf GNU_LIBC_VERSION)"'
 

@@ -16,10 +16,11 @@ refuse() { echo "release: $1" >&2; exit 64; }
 [ -z "$(git status --porcelain)" ] || refuse "the tree has changes: commit them first"
 case $version in v[0-9]*.[0-9]*.[0-9]*) ;; *) refuse "$version: want a version such as v1.2.3" ;; esac
 grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry [${version#v}]: write it first"
-grep -q "^version: ${version#v}\$" CITATION.cff ||
-	refuse "CITATION.cff has another version than ${version#v}: change it"
-grep -q "^version = \"${version#v}\"" python/pyproject.toml ||
-	refuse "python/pyproject.toml has another version than ${version#v}: change it"
+# has FILE LINE refuses a file without a line, that of the version.
+has() { grep -qxF "$2" "$1" || refuse "$1 has another version than ${version#v}: change it"; }
+has CITATION.cff "version: ${version#v}"
+has python/pyproject.toml "version = \"${version#v}\""
+has packaging/conda/meta.yaml "{% set version = \"${version#v}\" %}"
 
 # pack FOLDER makes an archive of a folder, and removes the folder.
 pack() {

@@ -35,7 +35,7 @@ html_sidebars = {"**": [
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header", "config.cache"]  # a page may begin its sections at any depth
 
-autodoc_mock_imports = ["torch", "torchmetrics", "cupy"]
+autodoc_mock_imports = ["torch", "torchmetrics"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
@@ -44,7 +44,9 @@ napoleon_use_ivar = True
 default_role = "code"
 highlight_language = "none"
 
-FIRST = ["first_curve", "plateau", "betti_levels", "brain", "bone", "rock", "sky", "lost_vessel", "connectivity", "noise"]
+FIRST = [
+    "first_curve", "plateau", "betti_levels", "brain", "bone", "rock", "sky", "lost_vessel", "connectivity", "noise",
+]
 sphinx_gallery_conf = {
     "examples_dirs": "python/examples/gallery",
     "gallery_dirs": "gallery",
@@ -57,9 +59,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 1e6,
     "image_scrapers": ("matplotlib",),
-    "remove_config_comments": True,
 }
-
 
 START = """
 

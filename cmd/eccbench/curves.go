@@ -143,8 +143,8 @@ type answers struct {
 	one, many        string // "curve", "curves"
 	extension        string
 	plotExtension    string
-	plot, provenance string // files, or folders for several images; "" for none
-	check            func() error
+	plot, provenance string       // files, or folders for several images; "" for none
+	check, checkMany func() error // flag checks for one and for several images; checkMany may be nil
 	answer           func(target) error
 }
 
@@ -152,6 +152,7 @@ type answers struct {
 type target struct {
 	answering
 	input, plot, provenance string
+	several                 bool // it is one of several images
 }
 
 // answerImages answers for the images of the arguments. The answers for several images are written
@@ -186,7 +187,7 @@ func (a answering) answerImages(c *cli.Program, f *pflag.FlagSet, of answers) er
 		if err := of.check(); err != nil {
 			return err
 		}
-		return of.answer(target{a, images[0], of.plot, of.provenance})
+		return of.answer(target{answering: a, input: images[0], plot: of.plot, provenance: of.provenance})
 	}
 	return a.spooled.Said(answer())
 }
@@ -216,6 +217,11 @@ func (a *answering) spool(c *cli.Program, images []string) (paths []string, err 
 func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
 	if a.out == "" {
 		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they are the slices of one volume", len(images), of.many)
+	}
+	if of.checkMany != nil {
+		if err := of.checkMany(); err != nil {
+			return err
+		}
 	}
 	targets, small, err := a.targets(of, images)
 	if err != nil {
@@ -275,7 +281,7 @@ func (a answering) targets(of answers, images []imageOf) (targets []target, smal
 			return nil, false, cli.Usagef("%s and %s: their %s would have one name, %s.%s; answer for them by commands of their own", other, image.input, of.many, base, of.extension)
 		}
 		from[base] = image.input
-		t := target{answering: a, input: image.input}
+		t := target{answering: a, input: image.input, several: true}
 		t.in.Volume, t.out = image.volume, filepath.Join(a.out, base+"."+of.extension)
 		if of.plot != "" {
 			t.plot = filepath.Join(of.plot, base+of.plotExtension)

@@ -19,7 +19,9 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(), eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), workerCommand(),
+		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(),
+		eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(),
+		reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), workerCommand(),
 	}
 }
 

@@ -55,9 +55,12 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.Int64Var(&j.graph.Side, "side", 4, "patch: side in voxels")
 	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
 	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
-	f.StringVarP(&j.out, "out", "o", "", "write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); for several images, npy to this folder")
+	f.StringVarP(&j.out, "out", "o", "",
+		"write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); "+
+			"for several images, npy to this folder")
 	f.StringVar(&j.vectors, "vectors", "",
-		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); for several images, npy to this folder")
+		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); "+
+			"for several images, npy to this folder")
 	f.StringVar(&j.truth, "truth", "",
 		"print the Dice against this image `FILE` (0 outside), and of the best plain threshold")
 	if err := j.addImage(f); err != nil {
@@ -101,10 +104,6 @@ func doEigenmap(c *cli.Program, args []string) error {
 		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.graph.Pairs)
 	case f.Changed("levels"):
 		return cli.Usagef("--levels: weights are of the values themselves: leave it out")
-	case f.NArg() > 1 && eigenmap.Extension(j.out) != "":
-		return cli.Usagef("--out %s: several masks want a folder, such as -o masks", j.out)
-	case f.NArg() > 1 && j.truth != "":
-		return cli.Usagef("--truth is of one image: leave it out")
 	}
 	if err := j.check(); err != nil {
 		return err
@@ -114,21 +113,32 @@ func doEigenmap(c *cli.Program, args []string) error {
 	}
 	return j.answerImages(c, f, answers{
 		one: "eigenmap", many: "eigenmaps", extension: "npy", plot: j.vectors, plotExtension: ".npy",
-		check: j.checkTargets,
+		check: j.checkTargets, checkMany: j.checkFolder,
 		answer: func(t target) error {
 			one := j
-			one.answering, one.vectors, one.several = t.answering, t.plot, t.out != j.out
+			one.answering, one.vectors, one.several = t.answering, t.plot, t.several
 			return one.run(c, t.input)
 		},
 	})
 }
 
-// checkTargets refuses names of files that say no format.
+// checkTargets returns an error for an output file whose name has no known extension.
 func (j eigenmapJob) checkTargets() error {
 	for _, path := range []string{j.out, j.vectors} {
 		if path != "" && eigenmap.Extension(path) == "" {
 			return cli.Usagef("%s: want a name that ends in %s", path, strings.Join(eigenmap.Extensions(), ", "))
 		}
+	}
+	return nil
+}
+
+// checkFolder returns an error for flags that several images cannot have.
+func (j eigenmapJob) checkFolder() error {
+	switch {
+	case eigenmap.Extension(j.out) != "":
+		return cli.Usagef("--out %s: several masks want a folder, such as -o masks", j.out)
+	case j.truth != "":
+		return cli.Usagef("--truth is of one image: leave it out")
 	}
 	return nil
 }
@@ -164,7 +174,11 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if err := writeTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
 		if j.several {
-			table = "# " + strings.TrimSuffix(q.Shown+", volume "+j.in.Volume, ", volume ") + "\n" + table
+			of := q.Shown
+			if j.in.Volume != "" {
+				of += ", volume " + j.in.Volume
+			}
+			table = "# " + of + "\n" + table
 		}
 		for k, v := range a.Out.Values {
 			table += fmt.Sprintf("%d,%g,%.3g\n", k+1, v, a.Residuals[k])

@@ -14,10 +14,10 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// ticks is the variable with the file whose length is the time that guests took, in microseconds.
+// ticks is the environment variable of a file whose length is the time of all guests, in microseconds.
 const ticks = "ECCBENCH_TEST_TICKS"
 
-// ticking is eccbench whose workers add the time of ticks to that of a metronome.
+// ticking runs eccbench with a clock of the workers that adds the time in the file of ticks to a metronome.
 func ticking() {
 	c := programWith(same)
 	if beat := c.Clock; isWorker() {
@@ -32,8 +32,8 @@ func ticking() {
 	os.Exit(eccbench(c, os.Args[1:]))
 }
 
-// guest is a peer that answers by the definition, plus an error at the first level. An answer takes
-// pace microseconds by the clock of ticks, and up to 0.6 % more in some processes.
+// guest returns a peer that answers by the definition, with an error of wrong at the first level. An answer
+// takes pace microseconds by the clock of ticks, and up to 0.6 % more in some processes.
 func guest(pace, wrong int64) func() {
 	return func() {
 		commands, replies := bufio.NewScanner(os.NewFile(3, "commands")), os.NewFile(4, "replies")
@@ -52,7 +52,7 @@ func guest(pace, wrong int64) func() {
 					bound[words[1]][key] = value
 				}
 			case "do":
-				if err := answerAt(bound[words[1]], pace, wrong); err != nil {
+				if err := writeAnswer(bound[words[1]], pace, wrong); err != nil {
 					reply = "failed " + err.Error()
 				}
 			case "end":
@@ -63,8 +63,8 @@ func guest(pace, wrong int64) func() {
 	}
 }
 
-// answerAt writes the answer to a question.
-func answerAt(words map[string]string, pace, wrong int64) error {
+// writeAnswer answers a bound question: it writes the changes to the answer's file and adds the time to that of ticks.
+func writeAnswer(words map[string]string, pace, wrong int64) error {
 	const head = 4096
 	image, err := os.ReadFile(words["image"])
 	if err != nil {

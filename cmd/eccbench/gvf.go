@@ -66,8 +66,6 @@ func doGVF(c *cli.Program, args []string) error {
 		return j.flow.Check()
 	case j.out == "":
 		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
-	case f.NArg() > 1 && gvf.Extension(j.out) != "":
-		return cli.Usagef("--out %s: several fields want a folder, such as -o fields", j.out)
 	case f.Changed("levels"):
 		return cli.Usagef("--levels: the field is of the values themselves: leave it out")
 	}
@@ -76,7 +74,7 @@ func doGVF(c *cli.Program, args []string) error {
 	}
 	return j.answerImages(c, f, answers{
 		one: "field", many: "fields", extension: "npy", plot: j.plot, plotExtension: ".png",
-		check: j.checkTargets,
+		check: j.checkTargets, checkMany: j.checkFolder,
 		answer: func(t target) error {
 			one := j
 			one.answering, one.plot = t.answering, t.plot
@@ -92,6 +90,14 @@ func (j gvfJob) checkTargets() error {
 	}
 	if j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".png") {
 		return cli.Usagef("--plot %s: want a name that ends in .png", j.plot)
+	}
+	return nil
+}
+
+// checkFolder returns an error if --out of several images has the name of a file.
+func (j gvfJob) checkFolder() error {
+	if gvf.Extension(j.out) != "" {
+		return cli.Usagef("--out %s: several fields want a folder, such as -o fields", j.out)
 	}
 	return nil
 }

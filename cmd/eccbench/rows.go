@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -91,17 +92,27 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 
 // writeAt writes χ at the values of --at.
 func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
-	text, err := r.textAt("", chunks)
-	if err == nil && !r.bare {
-		text = "value,chi\n" + text
+	chi := make([]int64, len(r.at))
+	for l, err := range chunks {
+		if err != nil {
+			return err
+		}
+		for i, value := range r.at {
+			chi[i] += l.At(value)
+		}
 	}
-	if err == nil {
-		_, err = io.WriteString(w, text)
+	text := "value,chi\n"
+	if r.bare {
+		text = ""
 	}
+	for i, value := range r.at {
+		text += fmt.Sprintf("%v,%d\n", value, chi[i])
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 
-// writeSlices writes the lines of slices, or χ of each at the values that were asked for.
+// writeSlices writes the rows of each slice, or with --at its χ at the values.
 func (r rows) writeSlices(w io.Writer, slices []ecc.Lines, p ecc.Provenance) error {
 	if len(r.at) == 0 {
 		for i := range slices {
@@ -109,36 +120,16 @@ func (r rows) writeSlices(w io.Writer, slices []ecc.Lines, p ecc.Provenance) err
 		}
 		return ecc.WriteSlices(w, slices, ecc.Format(r.format), p, !r.bare)
 	}
-	text := ""
+	out := bufio.NewWriter(w)
 	if p.Slices = len(slices); !r.bare {
-		text = p.Comment() + "\nslice,value,chi\n"
+		fmt.Fprintf(out, "%s\nslice,value,chi\n", p.Comment())
 	}
 	for i, l := range slices {
-		rows, err := r.textAt(fmt.Sprintf("%d,", i), func(yield func(ecc.Lines, error) bool) { yield(l, nil) })
-		if err != nil {
-			return err
-		}
-		text += rows
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// textAt is rows of χ at the values that were asked for, each after some text.
-func (r rows) textAt(begin string, chunks ecc.Chunks) (text string, err error) {
-	chi := make([]int64, len(r.at))
-	for l, err := range chunks {
-		if err != nil {
-			return "", err
-		}
-		for i, value := range r.at {
-			chi[i] += l.At(value)
+		for _, value := range r.at {
+			fmt.Fprintf(out, "%d,%v,%d\n", i, value, l.At(value))
 		}
 	}
-	for i, value := range r.at {
-		text += fmt.Sprintf("%s%v,%d\n", begin, value, chi[i])
-	}
-	return text, nil
+	return out.Flush() // it returns the first error of all writes
 }
 
 // ranged restricts the lines to the range of --range.

@@ -88,8 +88,9 @@ func doVerify(c *cli.Program, args []string) error {
 	failing := map[string]string{} // inputs by the command that shows a failure again
 	if again := p.Reproduce; keep != "" {
 		p.Reproduce = func(impl, input string) string {
-			failing[again(impl, input)] = input
-			return again(impl, input)
+			command := again(impl, input)
+			failing[command] = input
+			return command
 		}
 	}
 	reproduce := p.Reproduce

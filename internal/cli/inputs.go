@@ -41,7 +41,7 @@ type Inputs struct {
 	// Volume is the number of an image in a file with several, or "" for the only one.
 	Volume string
 
-	// Every makes each distinct float32 value a level of a float32 file, if --levels is not given.
+	// Every makes every float32 number a level of a float32 file, if --levels is not given.
 	Every bool
 	// Gaps excludes NaN voxels of a float32 file from the image.
 	Gaps bool

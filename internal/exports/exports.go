@@ -105,7 +105,8 @@ func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *un
 		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
 		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
 	}
-	return start(job, request, length, text, size, func(ask.Soft) bool { return false }, func(ctx context.Context, r ask.Soft) ([]library.Answer, error) {
+	brief := func(ask.Soft) bool { return false }
+	return start(job, request, length, text, size, brief, func(ctx context.Context, r ask.Soft) ([]library.Answer, error) {
 		return nil, r.Answer(ctx, m)
 	})
 }

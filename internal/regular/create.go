@@ -77,19 +77,19 @@ func sweep(dir string) {
 		if !hidden.MatchString(e.Name()) {
 			continue
 		}
-		whenLeft(name, func() { os.Remove(name) }) // or the next process does
+		removeUnlocked(name, name)
 	}
 }
 
-// whenLeft calls remove if no process has locked a file, and keeps the lock meanwhile.
-func whenLeft(name string, remove func()) {
-	f, _, err := Open(name)
+// removeUnlocked removes a file or folder if no process has locked a file, and keeps the lock meanwhile.
+func removeUnlocked(lock, path string) {
+	f, _, err := Open(lock)
 	if err != nil {
 		return
 	}
 	defer f.Close() // nobody reads it
 	if Lock(f) == nil {
-		remove()
+		os.RemoveAll(path) // or the next process does
 	}
 }
 
@@ -140,7 +140,7 @@ func MkdirTemp(prefix string) (dir string, err error) {
 		return "", err
 	}
 	for _, name := range left {
-		whenLeft(name, func() { os.RemoveAll(filepath.Dir(name)) }) // or the next process does
+		removeUnlocked(name, filepath.Dir(name))
 	}
 	if dir, err = os.MkdirTemp("", prefix+"*"); err != nil {
 		return "", err

@@ -105,8 +105,8 @@ func licences(w io.Writer) error {
 // licenceFile matches the names of files that hold a licence, or are to go with one.
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// compiledIn returns the modules of the packages that programs are made of on any platform. Each has the licences in the
-// folders of those packages, and in those above them.
+// compiledIn returns the modules whose packages the programs contain on any platform. Each has the licences in the
+// folders of these packages and in the folders above them.
 func compiledIn() (list []*module, err error) {
 	by := map[string]*module{}
 	for _, p := range platforms {

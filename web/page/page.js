@@ -212,9 +212,10 @@ function showCommand() {
   const o = options();
   const volume = now.volume === "" ? "" : ` --volume ${now.volume}`;
   const quoted = /[^\w./=-]/.test(now.label) ? `'${now.label.replaceAll("'", `'\\''`)}'` : now.label;
-  $("command").textContent = `eccbench curve ${now.stack ? "--stack " : ""}${now.example ? now.input : quoted}${volume}` +
-    `${o.superlevel ? " --superlevel" : ""}` +
-    `${o.construction === "V" ? " --construction V" : ""}${o.nan === "mask" ? " --nan mask" : ""}`;
+  const image = now.example ? now.input : quoted;
+  $("command").textContent = `eccbench curve ${now.stack ? "--stack " : ""}${image}${volume}` +
+    (o.superlevel ? " --superlevel" : "") + (o.construction === "V" ? " --construction V" : "") +
+    (o.nan === "mask" ? " --nan mask" : "");
 }
 
 // findCurve asks for the curve and draws it.

@@ -2,8 +2,8 @@
 A volume that no memory holds
 =============================
 
-``eccbench.dask.curve`` counts a Dask array slab by slab, on any scheduler of Dask. Slabs share a slice, whose own χ
-is taken off, so the sum is the curve of the whole, to the last digit. Each slab and each shared slice is verified.
+``eccbench.dask.curve`` counts a Dask array slab by slab, on any scheduler of Dask. Neighbours share a slice,
+whose χ is subtracted, so the sum is exactly the curve of the whole. Each slab and each shared slice is verified.
 """
 
 import dask.array as da
@@ -23,7 +23,7 @@ print(f"Betti numbers at 127: {eccbench.dask.betti(volume, at=127)}")
 levels = np.arange(256)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 total = np.zeros(256, np.int64)
-for start in range(0, 96, 24):  # what the tasks do
+for start in range(0, 96, 24):  # as the tasks do
     slab = eccbench.curve(volume[start : start + 25].compute())(levels)
     shared = eccbench.curve(volume[start + 24].compute())(levels) if start + 24 < 96 else 0
     axes.plot(levels, slab - shared, lw=1, label=f"slices {start} to {min(start + 24, 95)}")

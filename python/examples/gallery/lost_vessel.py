@@ -2,8 +2,8 @@
 A lost vessel
 =============
 
-Two segmentations of the same vessels. One is a pixel too thin everywhere; the other misses a short piece of a vessel. Dice
-prefers the broken one. ``assess`` finds that it is broken.
+Two segmentations of the same vessels. One is a pixel too thin everywhere; the other misses a short piece of a vessel.
+Dice prefers the broken one. ``assess`` finds that it is broken.
 """
 
 import matplotlib.pyplot as plt

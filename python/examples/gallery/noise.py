@@ -2,7 +2,7 @@
 White noise has a formula
 =========================
 
-Of independent pixels that are in the set with probability p, the expected χ per pixel is a polynomial: one minus
+For independent pixels, each in the set with probability p, the expected χ per pixel is a polynomial: one minus
 the shared edges plus the shared corners, each by the probability that it is there. The counts of one image follow it,
 and show how much the convention matters: χ is 0 where 38 % of the pixels are in the set (T) or 62 % (V).
 """

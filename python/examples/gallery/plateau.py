@@ -2,7 +2,7 @@
 A threshold by its plateau
 ==========================
 
-Betti numbers count components and holes apart. Where the number of components does not change over a wide range of
+Betti numbers count components and holes separately. Where the number of components does not change over a wide range of
 thresholds, the segmentation does not depend on the threshold. There are 24 coins.
 """
 

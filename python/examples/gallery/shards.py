@@ -27,7 +27,8 @@ with tempfile.TemporaryDirectory() as folder:
     for i in (1, 2, 4):
         command("curve", IMAGE, "--shard", f"{i}/4", "--out", folder).check_returncode()
     early = command("merge", folder)
-    print(f"without shard 3: exit code {early.returncode}: {early.stderr.strip().splitlines()[-1].replace(folder, '…')}")
+    reason = early.stderr.strip().splitlines()[-1].replace(folder, "…")
+    print(f"without shard 3: exit code {early.returncode}: {reason}")
     command("curve", IMAGE, "--shard", "3/4", "--out", folder).check_returncode()
     merged = command("merge", folder)
     merged.check_returncode()

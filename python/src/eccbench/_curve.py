@@ -445,7 +445,7 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     }
 
 
-_RANKS = 255  # sets of one request
+_RANKS = 255  # the most sets of one request
 
 
 class _Rows:
@@ -481,7 +481,7 @@ class _Rows:
             none = np.array([v > bounds.max if superlevel else v < bounds.min for v in exact])
             near = np.array([int(min(max(v, bounds.min), bounds.max)) for v in exact], dtype)
         values, which = np.unique(near, return_inverse=True)
-        most = 2 * dtype.itemsize * _RANKS  # beyond which to count all levels takes no longer
+        most = 2 * dtype.itemsize * _RANKS  # of more values, counting all levels takes no longer
         return (values, np.where(none, -1, which.reshape(-1))) if len(values) <= most else None
 
     def of(self, c: Curve, image: NDArray[Any] | None) -> Curve:
@@ -506,7 +506,7 @@ def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
 
 
 def _along(image: Any, batch_axis: int) -> NDArray[Any]:
-    """The images of a batch, one after the other, masked where the array is."""
+    """The images of a batch along the first axis. They are masked if the array is."""
     if is_path(image) or isinstance(image, Image):
         raise ValueError("batch_axis: a file holds one image")
     array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
@@ -677,7 +677,7 @@ def _layout(voxels: NDArray[Any]) -> _Request:
 
 
 def _threads(threads: int | None, name: str = "threads") -> int:
-    """How many cores a request uses, by default all that the process may use."""
+    """The number of cores of a request, by default all that the process may use."""
     return _cores() if threads is None else whole(name, threads)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from . import _library
 from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
-from ._result import Table
+from ._result import Table, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
@@ -278,7 +278,7 @@ class Eigenmap(Table):
         self.embedding_ = np.ascontiguousarray(np.moveaxis(whole, 0, -1))
         second = whole[1] if pairs > 1 else np.zeros(shape)
         self.labels_ = (second > 0).astype(np.int64)
-        self.verdict_, self.witness_, self.implementation_ = answer["verdict"], answer["witness"], answer["implementation"]
+        self.verdict_, self.witness_, self.implementation_ = Verdict.of_answer(answer)
 
 
 @overload
