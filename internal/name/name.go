@@ -120,7 +120,7 @@ type Form struct {
 // A Key is a number in a name: a whole number, or any decimal if it is Real. On a command line it is a flag.
 type Key struct {
 	Key, Doc string
-	Min, Max float64 // Max 0 stands for 2⁵³, up to which float64 has all whole numbers
+	Min, Max float64 // 0 for Max means 2⁵³, up to which float64 has all whole numbers
 	Default  float64 // of the flag
 	Real     bool
 	Optional bool // a name that has the default leaves the key out

@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated and have a border of
-// −∞. The border is a sphere, whose χ is subtracted.
+// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated and have a border
+// of −∞. The border is a sphere, whose χ is subtracted.
 type BatchKind struct {
 	Shape      grid.Shape
 	Type       grid.Type
