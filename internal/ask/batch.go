@@ -7,15 +7,14 @@ import (
 	"eccbench/internal/crew"
 )
 
-// small is an image of few enough bytes that one core answers for it while others answer
-// for others.
+// small is the greatest size in bytes of images that are answered at the same time, one on each core.
 const small = 64 << 20
 
-// FewVoxels are so many voxels that are looked at in about the time that it takes to start another core.
+// FewVoxels is the number of voxels that one core reads in about the time that starting another core takes.
 const FewVoxels = 1 << 15
 
-// EachImage calls answer with every image of so many bytes, and the cores that it has: small
-// ones are answered for together.
+// EachImage calls answer with the index of every image of a size in bytes, and with its number of threads. Small images
+// are answered at the same time. The error is that of the first image that has one.
 func EachImage(images, size, threads int, answer func(i, threads int) error) error {
 	workers := 1
 	if size <= small {

@@ -70,7 +70,7 @@ func BettiAt(w atWorkload, c ecc.Convention) (in atWorkload, impls []string) {
 	return betti.OnRings(by, c), []string{by.About().Name}
 }
 
-// BettiCurves is BettiAt of the numbers at every level.
+// BettiCurves returns the question and the implementations as BettiAt does, for the numbers at every level.
 func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls []string) {
 	if c.Periodic == (grid.Axes{}) {
 		return betti.CurvesInConvention(w, c), bettiImpls
@@ -81,7 +81,7 @@ func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls [
 
 // Answer answers.
 func (q *Betti) Answer() (a BettiAnswer, err error) {
-	// The sets on rings are those of the distinct values, which are to be few.
+	// With periodic axes the set at every level is counted, so not every float32 is a level.
 	gaps, ringed := q.NaN == NaNMask, len(q.Periodic) > 0 && len(q.At) == 0
 	i, err := q.open(Opening{Every: gaps || !ringed, Gaps: gaps})
 	if err != nil {
@@ -168,7 +168,7 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer)
 // answerCurves answers at every level.
 func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis, err error) {
 	w, impls := BettiCurves(q.Curves, i.turned)
-	if i.turned.Periodic != (grid.Axes{}) { // the set at each level is looked at
+	if i.turned.Periodic != (grid.Axes{}) { // which reads the image for every level
 		if asked, err = grid.Load(asked); err != nil {
 			return b, err
 		}

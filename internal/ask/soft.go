@@ -25,15 +25,15 @@ type Soft struct {
 	Direction    []float64 `json:"direction"` // by the axes of the shape, of any length; not 0
 	// Backward asks for gradients, of images whose curves were asked for before.
 	Backward    bool `json:"backward"`
-	Derivatives bool `json:"derivatives"` // of the curve by the thresholds and by λ, which are wanted beside it
+	Derivatives bool `json:"derivatives"` // also return those of the curve, by the thresholds and by λ
 }
 
 // SoftMemory is the caller's memory. All is of as many images as there are, one after the other.
 type SoftMemory struct {
 	Voxels  []byte // not written to
 	Changes []byte // a byte for each voxel, which the forward pass writes and the backward one reads
-	// Numbers are, forward, χ of each threshold and, if they are wanted, its derivatives by the thresholds and
-	// those by λ; backward, the upstream gradient of each threshold, which is read.
+	// Numbers are written forward: χ of each threshold and, if they are wanted, its derivatives by the thresholds and
+	// those by λ. Backward they are read: the upstream gradient of each threshold.
 	Numbers []float64
 	// Gradient is that by the voxels, and of their type; backward.
 	Gradient []byte
@@ -41,7 +41,7 @@ type SoftMemory struct {
 	Parameters []float64
 }
 
-// Answer answers, into memory.
+// Answer computes the curves or the gradients, and writes them to memory.
 func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
 	shape, err := grid.ShapeOf(q.Shape)
 	if err != nil {
@@ -56,7 +56,10 @@ func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
 	if len(q.Direction) != len(q.Shape) {
 		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(q.Direction), len(q.Shape))
 	}
-	p := &softecc.Problem{Source: binned.Blank(shape), Tau: q.Thresholds, Lambda: q.Lambda, Alpha: q.Alpha, Vertices: q.Construction == "V"}
+	p := &softecc.Problem{
+		Source: binned.Blank(shape), Tau: q.Thresholds, Lambda: q.Lambda, Alpha: q.Alpha,
+		Vertices: q.Construction == "V",
+	}
 	for i, v := range q.Direction {
 		p.V[len(q.Direction)-1-i] = v
 	}
@@ -80,7 +83,8 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	}
 	switch {
 	case len(m.Voxels) != r.Images*n*per:
-		return fmt.Errorf("voxels of %d bytes: want %d of %d × %v %s", len(m.Voxels), r.Images*n*per, r.Images, p.Shape(), r.Type)
+		return fmt.Errorf("voxels of %d bytes: want %d of %d × %v %s",
+			len(m.Voxels), r.Images*n*per, r.Images, p.Shape(), r.Type)
 	case len(m.Changes) != r.Images*n:
 		return fmt.Errorf("changes of %d bytes: want %d", len(m.Changes), r.Images*n)
 	case len(m.Numbers) != r.Images*perNumbers:
@@ -90,7 +94,10 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	case r.Backward && len(m.Parameters) != r.Images*4:
 		return fmt.Errorf("%d gradients of parameters: want %d", len(m.Parameters), r.Images*4)
 	}
-	nodes := binned.NewNodes(p)
+	var nodes *binned.Nodes
+	if per == 4 {
+		nodes = binned.NewNodes(p)
+	}
 	layers := sync.Pool{New: func() any {
 		q := *p
 		return &binned.Layer[T]{Problem: &q, Nodes: nodes}

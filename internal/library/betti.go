@@ -32,7 +32,8 @@ func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, e
 	return a, nil
 }
 
-// bettiCurves returns the question of the Betti numbers of all sets in a convention, which unions confirm.
+// bettiCurves returns the question of the Betti numbers at every level in a convention. Unions confirm the answer, or
+// with periodic axes a flood fill of every set.
 func bettiCurves(c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
 	w, _ := ask.BettiCurves(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
 	if c.Periodic != (grid.Axes{}) {

@@ -233,8 +233,7 @@ func (r Request) convention(t grid.Type) ecc.Convention {
 	return c
 }
 
-// fewCounted are so many voxels that are counted, on levels that a table holds, in about the time that it takes to start
-// another core.
+// fewCounted is FewVoxels for voxels that are counted on levels in a table.
 const fewCounted = 1 << 18
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {

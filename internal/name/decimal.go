@@ -3,12 +3,11 @@ package name
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// Decimal is the shortest decimal that ParseDecimal reads as the same number: 0.05, 1e-4, 1000.
+// Decimal returns the shortest decimal that ParseDecimal reads as the same number: 0.05, 1e-4, 1000.
 func Decimal(v float64) string {
 	if v == 0 || math.Abs(v) >= 1e-3 {
 		return strconv.FormatFloat(v+0, 'f', -1, 64) // without the sign of −0
@@ -26,24 +25,30 @@ func ParseDecimal(s string) (float64, error) {
 	return v, nil
 }
 
-// Current is a name, or a class with the kind before it, as it is spelled now. Before parameters were decimals, a
-// whole number above 0 of some keys counted thousandths, millionths, or the digits of a tolerance: mu=50 was 0.05 and
-// tol=4 was 1e-4. These keys are spelled with a point or an exponent now, so that no name has two meanings.
+// Current returns the present spelling of a name, or of a class after its kind. In names of earlier releases a whole
+// number above 0 of some keys counted thousandths, millionths, or the digits of a tolerance: mu=50 was 0.05 and tol=4
+// was 1e-4. Now these keys have a point or an exponent, so no name has two meanings.
 func Current(s string) string {
-	kind, _, _ := strings.Cut(s, "/")
 	n, err := Parse(s)
-	if err != nil || !strings.HasPrefix(kind, "gvf") && !strings.HasPrefix(kind, "eigenmap") && kind != "softecc" {
+	if err != nil {
 		return s
 	}
-	n.Pairs = slices.Clone(n.Pairs)
-	for i, p := range n.Pairs {
-		n.Pairs[i].Value = current(kind, p.Key, p.Value)
-	}
+	n.respell()
 	return n.String()
 }
 
-// current is the value of a key as it is spelled now.
+// respell gives the values of a name their present spelling.
+func (n Name) respell() {
+	for i, p := range n.Pairs {
+		n.Pairs[i].Value = current(n.Kind, p.Key, p.Value)
+	}
+}
+
+// current returns the present spelling of a key's value.
 func current(kind, key, value string) string {
+	if !strings.HasPrefix(kind, "gvf") && !strings.HasPrefix(kind, "eigenmap") && kind != "softecc" {
+		return value
+	}
 	v, err := strconv.ParseUint(value, 10, 40)
 	if err != nil || v == 0 {
 		return value
@@ -59,7 +64,7 @@ func current(kind, key, value string) string {
 	return value
 }
 
-// pointed is a decimal with a point or an exponent.
+// pointed returns a decimal with a point or an exponent.
 func pointed(v float64) string {
 	s := Decimal(v)
 	if !strings.ContainsAny(s, ".e") {

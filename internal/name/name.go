@@ -117,16 +117,16 @@ type Form struct {
 	Keys []Key
 }
 
-// A Key is a number that a name holds: a whole one, or any decimal where it is Real. On a command line it is a flag.
+// A Key is a number in a name: a whole number, or any decimal if it is Real. On a command line it is a flag.
 type Key struct {
 	Key, Doc string
-	Min, Max float64 // Max is 0 for no limit but that of whole numbers in a float64
+	Min, Max float64 // 0 for Max means 2⁵³, up to which float64 has all whole numbers
 	Default  float64 // of the flag
 	Real     bool
 	Optional bool // a name that has the default leaves the key out
 }
 
-// String shows the form: "batch/count=N/of=IMAGE", where X is a decimal.
+// String returns the form, such as "batch/count=N/of=IMAGE". N is a whole number, X a decimal.
 func (f Form) String() string {
 	s := f.Kind
 	for _, k := range f.Keys {
@@ -142,13 +142,14 @@ func (f Form) String() string {
 	return s + "/of=IMAGE"
 }
 
-// Parse takes a name of the form apart, also one of before parameters were decimals: the value of each key, and what
-// it is of.
+// Parse returns the value of each key in a name of the form, and the name that it is of. Names of earlier releases are
+// read as Current spells them.
 func (f Form) Parse(s string) (values map[string]float64, of string, err error) {
-	n, err := Parse(Current(s))
+	n, err := Parse(s)
 	if err != nil {
 		return nil, "", err
 	}
+	n.respell()
 	of, ok := n.Get(Of)
 	left := 0 // out
 	for _, k := range f.Keys {
@@ -168,7 +169,8 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 		}
 		v, err := ParseDecimal(text)
 		if err != nil || !k.Takes(v) {
-			return nil, "", fmt.Errorf("input %q: want %v with %s from %s to %s", s, f, k.Key, Decimal(k.Min), Decimal(k.most()))
+			return nil, "", fmt.Errorf("input %q: want %v with %s from %s to %s",
+				s, f, k.Key, Decimal(k.Min), Decimal(k.most()))
 		}
 		if k.Optional && v == k.Default {
 			return nil, "", fmt.Errorf("input %q: %s=%s is what is meant without it; leave it out", s, k.Key, text)
@@ -178,7 +180,7 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 	return values, of, nil
 }
 
-// Takes reports whether a number is in the key's range, and whole where it has to be.
+// Takes reports whether a number is in the key's range, and whole unless the key is Real.
 func (k Key) Takes(v float64) bool {
 	return v >= k.Min && v <= k.most() && (k.Real || v == math.Trunc(v))
 }
@@ -206,7 +208,7 @@ func (f Form) Spell(values map[string]float64, of string) string {
 	return n.With(Of, of).String()
 }
 
-// Value is a number as names of the form spell it.
+// Value returns the spelling of a key's number in names of the form.
 func (f Form) Value(key string, v float64) string {
 	s := Decimal(v)
 	if current(f.Kind, key, s) != s {

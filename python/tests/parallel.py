@@ -7,7 +7,8 @@ from eccbench.torch import SoftECC
 
 def network():
     torch.manual_seed(0)
-    layer = SoftECC([0.2, 0.5, 0.8], 9.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"])
+    learn = ["thresholds", "lam", "direction", "alpha"]
+    layer = SoftECC([0.2, 0.5, 0.8], 9.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=learn)
     return torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Sigmoid(), layer)
 
 
@@ -17,16 +18,17 @@ def gradients(model, x):
 
 
 def step(rank, folder, backend, x):
-    """Save the gradients of a process whose half of the batch x is its own."""
+    """Save the gradients of one process, which has half of the batch x."""
     torch.distributed.init_process_group(backend, init_method=f"file://{folder}/store", rank=rank, world_size=2)
     device = torch.device("cuda", rank) if backend == "nccl" else torch.device("cpu")
-    model = torch.nn.parallel.DistributedDataParallel(network().to(device), device_ids=[rank] if backend == "nccl" else None)
+    devices = [rank] if backend == "nccl" else None
+    model = torch.nn.parallel.DistributedDataParallel(network().to(device), device_ids=devices)
     torch.save(gradients(model, x[rank::2].to(device)), f"{folder}/{rank}")
     torch.distributed.destroy_process_group()
 
 
 def check(folder, backend, x):
-    """Hold the gradients of both processes to those of one process with the whole batch."""
+    """Compare the gradients of both processes with those of one process that has the whole batch."""
     torch.multiprocessing.spawn(step, (str(folder), backend, x), nprocs=2)
     want = gradients(network(), x)
     assert any(g.abs().max() > 0 for g in want)

@@ -22,10 +22,10 @@ type alone struct {
 	result             device.Pinned // the moments, the derivatives and the curve
 }
 
-// checkBins rejects sigmoids that are too steep for the bins of a block, of which softecc_lay has the limit.
+// checkBins rejects sigmoids that are too steep for the bins of a block, as softecc_lay does.
 func checkBins(d device.Device, p *softecc.Problem) error {
 	if have := float64(mostBins(d.Info())); steepness(p) > have {
-		return fmt.Errorf("λ is %g, of which the bins would be %.0f, and a block has %.0f; binned, on the cpu, has no limit",
+		return fmt.Errorf("λ is %g: that needs %.0f bins, and a block has %.0f; binned, on the cpu, has no limit",
 			p.Lambda, steepness(p), have)
 	}
 	return nil

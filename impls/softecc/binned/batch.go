@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A BatchKind describes the images of a batch, which are alike in it. Vertices are counted turned over: the images are
-// negated, and have a border of −∞, which is a sphere whose χ is subtracted.
+// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated and have a border
+// of −∞. The border is a sphere, whose χ is subtracted.
 type BatchKind struct {
 	Shape      grid.Shape
 	Type       grid.Type
@@ -42,7 +42,7 @@ type Numbers struct {
 	Doubles                       int32         // 1 for Tau, 2 for Lambda, 4 for Alpha, 8 for Direction
 }
 
-// BatchMemory is what both passes share.
+// BatchMemory is the memory that both passes share.
 type BatchMemory struct {
 	Image   device.Buffer
 	Changes device.Buffer // Changes() bytes: one for each voxel, each row filled up to four
@@ -123,7 +123,7 @@ func (b *Batch) share() {
 	items := func(length int64) int64 { return across * deep * ((s.H + length - 1) / length) }
 	least := (s.Voxels() + mostVoxels - 1) / mostVoxels
 	b.parts = max(least, min(int64(b.on.Info().SMs)/b.Images, (items(shortest)+warps-1)/warps), 1)
-	// Each warp reads two rows beside its own. The length of least cost nearly fills the last turn of the warps.
+	// Each warp reads two rows next to its own. The length of least cost nearly fills the last turn of the warps.
 	best := int64(math.MaxInt64)
 	for length := int64(shortest); length <= max(shortest, min(longest, s.H)); length++ {
 		if cost := (items(length) + b.parts*warps - 1) / (b.parts * warps) * (length + 2); cost <= best {
@@ -138,16 +138,16 @@ func (b *Batch) share() {
 	b.backwards.Grid.X = b.forwards.Grid.X
 }
 
-// Blocks returns how many moments Backward writes, those of one image after the other.
+// Blocks returns the number of moments that Backward writes, those of one image after the other.
 func (b *Batch) Blocks() int64 { return b.forwards.Grid.X }
 
-// Changes returns how many bytes the changes of all images take.
+// Changes returns the bytes of the changes of all images.
 func (b *Batch) Changes() int64 { return 4 * words(b.Shape) * b.Images }
 
-// Laid returns how many bytes the places of the bins and thresholds take.
+// Laid returns the bytes of the places of the bins and thresholds.
 func (b *Batch) Laid() int64 { return laidBytes + 8*b.Thresholds }
 
-// Work returns how many bytes Forward needs to work in.
+// Work returns the bytes of Forward's working memory.
 func (b *Batch) Work(derivatives bool) int64 {
 	if derivatives {
 		return 3 * 8 * b.Blocks() * b.Thresholds
@@ -183,8 +183,8 @@ func (b *Batch) Lay(s device.Stream, n Numbers, m BatchMemory) error {
 		int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
 }
 
-// dual returns how χ follows from χ' of the images as they are counted, χ = start + sign·χ', and what the derivatives
-// by the thresholds are multiplied by.
+// dual returns the relation of χ to χ' of the images as they are counted, χ = start + sign·χ', and the factor of the
+// derivatives by the thresholds.
 func (b *Batch) dual() (start, sign, turn float32) {
 	switch {
 	case !b.Vertices:
@@ -212,9 +212,9 @@ func (b *Batch) Forward(s device.Stream, m BatchMemory, work, curves, derivative
 		s.Launch(b.sum, sums, work, parts, thresholds, int32(total), start, sign, turn, curves, orNull(derivatives)))
 }
 
-// Backward adds to a stream the gradient by the images, which is that of the border too where voxels are vertices. If
-// moments is not nil, each block writes four: the sums of c·G' and of c·G' times x, y and z. The upstream gradient is
-// float32, that of one image after the other.
+// Backward adds to a stream the gradient by the images, with Vertices also by their border. If moments is not nil, each
+// block writes four: the sums of c·G' and of c·G' times x, y and z. The upstream gradient is float32, that of one image
+// after the other.
 func (b *Batch) Backward(s device.Stream, m BatchMemory, upstream, gradient, moments device.Buffer) error {
 	_, _, turn := b.dual()
 	return s.Launch(b.backward, b.backwards, append(b.image(m),

@@ -358,11 +358,16 @@ func nodesAreNear(t *testing.T) {
 	for _, change := range []func(q *softecc.Problem){
 		func(q *softecc.Problem) { q.Lambda = 1e300 }, func(q *softecc.Problem) { q.Tau = []float64{0, 1e300} },
 		func(q *softecc.Problem) { q.Tau, q.G = []float64{2e6 / q.Lambda}, []float64{1} },
+		func(q *softecc.Problem) { q.Source = Blank{D: 1, H: int64(len(q.Tau)), W: least} },
 	} {
 		q := *p
 		if change(&q); NewNodes(&q) != nil {
-			t.Errorf("λ %g, thresholds %v have nodes", q.Lambda, q.Tau)
+			t.Errorf("λ %g, thresholds %v, shape %v have nodes", q.Lambda, q.Tau, q.Shape())
 		}
+	}
+	p.Source = Blank{D: 1, H: 1, W: least*int64(len(p.Tau)) - 1}
+	if NewNodes(p) == nil {
+		t.Errorf("%v has no nodes", p.Shape())
 	}
 }
 

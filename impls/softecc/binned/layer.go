@@ -12,16 +12,16 @@ import (
 
 // A Layer is the soft curve of an image in a caller's memory: forward, before the upstream
 // gradient is known, and backward, when it is. What lies between, the change of each voxel, the
-// caller keeps. A Layer may go on to another image of the problem, whose G may change, and reuses its memory.
+// caller keeps. The next image of the problem, with another G, may use the same Layer, which reuses its memory.
 //
-// Small images use nodes, unless there would be too many. An image of float64, and one of fewer voxels than there
-// would be bins, has neither: each sigmoid within reach of a voxel with a change is evaluated. Y is of the image's type.
+// A float32 image uses nodes if there are any, otherwise bins. A float64 image uses neither, nor does one with fewer
+// voxels than bins: each sigmoid within reach of a voxel with a change is evaluated. Y has the image's type.
 type Layer[T float32 | float64] struct {
 	Problem *softecc.Problem // with a Blank for its image; its G counts backward
 	Image   []T              // row-major, not written to
 	Changes []uint8          // of each voxel: written forward, read backward
 	Threads int
-	Nodes   *Nodes // of the problem, which other images may share; nil for none
+	Nodes   *Nodes // of the problem, shared with its other images; nil for none
 
 	kept *sweep[T]
 }
@@ -36,7 +36,8 @@ func (Blank) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// Forward is the curve, which may lack the derivatives unless they are wanted. An error is that of the context, or a *grid.NotFiniteError.
+// Forward returns the curve, whose derivatives may be missing unless they are wanted. The error is that of the context,
+// or a *grid.NotFiniteError.
 func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error) {
 	s, err := l.sweep(ctx)
 	if err != nil {
@@ -99,13 +100,11 @@ func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
 	if err != nil || unsafe.Sizeof(lo) != 4 {
 		return s, err
 	}
-	voxels := s.p.Shape().Voxels()
-	if l.Nodes != nil && voxels < int64(len(s.p.Tau))*least {
-		s.nodes = l.Nodes
+	if s.nodes = l.Nodes; s.nodes != nil {
 		return s, nil
 	}
 	b := layBinsOver(s.p, float64(lo), float64(hi))
-	if int64(b.n) > voxels {
+	if int64(b.n) > s.p.Shape().Voxels() {
 		b = bins{lambda: s.p.Lambda}
 	}
 	if b != s.bins {

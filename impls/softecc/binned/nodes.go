@@ -10,16 +10,16 @@ import (
 
 // Shape of the nodes: doc/proofs/softecc.md bounds the error.
 const (
-	perWidth  = 8  // nodes in 1/λ
-	beyond    = 20 // 1/λ that nodes go beyond the thresholds
-	order     = 6  // nodes that share a value
-	first     = 2  // of them, those before the node at or below the value
-	mostNodes = 1 << 13
+	perWidth     = 8  // nodes in 1/λ
+	nodeReach    = 20 // 1/λ that nodes go beyond the thresholds
+	sharedNodes  = 6  // nodes that share a value
+	sharedBefore = 2  // shared nodes before the node at or below the value
+	mostNodes    = 1 << 13
 )
 
-// Nodes are evenly spaced values around the thresholds. The changes of an image are spread on them by interpolation,
-// which takes longer for each voxel than bins do and far less for each image. They depend on the thresholds and λ
-// alone, so that the images of a batch share them.
+// Nodes are evenly spaced values around the thresholds. The changes of an image are spread on them by interpolation.
+// That is slower than bins for each voxel and far faster for each image. Nodes depend on the thresholds and λ alone, so
+// the images of a batch share them.
 type Nodes struct {
 	bins
 	rows []nodeRow // by threshold
@@ -31,20 +31,24 @@ type nodeRow struct {
 	sigma, byTau, byLambda []float64
 }
 
-// NewNodes returns the nodes of a problem, or nil if there would be too many.
+// NewNodes returns the nodes of a problem. It returns nil for a large image, which has bins, and if there would be too
+// many nodes.
 func NewNodes(p *softecc.Problem) *Nodes {
+	if p.Shape().Voxels() >= least*int64(len(p.Tau)) {
+		return nil
+	}
 	p = turned(p)
 	lo, hi := slices.Min(p.Tau), slices.Max(p.Tau)
 	b := bins{lambda: p.Lambda, inverse: perWidth * p.Lambda, width: 1 / (perWidth * p.Lambda)}
-	count := (hi-lo)*b.inverse + 2*beyond*perWidth
+	count := (hi-lo)*b.inverse + 2*nodeReach*perWidth
 	const precise = 1e6 // λτ, so that nodes are rounded by 10⁻⁹ of 1/λ
 	if !(count < mostNodes && max(-lo, hi)*p.Lambda < precise) {
 		return nil
 	}
-	b.n, b.lo = int(count)+2*order, lo-(beyond*perWidth+first)*b.width
+	b.n, b.lo = int(count)+2*sharedNodes, lo-(nodeReach*perWidth+sharedBefore)*b.width
 	k := &Nodes{bins: b}
 	for _, tau := range p.Tau {
-		from, to := b.within(tau, beyond)
+		from, to := b.within(tau, nodeReach)
 		r := nodeRow{from, make([]float64, to-from), make([]float64, to-from), make([]float64, to-from)}
 		b.each(tau, from, to, func(k int, z, s, d float64) {
 			k -= from
@@ -55,11 +59,11 @@ func NewNodes(p *softecc.Problem) *Nodes {
 	return k
 }
 
-// place returns the first of the nodes that share a value, and how far it is beyond the one at or below it, in
-// distances of nodes. Values below all nodes are as those at the first of them; values above have none.
-func (k *Nodes) place(y float64) (at int, beyond float64, ok bool) {
-	t := max(0, (y-k.lo)*k.inverse-first)
-	if !(t < float64(k.n-order)) {
+// place returns the first of the nodes that share a value, and the distance of the value from the node at or below it,
+// in units of the nodes' distance. A value below all nodes is moved to the first; ok is false for a value above all.
+func (k *Nodes) place(y float64) (at int, above float64, ok bool) {
+	t := max(0, (y-k.lo)*k.inverse-sharedBefore)
+	if !(t < float64(k.n-sharedNodes)) {
 		return 0, 0, false
 	}
 	at = int(t)
@@ -72,7 +76,8 @@ func shares(c float64) (s0, s1, s2, s3, s4, s5 float64) {
 	ab, cd, ef := a*b, c*d, e*f
 	left, right := ab*cd, cd*ef
 	const outer, inner = 1.0 / 120, 1.0 / 12
-	return b * right * -outer, a * right * (inner / 2), ab * d * ef * -inner, ab * c * ef * inner, left * f * (-inner / 2), left * e * outer
+	return b * right * -outer, a * right * (inner / 2), ab * d * ef * -inner,
+		ab * c * ef * inner, left * f * (-inner / 2), left * e * outer
 }
 
 // spread adds the change of a value to the nodes.
@@ -81,7 +86,7 @@ func (k *Nodes) spread(sums []float64, y, change float64) {
 	if !ok {
 		return
 	}
-	to := (*[order]float64)(sums[at:])
+	to := (*[sharedNodes]float64)(sums[at:])
 	s0, s1, s2, s3, s4, s5 := shares(c)
 	to[0] += change * s0
 	to[1] += change * s1
@@ -123,7 +128,7 @@ func (k *Nodes) slope(list []float64, y float64) float64 {
 	if !ok {
 		return 0
 	}
-	of := (*[order]float64)(list[at:])
+	of := (*[sharedNodes]float64)(list[at:])
 	s0, s1, s2, s3, s4, s5 := shares(c)
 	return (s0*of[0] + s1*of[1]) + (s2*of[2] + s3*of[3]) + (s4*of[4] + s5*of[5])
 }

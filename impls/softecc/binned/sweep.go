@@ -202,7 +202,10 @@ func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 	for z := lo - 1; z < hi && s.ctx.Err() == nil; z++ {
 		s.fill(c.planes[1], z+1, y0, y1)
 		one := &c.step
-		*one = step[T]{below: c.planes[0], above: c.planes[1], owed: c.owed, handed: c.handed, rows: rows, width: s.w, stride: s.stride}
+		*one = step[T]{
+			below: c.planes[0], above: c.planes[1], owed: c.owed, handed: c.handed,
+			rows: rows, width: s.w, stride: s.stride,
+		}
 		if z >= lo {
 			one.out = s.changes[(z*s.h+y0)*s.w:][:rows*s.w]
 		}

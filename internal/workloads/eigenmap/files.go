@@ -66,7 +66,9 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affin
 
 // WriteVectors writes vectors with a number for each voxel as float32, in order along the slowest
 // axis. A PNG has them side by side, from black over grey, which is 0, to white.
-func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]float64, affine *[3][4]float64, note string) error {
+func WriteVectors(
+	w io.Writer, extension string, in grid.Source, vectors [][]float64, affine *[3][4]float64, note string,
+) error {
 	if extension == ".png" {
 		list := make([][]uint8, len(vectors))
 		for k, x := range vectors {
@@ -97,7 +99,9 @@ func WriteVectors(w io.Writer, extension string, in grid.Source, vectors [][]flo
 }
 
 // write writes a header and the numbers of one or several images.
-func write(w io.Writer, extension string, in grid.Source, images int64, h headers.Nifti, numbers func(io.Writer) error) error {
+func write(
+	w io.Writer, extension string, in grid.Source, images int64, h headers.Nifti, numbers func(io.Writer) error,
+) error {
 	s := in.Shape()
 	var header []byte
 	var err error

@@ -86,7 +86,8 @@ func PlainBoxes() verify.Law[*Problem, Flow] {
 	}
 }
 
-// boxesTake is as long as the whole image takes where there are no boxes, so that nobody counts on them.
+// boxesTake estimates the time of the law. If it does not apply, that is the time of the whole image, so that no plan
+// relies on the law.
 func (p *Problem) boxesTake(boxes []box) time.Duration {
 	if len(boxes) == 0 || p.Mask != nil {
 		return stepCost(startNS, stepNS)(p)

@@ -231,7 +231,8 @@ func Inputs(kind string) fields.Questions[*Problem] {
 			cost.Bytes += int64(p.Dim()) * 4 * cost.Items
 			f := form(kind)
 			first := f.Keys[0].Key
-			cost.Class = fmt.Sprintf("%s=%s/mu=%s/boundary=%v/%s", first, f.Value(first, keys[0]), f.Value("mu", keys[1]), p.Boundary, cost.Class)
+			cost.Class = fmt.Sprintf("%s=%s/mu=%s/boundary=%v/%s",
+				first, f.Value(first, keys[0]), f.Value("mu", keys[1]), p.Boundary, cost.Class)
 			if p.Storage != Float32 { // else rows of other questions would stand in one table
 				cost.Class = fmt.Sprintf("storage=%v/%s", p.Storage, cost.Class)
 			}

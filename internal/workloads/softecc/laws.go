@@ -22,12 +22,12 @@ const (
 	bySymmetry    = 3 * Limit
 )
 
-// someLevels is how many values are held to the exact curve.
+// someLevels is the number of values at which the curve is compared with the exact one.
 const someLevels = 6
 
 func laws() []law {
 	return verify.Bounded([]law{
-		{ // the first: what others ask for may leave no time for it
+		{ // first, because the questions of other laws may leave no time for it
 			Name: "one pass over all cells", Independent: true, Measure: onePass,
 			Work: func(p *Problem) time.Duration {
 				return time.Duration(p.inOnePass().Nanoseconds() / int64(runtime.GOMAXPROCS(0)))
@@ -73,7 +73,7 @@ func enumerating(p *Problem) time.Duration {
 	return nanoseconds(60)(p)
 }
 
-// onePass holds all of an answer to what one pass over all cells comes to.
+// onePass compares all numbers of an answer with those of one pass over all cells.
 func onePass(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
 	x, err := p.Values()
 	if err != nil {
@@ -82,9 +82,11 @@ func onePass(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
 	return Distance(p, Answer(p.inOnePass().Answer(x, Limit/4)), out), nil
 }
 
-// inOnePass is the problem as its witness takes it.
+// inOnePass returns the problem as a question for its witness.
 func (p *Problem) inOnePass() *onepass.Question {
-	return &onepass.Question{Shape: p.Shape(), Tau: p.Tau, G: p.G, Lambda: p.Lambda, Alpha: p.Alpha, V: p.V, Vertices: p.Vertices}
+	return &onepass.Question{
+		Shape: p.Shape(), Tau: p.Tau, G: p.G, Lambda: p.Lambda, Alpha: p.Alpha, V: p.V, Vertices: p.Vertices,
+	}
 }
 
 // allCells adds up all cells, one after the other.

@@ -231,7 +231,8 @@ func Inputs() fields.Questions[*Problem] {
 				cost.Class = "vertices=1/" + cost.Class
 			}
 			f := form()
-			cost.Class = fmt.Sprintf("m=%v/lambda=%s/alpha=%s/%s", keys[0], f.Value("lambda", keys[1]), f.Value("alpha", keys[2]), cost.Class)
+			cost.Class = fmt.Sprintf("m=%v/lambda=%s/alpha=%s/%s",
+				keys[0], f.Value("lambda", keys[1]), f.Value("alpha", keys[2]), cost.Class)
 			return cost
 		},
 	}
@@ -250,8 +251,10 @@ func (p *Problem) Close() error { return grid.Close(p.Source) }
 func form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{
 		{Key: "m", Doc: "thresholds, evenly spaced over the range of the levels", Min: 1, Max: 1 << 16, Default: 64},
-		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1e-3, Max: 1 << 40, Default: 100, Real: true},
-		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, relative to the range of the levels", Min: 0, Max: 10, Default: 0.1, Real: true},
+		{Key: "lambda", Doc: "steepness λ times the range of the levels",
+			Min: 1e-3, Max: 1 << 40, Default: 100, Real: true},
+		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, relative to the range of the levels",
+			Min: 0, Max: 10, Default: 0.1, Real: true},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
 		{Key: "vertices", Doc: "1: voxels are vertices, 0: voxels are top cells",
 			Min: 0, Max: 1, Default: 0, Optional: true},

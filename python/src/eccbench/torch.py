@@ -402,7 +402,8 @@ def _soft_backward_on_host(
     """Return the gradient by the images, and if they are wanted those of each by v, its last axis first, and α."""
     images, upstream = images.contiguous(), upstream.double().contiguous()
     gradient, by = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
-    _ask(True, False, images, thresholds, lam, alpha, direction, construction, kept.contiguous(), upstream, gradient, by)
+    memory = kept.contiguous(), upstream, gradient, by
+    _ask(True, False, images, thresholds, lam, alpha, direction, construction, *memory)
     return gradient, by if parameters else by.new_empty(0, 4)
 
 
@@ -414,7 +415,10 @@ def _soft_backward_fake(
     return images.new_empty(images.shape), by
 
 
-def _ask(backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str, *memory: Tensor) -> None:
+def _ask(
+    backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+    construction: str, *memory: Tensor,
+) -> None:
     if len(images) == 0:
         return
     request = {

@@ -5,8 +5,8 @@ package onepass
 // That is a count of 26 bits, those of F and V inverted, less 13.
 const middle = 13
 
-// changes counts for n ≤ 64 voxels in a row, from keys[at] on: bit i of word k of the count is of
-// voxel i. Some has a bit for each voxel whose count is not 13.
+// changes returns the counts of n ≤ 64 voxels in a row, from keys[at] on: bit i of word k is bit k of
+// the count of voxel i. Some has a bit for each voxel whose count is not 13.
 func changes(keys []int32, at, n, row, plane int64) (count [5]uint64, some uint64) {
 	var first [27]uint64 // by the neighbour's dx + 3dy + 9dz + 13: of the cell in the middle between
 	here := (*[64]int32)(keys[at:])
@@ -41,10 +41,10 @@ func changes(keys []int32, at, n, row, plane int64) (count [5]uint64, some uint6
 	return count, ^none & (^uint64(0) >> (64 - n))
 }
 
-// byDimension are the neighbours across a face, across an edge and across a corner.
+// byDimension lists the neighbours across a face, then across an edge, then across a corner.
 var byDimension = []int{4, 10, 12, 14, 16, 22, 1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25, 0, 2, 6, 8, 18, 20, 24, 26}
 
-// below has a bit for each number of a list less than that of another plus 0 or 1.
+// below returns a bit for each i, set if list[i] < of[i] + plus. Plus is 0 or 1.
 func below(list, of *[64]int32, plus int64) uint64 {
 	const top = 1 << 63
 	var a, b, c, d uint64

@@ -12,13 +12,16 @@ type curve struct {
 	order        []int     // the thresholds, ascending
 	tau, g       []float64 // in that order
 	chi, dtau    []float64
-	whole        []float64 // what counts as 1 from a threshold on
+	whole        []float64 // cells whose sigmoid is 1 from a threshold on
 	lambda, dlam float64
 }
 
 func (q *Question) curve() *curve {
 	m := len(q.Tau)
-	c := &curve{order: make([]int, m), lambda: q.Lambda, chi: make([]float64, m), dtau: make([]float64, m), whole: make([]float64, m+1)}
+	c := &curve{
+		order: make([]int, m), lambda: q.Lambda,
+		chi: make([]float64, m), dtau: make([]float64, m), whole: make([]float64, m+1),
+	}
 	for j := range c.order {
 		c.order[j] = j
 	}
@@ -82,20 +85,23 @@ type table struct {
 	slopes         []float64 // G' at the nodes
 }
 
-// table returns one with so many nodes in 1/λ, from where all sigmoids are 1 to where all are 0;
-// none where these are too many, also for a small image, or values are so large that their roundings count.
+// table returns a table with a number of nodes in 1/λ, from where all sigmoids are 1 to where all are 0.
+// It has no nodes if they would be too many, or too many for a small image, or if roundings of the
+// values count.
 func (q *Question) table(parts float64) table {
-	t := table{from: slices.Min(q.Tau) - far/q.Lambda, to: slices.Max(q.Tau) + far/q.Lambda, step: 1 / (parts * q.Lambda)}
-	if n := (t.to - t.from) / t.step; n < float64(min(mostNodes, 8*q.Shape.Voxels())) && t.step > 1e-10*max(-t.from, t.to) {
+	reach, most := far/q.Lambda, float64(min(mostNodes, 8*q.Shape.Voxels()))
+	t := table{from: slices.Min(q.Tau) - reach, to: slices.Max(q.Tau) + reach, step: 1 / (parts * q.Lambda)}
+	if n := (t.to - t.from) / t.step; n < most && t.step > 1e-10*max(-t.from, t.to) {
 		t.n = int(n) + 3
 	}
 	return t
 }
 
-// value is the one of a node.
+// value returns the value of a node.
 func (t *table) value(k int) float64 { return t.from + float64(k)*t.step }
 
-// mostWithin is at how many thresholds at most a sigmoid is neither 0 nor 1.
+// mostWithin returns the greatest number of thresholds at which the sigmoid of one value is neither 0
+// nor 1.
 func (q *Question) mostWithin() (most int64) {
 	c := q.curve()
 	for j, tau := range c.tau {

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Question is what the curve depends on beside the values of the image.
+// A Question holds the parameters of the curve. The values of the image are given to Answer.
 type Question struct {
 	Shape         grid.Shape
 	Tau, G        []float64 // thresholds in any order, and the upstream gradient
@@ -29,11 +29,11 @@ type Answer struct {
 	Lambda, Alpha float64
 }
 
-// What bounds the table of the soft step: nodes in 1/λ, and in all; 45/λ is where a sigmoid is 0 or 1.
+// Bounds of the table of the soft step.
 const (
-	finest    = 64
-	mostNodes = 1 << 18
-	far       = 45
+	finest    = 64      // nodes in 1/λ, of the first table
+	mostNodes = 1 << 18 // of a table
+	far       = 45      // 1/λ from a threshold at which its sigmoid is 0 or 1
 )
 
 // Nanoseconds estimates the time of an answer on one core.
@@ -46,14 +46,14 @@ func (q *Question) Nanoseconds() int64 {
 	return each*q.Shape.Voxels() + 50*int64(t.n)*within
 }
 
-// Bytes bounds the memory of an answer beside the values.
+// Bytes bounds the memory of an answer without the values.
 func (q *Question) Bytes() int64 {
 	s := q.Shape
 	return 4*(s.W+2)*(s.H+2)*(s.D+2) + 4*s.Voxels() + int64(runtime.GOMAXPROCS(0)+2)*8*mostNodes
 }
 
-// Answer answers for the values of an image. The error of each number is at most a share of its
-// scale: the largest of its kind, or what one cell can come to.
+// Answer returns the answer for the values of an image. The error of each number is at most a share
+// of its scale: the largest number of its kind, or the largest that one cell can have.
 func (q *Question) Answer(x []float32, share float64) Answer {
 	keys := q.order(x)
 	for parts := float64(finest); ; parts *= 4 {
@@ -64,16 +64,13 @@ func (q *Question) Answer(x []float32, share float64) Answer {
 	}
 }
 
-// pass answers by a table, and reports whether that is fine enough.
+// pass computes the answer with a table, and reports whether the table is fine enough.
 func (q *Question) pass(keys []int32, t table, share float64) (Answer, bool) {
 	cores, rows := runtime.GOMAXPROCS(0), q.Shape.D*q.Shape.H
 	t.slopes = make([]float64, t.n)
-	each := func(f func(lo, hi int)) {
-		crew.Each(cores, func(i int) { f(t.n*i/cores, t.n*(i+1)/cores) })
-	}
-	each(func(lo, hi int) {
+	crew.Each(cores, func(i int) {
 		c := q.curve()
-		for k := lo; k < hi; k++ {
+		for k := t.n * i / cores; k < t.n*(i+1)/cores; k++ {
 			t.slopes[k] = c.add(t.value(k), 0)
 		}
 	})
@@ -90,15 +87,13 @@ func (q *Question) pass(keys []int32, t table, share float64) (Answer, bool) {
 	for i := range parts[1:] {
 		first.merge(&parts[1+i])
 	}
-	curves := make([]*curve, cores)
 	crew.Each(cores, func(i int) {
-		curves[i] = q.curve()
 		for k := t.n * i / cores; k < t.n*(i+1)/cores; k++ {
-			curves[i].add(t.value(k), first.mass[k])
+			parts[i].curve.add(t.value(k), first.mass[k])
 		}
 	})
-	for _, c := range curves {
-		first.curve.merge(c)
+	for i := range parts[1:] {
+		first.curve.merge(parts[1+i].curve)
 	}
 	first.curve.finish(&a)
 	q.direct(&a, first.moment)
@@ -116,8 +111,8 @@ func (q *Question) direct(a *Answer, moment [3]float64) {
 	}
 }
 
-// error bounds the share of its scale that a number of an answer is off by, where the signs of so
-// many cells have not cancelled: interpolation by cubics changes f by 3/128 h⁴ max|f⁗| at most.
+// error bounds the error of any number of an answer, relative to its scale. Cells are those whose
+// signs have not cancelled. Interpolation by cubics changes f by at most 3/128 h⁴ max|f⁗|.
 func (q *Question) error(a *Answer, t table, cells, most float64) float64 {
 	const (
 		curve, slope, steep = 0.13, 0.25, 1.0 // max of |s⁗|, |s⁽⁵⁾| and |4s⁗ + z s⁽⁵⁾| of the logistic s
@@ -180,7 +175,7 @@ func (q *Question) order(x []float32) []int32 {
 	return keys
 }
 
-// keyOf is an integer for a value, or for its negative; both zeros are the same.
+// keyOf returns an integer for a value, or for its negative, in the same order; both zeros have the same.
 func keyOf(v float32, negative bool) int32 {
 	if negative {
 		v = -v
@@ -197,21 +192,21 @@ func valueOf(k int32, negative bool) float64 {
 	return v
 }
 
-// A part is what one core adds up.
+// A part holds the sums of one core.
 type part struct {
 	q *Question
 	table
-	curve  *curve    // of values at once, where there is no table
+	curve  *curve    // of the voxels, or of the nodes if there is a table
 	mass   []float64 // of the nodes of the table
 	keys   []int32
 	dx     []float32
 	moment [3]float64
-	cells  int64   // that have not cancelled
-	most   float64 // of ∂X
+	cells  int64   // cells that have not cancelled
+	most   float64 // greatest |∂X|
 }
 
+// merge adds another part, all but its curve.
 func (p *part) merge(o *part) {
-	p.curve.merge(o.curve)
 	p.cells, p.most = p.cells+o.cells, max(p.most, o.most)
 	for k, v := range o.mass {
 		p.mass[k] += v
@@ -221,7 +216,7 @@ func (p *part) merge(o *part) {
 	}
 }
 
-// row adds a row of voxels up.
+// row adds up a row of voxels.
 func (p *part) row(y, z int64) {
 	s := p.q.Shape
 	at, sum, along := ((z+1)*(s.H+2)+y+1)*(s.W+2)+1, 0.0, 0.0
@@ -259,7 +254,9 @@ func (p *part) add(v, change float64) (slope float64) {
 	k := min(max(int(t), 1), p.n-3)
 	f := t - float64(k)
 	mass, slopes := p.mass[k-1:][:4], p.slopes[k-1:][:4]
-	for i, w := range [4]float64{-f * (f - 1) * (f - 2) / 6, (f + 1) * (f - 1) * (f - 2) / 2, -(f + 1) * f * (f - 2) / 2, (f + 1) * f * (f - 1) / 6} {
+	for i, w := range [4]float64{
+		-f * (f - 1) * (f - 2) / 6, (f + 1) * (f - 1) * (f - 2) / 2, -(f + 1) * f * (f - 2) / 2, (f + 1) * f * (f - 1) / 6,
+	} {
 		mass[i] += change * w
 		slope += slopes[i] * w
 	}
