@@ -98,7 +98,7 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 	const word = 8 // bytes compared at a time
 	size := grid.TypeOf[E]().Size()
 	lanes := word / size
-	var rows [5][]E // four rows of earlier, then the voxels' own; with background at both ends
+	var rows [5][]E // four rows of earlier, then the row of the voxels; background at both ends
 	var data [len(rows)][]byte
 	for i := range rows {
 		rows[i] = make([]E, s.W+2+2*lanes)
