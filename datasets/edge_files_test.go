@@ -193,7 +193,8 @@ func TestNpyLatitude(t *testing.T) {
 		checkFileImage(t, mustOpen(t, "a.npy", writeNpy(npyHeaderText("|u1", "False", shape), six)), "3x2", grid.Uint8, linear(1, 1))
 	}
 	checkRefusedCheaply(t, "a.npy", writeNpy(npyHeaderText("|u1", "False", "(2LL, 3)"), six), FileOptions{}, "no comma")
-	checkRefusedCheaply(t, "a.npy", writeNpy(npyHeaderText("|u1", "False", "(02, 3)"), six), FileOptions{}, "no whole number")
+	octal := writeNpy(npyHeaderText("|u1", "False", "(02, 3)"), six)
+	checkRefusedCheaply(t, "a.npy", octal, FileOptions{}, "no whole number")
 	minor := writeNpy(npyHeaderText("|u1", "False", "(2, 3)"), six)
 	minor[7] = 1
 	checkRefusedCheaply(t, "a.npy", minor, FileOptions{}, "npy version 1.1")

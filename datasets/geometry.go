@@ -78,20 +78,16 @@ func GeometryOf(path string) (*Geometry, error) {
 func niftiGeometry(head []byte) *Geometry {
 	order, size := niftiOrder(head)
 	single := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(head[at:]))) }
-	pixdim, quaternion, offset, row := 76, 256, 268, 280
+	pixdim, quaternion, offset, row, step := 76, 256, 268, 280, 4
 	qform, sform, unit := order.Uint16(head[252:]), order.Uint16(head[254:]), head[123]
 	if size == nifti2HeaderSize {
 		if len(head) < nifti2HeaderSize {
 			return nil
 		}
 		single = func(at int) float64 { return math.Float64frombits(order.Uint64(head[at:])) }
-		pixdim, quaternion, offset, row = 104, 352, 376, 400
+		pixdim, quaternion, offset, row, step = 104, 352, 376, 400, 8
 		qform, sform = uint16(order.Uint32(head[344:])), uint16(order.Uint32(head[348:]))
 		unit = byte(order.Uint32(head[500:]))
-	}
-	step := 4
-	if size == nifti2HeaderSize {
-		step = 8
 	}
 	g := &Geometry{}
 	var spacing [4]float64
@@ -134,7 +130,7 @@ func niftiGeometry(head []byte) *Geometry {
 // scale converts lengths in the unit of a NIfTI header to millimetres.
 func (g *Geometry) scale(unit byte) {
 	millimetres := 1.0
-	switch unit & 7 { // the rest is of times
+	switch unit & 7 { // the other bits are the unit of time
 	case 1: // metres
 		millimetres = 1e3
 	case 3: // micrometres

@@ -175,7 +175,8 @@ func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 		return nil, err
 	}
 	b := &niftiBody{fileBody{big: order == binary.BigEndian}, f.pair}
-	if f.size += 4; b.pair { // the flags of extensions follow the header
+	f.size += 4 // the flags of extensions follow the header
+	if b.pair {
 		f.size = 0
 	}
 	if n := f.dim(0); n < 2 || n > 7 {

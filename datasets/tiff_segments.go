@@ -47,12 +47,13 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	rows := tags.number(tiffRowsPerStrip, math.MaxUint32)
 	w, h, d := width, min(rows, height), uint64(1)
 	p.offsets, p.counts = tags.numbers[tiffStripOffsets], tags.numbers[tiffStripByteCounts]
-	if (p.offsets != nil || p.counts != nil) && (tags.numbers[tiffTileOffsets] != nil || tags.numbers[tiffTileByteCounts] != nil) {
+	tileOffsets, tileCounts := tags.numbers[tiffTileOffsets], tags.numbers[tiffTileByteCounts]
+	if (p.offsets != nil || p.counts != nil) && (tileOffsets != nil || tileCounts != nil) {
 		return errors.New("tags of strips beside tags of tiles; the header is damaged")
 	}
 	if _, p.tiled = tags.numbers[tiffTileOffsets]; p.tiled {
 		w, h, d = tags.number(tiffTileWidth, 0), tags.number(tiffTileHeight, 0), tags.number(tiffTileDepth, 1)
-		p.offsets, p.counts = tags.numbers[tiffTileOffsets], tags.numbers[tiffTileByteCounts]
+		p.offsets, p.counts = tileOffsets, tileCounts
 	} else if tags.number(tiffTileWidth, 0) > 0 || tags.number(tiffTileHeight, 0) > 0 {
 		return errors.New("tiles without offsets; the header is damaged")
 	}

@@ -83,7 +83,7 @@ func TestTiffChecksums(t *testing.T) {
 	}
 }
 
-// A page has strips or tiles.
+// TestTiffStripsBesideTiles rejects a page with tags of strips and of tiles.
 func TestTiffStripsBesideTiles(t *testing.T) {
 	for _, tag := range []uint16{tiffTileOffsets, tiffTileByteCounts} {
 		x := describedTiff(1, "")

@@ -153,15 +153,14 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		}
 		j.groups = append(j.groups, assess.Group{Name: name, Labels: labels})
 	}
+	columns := slices.Concat(assess.Columns(), sizeColumns(2), sizeColumns(3))
+	if j.patch > 0 {
+		columns = append(columns, patchColumns...)
+	}
 	j.above = map[string]float64{}
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
-		columns := assess.Columns()
-		columns = append(append(columns, sizeColumns(2)...), sizeColumns(3)...)
-		if j.patch > 0 {
-			columns = append(columns, patchColumns...)
-		}
 		if err != nil || !slices.Contains(columns, name) {
 			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
 				strings.Join(columns, ", "))
@@ -190,7 +189,7 @@ type assessed struct {
 	shape           grid.Shape
 	axes            int // of the truth; 3 for a volume of one slice too
 	sets            []assess.Set
-	whole           int    // which of them is all labels
+	whole           int    // the index of the set of all labels
 	predName, truth string // the displayed names
 	method          string // the method that made the prediction, for many pairs
 	dims            int
@@ -198,6 +197,7 @@ type assessed struct {
 	geometry        *datasets.Geometry // of the truth; nil if its file has none
 	sizes           [][]float64        // of each set, in mm; nil if the file has no voxel size
 	constructions   []int
+	threads         int
 	patches         [][]float64 // the mean errors over patches of each row; nil without --patch
 }
 
@@ -215,12 +215,12 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if err != nil {
 		return a, err
 	}
-	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors}, {Flag: "--map", Path: j.mapped},
-		{Flag: "--plot", Path: j.plot}}
+	targets := []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--errors", Path: j.errors},
+		{Flag: "--map", Path: j.mapped}, {Flag: "--plot", Path: j.plot}}
 	if err := j.writable(&q.Question, files, targets...); err != nil {
 		return a, err
 	}
-	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions}
+	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions, threads: j.threads}
 	if a.geometry, err = j.geometry(pred, truth); err != nil {
 		return a, err
 	}
@@ -250,7 +250,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	return a, nil
 }
 
-// measure adds the sizes of all masks, of voxels with a spacing.
+// measure adds the sizes of all masks in voxels of a spacing.
 func (a *assessed) measure(spacing [3]float64) {
 	voxel := spacing[0] * spacing[1]
 	if a.dims == 3 {
@@ -320,8 +320,7 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 		return err
 	}
 	if j.plot != "" {
-		draw := func(w *os.File) error { return a.drawSlices(w, a.sets[a.whole], a.constructions[0]) }
-		if err := cli.WriteFile(j.plot, draw); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return a.drawSlices(w) }); err != nil {
 			return err
 		}
 	}

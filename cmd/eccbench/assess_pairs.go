@@ -19,7 +19,6 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/regular"
 	"eccbench/internal/remote"
-	"eccbench/internal/report"
 	"eccbench/internal/stats"
 )
 
@@ -103,8 +102,8 @@ func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
 			}
 			own, other := filepath.Join(folders[0], e.Name()), filepath.Join(folders[1], e.Name())
 			if _, err := os.Stat(other); errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%s: %s has no file of this name: add or remove one, or list the pairs in a file for --pairs",
-					own, folders[1])
+				return nil, fmt.Errorf("%s: %s has no file of this name: add or remove one, or list the pairs "+
+					"in a file for --pairs", own, folders[1])
 			}
 			list = append(list, pairOfFiles{own, other, ""})
 		}
@@ -146,7 +145,6 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 // writeMany writes the comparisons of many pairs.
 func writeMany(w io.Writer, format string, list []assessed) error {
 	summary, tests := summarise(list)
-	var text strings.Builder
 	switch format {
 	case "json":
 		var documents []assessDocument
@@ -159,25 +157,20 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			Tests   []assessTest     `json:"tests"`
 		}{documents, summary, tests})
 	case "csv":
-		fmt.Fprintf(&text, "# assess: %d pairs, VERIFIED by %s, %s\n", len(list), list[0].answer.Witness, version())
 		lines := [][]string{append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)}
 		for _, a := range list {
 			for _, row := range a.rows() {
 				lines = append(lines, append([]string{a.predName, a.truth, a.method}, row.cells()...))
 			}
 		}
-		if err := report.WriteCSV(&text, lines); err != nil {
-			return err
-		}
-	default:
-		return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
-			summaryTables(summary, tests), "")
+		return writeCSV(w, fmt.Sprintf("assess: %d pairs, VERIFIED by %s, %s", len(list), list[0].answer.Witness,
+			version()), lines)
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
+		summaryTables(summary, tests), "")
 }
 
-// summaryTables are the tables of many pairs.
+// summaryTables returns the table of many pairs, and the table of the tests of two methods.
 func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
 	t := assessTable{header: []string{"label", "conn.", "number", "pairs", "mean", "95 % interval", "median"}}
 	for _, s := range summary {

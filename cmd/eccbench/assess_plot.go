@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 
 	"eccbench/impls/assess/runs"
@@ -13,22 +12,20 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// mostSlices is how many slices are drawn.
+// mostSlices is the greatest number of slices in a drawing.
 const mostSlices = 3
 
-// drawSlices draws the slices with the worst errors of a set in a construction.
-func (a assessed) drawSlices(w io.Writer, set assess.Set, construction int) error {
-	all := runs.Differences(a.pair, set, construction, runtime.GOMAXPROCS(0))
+// drawSlices draws the slices with the worst errors of all labels in the first construction.
+func (a assessed) drawSlices(w io.Writer) error {
+	set, construction := a.sets[a.whole], a.constructions[0]
+	all := runs.Differences(a.pair, set, construction, a.threads)
 	list := a.slicesOf(all)
 	if len(list) == 0 {
 		list = a.slicesByEuler(set, construction)
 	}
 	panels := make([]report.MaskSlice, len(list))
 	for i, s := range list {
-		panels[i] = a.maskSlice(set, s.z)
-		if panels[i].Title = s.title; a.dims == 3 {
-			panels[i].Title = fmt.Sprintf("z = %d: %s", s.z, s.title)
-		}
+		panels[i] = a.maskSlice(set, s)
 	}
 	title := fmt.Sprintf("%s against %s, label %s, foreground %d-connected: %d %s", a.predName, a.truth,
 		set.Name, assess.Connectivity(construction, a.dims), len(all), counted(int64(len(all)), "error"))
@@ -72,7 +69,8 @@ func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	return list
 }
 
-// slicesByEuler are the slices with the greatest local differences of χ, where no error is listed, such as of tunnels.
+// slicesByEuler chooses the slices with the greatest local differences of χ. They show errors that are not listed,
+// such as tunnels.
 func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 	sums := make([]float64, a.shape.D)
 	for i, v := range assess.LocalEuler(a.pair, set, construction) {
@@ -90,12 +88,15 @@ func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 	return list
 }
 
-// maskSlice is a slice of both masks of a set.
-func (a assessed) maskSlice(set assess.Set, z int64) report.MaskSlice {
-	n := a.shape.H * a.shape.W
-	s := report.MaskSlice{W: int(a.shape.W), Pred: make([]bool, n), Truth: make([]bool, n)}
+// maskSlice returns a slice of both masks of a set.
+func (a assessed) maskSlice(set assess.Set, of drawnSlice) report.MaskSlice {
+	n := a.shape.SliceVoxels()
+	s := report.MaskSlice{Title: of.title, W: int(a.shape.W), Pred: make([]bool, n), Truth: make([]bool, n)}
+	if a.dims == 3 {
+		s.Title = fmt.Sprintf("z = %d: %s", of.z, of.title)
+	}
 	for i := range n {
-		s.Pred[i], s.Truth[i] = a.pair.Has(set, z*n+i)
+		s.Pred[i], s.Truth[i] = a.pair.Has(set, of.z*n+i)
 	}
 	return s
 }

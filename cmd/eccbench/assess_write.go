@@ -18,52 +18,56 @@ import (
 
 // writeAssessed writes the comparison of one pair.
 func writeAssessed(w io.Writer, format string, a assessed) error {
-	var text strings.Builder
 	switch format {
 	case "json":
 		return writeJSON(w, a.document())
 	case "csv":
-		fmt.Fprintf(&text, "# %s\n", a.head())
 		lines := [][]string{append([]string{"label", "connectivity"}, a.columns()...)}
 		for _, row := range a.rows() {
 			lines = append(lines, row.cells())
 		}
-		if err := report.WriteCSV(&text, lines); err != nil {
+		return writeCSV(w, a.head(), lines)
+	}
+	var picture strings.Builder
+	if format == "html" {
+		if err := a.drawSlices(&picture); err != nil {
 			return err
 		}
-	default:
-		title := fmt.Sprintf("assess: %s against %s, %s", a.predName, a.truth, a.shape)
-		picture := ""
-		if format == "html" {
-			var b strings.Builder
-			if err := a.drawSlices(&b, a.sets[a.whole], a.constructions[0]); err != nil {
-				return err
-			}
-			picture = "<figure>" + b.String() + "</figure>\n"
-		}
-		return writeTables(w, format, title, preamble(a), a.tables(), picture)
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	title := fmt.Sprintf("assess: %s against %s, %s", a.predName, a.truth, a.shape)
+	return writeTables(w, format, title, preamble(a), a.tables(), picture.String())
 }
 
-// writeTables writes tables for people below a title and lines about them, and in HTML a picture.
+// writeCSV writes lines of CSV below a comment.
+func writeCSV(w io.Writer, comment string, lines [][]string) error {
+	if _, err := fmt.Fprintf(w, "# %s\n", comment); err != nil {
+		return err
+	}
+	return report.WriteCSV(w, lines)
+}
+
+// writeTables writes readable tables below a title and lines about them, and in HTML a picture.
 func writeTables(w io.Writer, format, title, about string, tables []assessTable, picture string) error {
 	var text strings.Builder
-	if format != "html" {
-		fmt.Fprintf(&text, "%s\n%s", title, about)
+	if format == "html" {
+		for _, t := range tables {
+			label := cmp.Or(t.title, strings.Join(t.header, ", "))
+			text.WriteString("\n" + report.HTMLTable(label, t.header, t.cells))
+		}
+		if picture != "" {
+			text.WriteString("<figure>" + picture + "</figure>\n")
+		}
+		return report.HTMLDocument(w, title, about, text.String())
 	}
+	fmt.Fprintf(&text, "%s\n%s", title, about)
 	for _, t := range tables {
-		if t.title != "" && format != "html" {
+		if t.title != "" {
 			fmt.Fprintf(&text, "\n%s:", t.title)
 		}
 		text.WriteString("\n")
-		if err := t.write(&text, format); err != nil {
+		if err := t.write(&text, format == "md"); err != nil {
 			return err
 		}
-	}
-	if format == "html" {
-		return report.HTMLDocument(w, title, about, text.String()+picture)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -99,7 +103,7 @@ type assessRow struct {
 // patchColumns are the names of the mean errors over patches.
 var patchColumns = []string{"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
 
-// sizeColumns are the names of the sizes of masks of images of dims dimensions.
+// sizeColumns returns the columns of the sizes of masks in 2 or 3 dimensions.
 func sizeColumns(dims int) []string {
 	if dims == 2 {
 		return []string{"area_pred_mm2", "area_truth_mm2", "perimeter_pred_mm", "perimeter_truth_mm"}
@@ -191,7 +195,7 @@ func (a assessed) document() assessDocument {
 
 // An assessTable is a table of the readable output.
 type assessTable struct {
-	title  string // of a table that needs one
+	title  string // optional
 	header []string
 	cells  [][]string
 }
@@ -289,14 +293,10 @@ func ratio(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// write prints a table as Markdown, as HTML, or aligned to the right.
-func (t assessTable) write(w io.Writer, format string) error {
-	switch format {
-	case "md":
+// write prints a table as Markdown, or aligned to the right.
+func (t assessTable) write(w io.Writer, markdown bool) error {
+	if markdown {
 		return report.Table(w, report.Markdown, t.header, t.cells)
-	case "html":
-		_, err := io.WriteString(w, report.HTMLTable(cmp.Or(t.title, strings.Join(t.header, ", ")), t.header, t.cells))
-		return err
 	}
 	widest := utf8.RuneCountInString(t.header[0])
 	for _, row := range t.cells {

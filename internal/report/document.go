@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// HTMLTable is a table as HTML. The first column names the row.
+// HTMLTable formats a table as HTML. The first column names the row.
 func HTMLTable(label string, header []string, cells [][]string) string {
 	rows := each(cells, func(row []string) markup {
 		return marked(`<tr><th scope="row">%s</th>%s</tr>`+"\n", row[0],
@@ -14,12 +14,12 @@ func HTMLTable(label string, header []string, cells [][]string) string {
 	return string(scrolled(label, "", heads(header...)+marked("<tbody>\n%s</tbody>", rows)))
 }
 
-// HTMLDocument writes a page that needs no other file: a title, lines of text, and HTML.
+// HTMLDocument writes a self-contained page: a title, lines of text, and a body of HTML.
 func HTMLDocument(w io.Writer, title, text, body string) error {
-	head, _, _ := strings.Cut(pageFrame, "<body>")
-	page := markup(strings.Replace(head, "<title></title>", string(marked("<title>%s</title>", title)), 1)) +
-		marked("<body>\n<h1>%s</h1>\n%s", title, each(strings.Split(strings.TrimSpace(text), "\n"),
-			func(line string) markup { return marked("<p>%s</p>\n", line) })) + markup(body) + "</body>\n</html>\n"
+	head, _ := pageHead(title)
+	lines := each(strings.Split(strings.TrimSpace(text), "\n"),
+		func(line string) markup { return marked("<p>%s</p>\n", line) })
+	page := head + marked("<h1>%s</h1>\n", title) + lines + markup(body) + "</body>\n</html>\n"
 	_, err := io.WriteString(w, VisibleText(string(page)))
 	return err
 }

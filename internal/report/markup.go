@@ -62,11 +62,18 @@ func scrolled(label, class string, table markup) markup {
 	return marked(`<div class="scroll" tabindex="0" role="region" aria-label="%s"><table class="%s">%s</table></div>`, label, class, table) + "\n"
 }
 
+// pageHead returns the page up to the start of its body, and the rest of the frame.
+func pageHead(title string) (head markup, rest string) {
+	before, after, _ := strings.Cut(pageFrame, "</title>")
+	style, rest, _ := strings.Cut(after, "<body>\n")
+	return marked("%s%s</title>%s<body>\n", markup(before), title, markup(style)), rest
+}
+
 // markup returns the whole page.
 func (v *pageView) markup() markup {
-	head, rest, _ := strings.Cut(pageFrame, "<title>")
+	head, rest := pageHead(v.Title)
 	frame, end, _ := strings.Cut(rest, "<!-- body -->\n")
-	return marked("%s<title>%s%s", markup(head), v.Title, markup(frame)) + v.header() + `<main id="tables">` + "\n" + v.body() + "</main>\n" + markup(end)
+	return head + markup(frame) + v.header() + `<main id="tables">` + "\n" + v.body() + "</main>\n" + markup(end)
 }
 
 func (v *pageView) header() markup {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSlices draws the outline of a ring, and of two masks a document that is XML, whatever its names are.
+// TestSlices draws the outline of a ring, and two masks whose names need escapes in XML.
 func TestSlices(t *testing.T) {
 	ring := []bool{true, true, true, false, true, false, true, false, true, true, true, false}
 	if got, want := outline(ring, 4), "M0 0h3M1 1h1M1 2h1M0 3h3M0 0v3M1 1v1M2 1v1M3 0v3"; got != want {

@@ -82,7 +82,7 @@ def shown(answer):
 
 
 def examine(module, seed, folder):
-    """Generate and compare one file. Return its outcome and what there is to print of it."""
+    """Generate and compare one file. Return its outcome and the text to print."""
     folder.mkdir()
     _common.MADE.clear()
     opened = module.generate(np.random.default_rng(seed), folder)
@@ -96,7 +96,8 @@ def examine(module, seed, folder):
     reason = module.explain(opened, ours, theirs)
     if reason:
         return reason, ""
-    return "UNEXPLAINED", f"eccbench  {shown(ours)}\nreference {shown(theirs)}\nmade      {', '.join(sorted(_common.MADE)) or 'valid'}"
+    made = ", ".join(sorted(_common.MADE)) or "valid"
+    return "UNEXPLAINED", f"eccbench  {shown(ours)}\nreference {shown(theirs)}\nmade      {made}"
 
 
 def compare(name, options):

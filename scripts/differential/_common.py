@@ -15,7 +15,7 @@ from . import Rejected
 # NumPy types that eccbench reads, and the integers among them.
 INTEGERS = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"]
 FLOATS = ["f4", "f8"]
-MADE = set()  # what the generator made odd of the file, or chose for it, for explain
+MADE = set()  # the features and the damage of the generated file, for explain
 
 
 def chance(rng, n):
@@ -149,8 +149,8 @@ def by_cause(ours, head, reasons):
 
 
 def by_made(answer, reasons, made=MADE):
-    """The reason whose pattern the message of a rejection has, if one of its causes was made, or None.
-    reasons are tuples of the pattern, the causes, with commas between, and the reason."""
+    """Return the reason whose pattern the message of a rejection matches, if the generator made one of its causes,
+    or None. reasons are tuples of a pattern, causes that are separated by commas, and a reason."""
     if isinstance(answer, Rejected):
         for pattern, causes, reason in reasons:
             if re.search(pattern, str(answer)) and made & set(causes.split(", ")):

@@ -1,4 +1,4 @@
-"""Print the table and the explained differences of doc/formats/README.md, from what runs printed.
+"""Print the table and the explained differences of doc/formats/README.md from the output of runs.
 
     python -m differential._table LOG ...
 """
@@ -9,16 +9,26 @@ import textwrap
 from pathlib import Path
 
 TITLES = {
-    "bmp": ("BMP", "Pillow"), "dicom": ("DICOM", "pydicom"), "fits": ("FITS", "Astropy"), "mesh": ("Meshes", "trimesh, meshio"),
-    "metaimage": ("MetaImage", "SimpleITK"), "mrc": ("MRC", "mrcfile"), "nifti": ("NIfTI", "nibabel"), "npy": ("NumPy npy", "NumPy"),
-    "npz": ("NumPy npz", "NumPy"), "nrrd": ("NRRD", "pynrrd, SimpleITK"), "png": ("PNG", "Pillow"), "tiff": ("TIFF", "tifffile"),
+    "bmp": ("BMP", "Pillow"),
+    "dicom": ("DICOM", "pydicom"),
+    "fits": ("FITS", "Astropy"),
+    "mesh": ("Meshes", "trimesh, meshio"),
+    "metaimage": ("MetaImage", "SimpleITK"),
+    "mrc": ("MRC", "mrcfile"),
+    "nifti": ("NIfTI", "nibabel"),
+    "npy": ("NumPy npy", "NumPy"),
+    "npz": ("NumPy npz", "NumPy"),
+    "nrrd": ("NRRD", "pynrrd, SimpleITK"),
+    "png": ("PNG", "Pillow"),
+    "tiff": ("TIFF", "tifffile"),
     "zarr": ("Zarr", "zarr-python"),
 }
+HEADER = ["format", "reference", "files", "same voxels", "both reject", "explained", "unexplained"]
 AGREED = ("same voxels", "both reject", "UNEXPLAINED")
 
 
 def runs(paths):
-    """The number of files of each outcome, most first, by format."""
+    """Return the number of files of each outcome by format. The most frequent outcome comes first."""
     found = {}
     for path in paths:
         for name, counts in re.findall(r"^(\w+): \d+ files\n((?: +\d+  .*\n)+)", Path(path).read_text(), re.M):
@@ -28,7 +38,7 @@ def runs(paths):
 
 def main():
     found = runs(sys.argv[1:])
-    print("| format | reference | files | same voxels | both reject | explained | unexplained |\n|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(HEADER)} |\n{'|---' * len(HEADER)}|")
     lists = []
     for name, counts in sorted(found.items()):
         title, library = TITLES[name]
@@ -36,8 +46,10 @@ def main():
         same, reject, unexplained = (counts.get(outcome, 0) for outcome in AGREED)
         total = sum(counts.values())
         page = "npy" if name == "npz" else name
-        print(f"| [{title}]({page}.md) | {library} | {total} | {same} | {reject} | {total - same - reject - unexplained} | {unexplained} |")
-        lists.append(textwrap.fill(f"- **{title}**: {'; '.join(explained)}.", 100, subsequent_indent="  ", break_on_hyphens=False))
+        rest = total - same - reject - unexplained
+        print(f"| [{title}]({page}.md) | {library} | {total} | {same} | {reject} | {rest} | {unexplained} |")
+        text = f"- **{title}**: {'; '.join(explained)}."
+        lists.append(textwrap.fill(text, 100, subsequent_indent="  ", break_on_hyphens=False))
     print("\nThe explained differences, with the number of files of this run:\n", *lists, sep="\n")
 
 

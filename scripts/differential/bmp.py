@@ -10,7 +10,7 @@ from . import Rejected, _common
 from ._common import MADE
 
 HEADERS = [12, 40, 40, 40, 52, 56, 64, 108, 124]
-# What eccbench rejects and Pillow reads: the message, what the generator made, and why.
+# Files that eccbench rejects and Pillow reads: the message, the features that cause it, and the reason.
 REASONS = [
     ("trailing data", "longer, changed", "bytes after the pixels are rejected"),
     ("which the palette lacks", "beyond, changed", "a pixel beyond the palette is rejected"),

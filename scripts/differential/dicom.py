@@ -199,7 +199,9 @@ def single(rng, folder):
     elif odd == 3:
         d["ModalityLUTSequence"] = [{"LUTDescriptor": [256, 0, 16], "ModalityLUTType": "US", "LUTData": bytes(512 * int(rng.choice([1, 5])))}]
     elif odd == 4:
-        missing = str(rng.choice(["PixelRepresentation", "BitsStored", "HighBit", "PhotometricInterpretation", "SamplesPerPixel", "Rows"]))
+        missing = str(rng.choice([
+            "PixelRepresentation", "BitsStored", "HighBit", "PhotometricInterpretation", "SamplesPerPixel", "Rows",
+        ]))
         MADE.add("no " + missing)
         d.pop(missing)
     elif odd == 5:
@@ -404,17 +406,20 @@ def choose(orientation, places, index, volume):
     return orders[volume or 0]
 
 
-# What eccbench rejects and pydicom reads: the message, what the generator made, and why.
+# Files that eccbench rejects and pydicom reads: the message, the features that cause it, and the reason.
 REASONS = [
     ("in big-endian words", "big-endian words", "8-bit pixels in big-endian words are not read"),
     ("are used up to bit", "HighBit", "HighBit is not BitsStored - 1: pydicom ignores it"),
-    ("ends inside an element|truncated: element (7fe00010|7fe[1-9a-f]|[89a-f])", "cut, longer", "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
-    ("bytes of pixels, where the header says", "longer pixels", "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops"),
+    ("ends inside an element|truncated: element (7fe00010|7fe[1-9a-f]|[89a-f])", "cut, longer",
+     "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
+    ("bytes of pixels, where the header says", "longer pixels",
+     "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops"),
 ]
 
-# What pydicom rejects and eccbench reads.
+# Files that pydicom rejects and eccbench reads.
 STRICTER = [
-    ("Missing required.*(Samples per Pixel|Photometric)", "no SamplesPerPixel, no PhotometricInterpretation", "SamplesPerPixel and PhotometricInterpretation may be missing: the pixels are grey"),
+    ("Missing required.*(Samples per Pixel|Photometric)", "no SamplesPerPixel, no PhotometricInterpretation",
+     "SamplesPerPixel and PhotometricInterpretation may be missing: the pixels are grey"),
 ]
 
 

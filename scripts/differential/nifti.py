@@ -94,7 +94,7 @@ def reference(opened):
     return _common.image(array.transpose(), volume)
 
 
-# What eccbench rejects and nibabel reads: the message, what the generator made, and why.
+# Files that eccbench rejects and nibabel reads: the message, the features that cause it, and the reason.
 REASONS = [
     ("the voxels are said to start at", "offset", "voxels start at a whole number behind the header"),
     ("trailing data", "offset", "voxels that start before the place where they were written leave bytes behind"),

@@ -78,20 +78,25 @@ def reference(opened):
     return _common.image(array, None if volume is None else int(volume), space=False)
 
 
-# What eccbench rejects and NumPy reads: the message, what the generator made, and why.
+# Files that eccbench rejects and NumPy reads: the message, the features that cause it, and the reason.
 REASONS = [
-    ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive", "a compressed array ends where the archive says, with the end of its stream"),
+    ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive",
+     "a compressed array ends where the archive says, with the end of its stream"),
     ("trailing data after the archive", "longer archive", "bytes behind the archive are rejected"),
-    ("unsupported compression algorithm", "bzip2, changed archive", "members are stored or deflated, as NumPy writes them"),
-    ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array", "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
+    ("unsupported compression algorithm", "bzip2, changed archive",
+     "members are stored or deflated, as NumPy writes them"),
+    ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array",
+     "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
     ("is said to be", "changed archive", "lengths that differ between the parts of a directory are rejected"),
 ]
 
-# What NumPy rejects and eccbench reads.
+# Files that NumPy rejects and eccbench reads.
 STRICTER = [
     ("zip file version", "changed archive", "the version that an archive asks for does not matter"),
-    ("Truncated central directory", "changed archive", "a directory has as many entries as the archive says, however long"),
-    ("Bad magic number for file header|File name in directory|Overlapped|local header", "changed archive", "of a local header only the offset of its data is used, of which the directory says all else"),
+    ("Truncated central directory", "changed archive",
+     "a directory has as many entries as the archive says, however long"),
+    ("Bad magic number for file header|File name in directory|Overlapped|local header", "changed archive",
+     "of a local header only the offset of its data is used, of which the directory says all else"),
 ]
 
 

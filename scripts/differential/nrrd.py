@@ -210,4 +210,5 @@ def explain(opened, ours, theirs):
         if re.search("KeyError 'FLOAT'|Unsupported encoding|missing required field|Invalid endian|Invalid header", str(theirs)):
             return "names of fields and their words are read in any capitals, with any spaces, as teem reads them"
     smaller = [("trailing data", "type", "bytes behind the voxels are rejected")]
-    return _common.by_cause(ours, head, REASONS) or _common.by_made(ours, smaller) or _common.explain(opened, ours, theirs)
+    reason = _common.by_cause(ours, head, REASONS) or _common.by_made(ours, smaller)
+    return reason or _common.explain(opened, ours, theirs)

@@ -6,28 +6,29 @@ import zlib
 import numpy as np
 from PIL import Image, ImageFile
 
-from . import Rejected
+from . import Rejected, _common
 from ._common import MADE
 
 ImageFile.LOAD_TRUNCATED_IMAGES = False
 DEPTHS = {0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16]}
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 SHOWN = [b"gAMA", b"tEXt", b"bKGD", b"prVt", b"tIME"]
-POLICIES = {
-    "an image in colour": "colours are rejected",
-    "with transparency": "pixels that are not opaque are rejected",
-    "a palette": "palettes are rejected",
-    "animated": "animated images are rejected",
-    "calibrated": "pCAL is rejected",
-    "must be understood": "unknown critical chunks are rejected",
-    "trailing data": "bytes after IEND are rejected",
-    "truncated": "a file that ends early is rejected",
-    "checksum": "wrong checksums are rejected",
-    "invalid format": "chunks that break the specification are rejected",
-    "zlib": "a damaged stream is rejected",
-    "decompressing": "a damaged stream is rejected",
-    "unsupported": "filters and methods that the specification lacks are rejected",
-}
+# Files that eccbench rejects and Pillow reads: the message, the features that cause it, and the reason.
+REASONS = [
+    ("an image in colour", "colour2, colour6, changed", "colours are rejected"),
+    ("with transparency", "colour0, colour4, colour6, changed", "pixels that are not opaque are rejected"),
+    ("a palette", "colour3, changed", "palettes are rejected"),
+    ("animated", "acTL, changed", "animated images are rejected"),
+    ("calibrated", "pCAL, changed", "pCAL is rejected"),
+    ("must be understood", "CgBI, changed", "unknown critical chunks are rejected"),
+    ("trailing data", "longer, changed", "bytes after IEND are rejected"),
+    ("truncated", "cut, changed", "a file that ends early is rejected"),
+    ("checksum", "changed", "wrong checksums are rejected"),
+    ("invalid format", "changed", "chunks that break the specification are rejected"),
+    ("zlib", "changed", "a damaged stream is rejected"),
+    ("decompressing", "changed", "a damaged stream is rejected"),
+    ("unsupported", "changed", "filters and methods that the specification lacks are rejected"),
+]
 
 
 def chunk(kind, data):
@@ -128,23 +129,9 @@ def reference(opened):
     return array
 
 
-# What the generator made of the files that are rejected so; any changed byte may do it too.
-CAUSES = {
-    "an image in colour": "colour2 colour6",
-    "with transparency": "colour0 colour4 colour6",
-    "a palette": "colour3",
-    "animated": "acTL",
-    "calibrated": "pCAL",
-    "must be understood": "CgBI",
-    "trailing data": "longer",
-    "truncated": "cut",
-}
-
-
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
-        text = next((text for text in POLICIES if text in str(ours)), None)
-        return POLICIES[text] if text and MADE & {"changed", *CAUSES.get(text, "").split()} else None
+        return _common.by_made(ours, REASONS)
     if not isinstance(theirs, Rejected) and ours.dtype == np.uint16 and np.array_equal(ours >> 8, theirs):
         return "Pillow reads the upper 8 of 16 bits of colours and of grey with alpha"
     return None

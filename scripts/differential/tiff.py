@@ -14,7 +14,7 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from . import Rejected, _common
+from . import Rejected
 from ._common import MADE
 
 TYPES = ["u1", "u1", "u2", "u2", "i1", "i2", "u4", "i4", "f2", "f4", "f8", "u8", "i8", "?"]
@@ -422,8 +422,9 @@ def explain(opened, ours, theirs):
             return "tifffile writes that bits are truncated where they are not"
     elif ours.size == theirs.size and [n for n in ours.shape if n > 1] == [n for n in theirs.shape if n > 1] and np.array_equal(ours.ravel(), theirs.ravel()):
         return ONE_AT_END
-    elif options and ends_in_one(path) and any(np.array_equal(ours.ravel(), part) for part in theirs.reshape(-1, ours.size)):
-        return ONE_AT_END
+    elif options and ends_in_one(path):
+        if any(np.array_equal(ours.ravel(), part) for part in theirs.reshape(-1, ours.size)):
+            return ONE_AT_END
     try:
         with tifffile.TiffFile(path) as t:
             full = [p.aspage() for p in t.pages if not p.aspage().is_reduced and p.aspage().size <= LARGEST]

@@ -9,7 +9,6 @@ import asyncio
 import gzip
 import itertools
 import json
-import re
 import struct
 import warnings
 from pathlib import Path

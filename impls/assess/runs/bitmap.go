@@ -68,8 +68,8 @@ func extend[T uint8 | uint16](boxes []box, f *grid.Field, values []T, lo, hi int
 	}
 }
 
-// countRuns counts the runs of each code along the rows of both images. At 0 it counts the runs of all other codes
-// together.
+// countRuns counts the runs of each code along the rows of both images. The count of code 0 is the number of runs of
+// all other codes together.
 func countRuns(in *assess.Pair) []int64 {
 	var each [2][]int64
 	crew.Each(len(each), func(i int) {

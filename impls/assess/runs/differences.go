@@ -9,8 +9,8 @@ import (
 )
 
 // Differences lists the topological errors of a set of labels in a construction, the largest first of
-// each kind. Components correspond where they have voxels in common. In T the parts of the prediction that
-// touch the rest of their component only at edges or corners are listed, too.
+// each kind. Components correspond where they have voxels in common. In T the list includes the parts of the
+// prediction that touch the rest of their component only at edges or corners.
 func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list []assess.Difference) {
 	b := emptyBox
 	boxes := boxesOf(in, cores)
@@ -65,8 +65,8 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	return list
 }
 
-// contacts are the parts of the prediction that touch a larger part of their component only at edges or corners.
-// Equal parts of the truth are no errors.
+// contacts returns the parts of the prediction that touch the rest of their component only at edges or corners.
+// It skips parts that the truth has, too.
 func (m *masks) contacts() (list []assess.Difference) {
 	same := map[assess.Difference]bool{}
 	for _, d := range m.loose(truth, pred) {
@@ -75,11 +75,11 @@ func (m *masks) contacts() (list []assess.Difference) {
 	return slices.DeleteFunc(m.loose(pred, truth), func(d assess.Difference) bool { return same[d] })
 }
 
-// loose are the components of a mask in V but for the largest of each in T.
+// loose returns the components of a mask in V, without the largest of each component in T.
 func (m *masks) loose(side, other int) (list []assess.Difference) {
 	faces, corners := m.parts[side][assess.V].parent, m.parts[side][assess.T].parent
 	all := m.partsOf(m.set, side, other, faces, m.parts[other][assess.V].parent)
-	var of []int32 // of each the component in T
+	var of []int32 // the component in T of each component in V
 	for i, root := range faces[1:] {
 		if root == int32(i+1) {
 			of = append(of, corners[root])
@@ -92,7 +92,8 @@ func (m *masks) loose(side, other int) (list []assess.Difference) {
 		}
 	}
 	for i, d := range all {
-		if d.Kind = "corner contact"; largest[of[i]] != i {
+		if largest[of[i]] != i {
+			d.Kind = "corner contact"
 			list = append(list, d)
 		}
 	}

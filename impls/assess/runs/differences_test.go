@@ -71,7 +71,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestContacts lists corner contacts and single voxels of a drawing, and no contact that both masks have.
+// TestContacts lists the corner contacts and single voxels of a drawing, without contacts of both masks.
 func TestContacts(t *testing.T) {
 	p := pairOf(t, []string{
 		"bbb...b..",

@@ -17,6 +17,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -61,6 +62,11 @@ func Poisoned() Comparisons { return Comparisons{{Pred: bench.Poison}} }
 type Set struct {
 	Name  string
 	Codes []uint16 // ascending; see Pair
+}
+
+func (s Set) has(code uint16) bool {
+	_, is := slices.BinarySearch(s.Codes, code)
+	return is
 }
 
 // A Pair is two label images of one shape, and the sets to compare. The images hold the codes of

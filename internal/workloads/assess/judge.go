@@ -288,8 +288,8 @@ func (m *judged) judge(construction int, t *Topology) error {
 	return nil
 }
 
-// unmet counts the components of the union that a mask does not meet: those of the rest of the union that
-// do not touch the mask.
+// unmet counts the components of the union that a mask does not meet: the components of the rest of the union
+// that do not touch the mask.
 func (m *judged) unmet(by int, corners bool) (n int64) {
 	mask := m.bits[by]
 	left, touching := slices.Clone(m.bits[ofUnion]), m.space.none()

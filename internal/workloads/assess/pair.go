@@ -106,12 +106,12 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 	return of, nil
 }
 
-// distinct calls see with each value that there is.
+// distinct calls see once for each distinct value.
 func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	var seen [1 << 16]bool
 	data := grid.Bytes(values)
-	const word = 8 // bytes; a word that equals the one before has no new value
-	each, before := word*len(values)/max(1, len(data)), uint64(0)
+	const word = 8 // bytes; a word that equals the previous word has no new value
+	each, before := word/int(grid.TypeOf[T]().Size()), uint64(0)
 	for i := 0; i+word <= len(data); i += word {
 		v := binary.LittleEndian.Uint64(data[i:])
 		if v == before && i > 0 {
@@ -263,7 +263,7 @@ func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.
 	return corners, shape
 }
 
-// Has reports whether the prediction and the truth have a voxel of a set.
+// Has reports whether a voxel belongs to a set in the prediction, and in the truth.
 func (p *Pair) Has(s Set, voxel int64) (pred, truth bool) {
 	in := func(f *grid.Field) bool {
 		code := uint16(0)
@@ -272,8 +272,7 @@ func (p *Pair) Has(s Set, voxel int64) (pred, truth bool) {
 		} else {
 			code = grid.Values[uint16](f.Data())[voxel]
 		}
-		_, is := slices.BinarySearch(s.Codes, code)
-		return is
+		return s.has(code)
 	}
 	return in(p.Pred), in(p.Truth)
 }

@@ -8,24 +8,25 @@ import (
 	"eccbench/internal/grid"
 )
 
-// directions is how many neighbours of a voxel come before it.
+// directions is the number of neighbours of a voxel that come before it.
 const directions = 13
 
-// Surfaces estimates the surfaces of the masks of each set, the prediction first; of 2D images their perimeters.
-// spacing is that of voxels along x, y and z.
+// Surfaces estimates the surface areas of both masks of each set, the prediction first; in 2D their perimeters.
+// spacing is the distance of voxels along x, y and z.
 //
-// The estimate is that of Minkowski functionals by Crofton's formula: boundaries are counted along lines in the 13
-// directions of neighbours (4 in 2D), each weighted by the share of the sphere that is nearest to it (Ohser and
-// Mücklich 2000).
+// The estimate uses Crofton's formula. It counts boundaries along lines in the 13 directions of neighbours (4 in 2D),
+// and weights each direction by the fraction of the sphere that is nearest to it (Ohser and Mücklich 2000).
 func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
 	flat := p.Shape().D == 1
 	weights, factor := crofton(spacing, flat), 4*spacing[0]*spacing[1]*spacing[2]
 	if flat {
 		factor = math.Pi * spacing[0] * spacing[1]
 	}
-	members := make([][]bool, len(p.Sets))
+	setsOf := make([][]int, max(256, len(p.Labels))) // by code
 	for i, s := range p.Sets {
-		members[i] = p.members(s)
+		for _, c := range s.Codes {
+			setsOf[c] = append(setsOf[c], i)
+		}
 	}
 	out := make([][2]float64, len(p.Sets))
 	crew.Each(2, func(side int) {
@@ -40,19 +41,23 @@ func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
 			cross(grid.Values[uint16](f.Data()), f.Shape(), &crossed)
 		}
 		for d, c := range crossed {
+			crossings := make([]int64, len(p.Sets)) // whole numbers: their sum does not depend on the order of pairs
 			c.each(func(a, b uint16, n int64) {
-				for i, in := range members {
-					if in[a] && !in[b] {
-						out[i][side] += factor * weights[d] * float64(n)
+				for _, i := range setsOf[a] {
+					if !p.Sets[i].has(b) {
+						crossings[i] += n
 					}
 				}
 			})
+			for i, n := range crossings {
+				out[i][side] += factor * weights[d] * float64(n)
+			}
 		}
 	})
 	return out
 }
 
-// crofton are the weights of the directions of earlier, each by the distance of voxels along it.
+// crofton returns the weights of the directions of earlier, each divided by the distance of voxels along it.
 func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
 	var unit [directions][3]float64 // x, y, z
 	var length [directions]float64
@@ -87,13 +92,13 @@ func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
 	return weights
 }
 
-// cross counts the voxels of each direction by their code and another one of their neighbour. Outside the image is
-// background.
+// cross counts, in each direction, the voxels by their code and a different code of their neighbour. The outside of
+// the image is background.
 func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]counts) {
-	const word = 8 // bytes that are compared at a time
+	const word = 8 // bytes compared at a time
 	size := grid.TypeOf[E]().Size()
 	lanes := word / size
-	var rows [5][]E // those of earlier with a voxel of background at the left and some at the right, then the own one
+	var rows [5][]E // four rows of earlier, then the row of the voxels; background at both ends
 	var data [len(rows)][]byte
 	for i := range rows {
 		rows[i] = make([]E, s.W+2+2*lanes)

@@ -3,12 +3,13 @@ package assess
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"eccbench/internal/grid"
 )
 
-// pairOf is a pair of an image and an empty one.
+// pairOf pairs an image with an empty truth.
 func pairOf(t *testing.T, s grid.Shape, value func(z, y, x int64) uint16) *Pair {
 	t.Helper()
 	a, b := grid.NewValues[uint16](s.Voxels()), grid.NewValues[uint16](s.Voxels())
@@ -30,7 +31,8 @@ func pairOf(t *testing.T, s grid.Shape, value func(z, y, x int64) uint16) *Pair 
 	return p
 }
 
-// TestSurfaceOfEllipsoid compares estimates with balls, whose spacing differs by axis, and discs.
+// TestSurfaceOfEllipsoid compares estimates with the areas of balls and the perimeters of discs in voxels of
+// different spacing.
 func TestSurfaceOfEllipsoid(t *testing.T) {
 	for _, spacing := range [][3]float64{{1, 1, 1}, {0.5, 0.5, 1.5}, {2, 1, 1}} {
 		const r = 21
@@ -59,8 +61,7 @@ func TestSurfaceOfEllipsoid(t *testing.T) {
 	}
 }
 
-// TestCroftonWeights compares weights of cubic voxels with the solid angles that are known of them (Ohser and
-// Mücklich 2000).
+// TestCroftonWeights compares the weights of cubic voxels with published solid angles (Ohser and Mücklich 2000).
 func TestCroftonWeights(t *testing.T) {
 	weights := crofton([3]float64{1, 1, 1}, false)
 	for i, e := range earlier() {
@@ -72,8 +73,8 @@ func TestCroftonWeights(t *testing.T) {
 	}
 }
 
-// TestSurfaceByDefinition compares estimates of labels, their union and a group with boundaries that are counted
-// voxel by voxel, of codes of one and of two bytes.
+// TestSurfaceByDefinition compares estimates with boundaries that are counted voxel by voxel, for codes of one and of
+// two bytes.
 func TestSurfaceByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, most := range []uint16{3, 400} {
@@ -111,5 +112,15 @@ func TestSurfaceByDefinition(t *testing.T) {
 				t.Errorf("most %d, set %s: want %v, got %v", most, set.Name, want, got[i][0])
 			}
 		}
+	}
+}
+
+// TestSurfacesOfManyLabels repeats an estimate with more codes than a table of all pairs has.
+func TestSurfacesOfManyLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	p := pairOf(t, grid.Shape{D: 8, H: 16, W: 40}, func(z, y, x int64) uint16 { return uint16(rng.UintN(2 * mostPaired)) })
+	spacing := [3]float64{0.3, 0.7, 1.1}
+	if a, b := Surfaces(p, spacing), Surfaces(p, spacing); !slices.Equal(a, b) {
+		t.Error("two estimates of the same surfaces differ")
 	}
 }

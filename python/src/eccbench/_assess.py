@@ -174,7 +174,8 @@ def assess(
     if connectivity != "both":
         values, known = values[:, [known.index(int(connectivity))]], (int(connectivity),)
     return Assessment(
-        tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, *Verdict.of_answer(answer))
+        tuple(answer["sets"]), known, tuple(answer["columns"]), values, shape, *Verdict.of_answer(answer)
+    )
 
 
 def _labels_of(name: str, image: Any) -> NDArray[Any]:

@@ -134,8 +134,8 @@ type weights struct {
 	levels int64
 	bits   uint // b
 	in     Convention
-	// factors are multiplied to give the random bits of a level: first those for the upper bytes of
-	// levels, last those for the lowest bytes. It is nil if each level has random bits of its own.
+	// factors are multiplied to give the random bits of a level: first the factors for the upper bytes of
+	// levels, last the factors for the lowest bytes. It is nil if each level has random bits of its own.
 	factors []uint64
 }
 
