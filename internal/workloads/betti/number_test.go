@@ -47,3 +47,13 @@ func TestNumberOf(t *testing.T) {
 		}
 	}
 }
+
+// Only 0 and 1 are answers that a program could give without its input.
+func TestWeakNumbers(t *testing.T) {
+	weak := NumberOf(Workload(), "euler", "euler", Numbers.Euler).Policy.Weak
+	for number, want := range map[int64]bool{-3089: false, -1: false, 0: true, 1: true, 2: false} {
+		if why := weak(nil, Numbers{B0: number}); (why != "") != want {
+			t.Errorf("%d: %q", number, why)
+		}
+	}
+}
