@@ -46,7 +46,7 @@ func doCheck(c *cli.Program, args []string) error {
 		if err != nil {
 			return cli.Usagef("results %s: %w", path, err)
 		}
-		found = append(found, costFaults(c, records.Cells)...)
+		found = append(found, workloadFaults(c, records.Cells)...)
 		if *answers {
 			again, err := answerAgain(c, records.Cells, *limit)
 			if err != nil {
@@ -67,14 +67,18 @@ func doCheck(c *cli.Program, args []string) error {
 	return nil
 }
 
-// costFaults returns a fault for each cell whose cost differs from that of its input. It skips inputs
-// from files.
-func costFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
+// workloadFaults returns the faults of cells that contradict their workload: a tolerance where answers
+// are exact, or a cost that is not that of the input. It opens no input from files.
+func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 	for _, cell := range cells {
 		b, err := runner.Find(c.Benches, cell.Workload)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s on %s: %w", cell.Impl, cell.Input, err))
 			continue
+		}
+		if cell.Tolerant && b.Exact() {
+			faults = append(faults, fmt.Errorf("%s on %s: tolerant, but right answers to %s are equal",
+				cell.Impl, cell.Input, cell.Workload))
 		}
 		if len(b.Files(cell.Input)) > 0 {
 			continue
