@@ -164,14 +164,15 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	}
 	curveV, holesV := vertices(curve, eyes), bettiVertices(holes)
 	chi := betti.NumberOf(holes, "euler", "the Euler characteristic of the voxels of an image at or below a level",
-		func(n betti.Numbers) int64 { return n.B0 - n.B1 + n.B2 })
+		betti.Numbers.Euler)
 	b0 := betti.NumberOf(holes, "components", "the number of components of the voxels of an image at or below a level",
 		func(n betti.Numbers) int64 { return n.B0 })
 	return Set{curve, curveV, holes, holesV, chi, b0, numbers, flow, steady, voxels, patches, steps, groups,
 		[]runner.Bench{
 			runner.Bind(curve), runner.Bind(sum),
-			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-			runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
+			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
+			runner.Bind(smoothed), runner.Bind(soft), runner.Bind(holes), runner.Bind(numbers),
+			runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
 			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),
 		}, open, eyes}

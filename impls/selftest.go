@@ -143,11 +143,13 @@ func numbers(seed uint32) error {
 }
 
 func softCurves(seed uint32) error {
-	return byInstructions(softecc.Workload(binned.Implementation{}), named("softecc/m=5/lambda=20/alpha=0.1/dir=1", seed)...)
+	inputs := named("softecc/m=5/lambda=20/alpha=0.1/dir=1", seed)
+	return byInstructions(softecc.Workload(binned.Implementation{}), inputs...)
 }
 
 func flows(seed uint32) error {
-	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), named("gvf/steps=3/mu=0.05/boundary=0", seed)...), rows.SelfTest(seed))
+	inputs := named("gvf/steps=3/mu=0.05/boundary=0", seed)
+	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), inputs...), rows.SelfTest(seed))
 }
 
 // named are the names of questions about noise.

@@ -17,16 +17,18 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// Every size of README and of reports has a witness on two cores: for three inputs that rotate, within
-// the time limit of a cell.
+// Every size in README and reports has an affordable witness: on two cores and three rotating inputs,
+// within the time limit of a cell.
 func TestEverySizeHasAWitness(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const noise = "noise/shape="
 	s := impls.With(impls.List(nil), nil)
-	affords(t, s.Curve, ecc.FingerprintLaw, noise+"2048x2048x2048/levels=1024/type=float32/seed=1", noise+"16384x16384/levels=256/type=uint8/seed=1")
+	affords(t, s.Curve, ecc.FingerprintLaw,
+		noise+"2048x2048x2048/levels=1024/type=float32/seed=1", noise+"16384x16384/levels=256/type=uint8/seed=1")
 	affords(t, s.Betti, betti.FloodName, "betti/at=127/of="+noise+"1024x1024x1024/levels=256/type=uint8/seed=1",
 		"betti/at=127/of="+noise+"2048x2048x2048/levels=256/type=uint8/seed=1")
-	affords(t, s.BettiCurves, "unions of all voxels in order, and the fingerprint", noise+"512x512x512/levels=256/type=uint8/seed=1")
+	affords(t, s.BettiCurves, "unions of all voxels in order, and the fingerprint",
+		noise+"512x512x512/levels=256/type=uint8/seed=1")
 	for _, vertices := range []string{"", "vertices=1/"} {
 		affords(t, softecc.Workload(), "one pass over all cells",
 			"softecc/m=64/lambda=100/alpha=100/dir=1/"+vertices+"of="+noise+"512x512x512/levels=1024/type=float32/seed=1",
@@ -37,12 +39,15 @@ func TestEverySizeHasAWitness(t *testing.T) {
 	affords(t, s.Flow, plain, "gvf/steps=256/mu=50/boundary=0/of="+noise+"256x256x256/levels=1024/type=float32/seed=1",
 		"gvf/steps=16/mu=50/boundary=0/of="+noise+"16384x16384/levels=1024/type=float32/seed=1",
 		"gvf/steps=512/mu=50/boundary=0/of="+noise+"512x512/levels=1024/type=float32/seed=1")
-	affords(t, gvf.Keeping(gvf.NameFloat16), boxes, "gvf-float16/steps=32/mu=50/boundary=0/of="+noise+"512x512x512/levels=1024/type=float32/seed=1")
-	affords(t, s.Steady, "residual in float64", "gvf-steady/tol=4/mu=50/boundary=0/of="+noise+"512x512x512/levels=1024/type=float32/seed=1")
-	affords(t, batch.Workload(), "fingerprint of each image", "batch/count=1000/of="+noise+"128x128x128/levels=1024/type=float32/seed=1")
+	affords(t, gvf.Keeping(gvf.NameFloat16), boxes,
+		"gvf-float16/steps=32/mu=50/boundary=0/of="+noise+"512x512x512/levels=1024/type=float32/seed=1")
+	affords(t, s.Steady, "residual in float64",
+		"gvf-steady/tol=4/mu=50/boundary=0/of="+noise+"512x512x512/levels=1024/type=float32/seed=1")
+	affords(t, batch.Workload(), "fingerprint of each image",
+		"batch/count=1000/of="+noise+"128x128x128/levels=1024/type=float32/seed=1")
 }
 
-// affords holds the cost of a law of a workload to the time limit of a cell.
+// affords compares the cost of a law of a workload with the time limit of a cell.
 func affords[In, Out any](t *testing.T, w bench.Workload[In, Out], law string, names ...string) {
 	t.Helper()
 	at := slices.IndexFunc(w.Policy.Laws, func(l verify.Law[In, Out]) bool { return l.Name == law && l.Independent })

@@ -20,9 +20,14 @@ GRAPHS = [f"eigenmap/{question}/of={image}" for question, image in [
     ("k=4/tol=1e-8/sigma=0.1/floor=0.001/corners=0/plain=0", "noise/shape=17x13/type=uint8/seed=5"),
     ("k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=1", "checkerboard/shape=24x18/type=uint8"),
     ("k=2/tol=1e-8/sigma=0.1/floor=0.001/corners=0/plain=1", "ball/shape=20x17x12/type=uint8"),
-    ("k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/radius=5", "grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3"),
+    ("k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/radius=5",
+     "grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3"),
 ]]
-QUESTIONS = {"ecc": IMAGES, "ecc-v": [i for i in IMAGES if not i.startswith("between/")], "betti": BINARY, "betti-v": BINARY, "euler": BINARY, "components": BINARY, "betti-curves": IMAGES, "eigenmap": GRAPHS}
+QUESTIONS = {
+    "ecc": IMAGES, "ecc-v": [i for i in IMAGES if not i.startswith("between/")],
+    "betti": BINARY, "betti-v": BINARY, "euler": BINARY, "components": BINARY,
+    "betti-curves": IMAGES, "eigenmap": GRAPHS,
+}
 HEAD = """# Peers
 
 What other people's programs answer to our questions. Each program is a peer: an adapter in `peers/adapters`

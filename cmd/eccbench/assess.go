@@ -280,7 +280,7 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 		}
 		for row, sums := range a.patches {
 			t := found.Out[row/len(a.constructions)].In[a.constructions[row%len(a.constructions)]]
-			chi := assess.Euler(t.Pred) - assess.Euler(t.Truth)
+			chi := t.Pred.Euler() - t.Truth.Euler()
 			for i, v := range []int64{max(chi, -chi), t.Error(0), t.Error(1), t.Error(2)} {
 				sums[i] += float64(v) / float64(len(corners))
 			}
@@ -344,7 +344,7 @@ func (j assessJob) writeMap(a assessed) error {
 		sum += float64(v)
 	}
 	t := a.answer.Out[at].In[construction]
-	if want := assess.Euler(t.Pred) - assess.Euler(t.Truth); sum != float64(want) {
+	if want := t.Pred.Euler() - t.Truth.Euler(); sum != float64(want) {
 		return cli.VerdictError{Code: cli.ExitWrong,
 			Why: fmt.Sprintf("the map sums to %v, and the difference of χ is %d: it is WRONG and is not written",
 				sum, want)}

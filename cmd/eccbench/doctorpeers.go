@@ -133,7 +133,8 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 			continue // its own cells report more
 		}
 		i := slices.IndexFunc(cells, func(c bench.CellRecord) bool { return !slices.Contains(unremarkable, c.Status) })
-		why := fmt.Sprintf("%s fails %d of %d tiny images: %s: %s", row, failed, len(cells), cells[i].Status, cells[i].Reason)
+		why := fmt.Sprintf("%s fails %d of %d tiny images: %s: %s",
+			row, failed, len(cells), cells[i].Status, cells[i].Reason)
 		if verified == 0 {
 			plan.Impls = slices.DeleteFunc(slices.Clone(plan.Impls), func(impl string) bool { return impl == row })
 			refused = cli.VerdictError{Code: cli.ExitWrong, Why: row + " is left out: it answers no tiny image"}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,14 +11,15 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/fields"
+	"eccbench/internal/grid"
 	"eccbench/internal/headers"
 	"eccbench/internal/name"
 	"eccbench/internal/runner"
 )
 
 // keepFailing saves the input of each failed cell in a folder of its own, for the author of the
-// implementation: question.txt, and image.npy for a question about an image. The smaller input that the
-// search found is the value of small for the command that shows the failure again.
+// implementation: question.txt, and image.npy for a question about an image. small maps the command that
+// shows a failure again to the smaller input of that command.
 func keepFailing(dir string, b runner.Bench, cells []bench.CellRecord, small map[string]string) error {
 	n := 0
 	for _, cell := range cells {
@@ -69,18 +71,16 @@ func saveImage(path, input string) error {
 	if err != nil {
 		return err
 	}
-	s := in.Shape()
-	shape := []int64{s.D, s.H, s.W}
-	if s.Dim() == 2 {
-		shape = shape[1:]
+	if file, ok := in.(io.Closer); ok {
+		defer file.Close() // only read from
 	}
-	data := make([]byte, s.Voxels()*in.Type().Size())
-	if err := in.ReadSlab(data, 0, s.Slices()); err != nil {
+	f, err := grid.Load(in)
+	if err != nil {
 		return err
 	}
-	kind := fmt.Sprintf("%c%d", in.Type().String()[0], in.Type().Size())
+	kind := fmt.Sprintf("%c%d", f.Type().String()[0], f.Type().Size())
 	return cli.WriteFile(path, func(w *os.File) error {
-		_, err := w.Write(append(headers.Npy(kind, shape...), data...))
+		_, err := w.Write(append(headers.Npy(kind, f.Shape().Sides()...), f.Data()...))
 		return err
 	})
 }

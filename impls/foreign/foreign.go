@@ -113,7 +113,7 @@ type job[In, Out any] struct {
 // bind makes the arrays and sends their paths to the peer.
 func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
-	if j.image, err = peers.NewArray("image", kindOf(image.Type()), axes(image.Shape()), true); err != nil {
+	if j.image, err = peers.NewArray("image", kindOf(image.Type()), image.Shape().Sides(), true); err != nil {
 		return err
 	}
 	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores()), "image=" + j.image.Path()}
@@ -142,14 +142,6 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	}
 	j.number, err = j.process.Bind(append(words, j.words(j.in)...)...)
 	return err
-}
-
-// axes returns the shape of an image in NumPy: (y, x) or (z, y, x).
-func axes(s grid.Shape) []int64 {
-	if s.D == 1 {
-		return []int64{s.H, s.W}
-	}
-	return []int64{s.D, s.H, s.W}
 }
 
 // kindOf returns the NumPy type.

@@ -93,7 +93,7 @@ func Flows(p *peers.Peer, workload string) []bench.Implementation[*gvf.Problem, 
 			return []string{fmt.Sprintf("steps=%d", in.Steps), mu, "boundary=" + in.Boundary.String()}
 		},
 		parts: func(in *gvf.Problem) []part {
-			return []part{{"answer", "<f4", append([]int64{int64(in.Dim())}, axes(in.Shape())...)}}
+			return []part{{"answer", "<f4", append([]int64{int64(in.Dim())}, in.Shape().Sides()...)}}
 		},
 		read: func(in *gvf.Problem, a []*peers.Array) (f gvf.Flow) {
 			for list := range slices.Chunk(grid.Values[float32](a[0].Data()), int(in.Shape().Voxels())) {
@@ -119,7 +119,7 @@ func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.
 		},
 		parts: func(in *eigenmap.Problem) []part {
 			k := []int64{int64(in.K)}
-			return []part{{"answer", "<f8", k}, {"answer.vectors", "<f8", append(k, axes(in.Shape())...)}}
+			return []part{{"answer", "<f8", k}, {"answer.vectors", "<f8", append(k, in.Shape().Sides()...)}}
 		},
 		read: func(in *eigenmap.Problem, a []*peers.Array) eigenmap.Map {
 			m := eigenmap.Map{Values: slices.Clone(grid.Values[float64](a[0].Data()))}

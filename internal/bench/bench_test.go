@@ -370,7 +370,7 @@ func TestOldRecordsTellByTheirFlags(t *testing.T) {
 	}
 }
 
-// Records of before parameters were decimals are of the same cells as those of now.
+// Old and new spellings of parameters give the same cells.
 func TestOldRecordsHaveDecimals(t *testing.T) {
 	old, now := sampleCell(), sampleCell()
 	old.Workload, now.Workload = "gvf-steady", "gvf-steady"

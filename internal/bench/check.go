@@ -23,18 +23,21 @@ const sumField = `,"sum":"`
 // withSum adds its sum to a record as JSON.
 func withSum(line []byte) []byte {
 	sum := sha256.Sum256(line)
-	return fmt.Appendf(line[:len(line)-1], `%s%x"}`, sumField, sum)
+	return fmt.Appendf(nil, `%s%s%x"}`, line[:len(line)-1], sumField, sum)
 }
 
-func checkSum(line []byte) error {
+// withoutSum returns the record of a line without its sum, and an error if the line has no sum or
+// another one.
+func withoutSum(line []byte) (record []byte, err error) {
 	i := bytes.LastIndex(line, []byte(sumField))
 	if i < 0 {
-		return errors.New("no sum: written by a program from before records had one, or edited")
+		return line, errors.New("no sum: written by a program from before records had one, or edited")
 	}
-	if !bytes.Equal(withSum(append(bytes.Clone(line[:i]), '}')), line) {
-		return errors.New("edited after it was written: its sum is not that of its bytes")
+	record = append(bytes.Clone(line[:i]), '}')
+	if !bytes.Equal(withSum(record), line) {
+		err = errors.New("edited after it was written: its sum is not that of its bytes")
 	}
-	return nil
+	return record, err
 }
 
 // Check reads a results file strictly, and returns the faults of its records: lines that are no
@@ -65,29 +68,25 @@ func Check(r io.Reader) (recs Records, faults []error, err error) {
 
 // addChecked adds a record, and returns its faults.
 func (r *Records) addChecked(line []byte) (faults []error) {
-	if err := checkSum(line); err != nil {
+	record, err := withoutSum(line)
+	if err != nil {
 		faults = append(faults, err)
 	}
-	runs, cells := len(r.Runs), len(r.Cells)
+	cells := len(r.Cells)
 	if err := r.add(line); err != nil {
 		return append(faults, err)
 	}
-	var known any = &struct {
-		*RunRecord
-		Sum string `json:"sum"`
-	}{RunRecord: new(RunRecord)}
-	if runs == len(r.Runs) {
-		known = &struct {
-			*CellRecord
-			Sum string `json:"sum"`
-		}{CellRecord: new(CellRecord)}
+	isCell := len(r.Cells) > cells
+	var known any = new(RunRecord)
+	if isCell {
+		known = new(CellRecord)
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
+	d := json.NewDecoder(bytes.NewReader(record))
 	d.DisallowUnknownFields()
 	if err := d.Decode(known); err != nil {
 		faults = append(faults, err)
 	}
-	if cells == len(r.Cells) {
+	if !isCell {
 		return faults
 	}
 	c := r.Cells[cells]
@@ -106,7 +105,7 @@ func sameSummary(a, b stats.Summary) bool {
 	return same && a == b
 }
 
-// contradictions are the statements of a record that do not follow from its others.
+// contradictions returns the contradictions between the fields of a record.
 func (c CellRecord) contradictions() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	switch {

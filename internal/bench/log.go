@@ -161,8 +161,8 @@ func (r *Records) supersede() {
 	})
 }
 
-// respell spells the names and the class of a record that was written before parameters were decimals as those of
-// now, so that they are the same cells.
+// respell converts the names and the class to the current spelling, in which parameters are decimals.
+// Old and new records of a cell then have the same key.
 func (c *CellRecord) respell() {
 	c.Input = name.Current(c.Input)
 	for i, s := range c.Inputs {

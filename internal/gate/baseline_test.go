@@ -125,10 +125,11 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// A baseline of before parameters were decimals is of the cells of now.
+// A baseline with the old spelling of parameters has the current cells.
 func TestOldBaseline(t *testing.T) {
 	const old, now = "gvf/steps=9/mu=50/boundary=0/of=x", "gvf/steps=9/mu=0.05/boundary=0/of=x"
-	text, err := json.Marshal(Baseline{Schema: BaselineSchema, Cells: []Stretch{{Cell: Cell{Input: old}, Digests: map[string]string{old: "d"}}}})
+	cell := Stretch{Cell: Cell{Input: old}, Digests: map[string]string{old: "d"}}
+	text, err := json.Marshal(Baseline{Schema: BaselineSchema, Cells: []Stretch{cell}})
 	if err != nil {
 		t.Fatal(err)
 	}

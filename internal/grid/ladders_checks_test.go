@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -68,6 +69,11 @@ func parseShape(t *testing.T) {
 	}
 	if s := (grid.Shape{D: 1, H: 5, W: 7}); s.Slices() != 5 || s.SliceVoxels() != 7 || s.Dim() != 2 || s.WithSlices(2) != (grid.Shape{D: 1, H: 2, W: 7}) {
 		t.Errorf("a 2D shape streams by rows: %d slices", s.Slices())
+	}
+	for want, s := range map[string]grid.Shape{"[5 7]": {D: 1, H: 5, W: 7}, "[3 5 7]": {D: 3, H: 5, W: 7}} {
+		if got := fmt.Sprint(s.Sides()); got != want {
+			t.Errorf("sides of %v: %s, want %s", s, got, want)
+		}
 	}
 }
 

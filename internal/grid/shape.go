@@ -92,6 +92,14 @@ func (s Shape) Slices() int64 {
 // SliceVoxels is the number of voxels in one slice.
 func (s Shape) SliceVoxels() int64 { return s.Voxels() / s.Slices() }
 
+// Sides returns the sides with the slowest axis first: z, y, x, or y, x of a 2D image.
+func (s Shape) Sides() []int64 {
+	if s.D == 1 {
+		return []int64{s.H, s.W}
+	}
+	return []int64{s.D, s.H, s.W}
+}
+
 // WithSlices returns the shape with n slices.
 func (s Shape) WithSlices(n int64) Shape {
 	if s.D == 1 {

@@ -264,5 +264,5 @@ func (s *Session) set(r Request) (a Set, err error) {
 		return a, err
 	}
 	n := found.Out
-	return Set{n.B0, n.B1, n.B2, n.B0 - n.B1 + n.B2, found.By, found.Evidence}, nil
+	return Set{n.B0, n.B1, n.B2, n.Euler(), found.By, found.Evidence}, nil
 }

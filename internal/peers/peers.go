@@ -101,10 +101,7 @@ func (c Claim) Question() string {
 // Allows returns why an image is outside of the claim, nil for one within it.
 func (c Claim) Allows(in grid.Source) error {
 	s := in.Shape()
-	sides := []int64{s.H, s.W}
-	if s.D > 1 {
-		sides = append(sides, s.D)
-	}
+	sides := s.Sides()
 	least, most := slices.Min(sides), slices.Max(sides)
 	switch {
 	case len(c.Dims) > 0 && !slices.Contains(c.Dims, s.Dim()):

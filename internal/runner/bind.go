@@ -31,8 +31,9 @@ type Bench interface {
 	Refusals(input string, impls []string, cs []bench.Conditions) []error
 	// Laws names the laws that apply to at least one adversarial input.
 	Laws() []string
+	// Exact reports whether right answers are always equal.
+	Exact() bool
 
-	exact() bool
 	estimate(impl, input string, c bench.Conditions) (time.Duration, bool)
 	laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration)
 	variants(input string, n int) ([]string, error)

@@ -200,7 +200,7 @@ func (w *watch) start(ctx context.Context) (stop func()) {
 	return func() { close(done); wg.Wait() }
 }
 
-// looksPerFamily is how many looks there are for each that finds the processes of a worker.
+// looksPerFamily is the number of looks per search for the processes of a worker.
 const looksPerFamily = 10
 
 func (w *watch) look() {

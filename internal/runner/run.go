@@ -257,7 +257,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
 		// An answer that was accepted within limits is no witness for the next implementation. Only
 		// the reference's is, because it follows the definition.
-		trusted := c.about.Foreign == nil && (c.bench.exact() || c.about.Name == c.bench.Reference())
+		trusted := c.about.Foreign == nil && (c.bench.Exact() || c.about.Name == c.bench.Reference())
 		if record.Status == verify.Verified && trusted && g.answers == nil {
 			g.witness, g.answers = c.about.Name, answers
 		} else {

@@ -66,7 +66,7 @@ func endStrays(mark string) {
 	}
 }
 
-// family returns a process and its descendants. To find them takes longer than to read their memory.
+// family returns a process and its descendants. Finding them takes longer than reading their memory.
 func family(pid int) []int {
 	list := []int{pid}
 	for i := 0; i < len(list); i++ {

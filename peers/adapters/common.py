@@ -17,7 +17,7 @@ def claims(workload, *kinds, **limits):
 
 
 def labels(**limits):
-    """Claims about what by_labels answers."""
+    """Claims to the workloads that by_labels answers."""
     return claims("betti", BOTH[0], **limits) + claims("components", BOTH[0], **limits)
 
 

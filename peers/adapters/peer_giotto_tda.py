@@ -8,11 +8,12 @@ from gtda.homology import CubicalPersistence
 
 def answer(q):
     def pairs(image):
-        never = image.max() + 1  # the death of what lives for ever
-        found = CubicalPersistence(homology_dimensions=tuple(range(image.ndim)), reduced_homology=False, infinity_values=never)
+        never = image.max() + 1  # the death of a class that persists
+        found = CubicalPersistence(
+            homology_dimensions=tuple(range(image.ndim)), reduced_homology=False, infinity_values=never)
         births, deaths, dims = found.fit_transform(image[np.newaxis])[0].T
         for dim in range(image.ndim):
-            of = (dims == dim) & (births < deaths)  # the others fill its array up
+            of = (dims == dim) & (births < deaths)  # the other rows are padding
             yield dim, births[of], np.where(deaths[of] == never, np.inf, deaths[of])
 
     return with_pairs(q, pairs)

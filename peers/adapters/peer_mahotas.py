@@ -11,4 +11,5 @@ def answer(q):
 
 
 peer.serve(answer, name="mahotas", version=mahotas.__version__, licence="MIT", source="Coelho 2013",
-           method="euler of the padded set at each level", answers=claims("ecc", BOTH[0], dims=[2], max_levels=4096) + claims("euler", BOTH[0], dims=[2]))
+           method="euler of the padded set at each level",
+           answers=claims("ecc", BOTH[0], dims=[2], max_levels=4096) + claims("euler", BOTH[0], dims=[2]))

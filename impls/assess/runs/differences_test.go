@@ -142,7 +142,7 @@ func TestLocalEuler(t *testing.T) {
 					sum += float64(v)
 				}
 				topology := out[i].In[k]
-				if want := assess.Euler(topology.Pred) - assess.Euler(topology.Truth); sum != float64(want) {
+				if want := topology.Pred.Euler() - topology.Truth.Euler(); sum != float64(want) {
 					t.Fatalf("%v, label %s, construction %d: the map sums to %v, want %d", p.Shape(), set.Name, k,
 						sum, want)
 				}

@@ -35,7 +35,8 @@ func TestTimeOfAllLevels(t *testing.T) {
 	}
 }
 
-// With periodic axes the fills of the sets at every level confirm the right answer in any convention, and no other one.
+// With periodic axes, flood fill of the set at every level confirms the right answer in any convention,
+// and rejects others.
 func TestOnRings(t *testing.T) {
 	in, err := datasets.Open("noise/shape=6x5x4/type=uint8/levels=4/seed=1")
 	if err != nil {
@@ -43,7 +44,8 @@ func TestOnRings(t *testing.T) {
 	}
 	for _, c := range []ecc.Convention{
 		{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}, Superlevel: true},
-		{Periodic: grid.Axes{Z: true}, Vertices: true}, {Periodic: grid.Axes{Y: true}, Vertices: true, Superlevel: true},
+		{Periodic: grid.Axes{Z: true}, Vertices: true},
+		{Periodic: grid.Axes{Y: true}, Vertices: true, Superlevel: true},
 	} {
 		by := bylevel.Implementation{Of: rings.Implementation{In: c}, Superlevel: c.Superlevel}
 		out, err := bench.Answer(bench.Implementation[grid.Source, betti.Curves](by), in, bench.Conditions{})
@@ -57,7 +59,9 @@ func TestOnRings(t *testing.T) {
 		more, moved := slices.Clone(out), slices.Clone(out)
 		more[1].B1++
 		moved[2].Level = 9 // of no voxel
-		for what, wrong := range map[string]betti.Curves{"a tunnel more": more, "a level less": out[:3], "another level": moved} {
+		for what, wrong := range map[string]betti.Curves{
+			"a tunnel more": more, "a level less": out[:3], "another level": moved,
+		} {
 			if d, err := law.Check(in, wrong, nil); d == nil || err != nil {
 				t.Errorf("%+v: %s is not noticed, %v", c, what, err)
 			}

@@ -108,9 +108,6 @@ func (c Comparison) VolumeError() float64 { return float64(c.Pred-c.Truth) / flo
 // numbers are Betti numbers by dimension.
 func numbers(n betti.Numbers) [3]int64 { return [3]int64{n.B0, n.B1, n.B2} }
 
-// Euler is the Euler characteristic of Betti numbers.
-func Euler(n betti.Numbers) int64 { return n.B0 - n.B1 + n.B2 }
-
 // Error is |b_k(P) − b_k(T)|.
 func (t Topology) Error(k int) int64 {
 	d := numbers(t.Pred)[k] - numbers(t.Truth)[k]

@@ -30,7 +30,7 @@ func (c Comparison) Values(construction, dims int) []float64 {
 	add := func(p, t int64) {
 		list = append(list, float64(p), float64(t), math.Abs(float64(p-t)))
 	}
-	add(Euler(t.Pred), Euler(t.Truth))
+	add(t.Pred.Euler(), t.Truth.Euler())
 	for k := range pred {
 		add(pred[k], truth[k])
 	}

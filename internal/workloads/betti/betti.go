@@ -33,6 +33,9 @@ type Numbers struct{ B0, B1, B2 int64 }
 // String formats the numbers as a tuple.
 func (n Numbers) String() string { return fmt.Sprintf("(%d, %d, %d)", n.B0, n.B1, n.B2) }
 
+// Euler returns b0 − b1 + b2, the Euler characteristic.
+func (n Numbers) Euler() int64 { return n.B0 - n.B1 + n.B2 }
+
 // Poisoned is the value that jobs overwrite their answer with.
 var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
 

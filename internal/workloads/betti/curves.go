@@ -67,7 +67,7 @@ func (c Curves) numbersIn(convention ecc.Convention, level int64) Numbers {
 func (c Curves) Euler() ecc.VCEC {
 	v := ecc.VCEC{}
 	for _, s := range c {
-		if chi := s.B0 - s.B1 + s.B2; chi != 0 {
+		if chi := s.Euler(); chi != 0 {
 			v = append(v, ecc.Step{Level: s.Level, Change: chi})
 		}
 	}

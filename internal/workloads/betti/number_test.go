@@ -11,7 +11,7 @@ import (
 // The laws of one number confirm the right one, and find one that is off by one.
 func TestNumberOf(t *testing.T) {
 	for name, of := range map[string]func(Numbers) int64{
-		"euler":      func(n Numbers) int64 { return n.B0 - n.B1 + n.B2 },
+		"euler":      Numbers.Euler,
 		"components": func(n Numbers) int64 { return n.B0 },
 	} {
 		w := NumberOf(Workload(), name, name, of)
@@ -19,7 +19,9 @@ func TestNumberOf(t *testing.T) {
 			n, err := ByFlooding(in, ecc.Convention{})
 			return Numbers{B0: of(n)}, err
 		}
-		for _, input := range []string{"noise/shape=7x5x3/levels=9/type=uint8/seed=6", "noise/shape=9x8/levels=9/type=uint8/seed=2"} {
+		for _, input := range []string{
+			"noise/shape=7x5x3/levels=9/type=uint8/seed=6", "noise/shape=9x8/levels=9/type=uint8/seed=2",
+		} {
 			in, err := Inputs{}.Open(Spell(4, input))
 			if err != nil {
 				t.Fatal(err)
@@ -42,6 +44,16 @@ func TestNumberOf(t *testing.T) {
 				t.Errorf("%s of %s: no witness finds another number", name, input)
 			}
 			in.Close()
+		}
+	}
+}
+
+// Only 0 and 1 are answers that a program could give without its input.
+func TestWeakNumbers(t *testing.T) {
+	weak := NumberOf(Workload(), "euler", "euler", Numbers.Euler).Policy.Weak
+	for number, want := range map[int64]bool{-3089: false, -1: false, 0: true, 1: true, 2: false} {
+		if why := weak(nil, Numbers{B0: number}); (why != "") != want {
+			t.Errorf("%d: %q", number, why)
 		}
 	}
 }

@@ -47,10 +47,13 @@ func laws() []law {
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
 		{Name: "one voxel less", Calls: 1.1, Work: costPerVoxel(countNS), Check: oneLess},
-	}, append(invariants(), views()...)...), func(i *Image) int64 { return 8 * i.Shape().Voxels() })
+	}, append(invariants(), views()...)...), lawMemory)
 }
 
-// invariants are the laws that views of an image have the same numbers.
+// lawMemory returns the bytes that a law needs for an image.
+func lawMemory(i *Image) int64 { return 8 * i.Shape().Voxels() }
+
+// invariants returns the laws that views of an image have the same numbers.
 func invariants() []law {
 	return []law{
 		{Name: "flip of the slices", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('s'))},
@@ -103,7 +106,7 @@ func euler(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := out.B0 - out.B1 + out.B2; got != chi {
+	if got := out.Euler(); got != chi {
 		return &verify.Diff{Where: "b0 − b1 + b2", Want: fmt.Sprint(chi), Got: fmt.Sprintf("%d of %v", got, out)}, nil
 	}
 	return nil, nil

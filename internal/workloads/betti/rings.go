@@ -37,15 +37,17 @@ func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench
 
 // CurvesOnRings returns the workload of the numbers at every level of an image with periodic axes, for one
 // implementation. Its witness fills the set at each value of the image.
-func CurvesOnRings(impl bench.Implementation[grid.Source, Curves], c ecc.Convention) bench.Workload[grid.Source, Curves] {
+func CurvesOnRings(
+	impl bench.Implementation[grid.Source, Curves], c ecc.Convention,
+) bench.Workload[grid.Source, Curves] {
 	w := CurvesWorkload(impl)
-	w.Policy = verify.Policy[grid.Source, Curves]{Agree: sameCurves, Weak: weakCurves, Laws: []verify.Law[grid.Source, Curves]{{
+	w.Policy = verify.Policy[grid.Source, Curves]{Agree: sameCurves, Weak: weakCurves, Laws: []curvesLaw{{
 		Name: FloodName + " round the rings at every level", Independent: true,
 		Work: func(in grid.Source) time.Duration {
 			voxels := in.Shape().Voxels()
 			return time.Duration(float64(min(in.Ladder().Len(), voxels)) * float64(voxels) * ringNS)
 		},
-		Check: func(in grid.Source, out Curves, _ verify.Ask[grid.Source, Curves]) (*verify.Diff, error) {
+		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) {
 			return floodedRings(in, out, c)
 		},
 	}}}
@@ -63,7 +65,9 @@ func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, e
 	values = slices.Compact(values)
 	for _, s := range out {
 		if _, within := slices.BinarySearch(values, in.Ladder().Value(s.Level)); !within {
-			return &verify.Diff{Where: fmt.Sprintf("level %d", s.Level), Want: "no change: no voxel has this value", Got: fmt.Sprint(s.Numbers)}, nil
+			d := &verify.Diff{Where: fmt.Sprintf("level %d", s.Level), Got: fmt.Sprint(s.Numbers)}
+			d.Want = "no change: no voxel has this value"
+			return d, nil
 		}
 	}
 	for _, v := range values {
@@ -151,7 +155,7 @@ func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err e
 		if err != nil {
 			return 0, err
 		}
-		chi += t.times * (n.B0 - n.B1 + n.B2)
+		chi += t.times * n.Euler()
 	}
 	return chi, nil
 }

@@ -140,7 +140,8 @@ def betti(image: Any, at: Union[NDArray[Any], Sequence[Any]], *, construction: C
           batch_axis: None = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
 @overload
 def betti(image: Any, at: Union[ArrayLike, None] = ..., *, batch_axis: int, construction: Construction = ...,
-          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> Array: ...
+          superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ...,
+          verify: bool = ..., threads: int | None = ...) -> Array: ...
 def betti(
     image: Any,
     at: ArrayLike | None = None,
@@ -226,7 +227,7 @@ def betti(
         # The voxels that are True: superlevel sets take twice as long as sublevel ones.
         image, at, request["superlevel"] = np.ma.array(~_array(image), mask=np.ma.getmask(image)), 0, False
     elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
-        image = _array(image)  # once: an image of nibabel is read each time
+        image = _array(image)  # once: nibabel reads the file at each conversion
     values, exact = _sets(at)
     if not exact and batch_axis is None:
         return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
@@ -282,9 +283,13 @@ def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
 
 
 @overload
-def betti_curves(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> BettiCurves: ...
+def betti_curves(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ...,
+                 periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ...,
+                 threads: int | None = ...) -> BettiCurves: ...
 @overload
-def betti_curves(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ..., threads: int | None = ...) -> list[BettiCurves]: ...
+def betti_curves(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ...,
+                 periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., verify: bool = ...,
+                 threads: int | None = ...) -> list[BettiCurves]: ...
 def betti_curves(
     image: Any,
     *,
@@ -302,7 +307,7 @@ def betti_curves(
     Parameters
     ----------
     image, construction, superlevel, periodic, mask, nan, batch_axis, threads
-        As those of `betti`. With periodic axes the set at each value is counted by itself.
+        As for `betti`. With periodic axes the set at each value is counted separately.
     verify : bool
         Hold the numbers to unions of all voxels in the order of their levels, and their
         alternating sum to the fingerprint of the image. That takes longer than the numbers.
