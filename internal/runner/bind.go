@@ -135,7 +135,7 @@ func (b *bound[In, Out]) Laws() []string {
 	return names
 }
 
-func (b *bound[In, Out]) exact() bool { return b.w.Policy.Exact() }
+func (b *bound[In, Out]) Exact() bool { return b.w.Policy.Exact() }
 
 func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {
 	return b.w.Inputs.Variants(input, n)
