@@ -104,6 +104,8 @@ type Set struct {
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is the gradient vector flow after some steps. Steady is the flow at rest.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
+	// Soft is the soft curve and its gradients.
+	Soft bench.Workload[*softecc.Problem, softecc.Answer]
 	// Voxels and Patches are the lowest eigenpairs of the graph of an image's voxels and of its
 	// patches. Lanczos is the same by a fixed number of steps.
 	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
@@ -167,7 +169,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		betti.Numbers.Euler)
 	b0 := betti.NumberOf(holes, "components", "the number of components of the voxels of an image at or below a level",
 		func(n betti.Numbers) int64 { return n.B0 })
-	return Set{curve, curveV, holes, holesV, chi, b0, numbers, flow, steady, voxels, patches, steps, groups,
+	return Set{curve, curveV, holes, holesV, chi, b0, numbers, flow, steady, soft, voxels, patches, steps, groups,
 		[]runner.Bench{
 			runner.Bind(curve), runner.Bind(sum),
 			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
@@ -214,13 +216,14 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 		s.Components.Impls = slices.Concat(s.Components.Impls, foreign.Number(p, s.Components.Name))
 		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves(p, s.BettiCurves.Name))
 		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows(p, s.Flow.Name))
+		s.Soft.Impls = slices.Concat(s.Soft.Impls, foreign.SoftCurves(p, s.Soft.Name))
 		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps(p, s.Voxels.Name))
 	}
 	s.Benches = slices.Clone(s.Benches)
 	for _, with := range []runner.Bench{
 		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV),
 		runner.Bind(s.Euler), runner.Bind(s.Components), runner.Bind(s.BettiCurves),
-		runner.Bind(s.Flow), runner.Bind(s.Voxels),
+		runner.Bind(s.Flow), runner.Bind(s.Soft), runner.Bind(s.Voxels),
 	} {
 		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == with.Name() })
 		s.Benches[i] = with

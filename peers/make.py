@@ -7,6 +7,7 @@ An adapter whose packages cannot be installed is left out, with the reason. What
 """
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,8 +34,11 @@ def main(folder=here / "bin", *names):
         name = adapter.stem.removeprefix("peer_").replace("_", "-")
         if names and name not in names:
             continue
-        requires = re.search(r"requires: (.*?)\"\"\"", adapter.read_text())[1]
+        requires = re.search(r"requires: ([^\n\"]*)", adapter.read_text())[1]
         program = folder / name
+        if "needs: an NVIDIA GPU" in adapter.read_text() and not shutil.which("nvidia-smi"):
+            print(f"{name}: left out: it needs an NVIDIA GPU", file=sys.stderr)
+            continue
         try:
             python = environment(folder, requires)
         except subprocess.CalledProcessError as e:

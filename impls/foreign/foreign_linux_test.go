@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/softecc"
 )
 
 // workerKey makes a worker of the test program.
@@ -274,5 +276,62 @@ func TestArrays(t *testing.T) {
 	defer b.Close()
 	if v := grid.Values[int16](b.Data()); len(v) != 1<<16 || v[0] != -1<<15 || v[1<<16-1] != 1<<15-1 {
 		t.Errorf("levels from %d to %d", v[0], v[len(v)-1])
+	}
+}
+
+// TestSoftCurves reads back an answer that a peer would write, and asks for nothing that does not fit on a line.
+func TestSoftCurves(t *testing.T) {
+	p := &peers.Peer{Name: "soft", About: peers.About{Answers: []peers.Claim{{Workload: "softecc"}}}}
+	pose := func(name string) *softecc.Problem {
+		in, err := softecc.Inputs().Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	in := pose("softecc/m=2/lambda=10/alpha=0.1/dir=1/of=noise/shape=2x3/type=uint8/seed=1")
+	i := SoftCurves(p, "softecc")[0].(implementation[*softecc.Problem, softecc.Answer])
+	if err := i.CanDo(in, bench.Conditions{}); err != nil {
+		t.Error(err)
+	}
+	words := strings.Join(i.words(in), " ")
+	if want := fmt.Sprintf("thresholds=%v,%v upstream=", in.Tau[0], in.Tau[1]); !strings.HasPrefix(words, want) {
+		t.Errorf("%s, want %s", words, want)
+	}
+	var written []*peers.Array
+	next := 0.0
+	for _, part := range i.parts(in) {
+		a, err := peers.NewArray("answer", part.kind, part.shape, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		written = append(written, a)
+		if part.kind == "<f4" {
+			for j := range grid.Values[float32](a.Data()) {
+				next++
+				grid.Values[float32](a.Data())[j] = float32(next)
+			}
+			continue
+		}
+		for j := range grid.Values[float64](a.Data()) {
+			next++
+			grid.Values[float64](a.Data())[j] = next
+		}
+	}
+	want := softecc.Answer{
+		Chi: []float64{1, 2}, DTau: []float64{3, 4}, DX: []float32{5, 6, 7, 8, 9, 10},
+		DV: [3]float64{11, 12, 13}, Lambda: 14, Alpha: 15,
+	}
+	if got := i.read(in, written); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for name, want := range map[string]string{
+		"softecc/m=1001/lambda=10/alpha=0/dir=1/of=noise/shape=2x3/type=uint8/seed=1":         "at most 1000 thresholds",
+		"softecc/m=2/lambda=10/alpha=0/dir=1/vertices=1/of=noise/shape=2x3/type=uint8/seed=1": "the T-construction",
+	} {
+		if err := i.CanDo(pose(name), bench.Conditions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -13,6 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/softecc"
 )
 
 func same(in grid.Source) grid.Source { return in }
@@ -22,6 +24,15 @@ func nothing[In any](In) []string { return nil }
 // decimal returns KEY=VALUE with the shortest text that reads back as the same number.
 func decimal(key string, v float64, bits int) string {
 	return key + "=" + strconv.FormatFloat(v, 'g', -1, bits)
+}
+
+// decimals returns KEY=VALUE,VALUE… in the same way.
+func decimals(key string, list []float64) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return key + "=" + strings.Join(texts, ",")
 }
 
 // Curves asks for the changes of the Euler characteristic: int64[levels].
@@ -127,6 +138,47 @@ func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.
 				m.Vectors = append(m.Vectors, slices.Clone(list))
 			}
 			return m
+		},
+	})
+}
+
+// mostThresholds is how many thresholds of a soft curve fit on a line of the protocol.
+const mostThresholds = 1000
+
+// SoftCurves asks for the soft curve at some thresholds and its gradients: float64[m] twice, float32[…],
+// float64[3] and float64[2].
+func SoftCurves(p *peers.Peer, workload string) []bench.Implementation[*softecc.Problem, softecc.Answer] {
+	return implementations(p, workload, question[*softecc.Problem, softecc.Answer]{
+		image: func(in *softecc.Problem) grid.Source { return in.Source },
+		refuse: func(in *softecc.Problem) error {
+			if in.Vertices {
+				return errors.New("peers are asked for soft curves of the T-construction")
+			}
+			if len(in.Tau) > mostThresholds {
+				return fmt.Errorf("peers are asked for at most %d thresholds, not %d", mostThresholds, len(in.Tau))
+			}
+			return in.Check()
+		},
+		words: func(in *softecc.Problem) []string {
+			return []string{
+				decimals("thresholds", in.Tau), decimals("upstream", in.G), decimals("direction", in.V[:]),
+				decimal("lambda", in.Lambda, 64), decimal("alpha", in.Alpha, 64),
+			}
+		},
+		parts: func(in *softecc.Problem) []part {
+			m := []int64{int64(len(in.Tau))}
+			return []part{
+				{"answer", "<f8", m}, {"answer.thresholds", "<f8", m}, {"answer.image", "<f4", in.Shape().Sides()},
+				{"answer.direction", "<f8", []int64{3}}, {"answer.scales", "<f8", []int64{2}},
+			}
+		},
+		read: func(_ *softecc.Problem, a []*peers.Array) softecc.Answer {
+			scales := grid.Values[float64](a[4].Data())
+			return softecc.Answer{
+				Chi: slices.Clone(grid.Values[float64](a[0].Data())), DTau: slices.Clone(grid.Values[float64](a[1].Data())),
+				DX: slices.Clone(grid.Values[float32](a[2].Data())), DV: [3]float64(grid.Values[float64](a[3].Data())),
+				Lambda: scales[0], Alpha: scales[1],
+			}
 		},
 	})
 }
