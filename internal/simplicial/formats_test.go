@@ -2,6 +2,7 @@ package simplicial
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"eccbench/internal/simplicial/files"
 )
 
 const (
@@ -101,6 +104,11 @@ var rejected = map[string]string{
 }
 
 func TestRejected(t *testing.T) {
+	for _, text := range []string{"\v", "\f\n", "\n\v", "\u00a0", "hello\n"} { // white space that parts no words
+		if _, err := Read([]byte(text)); !errors.Is(err, files.ErrFormat) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 	for text, want := range rejected {
 		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.300q: %v, want %q", text, err, want)

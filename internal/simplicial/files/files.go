@@ -46,7 +46,7 @@ func Read(data []byte, ext string) (*Mesh, error) {
 		return readOFF(data)
 	case isOBJ || ext == ".obj":
 		return readOBJ(data)
-	case bytes.IndexByte(head, 0) >= 0 || first != "" && !strings.ContainsAny(string(bytes.TrimSpace(head)[:1]), "0123456789-+#"):
+	case bytes.IndexByte(head, 0) >= 0 || first != "" && !strings.Contains("0123456789-+#", string(bytes.TrimLeft(head, " \t\r\n")[:1])):
 		return nil, ErrFormat
 	}
 	return readText(data)
