@@ -3,6 +3,7 @@
     python -m differential._table LOG ...
 """
 
+import collections
 import re
 import sys
 import textwrap
@@ -28,11 +29,13 @@ AGREED = ("same voxels", "both reject", "UNEXPLAINED")
 
 
 def runs(paths):
-    """Return the number of files of each outcome by format. The most frequent outcome comes first."""
+    """Return the number of files of each outcome by format, summed over its runs."""
     found = {}
     for path in paths:
         for name, counts in re.findall(r"^(\w+): \d+ files\n((?: +\d+  .*\n)+)", Path(path).read_text(), re.M):
-            found[name] = {outcome: int(n) for n, outcome in re.findall(r"^ +(\d+)  (.*)$", counts, re.M)}
+            outcomes = found.setdefault(name, collections.Counter())
+            for n, outcome in re.findall(r"^ +(\d+)  (.*)$", counts, re.M):
+                outcomes[outcome] += int(n)
     return found
 
 
@@ -42,7 +45,7 @@ def main():
     lists = []
     for name, counts in sorted(found.items()):
         title, library = TITLES[name]
-        explained = [f"{outcome} ({n})" for outcome, n in counts.items() if outcome not in AGREED]
+        explained = [f"{outcome} ({n})" for outcome, n in counts.most_common() if outcome not in AGREED]
         same, reject, unexplained = (counts.get(outcome, 0) for outcome in AGREED)
         total = sum(counts.values())
         page = "npy" if name == "npz" else name
