@@ -21,9 +21,9 @@ PART ?= 1/1
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
 	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
-	differential waits torch web web-test site containers release release-check setup-debian ci ci-shard supply \
+	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
@@ -49,7 +49,7 @@ web-test:
 		$(GO) test -count=1 -timeout 5m -v ./web
 
 test:
-	$(GO) test -timeout 10m ./...
+	$(GO) test $(VET) -timeout 20m ./...
 
 # Under a minute: no kernels on the host, no gates, no whole tables of papers. What is
 # left out is skipped with the reason.
@@ -73,11 +73,12 @@ test-long:
 # The checks of parts are those of a PART of the packages. Beside the implementations a package is looked at
 # where its code or its tests start or lock something themselves.
 # A process that ends waits a second for races to be told, by default: tests here start hundreds.
-race: export GORACE = atexit_sleep_ms=10
+race race-goroutines: export GORACE = atexit_sleep_ms=10
 raced = $$($(GO) list ./impls/... $$(git grep -lE '\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' -- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' \
 	':!internal/mutate' ':!*/asm/*' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
-race:
+race-goroutines:
 	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $(raced)
+race: race-goroutines
 	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' $$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
 # For another system the types of all are checked. To vet what is its own, a hundred lines, the standard library would
@@ -394,7 +395,13 @@ ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site differential \
 		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
-# What is run of each commit, in a third of that time: every stage, with one of four shards of what has some,
-# by the commit's hash, and seconds of fuzzing.
-ci-shard:
-	$(MAKE) ci FUZZTIME=4s PART=$$((1 + 0x$$(git rev-parse HEAD | cut -c1-7) % 4))/4
+# Checks of each commit, the same for all. make ci runs at night: long cases, kernels compiled again (a test compares
+# hashes of their sources), fuzzing, mutants, checks of parts under the race detector.
+ci-commit: export ECCBENCH_REQUIRE_FAKE = 1
+ci-commit: export ECCBENCH_REQUIRE_SLURM = 1
+ci-commit: export ECCBENCH_REQUIRE_CHROMIUM = 1
+ci-commit: VET = -vet=off
+ci-commit: lint supply check-generate test race-goroutines smoke
+	$(MAKE) card CARD=small
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle web-test site differential \
+		DIFFERENTIAL_TIME=60 DIFFERENTIAL_COUNT=300
