@@ -244,9 +244,9 @@ func (s shown) Shape() grid.Shape   { return s.shape }
 func (s shown) Type() grid.Type     { return grid.Uint8 }
 func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
 
-// Pack copies the bits of a plane, or of a row of a 2D image.
+// Pack copies the bits of a plane, or of a row if there is one plane.
 func (s shown) Pack(set *ecc.PlaneSet, z int64) {
-	if s.flat {
+	if s.shape.D == 1 {
 		copy(set.Row(0), s.bits[s.mask][s.rowStart(0, z):][:s.row-1])
 		return
 	}
