@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,15 +13,10 @@ import (
 // each kind. Components correspond where they have voxels in common. In T the list includes the parts of the
 // prediction that touch the rest of their component only at edges or corners.
 func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list []assess.Difference) {
-	b := emptyBox
-	boxes := boxesOf(in, cores)
-	for _, c := range set.Codes {
-		b = b.bounds(boxes[c])
-	}
-	if b == emptyBox {
+	m := newMasks(in.Shape(), find(in, []assess.Set{set}, cores).of(0), cores)
+	if m == nil {
 		return nil
 	}
-	m := newMasks(in, set, b, cores)
 	for side, names := range [][4]string{{"extra component", "extra voxel", "merge", "extra cavity"},
 		{"missing component", "missing voxel", "split", "missing cavity"}} {
 		if m.flat {
@@ -54,9 +50,9 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	for i := range list {
 		d := &list[i]
 		d.Label = set.Name
-		for axis := range d.Least {
-			d.Least[axis] += b.lo[2-axis]
-			d.Greatest[axis] += b.lo[2-axis]
+		for axis, from := range [3]int{0, m.y, m.z} {
+			d.Least[axis] += int64(from)
+			d.Greatest[axis] += int64(from)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b assess.Difference) int {
@@ -102,10 +98,10 @@ func (m *masks) loose(side, other int) (list []assess.Difference) {
 
 // partsOf are the components of one side in order of their first voxel, without the outside, and how many
 // of the other's, without its outside, each meets.
-func (m *masks) partsOf(all [bitmaps]runs, side, other int, parent, its []int32) []assess.Difference {
+func (m *masks) partsOf(all [masksOfSet]runs, side, other int, parent, its []int32) []assess.Difference {
 	var list []assess.Difference
 	index := map[int32]int{}
-	mine, h := all[side], m.bits[side].h
+	mine, h := all[side], m.h
 	for row := range len(mine.start) - 1 {
 		for i := mine.start[row]; i < mine.start[row+1]; i++ {
 			root, r := parent[i+1], mine.list[i]
@@ -116,7 +112,7 @@ func (m *masks) partsOf(all [bitmaps]runs, side, other int, parent, its []int32)
 			if !ok {
 				k = len(list)
 				index[root] = k
-				list = append(list, assess.Difference{Least: [3]int64{far, far, far}})
+				list = append(list, assess.Difference{Least: [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}})
 			}
 			d := &list[k]
 			d.Voxels += int64(r.hi - r.lo)

@@ -1,10 +1,6 @@
 package runs
 
-import (
-	"math/bits"
-
-	"eccbench/internal/workloads/assess"
-)
+import "eccbench/internal/workloads/assess"
 
 // A run is voxels lo ≤ x < hi of a row.
 type run struct{ lo, hi int32 }
@@ -18,38 +14,33 @@ type runs struct {
 // row is the runs of a row.
 func (r runs) row(i int) []run { return r.list[r.start[i]:r.start[i+1]] }
 
-// runsOf are the longest runs of a bitmap.
-func runsOf(b bitmap) runs {
-	r := runs{start: make([]int32, 1, b.d*b.h+1)}
-	n := int64(0)
-	for i := range b.d * b.h {
-		before := uint64(0)
-		for _, v := range b.row(i) {
-			n += starts(v, before)
-			before = v
-		}
+// count returns the number of voxels.
+func (r runs) count() (n int64) {
+	for _, s := range r.list {
+		n += int64(s.hi - s.lo)
 	}
-	r.list = make([]run, 0, n)
-	for i := range b.d * b.h {
-		before, lo := uint64(0), int32(-1)
-		for k, v := range b.row(i) {
-			for edges := v ^ (v<<1 | before>>63); edges != 0; edges &= edges - 1 {
-				x := int32(64*k + bits.TrailingZeros64(edges))
-				if lo < 0 {
-					lo = x
-				} else {
-					r.list = append(r.list, run{lo, x})
-					lo = -1
-				}
+	return n
+}
+
+// union returns the runs of the union of two masks.
+func (r runs) union(o runs) runs {
+	u := runs{start: make([]int32, 1, len(r.start)), list: make([]run, 0, len(r.list)+len(o.list))}
+	for i := range len(r.start) - 1 {
+		a, b, first := r.row(i), o.row(i), len(u.list)
+		for len(a)+len(b) > 0 {
+			if len(a) == 0 || len(b) > 0 && b[0].lo < a[0].lo {
+				a, b = b, a
 			}
-			before = v
+			if n := len(u.list); n > first && a[0].lo <= u.list[n-1].hi {
+				u.list[n-1].hi = max(u.list[n-1].hi, a[0].hi)
+			} else {
+				u.list = append(u.list, a[0])
+			}
+			a = a[1:]
 		}
-		if lo >= 0 {
-			r.list = append(r.list, run{lo, int32(b.w)})
-		}
-		r.start = append(r.start, int32(len(r.list)))
+		u.start = append(u.start, int32(len(u.list)))
 	}
-	return r
+	return u
 }
 
 // complement returns the gaps between the runs of each row; the first and the last gap are unbounded.
@@ -103,7 +94,7 @@ func join(r runs, d, h, at int) forests {
 	for i := range parent {
 		parent[i] = int32(i)
 	}
-	return joined(r, parent, d, h, at)
+	return joined(r, parent, d, h, at, 0)
 }
 
 // joinAround joins the runs between those of a mask, and with the outside those at the sides of the box.
@@ -118,30 +109,30 @@ func joinAround(r runs, d, h, at int, flat bool) forests {
 			parent[k+1] = k + 1
 		}
 	}
-	return joined(r, parent, d, h, at)
+	return joined(r, parent, d, h, at, 1)
 }
 
-// joined joins runs whose parents are set: first at faces, then that at corners, too.
-func joined(r runs, parent []int32, d, h, at int) (f forests) {
+// joined joins runs whose parents are set: those at faces in one forest, and those at corners, too, in the other.
+// Two rows of at most few runs have none to join.
+func joined(r runs, parent []int32, d, h, at, few int) (f forests) {
 	corners := append([]int32(nil), parent...)
-	for z := range d {
-		for y := range h {
-			i := z*h + y
-			if r.start[i] == r.start[i+1] {
-				continue
-			}
-			if y > 0 {
-				link(r, parent, corners, i, i-1)
-			}
-			if z == 0 {
-				continue
-			}
-			link(r, parent, corners, i, i-h)
-			if y > 0 {
-				link(r, nil, corners, i, i-h-1)
-			}
-			if y < h-1 {
-				link(r, nil, corners, i, i-h+1)
+	isBusy := func(row int) bool { return int(r.start[row+1]-r.start[row]) > few }
+	for i := range d * h {
+		if !isBusy(i) {
+			continue
+		}
+		z, y := i/h, i%h
+		for dz := max(-1, -z); dz <= min(1, d-1-z); dz++ {
+			for dy := max(-1, -y); dy <= min(1, h-1-y); dy++ {
+				other := i + dz*h + dy
+				if few == 0 && other > i || other > i && isBusy(other) || other == i {
+					continue
+				}
+				if dz != 0 && dy != 0 {
+					link(r, nil, corners, i, other)
+				} else {
+					link(r, parent, corners, i, other)
+				}
 			}
 		}
 	}

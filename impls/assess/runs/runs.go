@@ -1,9 +1,9 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// Within the bounding box of each label, both masks and their union become bitmaps with runs of the
-// mask and of its complement. Runs of neighbouring rows are joined by union and find, once for each
-// connectivity, which counts components and cavities. Tunnels follow from the Euler characteristic,
-// counted on the bitmaps. A component of the union is matched if it has runs of both masks. Two
+// One pass over both images lists the runs of all labels, so that the cost of a label is in its runs.
+// Runs of neighbouring rows are joined by union and find, once for each connectivity, which counts
+// components and cavities of both masks and their union. Tunnels follow from the Euler characteristic,
+// counted at the edges that rows share. A component of the union is matched if it has runs of both masks. Two
 // components of the backgrounds of the masks are joined if they overlap; a joined component other
 // than the outside is a matched cavity.
 package runs
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -35,7 +36,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "runs", Where: "cpu",
-		Method: "union and find of runs within the bounding box of each label, of both masks, their union and the backgrounds, χ by bitmaps; all cores",
+		Method: "union and find of runs of each label, of both masks, their union and the backgrounds, χ by the ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -59,17 +60,18 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		return nil
 	}
 	return c.AllowMemory(
-		need(in, c.Cores()), "the bitmaps of %d voxels, and %d bytes for each run in them", n, runBytes)
+		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
 // runBytes is the memory of a run, with its places in the forests of both constructions.
 const runBytes = 24
 
-// need returns the memory of the largest sets that are compared at a time: of the masks, their union and their
-// complements, each with at most as many runs as both masks together.
+// need returns the memory of the runs of all sets, and of the largest sets that are compared at a time: of the masks,
+// their union and their complements, each with at most as many runs as both masks together.
 func need(in *assess.Pair, cores int) int64 {
 	runs, s := countRuns(in), in.Shape()
 	var each []int64
+	listed := int64(0)
 	for _, set := range in.Sets {
 		n := runs[0]
 		if set.Name != assess.Everything {
@@ -78,14 +80,14 @@ func need(in *assess.Pair, cores int) int64 {
 				n += runs[c]
 			}
 		}
-		each = append(each, 4*runBytes*n+bitmaps*s.Voxels()/8+bitmaps*8*s.D*s.H)
+		listed += n * int64(unsafe.Sizeof(placed{}))
+		each = append(each, 4*runBytes*n+masksOfSet*8*s.D*s.H)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	sum := int64(0)
 	for _, n := range each[:min(cores, len(each))] {
-		sum += n
+		listed += n
 	}
-	return sum
+	return listed
 }
 
 // Setup allocates nothing: how many runs there are shows when they are found.
@@ -101,21 +103,16 @@ type job struct {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("boxes")
-	boxes := boxesOf(j.in, j.cores)
+	end := trace.Span("runs")
+	all := find(j.in, j.in.Sets, j.cores)
 	end()
 	defer trace.Span("sets")()
 	out := make(assess.Comparisons, len(j.in.Sets))
 	atOnce := min(j.cores, len(out))
 	inParallel(atOnce, len(out), func(i int) {
-		set := j.in.Sets[len(out)-1-i] // the union, which is large, and groups come first
-		box := emptyBox
-		for _, c := range set.Codes {
-			box = box.bounds(boxes[c])
-		}
-		if box != emptyBox {
-			m := newMasks(j.in, set, box, max(1, j.cores/atOnce))
-			out[len(out)-1-i] = m.compare(j.fault)
+		i = len(out) - 1 - i // the union, which is large, and groups come first
+		if m := newMasks(j.in.Shape(), all.of(i), max(1, j.cores/atOnce)); m != nil {
+			out[i] = m.compare(j.fault)
 		}
 	})
 	j.out = out
@@ -136,55 +133,44 @@ func inParallel(cores, n int, f func(i int)) {
 	})
 }
 
-// The bitmaps of a set of labels.
+// The masks of a set of labels.
 const (
 	pred = iota
 	truth
 	union
-	bitmaps
+	masksOfSet
 )
 
-// masks are those of a set of labels within its box.
+// masks are those of a set of labels, in the planes and rows that have voxels of it.
 type masks struct {
 	flat  bool
 	cores int
-	bits  [bitmaps]bitmap
-	set   [bitmaps]runs // of the masks
-	rest  [bitmaps]runs // of what is between them, with the outside at both ends of each row
+	box
+	set  [masksOfSet]runs // of the masks
+	rest [masksOfSet]runs // of what is between them, with the outside at both ends of each row
 	// The components by construction, of the masks and of the rest.
-	parts, gaps [bitmaps]forests
-	euler       [bitmaps][assess.Constructions]int64
+	parts, gaps [masksOfSet]forests
+	euler       [masksOfSet][assess.Constructions]int64
 }
 
-// newMasks finds the runs of the masks of a set and joins them.
-func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
-	m := &masks{flat: in.Shape().D == 1, cores: cores}
-	member := make([]bool, 1<<16)
-	for _, c := range set.Codes {
-		member[c] = true
+// newMasks joins the runs of both masks of a set, of their union and of the backgrounds; nil if there are none.
+func newMasks(of grid.Shape, found [2][][]placed, cores int) *masks {
+	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(found, int32(of.H))}
+	if m.d <= 0 {
+		return nil
 	}
-	whole := len(set.Codes) > 1 && set.Name == assess.Everything
-	inParallel(cores, 2, func(i int) {
-		m.bits[i] = pack([]*grid.Field{in.Pred, in.Truth}[i], b, member, set.Codes, whole)
-	})
-	m.bits[union] = m.bits[pred].union(m.bits[truth])
-	inParallel(cores, bitmaps, func(i int) {
-		m.set[i] = runsOf(m.bits[i])
-		m.rest[i] = m.set[i].complement()
-	})
-	const each = 4 // tasks by bitmap
-	inParallel(cores, bitmaps*each, func(i int) {
-		of := i / each
-		bits := m.bits[of]
-		switch i % each {
+	inParallel(cores, 2, func(i int) { m.set[i] = m.place(found[i], int32(of.H)) })
+	m.set[union] = m.set[pred].union(m.set[truth])
+	inParallel(cores, masksOfSet, func(i int) { m.rest[i] = m.set[i].complement() })
+	const each = 3 // tasks by mask
+	inParallel(cores, masksOfSet*each, func(i int) {
+		switch of := i / each; i % each {
 		case 0:
-			m.parts[of] = join(m.set[of], bits.d, bits.h, assess.T)
+			m.parts[of] = join(m.set[of], m.d, m.h, assess.T)
 		case 1: // what is joined at corners in V, where the mask is not
-			m.gaps[of] = joinAround(m.rest[of], bits.d, bits.h, assess.V, m.flat)
+			m.gaps[of] = joinAround(m.rest[of], m.d, m.h, assess.V, m.flat)
 		case 2:
-			m.euler[of][assess.T] = bits.euler(assess.T)
-		case 3:
-			m.euler[of][assess.V] = bits.euler(assess.V)
+			m.euler[of] = m.set[of].euler(m.d, m.h)
 		}
 	})
 	return m
@@ -192,8 +178,8 @@ func newMasks(in *assess.Pair, set assess.Set, b box, cores int) *masks {
 
 // compare counts what the masks have and what is matched.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
-	c.Pred, c.Truth = m.bits[pred].count(), m.bits[truth].count()
-	c.Both = c.Pred + c.Truth - m.bits[union].count()
+	c.Pred, c.Truth = m.set[pred].count(), m.set[truth].count()
+	c.Both = c.Pred + c.Truth - m.set[union].count()
 	inParallel(m.cores, assess.Constructions, func(k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)

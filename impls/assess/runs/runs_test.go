@@ -93,3 +93,16 @@ func TestFaultsAreNoticed(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSlice compares masks that lie in one slice of a volume.
+func TestOneSlice(t *testing.T) {
+	p := pairOf(t, []string{"....", "....", "....", "....", "....", "...."},
+		[]string{"bbb.", "b.b.", "bbb.", "....", "....", ".pt."})
+	want, err := assess.ByFlooding(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := assess.Workload().Policy.Agree(p, want, answer(t, Implementation{}, p)); d != nil {
+		t.Error(d)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -17,20 +18,50 @@ import (
 func ByFlooding(p *Pair) (Comparisons, error) {
 	t := tally(p)
 	out := make(Comparisons, len(p.Sets))
-	for i, s := range p.Sets {
-		m := newJudged(p, s, t, &out[i])
-		if m == nil {
-			continue
+	var tasks []task
+	for i, s := range slices.Backward(p.Sets) { // the union of all is large and comes first
+		t.countVoxels(p.members(s), &out[i])
+		for _, island := range t.islands(s) {
+			tasks = append(tasks, task{set: i, within: island})
 		}
-		var errs [Constructions]error
-		crew.Each(Constructions, func(k int) { errs[k] = m.judge(k, &out[i].In[k]) })
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
+	}
+	var next atomic.Int64
+	crew.Each(2, func(int) {
+		for i := next.Add(1) - 1; i < int64(len(tasks)); i = next.Add(1) - 1 {
+			tasks[i].run(p)
+		}
+	})
+	for _, done := range tasks {
+		for k := range done.in {
+			if done.errs[k] != nil {
+				return nil, done.errs[k]
 			}
+			out[done.set].In[k].add(done.in[k])
 		}
 	}
 	return out, nil
+}
+
+// A task is to judge the voxels of a set in an island.
+type task struct {
+	set    int
+	within extent
+	in     [Constructions]Topology
+	errs   [Constructions]error
+}
+
+func (t *task) run(p *Pair) {
+	m := newJudged(p, p.Sets[t.set], t.within)
+	crew.Each(Constructions, func(k int) { t.errs[k] = m.judge(k, &t.in[k]) })
+}
+
+// add adds the topology of masks that are apart.
+func (t *Topology) add(o Topology) {
+	for i, n := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
+		m := []betti.Numbers{o.Pred, o.Truth, o.Union}[i]
+		n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
+	}
+	t.Components, t.Holes = t.Components+o.Components, t.Holes+o.Holes
 }
 
 // An extent is where the voxels of a label lie, in the order of Coordinates; the greatest are within it.
@@ -49,10 +80,12 @@ func (e *extent) join(o extent) {
 
 // counts are the voxels of a pair of images by pairs of codes, and where those of each code lie.
 type counts struct {
+	blocking
 	codes   int
 	pairs   []int64 // by the code of the prediction times codes and that of the truth; nil for many codes
 	many    map[[2]uint16]int64
 	extents []extent // by code; without a voxel the least is beyond all
+	blocks  []blocks // by code; nil for many codes
 }
 
 // mostPaired is how many codes have a table of all pairs.
@@ -95,11 +128,14 @@ func (c counts) add(a, b uint16, n int64) {
 // count adds voxels of a row.
 func (c counts) count(a, b uint16, z, y, from, to int64) {
 	c.add(a, b, to-from)
-	if a != 0 {
-		c.extents[a].add(z, y, from, to-1)
-	}
-	if b != 0 {
-		c.extents[b].add(z, y, from, to-1)
+	for _, code := range [2]uint16{a, b} {
+		if code == 0 {
+			continue
+		}
+		c.extents[code].add(z, y, from, to-1)
+		if c.blocks != nil {
+			c.mark(&c.blocks[code], z, y, from, to-1)
+		}
 	}
 }
 
@@ -109,6 +145,9 @@ func tally(p *Pair) counts {
 	s := p.Shape()
 	crew.Each(len(parts), func(i int) {
 		parts[i] = newCounts(len(p.Labels))
+		if parts[i].blocking = blockingOf(s); parts[i].pairs != nil {
+			parts[i].blocks = make([]blocks, len(p.Labels))
+		}
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
 			if p.Pred.Type() == grid.Uint8 {
 				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
@@ -121,6 +160,9 @@ func tally(p *Pair) counts {
 	all := parts[0]
 	for code, e := range parts[1].extents {
 		all.extents[code].join(e)
+	}
+	for code := range all.blocks {
+		all.blocks[code].join(&parts[1].blocks[code])
 	}
 	parts[1].each(all.add)
 	return all
@@ -163,10 +205,9 @@ type judged struct {
 	bits [masksOfSet][]uint64
 }
 
-// newJudged counts the voxels of a set and makes its masks; nil where it has none.
-func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
-	member := p.members(s)
-	t.each(func(a, b uint16, n int64) {
+// countVoxels counts the voxels of a set.
+func (c counts) countVoxels(member []bool, out *Comparison) {
+	c.each(func(a, b uint16, n int64) {
 		if member[a] {
 			out.Pred += n
 		}
@@ -177,16 +218,14 @@ func newJudged(p *Pair, s Set, t counts, out *Comparison) *judged {
 			out.Both += n
 		}
 	})
-	if out.Pred+out.Truth == 0 {
-		return nil
-	}
-	all := t.extents[s.Codes[0]]
-	for _, code := range s.Codes {
-		all.join(t.extents[code])
-	}
+}
+
+// newJudged makes the masks of a set within an extent.
+func newJudged(p *Pair, s Set, all extent) *judged {
 	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
 		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
 	m.space = newSpace(m.shape)
+	member := p.members(s)
 	in := make([]uint8, len(member))
 	for code, is := range member {
 		if is {
@@ -244,9 +283,9 @@ func (s shown) Shape() grid.Shape   { return s.shape }
 func (s shown) Type() grid.Type     { return grid.Uint8 }
 func (s shown) Ladder() grid.Ladder { return grid.Identity(grid.Uint8) }
 
-// Pack copies the bits of a plane, or of a row of a 2D image.
+// Pack copies the bits of a plane, or of a row if there is one plane.
 func (s shown) Pack(set *ecc.PlaneSet, z int64) {
-	if s.flat {
+	if s.shape.D == 1 {
 		copy(set.Row(0), s.bits[s.mask][s.rowStart(0, z):][:s.row-1])
 		return
 	}

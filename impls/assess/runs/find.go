@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/assess"
+)
+
+// A placed run is in a row of all planes.
+type placed struct {
+	row int32
+	run
+}
+
+// found are the runs of each set in both images, by slabs of rows: in order of slabs, and within them of rows.
+type found [][2][][]placed
+
+// of returns the runs of a set in both images.
+func (f found) of(set int) (each [2][][]placed) {
+	for _, slab := range f {
+		for i := range each {
+			each[i] = append(each[i], slab[i][set])
+		}
+	}
+	return each
+}
+
+// find lists the runs of all sets in both images.
+func find(in *assess.Pair, sets []assess.Set, cores int) found {
+	setsOf := make([][]int, max(256, len(in.Labels))) // by code
+	for i, set := range sets {
+		for _, c := range set.Codes {
+			setsOf[c] = append(setsOf[c], i)
+		}
+	}
+	slabs, rows := 4*cores, in.Shape().D*in.Shape().H
+	all := make(found, slabs)
+	inParallel(cores, slabs, func(k int) {
+		lo, hi := rows*int64(k)/int64(slabs), rows*int64(k+1)/int64(slabs)
+		for i, f := range []*grid.Field{in.Pred, in.Truth} {
+			all[k][i] = make([][]placed, len(sets))
+			if f.Type() == grid.Uint8 {
+				appendRuns(all[k][i], setsOf, grid.Values[uint8](f.Data()), f.Shape().W, lo, hi, endOfBytes)
+			} else {
+				appendRuns(all[k][i], setsOf, grid.Values[uint16](f.Data()), f.Shape().W, lo, hi, endOf)
+			}
+		}
+	})
+	return all
+}
+
+// appendRuns appends the runs of sets in rows lo ≤ i < hi. end returns how many of the first values are equal.
+func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, lo, hi int64, end func([]T) int) {
+	for i := lo; i < hi; i++ {
+		row := values[i*w:][:w]
+		for x := 0; x < len(row); {
+			n := end(row[x:])
+			for _, s := range setsOf[row[x]] {
+				last := len(to[s]) - 1
+				if last >= 0 && to[s][last].row == int32(i) && to[s][last].hi == int32(x) {
+					to[s][last].hi += int32(n) // another label of the set
+				} else {
+					to[s] = append(to[s], placed{int32(i), run{int32(x), int32(x + n)}})
+				}
+			}
+			x += n
+		}
+	}
+}
+
+// A box is d planes of h rows, from a plane and a row on.
+type box struct{ z, y, d, h int }
+
+// boxOf is the box of some runs, in planes of h rows.
+func boxOf(found [2][][]placed, h int32) box {
+	lo, hi := [2]int32{math.MaxInt32, math.MaxInt32}, [2]int32{-1, -1}
+	for _, slabs := range found {
+		for _, list := range slabs {
+			before := int32(-1)
+			for _, r := range list {
+				if r.row == before {
+					continue
+				}
+				before = r.row
+				for axis, at := range [2]int32{r.row / h, r.row % h} {
+					lo[axis], hi[axis] = min(lo[axis], at), max(hi[axis], at)
+				}
+			}
+		}
+	}
+	return box{int(lo[0]), int(lo[1]), int(hi[0] - lo[0] + 1), int(hi[1] - lo[1] + 1)}
+}
+
+// place returns runs by the rows of a box, from planes of h rows.
+func (b box) place(slabs [][]placed, h int32) runs {
+	n := 0
+	for _, list := range slabs {
+		n += len(list)
+	}
+	r := runs{start: make([]int32, 1, b.d*b.h+1), list: make([]run, 0, n)}
+	before, row := int32(-1), 0
+	for _, list := range slabs {
+		for _, p := range list {
+			if p.row != before {
+				before, row = p.row, (int(p.row/h)-b.z)*b.h+int(p.row%h)-b.y
+			}
+			for len(r.start) <= row {
+				r.start = append(r.start, int32(len(r.list)))
+			}
+			r.list = append(r.list, p.run)
+		}
+	}
+	for len(r.start) <= b.d*b.h {
+		r.start = append(r.start, int32(len(r.list)))
+	}
+	return r
+}
+
+// countRuns counts the runs of each code along the rows of both images. The count of code 0 is the number of runs of
+// all other codes together.
+func countRuns(in *assess.Pair) []int64 {
+	var each [2][]int64
+	crew.Each(len(each), func(i int) {
+		f := []*grid.Field{in.Pred, in.Truth}[i]
+		each[i] = make([]int64, len(in.Labels))
+		if f.Type() == grid.Uint8 {
+			addRuns(each[i], grid.Values[uint8](f.Data()), f.Shape().W, endOfBytes)
+		} else {
+			addRuns(each[i], grid.Values[uint16](f.Data()), f.Shape().W, endOf)
+		}
+	})
+	for c, n := range each[1] {
+		each[0][c] += n
+	}
+	return each[0]
+}
+
+func addRuns[T uint8 | uint16](n []int64, values []T, w int64, end func([]T) int) {
+	for ; len(values) > 0; values = values[w:] {
+		before := T(0)
+		for row := values[:w]; len(row) > 0; row = row[end(row):] {
+			if c := row[0]; c != 0 {
+				if n[c]++; before == 0 {
+					n[0]++
+				}
+			}
+			before = row[0]
+		}
+	}
+}
+
+func endOf[T uint8 | uint16](row []T) int {
+	for i, v := range row {
+		if v != row[0] {
+			return i
+		}
+	}
+	return len(row)
+}
+
+// ones has a 1 in each byte of a word.
+const ones = 0x0101010101010101
+
+// endOfBytes is endOf, eight at a time.
+func endOfBytes(row []uint8) int {
+	all, i := uint64(row[0])*ones, 0
+	for ; i+8 <= len(row); i += 8 {
+		if v := binary.LittleEndian.Uint64(row[i:]) ^ all; v != 0 {
+			return i + bits.TrailingZeros64(v)/8
+		}
+	}
+	for ; i < len(row) && row[i] == row[0]; i++ {
+	}
+	return i
+}
