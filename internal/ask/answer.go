@@ -71,14 +71,19 @@ func Answer[In, Out any](
 			}
 			return out, err
 		}
-		start := time.Now()
 		a.By = impl
+		q := verify.Question[In, Out]{Name: name, In: in, Ask: ask, Budget: limits.Budget, Free: limits.Free}
+		if notes := w.Policy.Unaffordable(q); len(notes) > 0 {
+			verdict := verify.Judge([]string{name}, notes)
+			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s would be %s and is not computed: %s; "+
+				"a longer --time-limit, more memory or a smaller image may help", what, verdict.Status, verdict.Reason)}
+		}
+		start := time.Now()
 		if a.Out, err = ask(in); err != nil {
 			return a, err
 		}
-		evidence := w.Policy.Check(verify.Question[In, Out]{
-			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: limits.Budget, Free: limits.Free,
-		})
+		q.Out, q.PerCall = a.Out, time.Since(start)
+		evidence := w.Policy.Check(q)
 		for _, e := range evidence {
 			if e.Independent && e.Passed {
 				a.Witness, a.Evidence = e.Witness, e.Witness

@@ -176,3 +176,32 @@ func TestFirst(t *testing.T) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
+
+// A question whose witnesses take too much time or memory is not answered, unless one fits.
+func TestUnaffordable(t *testing.T) {
+	answered := 0
+	one := bench.Asking(func(int) (int, error) { answered++; return 1, nil })
+	law := func(hours time.Duration, bytes int64) verify.Law[int, int] {
+		return verify.Law[int, int]{
+			Name: "any", Independent: true,
+			Work:   func(int) time.Duration { return hours * time.Hour },
+			Memory: func(int) int64 { return bytes },
+			Check:  func(int, int, verify.Ask[int, int]) (*verify.Diff, error) { return nil, nil },
+		}
+	}
+	ask := func(laws ...verify.Law[int, int]) error {
+		w := bench.Workload[int, int]{Impls: []bench.Implementation[int, int]{one}, Policy: verify.Policy[int, int]{Laws: laws}}
+		limits := Limits{Budget: time.Hour, Free: func() int64 { return 100 }}
+		_, err := Answer(w, one.About().Name, "3", 3, bench.Conditions{}, limits, "number")
+		return err
+	}
+	for _, laws := range [][]verify.Law[int, int]{{law(2, 1)}, {law(1, 101)}, {law(2, 1), law(1, 101)}} {
+		var v VerdictError
+		if err := ask(laws...); !errors.As(err, &v) || v.Status != verify.Unverified || answered > 0 {
+			t.Errorf("%d laws: %v, answered %d times", len(laws), err, answered)
+		}
+	}
+	if err := ask(law(2, 1), law(1, 100)); err != nil || answered != 1 {
+		t.Errorf("a law that fits: %v, answered %d times", err, answered)
+	}
+}

@@ -133,14 +133,8 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	if c.confirmed {
 		may = min(c.left, c.spare)
 	}
-	cost := law.cost(c.q.In, c.q.PerCall)
-	if cost > may {
-		return note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
-	}
-	if need := law.memory(c.q.In, c.q.AnswerMemory); need > 0 && c.q.Free != nil {
-		if free := c.q.Free(); need > free {
-			return note("not tried: needs about %s of memory, %s is free", quantity.Bytes(need), quantity.Bytes(max(0, free)))
-		}
+	if why := law.unaffordable(c.q, may); why != "" {
+		return note("%s", why)
 	}
 	if trying != nil {
 		trying(law.Name)
@@ -148,7 +142,7 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	start := c.q.Now()
 	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
 	// A law that exceeds its estimate is charged its real time.
-	took := max(cost, c.q.Now().Sub(start))
+	took := max(law.cost(c.q.In, c.q.PerCall), c.q.Now().Sub(start))
 	c.left, c.spare = c.left-took, c.spare-took
 	if errors.Is(err, ErrNotApplicable) {
 		return nil
@@ -169,6 +163,19 @@ func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evide
 	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note, Drawn: w.Drawn}
 }
 
+// unaffordable returns why a law takes more than some time or the free memory, or "".
+func (l Law[In, Out]) unaffordable(q Question[In, Out], may time.Duration) string {
+	if cost := l.cost(q.In, q.PerCall); cost > may {
+		return fmt.Sprintf("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
+	}
+	if need := l.memory(q.In, q.AnswerMemory); need > 0 && q.Free != nil {
+		if free := q.Free(); need > free {
+			return fmt.Sprintf("not tried: needs about %s of memory, %s is free", quantity.Bytes(need), quantity.Bytes(max(0, free)))
+		}
+	}
+	return ""
+}
+
 // cost estimates the time of a law.
 func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
 	cost := time.Duration(l.Calls * float64(perCall))
@@ -185,6 +192,28 @@ func (l Law[In, Out]) memory(in In, answer int64) int64 {
 		need += l.Memory(in)
 	}
 	return need
+}
+
+// Unaffordable returns a note on each independent law if none of them fits the budget and the memory
+// of a question without an answer. Use it to reject a question before a long computation.
+func (p Policy[In, Out]) Unaffordable(q Question[In, Out]) (notes []Evidence) {
+	for _, l := range p.Laws {
+		if !l.Independent {
+			continue
+		}
+		why := l.unaffordable(q, q.Budget)
+		if why == "" {
+			return nil
+		}
+		notes = append(notes, Evidence{Input: q.Name, Witness: l.Name, Independent: true, Note: why})
+	}
+	if p.Known == nil || len(notes) == 0 {
+		return notes
+	}
+	if _, known := p.Known(q.Name, q.In); known {
+		return nil
+	}
+	return notes
 }
 
 // Costs estimates two times for an answer about an input: that of the cheapest independent law, and

@@ -1,11 +1,13 @@
-// Package rings counts the Betti numbers of a set in an image with periodic axes. Each voxel is
-// joined with its neighbours, and a union-find structure stores how often the path from a voxel to
-// its root goes round each axis.
+// Package rings counts the Betti numbers of a set in an image with periodic axes. Each run of voxels
+// in a row is joined with its neighbours, and a union-find structure stores how often the path from a
+// run to its root goes round each axis.
 package rings
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -14,10 +16,11 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// voxelNS and voxelBytes are the estimated time and memory per voxel.
+// voxelNS is the estimated time per voxel of noise, and runBytes the memory of a run: its ends, and
+// its node.
 const (
-	voxelNS    = 800
-	voxelBytes = 17
+	voxelNS  = 150
+	runBytes = 8 + 16
 )
 
 // Implementation is the method for a convention with periodic axes.
@@ -27,7 +30,7 @@ type Implementation struct{ In ecc.Convention }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "rings", Where: "cpu",
-		Method: "union of neighbouring voxels of a set and of its complement, with the number of turns round each periodic axis; one core",
+		Method: "union of neighbouring runs of a set and of its complement, with the number of turns round each periodic axis; one core",
 		Source: "Alexander-Lefschetz duality",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -45,7 +48,9 @@ func (i Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d ns", n, voxelNS); err != nil {
 		return err
 	}
-	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
+	rows, w := n/in.Shape().W, in.Shape().W
+	need := rows*((w+1)/2*runBytes+words(w)*8+4) + grid.SliceBytes(in.Source)
+	return c.AllowMemory(need, "%d bytes for each run in %d rows", runBytes, rows)
 }
 
 // Setup allocates nothing.
@@ -103,15 +108,45 @@ const inside, outside = 0, 1
 type lattice struct {
 	dim   int
 	sides [3]int64
-	ring  [3]bool // the periodic axes
-	kinds []byte
+	ring  [3]bool  // the periodic axes
+	set   []uint64 // a bit for each voxel of the set, in whole words for each row
 }
+
+// words returns the number of words for the bits of a row.
+func words(w int64) int64 { return (w + 63) / 64 }
 
 func latticeOf(in *betti.Image, c ecc.Convention) (l lattice, err error) {
 	s := in.Shape()
-	l = lattice{dim: s.Dim(), sides: [3]int64{s.D, s.H, s.W}, kinds: grid.NewBuffer(s.Voxels())}
+	rows := s.D * s.H
+	l = lattice{dim: s.Dim(), sides: [3]int64{s.D, s.H, s.W}, set: make([]uint64, rows*words(s.W))}
 	l.ring = [3]bool{c.Periodic.Z, c.Periodic.Y, c.Periodic.X}
-	return l, betti.SetOf(in, c).ReadSlab(l.kinds, 0, s.Slices())
+	err = grid.EachSlab(betti.SetOf(in, c), func(slab []byte, lo, _ int64) error {
+		to := l.set[lo*s.SliceVoxels()/s.W*words(s.W):]
+		for ; len(slab) > 0; slab = slab[s.W:] {
+			pack(to, slab[:s.W])
+			to = to[words(s.W):]
+		}
+		return nil
+	})
+	return l, err
+}
+
+// pack sets the bits of the voxels of a row that are inside.
+func pack(to []uint64, kinds []byte) {
+	x := 0
+	for ; x+8 <= len(kinds); x += 8 {
+		eight := binary.LittleEndian.Uint64(kinds[x:]) ^ 0x0101010101010101
+		to[x/64] |= eight * 0x0102040810204080 >> 56 << (x % 64)
+	}
+	for ; x < len(kinds); x++ {
+		to[x/64] |= uint64(kinds[x]^1) << (x % 64)
+	}
+}
+
+// row returns the bits of a row.
+func (l *lattice) row(z, y int64) []uint64 {
+	n := words(l.sides[2])
+	return l.set[(z*l.sides[1]+y)*n:][:n]
 }
 
 // rings returns the number of periodic axes.
@@ -127,102 +162,62 @@ func (l *lattice) rings() (n int) {
 // axes lists the axes of the image.
 func (l *lattice) axes() []int { return []int{0, 1, 2}[3-l.dim:] }
 
-// step returns the voxel one step away and the turns of the step around each axis, or false if
-// there is none.
-func (l *lattice) step(from, by [3]int64) (to int64, turns [3]int32, is bool) {
-	for a := range from {
-		at := from[a] + by[a]
-		if at < 0 || at >= l.sides[a] {
-			if !l.ring[a] {
-				return 0, turns, false
-			}
-			turns[a] = int32(by[a])
-			at = (at + l.sides[a]) % l.sides[a]
-		}
-		to = to*l.sides[a] + at
-	}
-	return to, turns, true
-}
-
-// each calls f with every voxel.
-func (l *lattice) each(f func(i int64, at [3]int64)) {
-	i := int64(0)
-	for z := range l.sides[0] {
-		for y := range l.sides[1] {
-			for x := range l.sides[2] {
-				f(i, [3]int64{z, y, x})
-				i++
-			}
-		}
-	}
-}
-
-// ahead lists the steps to half of the neighbours of a voxel. The other half have it as their
-// neighbour.
-func (l *lattice) ahead(corners bool) (steps [][3]int64) {
-	for k := int64(14); k < 27; k++ {
-		by := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
-		far := by[0]*by[0] + by[1]*by[1] + by[2]*by[2]
-		if (far == 1 || corners) && (l.dim == 3 || by[0] == 0) {
-			steps = append(steps, by)
-		}
-	}
-	return steps
-}
-
-// characteristic counts each cell of the set once. In construction T these are the faces of its
-// voxels; in construction V the cells whose vertices are all in the set.
+// characteristic sums over the rows of cells that begin at one row and differ in the axes that they
+// span. Within a row of cells, the shorter ones exceed the others by one per run. In construction T a
+// row of cells is the union of the rows of voxels around it, in construction V their intersection.
 func (l *lattice) characteristic(vertices bool) (chi int64) {
-	var sides [3]int64
-	for spans := range 8 {
+	for wide := range 4 { // the axes z and y along which a row of cells lies between two rows of voxels
 		sign := int64(1)
-		for a := range sides {
-			spanned := spans>>a&1 == 1
-			if sides[a] = l.sides[a]; spanned {
-				sign = -sign
-			}
-			if !l.ring[a] && spanned == vertices { // along an open axis: vertices have one edge less, voxels one face more
-				sides[a] += map[bool]int64{true: -1, false: 1}[vertices]
+		if odd := bits.OnesCount(uint(wide))%2 == 1; odd {
+			sign = -1
+		}
+		for _, z := range l.places(0, wide&1 > 0, vertices) {
+			for _, y := range l.places(1, wide&2 > 0, vertices) {
+				chi += sign * l.runsOf([4][]uint64{l.row(z[0], y[0]), l.row(z[0], y[1]), l.row(z[1], y[0]), l.row(z[1], y[1])}, vertices)
 			}
 		}
-		cells := lattice{dim: 3, sides: sides}
-		cells.each(func(_ int64, at [3]int64) {
-			if l.hasCell(at, spans, vertices) {
-				chi += sign
-			}
-		})
 	}
 	return chi
 }
 
-// hasCell reports whether the set contains the cell that begins at a place and spans some axes.
-func (l *lattice) hasCell(at [3]int64, spans int, vertices bool) bool {
-	for corner := range 8 {
-		var by [3]int64
-		skip := false
-		for a := range by {
-			if by[a] = int64(corner >> a & 1); by[a] == 1 && spans>>a&1 == 1 != vertices {
-				skip = true // the cell has only one voxel along the axis
-			}
-			if !vertices {
-				by[a] = -by[a]
-			}
-		}
-		if skip {
-			continue
-		}
-		i, _, is := l.stepFrom(at, by)
-		if in := is && l.kinds[i] == inside; in != vertices {
-			return in
+// places lists the voxels before and after each cell along an axis: the same one twice for a cell
+// that has only one.
+func (l *lattice) places(axis int, wide, vertices bool) (list [][2]int64) {
+	n := l.sides[axis]
+	switch {
+	case !wide:
+	case l.ring[axis]:
+		list = append(list, [2]int64{n - 1, 0})
+	case !vertices:
+		list = append(list, [2]int64{0, 0}, [2]int64{n - 1, n - 1})
+	}
+	for i := range n {
+		if !wide {
+			list = append(list, [2]int64{i, i})
+		} else if i > 0 {
+			list = append(list, [2]int64{i - 1, i})
 		}
 	}
-	return vertices
+	return list
 }
 
-// stepFrom is step for a place that may be beyond the last voxel.
-func (l *lattice) stepFrom(from, by [3]int64) (int64, [3]int32, bool) {
-	for a := range from {
-		from[a], by[a] = from[a]+by[a], 0
+// runsOf returns the number of runs in the union or the intersection of rows. A row that is a full
+// ring has none.
+func (l *lattice) runsOf(rows [4][]uint64, intersect bool) (n int64) {
+	combined := func(i int64) uint64 {
+		if intersect {
+			return rows[0][i] & rows[1][i] & rows[2][i] & rows[3][i]
+		}
+		return rows[0][i] | rows[1][i] | rows[2][i] | rows[3][i]
 	}
-	return l.step(from, by)
+	before := uint64(0) // the voxel before a word
+	if last := l.sides[2] - 1; l.ring[2] {
+		before = combined(last/64) >> (last % 64) & 1
+	}
+	for i := range words(l.sides[2]) {
+		v := combined(i)
+		n += int64(bits.OnesCount64(v &^ (v<<1 | before)))
+		before = v >> 63
+	}
+	return n
 }

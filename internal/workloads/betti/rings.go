@@ -16,7 +16,7 @@ import (
 func SetOf(i *Image, c ecc.Convention) grid.Source { return i.set(c).Binary() }
 
 // ringNS is about the time in nanoseconds that one core takes to fill a voxel of noise on rings.
-const ringNS = 1000
+const ringNS = 500
 
 // OnRings returns the workload of a set in an image with periodic axes for an implementation. The
 // numbers are over the rationals. A set that fills a periodic volume also has b3 = 1, which Numbers
@@ -89,8 +89,8 @@ func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, e
 }
 
 // ByFloodingRings returns the numbers of a set in an image with periodic axes. It fills components
-// voxel by voxel. A voxel that is reached again at another place on the unrolled axes closes a loop
-// around a ring. The Euler characteristic is computed from unrolled images: a ring is an interval
+// from one span of voxels in a row to the next. A span that is reached again at another place on the
+// unrolled axes closes a loop around a ring. The Euler characteristic is computed from unrolled images: a ring is an interval
 // with identified ends, so its χ is χ of the interval minus χ of the end.
 func ByFloodingRings(i *Image, c ecc.Convention) (Numbers, error) {
 	m, err := maskOf(i, c.Superlevel)
@@ -180,73 +180,142 @@ func (r *roundFill) met(v [3]int64) {
 	}
 }
 
-// An unrolled is a voxel on the unrolled axes: its place on the rings, and the number of turns
-// around them.
-type unrolled struct{ at, round [3]int64 }
+// A span is the voxels of a kind between two others in a row, which may include the margin.
+type span struct{ row, lo, hi int32 }
+
+// A ringFill fills spans on the unrolled axes.
+type ringFill struct {
+	size    [3]int64
+	ring    [3]bool
+	corners bool
+	spans   []span
+	first   []int32 // of the spans of each row
+	seen    []bool
+	round   [][3]int32 // the turns at which a span was first reached
+	due     []int32
+	roundFill
+}
 
 // fillRings fills all voxels of a kind. The outside of the image, one voxel wide, belongs to the
 // complement.
-func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) (r roundFill) {
-	sides, ring := [3]int64{m.d, m.h, m.w}, [3]bool{rings.Z, rings.Y, rings.X}
+func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) roundFill {
+	f := ringFill{ring: [3]bool{rings.Z, rings.Y, rings.X}, corners: corners}
 	var margin [3]int64
-	for a := range sides {
-		if !ring[a] && !(flat && a == 0) && !inside {
+	for a, side := range [3]int64{m.d, m.h, m.w} {
+		if !f.ring[a] && !(flat && a == 0) && !inside {
 			margin[a] = 1
 		}
+		f.size[a] = side + 2*margin[a]
 	}
-	size := [3]int64{sides[0] + 2*margin[0], sides[1] + 2*margin[1], sides[2] + 2*margin[2]}
-	number := func(p [3]int64) int64 { return (p[0]*size[1]+p[1])*size[2] + p[2] }
-	of := func(p [3]int64) bool { // reports whether a voxel is of the kind
-		for a := range p {
-			if p[a] -= margin[a]; p[a] < 0 || p[a] >= sides[a] {
-				return !inside
-			}
+	f.list(m, margin, inside)
+	f.seen, f.round = make([]bool, len(f.spans)), make([][3]int32, len(f.spans))
+	for k := range f.spans {
+		if f.seen[k] {
+			continue
 		}
-		return m.inside[(p[0]*sides[1]+p[1])*sides[2]+p[2]] == inside
-	}
-	step := func(p unrolled, by [3]int64) (unrolled, bool) {
-		is := true
-		for a := range by {
-			if p.at[a] += by[a]; p.at[a] < 0 || p.at[a] >= size[a] {
-				is = is && ring[a]
-				p.round[a] += by[a]
-				p.at[a] -= by[a] * size[a]
-			}
-		}
-		return p, is && of(p.at)
-	}
-	seen := make([]bool, size[0]*size[1]*size[2])
-	round := make([][3]int32, len(seen))
-	var due []unrolled
-	for k := range seen {
-		n := int64(k)
-		if p := [3]int64{n / (size[1] * size[2]), n / size[2] % size[1], n % size[2]}; !seen[k] && of(p) {
-			r.components++
-			seen[k] = true
-			due = append(due, unrolled{at: p})
-		}
-		for len(due) > 0 {
-			p := due[len(due)-1]
-			due = due[:len(due)-1]
-			for k := range int64(27) {
-				by := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
-				if far := by[0]*by[0] + by[1]*by[1] + by[2]*by[2]; far == 0 || far > 1 && !corners || flat && by[0] != 0 {
-					continue
-				}
-				q, is := step(p, by)
-				if !is {
-					continue
-				}
-				i := number(q.at)
-				if !seen[i] {
-					seen[i] = true
-					round[i] = [3]int32{int32(q.round[0]), int32(q.round[1]), int32(q.round[2])}
-					due = append(due, q)
-					continue
-				}
-				r.met([3]int64{q.round[0] - int64(round[i][0]), q.round[1] - int64(round[i][1]), q.round[2] - int64(round[i][2])})
+		f.components++
+		f.seen[k] = true
+		f.due = append(f.due, int32(k))
+		for len(f.due) > 0 {
+			s := f.due[len(f.due)-1]
+			f.due = f.due[:len(f.due)-1]
+			for by := int64(-4); by <= 4; by++ {
+				f.leave(s, (by+4)/3-1, (by+4)%3-1, flat)
 			}
 		}
 	}
-	return r
+	return f.roundFill
+}
+
+// list lists the spans of a kind, row by row.
+func (f *ringFill) list(m *mask, margin [3]int64, inside bool) {
+	row := make([]bool, f.size[2]+1) // of the kind; the last one is not
+	for z := -margin[0]; z < m.d+margin[0]; z++ {
+		for y := -margin[1]; y < m.h+margin[1]; y++ {
+			out := z < 0 || z >= m.d || y < 0 || y >= m.h
+			for x := range row[:f.size[2]] {
+				row[x] = !inside
+			}
+			if !out {
+				copy(row[margin[2]:], m.inside[(z*m.h+y)*m.w:][:m.w])
+				for x := range row[margin[2]:][:m.w] {
+					row[margin[2]+int64(x)] = row[margin[2]+int64(x)] == inside
+				}
+			}
+			f.first = append(f.first, int32(len(f.spans)))
+			for lo := 0; lo < len(row); lo++ {
+				hi := lo
+				for row[hi] {
+					hi++
+				}
+				if hi > lo {
+					f.spans = append(f.spans, span{int32(len(f.first) - 1), int32(lo), int32(hi)})
+				}
+				lo = hi
+			}
+		}
+	}
+	f.first = append(f.first, int32(len(f.spans)))
+}
+
+// leave reaches the spans beside one in the row that is a step away.
+func (f *ringFill) leave(from int32, z, y int64, flat bool) {
+	if flat && z != 0 || !f.corners && z*y != 0 {
+		return
+	}
+	s, round := f.spans[from], f.round[from]
+	at := [2]int64{int64(s.row)/f.size[1] + z, int64(s.row)%f.size[1] + y}
+	for a, side := range f.size[:2] {
+		switch {
+		case at[a] >= 0 && at[a] < side:
+			continue
+		case !f.ring[a]:
+			return
+		case at[a] < 0:
+			at[a] += side
+			round[a]--
+		default:
+			at[a] -= side
+			round[a]++
+		}
+	}
+	row := at[0]*f.size[1] + at[1]
+	lo, hi := f.first[row], f.first[row+1]
+	if lo == hi {
+		return
+	}
+	same := z == 0 && y == 0
+	if f.ring[2] && (same || f.corners) { // the first voxel and the last are neighbours
+		w := int32(f.size[2])
+		if s.hi == w && f.spans[lo].lo == 0 {
+			f.reach(lo, [3]int32{round[0], round[1], round[2] + 1})
+		}
+		if s.lo == 0 && f.spans[hi-1].hi == w {
+			f.reach(hi-1, [3]int32{round[0], round[1], round[2] - 1})
+		}
+	}
+	if same {
+		return
+	}
+	wide := int32(0)
+	if f.corners {
+		wide = 1
+	}
+	n, _ := slices.BinarySearchFunc(f.spans[lo:hi], s.lo-wide, func(t span, x int32) int { return int(t.hi - x - 1) })
+	for k := lo + int32(n); k < hi && f.spans[k].lo < s.hi+wide; k++ {
+		f.reach(k, round)
+	}
+}
+
+// reach fills a span from another one, at the turns of the path to it. One that was reached before
+// closes a loop.
+func (f *ringFill) reach(k int32, round [3]int32) {
+	if !f.seen[k] {
+		f.seen[k], f.round[k] = true, round
+		f.due = append(f.due, k)
+		return
+	}
+	if at := f.round[k]; at != round {
+		f.met([3]int64{int64(round[0] - at[0]), int64(round[1] - at[1]), int64(round[2] - at[2])})
+	}
 }
