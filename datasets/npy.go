@@ -149,7 +149,7 @@ func (p *npyScanner) fail(format string, args ...any) {
 
 // peek is the next byte that is not white space, or 0 at the end.
 func (p *npyScanner) peek() byte {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n\f", p.text[p.at]) >= 0 {
 		p.at++
 	}
 	if p.at == len(p.text) {

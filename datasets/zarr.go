@@ -464,8 +464,8 @@ type version3 struct {
 var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"}
 var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
 
-// understood returns an error for an unknown field of an array's metadata, unless the metadata mark
-// it as optional. In version 2, unknown fields are always errors.
+// understood returns an error for a field that is not in lower case, which encoding/json does not tell
+// apart, and for an unknown field of version 3, unless the metadata mark it as optional.
 func understood(text []byte, version int) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -474,17 +474,15 @@ func understood(text []byte, version int) error {
 	if !utf8.Valid(text) {
 		return errors.New("it is no UTF-8; the metadata are damaged")
 	}
+	known := map[int][]string{2: version2Fields, 3: version3Fields}[version]
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if version == 2 {
-			if slices.ContainsFunc(version2Fields, func(f string) bool { return f != name && strings.EqualFold(f, name) }) {
-				return fmt.Errorf("its field %.40q is not in lower case; the metadata are damaged", name)
-			}
+		var extension map[string]any
+		switch {
+		case slices.Contains(known, name):
 			continue
-		}
-		extension := struct {
-			Must *bool `json:"must_understand"`
-		}{}
-		if slices.Contains(version3Fields, name) || json.Unmarshal(fields[name], &extension) == nil && extension.Must != nil && !*extension.Must {
+		case slices.ContainsFunc(known, func(f string) bool { return strings.EqualFold(f, name) }):
+			return fmt.Errorf("its field %.40q is not in lower case; the metadata are damaged", name)
+		case version == 2, json.Unmarshal(fields[name], &extension) == nil && extension["must_understand"] == false:
 			continue
 		}
 		return fmt.Errorf("its field %.40q is not understood, and does not say that it need not be; save it without", name)
@@ -636,10 +634,10 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		Shape      []int64         `json:"shape"`
 		Chunks     []int64         `json:"chunks"`
 		Type       json.RawMessage `json:"dtype"`
-		Compressor *struct{ ID string }
+		Compressor map[string]any
 		Fill       json.RawMessage `json:"fill_value"`
 		Order      string          `json:"order"`
-		Filters    []struct{ ID string }
+		Filters    []map[string]any
 		Separator  string `json:"dimension_separator"`
 	}
 	if err := cmp.Or(json.Unmarshal(text, &m), understood(text, 2)); err != nil {
@@ -665,10 +663,11 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
 	}
 	for _, f := range m.Filters {
-		return fmt.Errorf("its filter %.40q is not read; save it without filters", f.ID)
+		return fmt.Errorf("its filter %.40q is not read; save it without filters", f["id"])
 	}
 	if m.Compressor != nil {
-		step, err := zarrCodec(m.Compressor.ID)
+		id, _ := m.Compressor["id"].(string)
+		step, err := zarrCodec(id)
 		if err != nil {
 			return err
 		}

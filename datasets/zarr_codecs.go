@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -189,8 +192,15 @@ func (n named) configure(to any) error {
 	return nil
 }
 
-// unmarshalKnown is json.Unmarshal, but an unknown field is an error.
+// unmarshalKnown is json.Unmarshal, but an unknown field is an error, and so is one with capitals.
 func unmarshalKnown(data []byte, to any) error {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // an error is that of the decoder, too
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || unicode.IsUpper(r) }) {
+			return fmt.Errorf("unknown field %.40q", name)
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)

@@ -300,7 +300,7 @@ func TestShardsThatChange(t *testing.T) {
 // not.
 func TestUnknownZarrFields(t *testing.T) {
 	for field, want := range map[string]string{
-		"": "", `"x":{"must_understand":false},`: "", `"x":{"must_understand":true},`: "not understood", `"x":{},`: "not understood", `"x":5,`: "not understood", `"Shape":[9],`: "not understood",
+		"": "", `"x":{"must_understand":false},`: "", `"x":{"must_understand":true},`: "not understood", `"x":{},`: "not understood", `"x":5,`: "not understood", `"Shape":[9],`: "not in lower case", `"x":{"Must_understand":false},`: "not understood",
 	} {
 		s := memoryStore{"zarr.json": []byte(`{` + field + `"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint8","fill_value":0,
 			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`)}
@@ -321,6 +321,8 @@ func TestZarrMetadataWithoutAPart(t *testing.T) {
 		{two, `"order"`, `"x":"` + "\xff" + `","order"`, "no UTF-8"}, {three, `"array"`, `"array","attributes":{"x":"` + "\xff" + `"}`, "no UTF-8"}, {three, `"fill_value":3,`, "", "no fill_value"}, {three, `"fill_value":3,`, `"fill_value":null,`, "null"},
 		{three, `"configuration":{"endian":"little"}`, `"configuratio":{"endian":"little"}`, `unknown field "configuratio"`}, {three, `,"configuration":{"endian":"little"}`, "", "no endian"}, {three, `,"configuration":{"endian":"big"}`, "", "no endian"},
 		{three, "separator", "separato", `unknown field "separato"`}, {three, `"end"`, `"middle"`, `"middle"`}, {three, "index_location", "index_locatio", `unknown field`}, {three, `{"name":"regular",`, `{"name":"regular","must_understand":true,`, ""},
+		{three, `"endian":"big"`, `"enDian":"big"`, `unknown field "enDian"`}, {three, `"name":"bytes"`, `"namE":"bytes"`, `unknown field "namE"`}, {three, `"separator"`, `"Separator"`, `unknown field "Separator"`}, {three, `"separator"`, `"ſeparator"`, `unknown field "ſeparator"`},
+		{two, `"compressor":null`, `"compressor":{"Id":"gzip"}`, `its codec is ""`}, {two, `"compressor":null`, `"compressor":{"id":"gzip"}`, ""}, {two, `"filters":null`, `"filters":[{"id":"delta"}]`, `its filter "delta"`},
 	} {
 		text := strings.Replace(c.text, c.was, c.is, 1)
 		s := memoryStore{".zarray": []byte(text)}

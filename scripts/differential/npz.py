@@ -41,6 +41,8 @@ def generate(rng, folder):
         data += bytes(int(rng.integers(1, 20)))
     elif odd == 2:
         at = int(rng.integers(len(data)))
+        if len(data) - len(z.comment) - 2 <= at < len(data) - len(z.comment):
+            MADE.add("changed length of the comment")
         data = data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1 :]
     path = folder / "image.npz"
     path.write_bytes(data)
@@ -82,7 +84,7 @@ def reference(opened):
 REASONS = [
     ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive",
      "a compressed array ends where the archive says, with the end of its stream"),
-    ("trailing data after the archive", "longer archive", "bytes behind the archive are rejected"),
+    ("trailing data after the archive", "longer archive, changed length of the comment", "bytes behind the archive are rejected"),
     ("unsupported compression algorithm", "bzip2, changed archive",
      "members are stored or deflated, as NumPy writes them"),
     ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array",

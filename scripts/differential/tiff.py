@@ -391,6 +391,12 @@ def ends_in_one(path):
         return re.search(r"shape.*[, (\[]1,?[])]", t.pages.first.description) is not None
 
 
+def scattered(pages):
+    """Report whether the segments of pages do not follow one another."""
+    places = [place for p in pages for place in zip(p.dataoffsets, p.databytecounts)]
+    return any(at + n != following for (at, n), (following, _) in zip(places, places[1:]))
+
+
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
@@ -432,6 +438,9 @@ def explain(opened, ours, theirs):
     except Exception:
         return None
     stack = np.concatenate([np.atleast_3d(a).reshape(-1, *ours.shape[-2:]) for a in arrays]) if all(a.size % (ours.shape[-1] * ours.shape[-2]) == 0 and a.shape[-2:] == ours.shape[-2:] for a in arrays) else None
+    planes = [] if stack is None else ours.reshape(-1, *ours.shape[-2:])
+    if t.is_imagej and scattered(full) and all(any(np.array_equal(plane, page) for page in stack) for plane in planes):
+        return "ImageJ's pages are where their directories say; tifffile reads them one behind the other"
     if stack is not None and np.array_equal(stack.reshape(ours.shape) if stack.size == ours.size else stack, ours):
         if len(full) < len(t.pages):
             return "reduced pages are skipped; tifffile takes them for series"

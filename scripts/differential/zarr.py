@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import re
 import struct
 import warnings
 from pathlib import Path
@@ -370,14 +371,43 @@ def image(data, keys, axes, labels):
 def explain(opened, ours, theirs):
     keys, path = keys_of(opened)
     array = Path(path, keys.get("array", "0"))
-    name = array.name if any((array / meta).exists() for meta in (".zarray", "zarr.json")) else Path(path).name
-    flags = {flag.removeprefix(name + ":") for flag in MADE if flag.startswith(name + ":")}
+    if not any((array / meta).exists() for meta in (".zarray", "zarr.json")):
+        array = Path(path)
+    flags = {flag.removeprefix(array.name + ":") for flag in MADE if flag.startswith(array.name + ":")}
     if isinstance(ours, Rejected) == isinstance(theirs, Rejected):
         return None
     if isinstance(ours, Rejected) and "NaN or infinite" in str(ours) and not np.isfinite(theirs).all():
         return "NaN and infinities are rejected"
     said, reasons = (ours, REASONS) if isinstance(ours, Rejected) else (theirs, STRICTER)
+    version3 = array / "zarr.json"
+    if "longer chunk" in flags and version3.exists() and '"index_location": "end"' in version3.read_text():
+        flags.add("shifted index")
+    if isinstance(ours, Rejected) and "changed chunk" in flags and (found := re.search("chunk (.*): lz4: lz4", str(ours))):
+        flags |= lz4_faults((array / found[1]).read_bytes()[4:])
     return _common.by_made(said, reasons, flags)
+
+
+def lz4_faults(block):
+    """What of an LZ4 block the format does not allow, and the reference reads."""
+    at, faults = 0, set()
+
+    def length(n, at):
+        more = n == 15
+        while more:
+            byte = block[at] if at < len(block) else 0
+            n, at, more = n + byte, at + 1, byte == 255
+        return n, at
+
+    while at < len(block):
+        token = block[at]
+        literals, at = length(token >> 4, at + 1)
+        at += literals
+        if at >= len(block):
+            return faults | ({"last match"} if token & 15 else set())
+        if block[at : at + 2] == bytes(2):
+            faults.add("offset 0")
+        at = length(token & 15, at + 2)[1]
+    return faults
 
 
 # What eccbench rejects and zarr-python reads: the message, the field or the damage that causes it,
@@ -390,7 +420,11 @@ REASONS = [
     ("it has storage transformers", "storage_transformers", "storage transformers are rejected, as the format demands"),
     ("not in lower case|no fill_value|says no endian", "changed metadata, codecs", "a required field that is misspelled or missing"),
     ("fill value .many", "fill_value", "a fill value that is no number"),
-    ("Blosc container is damaged", "cut chunk, longer chunk", "a Blosc container of another length than it says"),
+    ("Blosc container is damaged", "cut chunk", "a Blosc container of another length than it says"),
+    (r"Blosc container has \d+ bytes, and its header", "cut chunk, longer chunk, changed chunk", "a Blosc container of another length than it says"),
+    ("lz4: lz4: invalid", "last match, offset 0", "an LZ4 block with a match at its end or at offset 0, which the format does not allow"),
+    ("equal symbols in Huffman tree", "changed chunk", "bzip2 data whose codes are no Huffman tree, which the reference decodes to the bytes of their checksums"),
+    (r"its index says|truncated: \d+ bytes at \d+ of \d+$", "shifted index", "a shard with bytes behind its index, so that other places are read as the index"),
     ("its index says", "cut chunk, changed chunk", "a shard whose index names bytes that it lacks"),
     ("truncated: .* of which the last", "cut chunk", "a shard that is shorter than its index"),
     ("continuation file|no checksum at their end", "longer chunk", "bytes after a bzip2 stream"),
