@@ -277,6 +277,6 @@ def _raise(known: dict[str, Any]) -> None:
 def _reap(library: ctypes.CDLL, state: _State) -> None:
     """Forget what was left to end by itself, and has."""
     with state.lock:
-        for number in [n for n in state.left if library.eccbench_wait(n, 0)]:
+        for number in [n for n in list(state.left) if library.eccbench_wait(n, 0)]:
             library.eccbench_end(number)
             ctypes.pythonapi.Py_DecRef(ctypes.py_object(state.left.pop(number)))
