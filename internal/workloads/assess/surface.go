@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -105,7 +106,11 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 		data[i] = grid.Bytes(rows[i])
 	}
 	own := len(rows) - 1
+	none := make([]byte, s.W*size)
 	for row := range s.D * s.H {
+		if bytes.Equal(grid.Bytes(codes[row*s.W:][:s.W]), none) {
+			continue
+		}
 		z, y := row/s.H, row%s.H
 		for i, by := range [len(rows)][2]int64{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 0}} {
 			if r, c := z+by[0], y+by[1]; r >= 0 && c >= 0 && c < s.H {
@@ -115,11 +120,14 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 			}
 		}
 		for x := int64(0); x < s.W; x += lanes {
+			for x%step == 0 && x+step < s.W && isUniform(&rows, x) {
+				x += step
+			}
 			load := func(row int, by int64) uint64 { return binary.LittleEndian.Uint64(data[row][(x+by)*size:]) }
 			v := load(own, 1)
 			differs := v ^ load(own, 0)
 			for i := range own {
-				differs |= v ^ load(i, 0) | v ^ load(i, 1) | v ^ load(i, 2)
+				differs |= (v ^ load(i, 0)) | (v ^ load(i, 1)) | (v ^ load(i, 2))
 			}
 			for at := x; differs != 0 && at < x+lanes; at++ {
 				a := rows[own][at+1]
@@ -131,4 +139,21 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 			}
 		}
 	}
+}
+
+// isUniform reports whether some voxels from x on are background, or have equal codes as all of their neighbours.
+func isUniform[E uint8 | uint16](rows *[5][]E, x int64) bool {
+	own := rows[len(rows)-1][x:][:step+2]
+	if !allEqual(own[1 : step+1]) {
+		return false
+	}
+	if own[1] == 0 {
+		return true
+	}
+	for _, row := range rows {
+		if !bytes.Equal(grid.Bytes(row[x:][:step+2]), grid.Bytes(own)) {
+			return false
+		}
+	}
+	return own[0] == own[1] && own[step+1] == own[1]
 }
