@@ -111,8 +111,10 @@ func (j *job) Do(trace *bench.Trace) error {
 	atOnce := min(j.cores, len(out))
 	inParallel(atOnce, len(out), func(i int) {
 		i = len(out) - 1 - i // the union, which is large, and groups come first
-		if m := newMasks(j.in.Shape(), all.of(i), max(1, j.cores/atOnce)); m != nil {
-			out[i] = m.compare(j.fault)
+		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
+			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
+				add(&out[i], m.compare(j.fault))
+			}
 		}
 	})
 	j.out = out
@@ -154,12 +156,12 @@ type masks struct {
 }
 
 // newMasks joins the runs of both masks of a set, of their union and of the backgrounds; nil if there are none.
-func newMasks(of grid.Shape, found [2][][]placed, cores int) *masks {
-	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(found, int32(of.H))}
+func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
+	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(set, int32(of.H))}
 	if m.d <= 0 {
 		return nil
 	}
-	inParallel(cores, 2, func(i int) { m.set[i] = m.place(found[i], int32(of.H)) })
+	inParallel(cores, 2, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
 	m.set[union] = m.set[pred].union(m.set[truth])
 	inParallel(cores, masksOfSet, func(i int) { m.rest[i] = m.set[i].complement() })
 	const each = 3 // tasks by mask
@@ -190,6 +192,19 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 		}
 	})
 	return c
+}
+
+// add adds the comparison of masks that are apart from all others.
+func add(to *assess.Comparison, c assess.Comparison) {
+	to.Pred, to.Truth, to.Both = to.Pred+c.Pred, to.Truth+c.Truth, to.Both+c.Both
+	for k, t := range c.In {
+		of := &to.In[k]
+		of.Components, of.Holes = of.Components+t.Components, of.Holes+t.Holes
+		for i, n := range []*betti.Numbers{&of.Pred, &of.Truth, &of.Union} {
+			m := []betti.Numbers{t.Pred, t.Truth, t.Union}[i]
+			n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
+		}
+	}
 }
 
 // numbers are the Betti numbers of a mask in a construction.
