@@ -66,28 +66,30 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 // runBytes is the memory of a run, with its places in the forests of both constructions.
 const runBytes = 24
 
-// need returns the memory of the runs of all sets, and of the largest sets that are compared at a time: of the masks,
-// their union and their complements, each with at most as many runs as both masks together.
-func need(in *assess.Pair, cores int) int64 {
-	runs, s := countRuns(in), in.Shape()
+// need returns the memory of the largest sets that are compared at a time, and of the lists of runs of all others. A
+// set has three masks and their complements, each with at most as many runs as both images together.
+func need(in *assess.Pair, cores int) (bytes int64) {
+	of, s := countRuns(in), in.Shape()
 	var each []int64
-	listed := int64(0)
 	for _, set := range in.Sets {
-		n := runs[0]
+		n := of[0]
 		if set.Name != assess.Everything {
 			n = 0
 			for _, c := range set.Codes {
-				n += runs[c]
+				n += of[c]
 			}
 		}
-		listed += n * int64(unsafe.Sizeof(placed{}))
-		each = append(each, 4*runBytes*n+masksOfSet*8*s.D*s.H)
+		each = append(each, n)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	for _, n := range each[:min(cores, len(each))] {
-		listed += n
+	for i, n := range each {
+		if i < cores {
+			bytes += 4*runBytes*n + 8*masksOfSet*s.D*s.H
+		} else {
+			bytes += n * int64(unsafe.Sizeof(placed{}))
+		}
 	}
-	return listed
+	return bytes
 }
 
 // Setup allocates nothing: how many runs there are shows when they are found.
