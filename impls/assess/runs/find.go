@@ -20,13 +20,62 @@ type placed struct {
 type found [][2][][]placed
 
 // of returns the runs of a set in both images.
-func (f found) of(set int) (each [2][][]placed) {
-	for _, slab := range f {
-		for i := range each {
-			each[i] = append(each[i], slab[i][set])
+func (f found) of(set int) (each [2][]placed) {
+	for i := range each {
+		n := 0
+		for _, slab := range f {
+			n += len(slab[i][set])
+		}
+		each[i] = make([]placed, 0, n)
+		for _, slab := range f {
+			each[i] = append(each[i], slab[i][set]...)
+			slab[i][set] = nil
 		}
 	}
 	return each
+}
+
+// islands divides the runs of a set where planes without voxels along y and x, or z and x, separate them: numbers of
+// the set are sums over the islands.
+func islands(set [2][]placed, h int32) (list [][2][]placed) {
+	for axis := range 2 {
+		key := func(row int32) int32 { return []int32{row / h, row % h}[axis] }
+		most := int32(0)
+		for _, runs := range set {
+			for _, r := range runs {
+				most = max(most, key(r.row))
+			}
+		}
+		island := make([]int32, most+2) // by key: whether there are runs, and then the number of islands up to there
+		for _, runs := range set {
+			for _, r := range runs {
+				island[key(r.row)+1] = 1
+			}
+		}
+		n := int32(0)
+		for k, before := 1, int32(0); k < len(island); k++ {
+			some := island[k]
+			if some > before {
+				n++
+			}
+			island[k], before = n, some
+		}
+		if n < 2 {
+			continue
+		}
+		parts := make([][2][]placed, n)
+		for i, runs := range set {
+			for _, r := range runs {
+				to := &parts[island[key(r.row)+1]-1][i]
+				*to = append(*to, r)
+			}
+		}
+		for _, part := range parts {
+			list = append(list, islands(part, h)...)
+		}
+		return list
+	}
+	return [][2][]placed{set}
 }
 
 // find lists the runs of all sets in both images.
@@ -76,19 +125,17 @@ func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, 
 type box struct{ z, y, d, h int }
 
 // boxOf is the box of some runs, in planes of h rows.
-func boxOf(found [2][][]placed, h int32) box {
+func boxOf(set [2][]placed, h int32) box {
 	lo, hi := [2]int32{math.MaxInt32, math.MaxInt32}, [2]int32{-1, -1}
-	for _, slabs := range found {
-		for _, list := range slabs {
-			before := int32(-1)
-			for _, r := range list {
-				if r.row == before {
-					continue
-				}
-				before = r.row
-				for axis, at := range [2]int32{r.row / h, r.row % h} {
-					lo[axis], hi[axis] = min(lo[axis], at), max(hi[axis], at)
-				}
+	for _, runs := range set {
+		before := int32(-1)
+		for _, r := range runs {
+			if r.row == before {
+				continue
+			}
+			before = r.row
+			for axis, at := range [2]int32{r.row / h, r.row % h} {
+				lo[axis], hi[axis] = min(lo[axis], at), max(hi[axis], at)
 			}
 		}
 	}
@@ -96,23 +143,17 @@ func boxOf(found [2][][]placed, h int32) box {
 }
 
 // place returns runs by the rows of a box, from planes of h rows.
-func (b box) place(slabs [][]placed, h int32) runs {
-	n := 0
-	for _, list := range slabs {
-		n += len(list)
-	}
-	r := runs{start: make([]int32, 1, b.d*b.h+1), list: make([]run, 0, n)}
+func (b box) place(placed []placed, h int32) runs {
+	r := runs{start: make([]int32, 1, b.d*b.h+1), list: make([]run, 0, len(placed))}
 	before, row := int32(-1), 0
-	for _, list := range slabs {
-		for _, p := range list {
-			if p.row != before {
-				before, row = p.row, (int(p.row/h)-b.z)*b.h+int(p.row%h)-b.y
-			}
-			for len(r.start) <= row {
-				r.start = append(r.start, int32(len(r.list)))
-			}
-			r.list = append(r.list, p.run)
+	for _, p := range placed {
+		if p.row != before {
+			before, row = p.row, (int(p.row/h)-b.z)*b.h+int(p.row%h)-b.y
 		}
+		for len(r.start) <= row {
+			r.start = append(r.start, int32(len(r.list)))
+		}
+		r.list = append(r.list, p.run)
 	}
 	for len(r.start) <= b.d*b.h {
 		r.start = append(r.start, int32(len(r.list)))

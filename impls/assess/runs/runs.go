@@ -66,28 +66,30 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 // runBytes is the memory of a run, with its places in the forests of both constructions.
 const runBytes = 24
 
-// need returns the memory of the runs of all sets, and of the largest sets that are compared at a time: of the masks,
-// their union and their complements, each with at most as many runs as both masks together.
-func need(in *assess.Pair, cores int) int64 {
-	runs, s := countRuns(in), in.Shape()
+// need returns the memory of the largest sets that are compared at a time, and of the lists of runs of all others. A
+// set has three masks and their complements, each with at most as many runs as both images together.
+func need(in *assess.Pair, cores int) (bytes int64) {
+	of, s := countRuns(in), in.Shape()
 	var each []int64
-	listed := int64(0)
 	for _, set := range in.Sets {
-		n := runs[0]
+		n := of[0]
 		if set.Name != assess.Everything {
 			n = 0
 			for _, c := range set.Codes {
-				n += runs[c]
+				n += of[c]
 			}
 		}
-		listed += n * int64(unsafe.Sizeof(placed{}))
-		each = append(each, 4*runBytes*n+masksOfSet*8*s.D*s.H)
+		each = append(each, n)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	for _, n := range each[:min(cores, len(each))] {
-		listed += n
+	for i, n := range each {
+		if i < cores {
+			bytes += 4*runBytes*n + 8*masksOfSet*s.D*s.H
+		} else {
+			bytes += n * int64(unsafe.Sizeof(placed{}))
+		}
 	}
-	return listed
+	return bytes
 }
 
 // Setup allocates nothing: how many runs there are shows when they are found.
@@ -111,8 +113,10 @@ func (j *job) Do(trace *bench.Trace) error {
 	atOnce := min(j.cores, len(out))
 	inParallel(atOnce, len(out), func(i int) {
 		i = len(out) - 1 - i // the union, which is large, and groups come first
-		if m := newMasks(j.in.Shape(), all.of(i), max(1, j.cores/atOnce)); m != nil {
-			out[i] = m.compare(j.fault)
+		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
+			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
+				add(&out[i], m.compare(j.fault))
+			}
 		}
 	})
 	j.out = out
@@ -154,12 +158,12 @@ type masks struct {
 }
 
 // newMasks joins the runs of both masks of a set, of their union and of the backgrounds; nil if there are none.
-func newMasks(of grid.Shape, found [2][][]placed, cores int) *masks {
-	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(found, int32(of.H))}
+func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
+	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(set, int32(of.H))}
 	if m.d <= 0 {
 		return nil
 	}
-	inParallel(cores, 2, func(i int) { m.set[i] = m.place(found[i], int32(of.H)) })
+	inParallel(cores, 2, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
 	m.set[union] = m.set[pred].union(m.set[truth])
 	inParallel(cores, masksOfSet, func(i int) { m.rest[i] = m.set[i].complement() })
 	const each = 3 // tasks by mask
@@ -190,6 +194,19 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 		}
 	})
 	return c
+}
+
+// add adds the comparison of masks that are apart from all others.
+func add(to *assess.Comparison, c assess.Comparison) {
+	to.Pred, to.Truth, to.Both = to.Pred+c.Pred, to.Truth+c.Truth, to.Both+c.Both
+	for k, t := range c.In {
+		of := &to.In[k]
+		of.Components, of.Holes = of.Components+t.Components, of.Holes+t.Holes
+		for i, n := range []*betti.Numbers{&of.Pred, &of.Truth, &of.Union} {
+			m := []betti.Numbers{t.Pred, t.Truth, t.Union}[i]
+			n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
+		}
+	}
 }
 
 // numbers are the Betti numbers of a mask in a construction.

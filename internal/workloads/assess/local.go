@@ -97,24 +97,19 @@ func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	return out
 }
 
-// local adds what the voxels of rows lo ≤ i < hi introduce.
+// local adds what the voxels of rows lo ≤ i < hi introduce: nothing where all earlier neighbours are in the mask.
 func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32,
 	lo, hi int64) {
-	before := earlier()
-	for row := lo; row < hi; row++ {
-		z, y := row/s.H, row%s.H
-		for x := range s.W {
-			if !member[codes[row*s.W+x]] {
-				continue
-			}
-			pattern := 0
-			for i, b := range before {
-				c, r, v := z+int64(b[0]), y+int64(b[1]), x+int64(b[2])
-				if c >= 0 && r >= 0 && r < s.H && v >= 0 && v < s.W && member[codes[(c*s.H+r)*s.W+v]] {
-					pattern |= 1 << i
-				}
-			}
-			out[row*s.W+x] += sign * float32(table[pattern])
+	eachUneven(codes, s, lo, hi, func(row, x int64, rows *[ownRow + 1][]E) {
+		if !member[rows[ownRow][x+1]] {
+			return
 		}
-	}
+		pattern := 0
+		for d := range directions {
+			if member[rows[d/3][x+int64(d%3)]] {
+				pattern |= 1 << d
+			}
+		}
+		out[row*s.W+x] += sign * float32(table[pattern])
+	})
 }

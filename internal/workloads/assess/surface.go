@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -95,17 +96,36 @@ func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
 // cross counts, in each direction, the voxels by their code and a different code of their neighbour. The outside of
 // the image is background.
 func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]counts) {
+	eachUneven(codes, s, 0, s.D*s.H, func(_, x int64, rows *[ownRow + 1][]E) {
+		a := rows[ownRow][x+1]
+		for d := 0; d < directions; d++ { // in the order of earlier
+			if b := rows[d/3][x+int64(d%3)]; a != b {
+				crossed[d].add(uint16(a), uint16(b), 1)
+			}
+		}
+	})
+}
+
+// ownRow is the index of the row of a voxel, after the four rows of its earlier neighbours.
+const ownRow = 4
+
+// eachUneven calls f with the labelled voxels of rows lo ≤ i < hi that have an earlier neighbour of another code, and
+// with some others. The first code of the given rows is that before the first voxel.
+func eachUneven[E uint8 | uint16](codes []E, s grid.Shape, lo, hi int64, f func(row, x int64, rows *[ownRow + 1][]E)) {
 	const word = 8 // bytes compared at a time
 	size := grid.TypeOf[E]().Size()
 	lanes := word / size
-	var rows [5][]E // four rows of earlier, then the row of the voxels; background at both ends
+	var rows [ownRow + 1][]E // background at both ends
 	var data [len(rows)][]byte
 	for i := range rows {
 		rows[i] = make([]E, s.W+2+2*lanes)
 		data[i] = grid.Bytes(rows[i])
 	}
-	own := len(rows) - 1
-	for row := range s.D * s.H {
+	none := make([]byte, s.W*size)
+	for row := lo; row < hi; row++ {
+		if bytes.Equal(grid.Bytes(codes[row*s.W:][:s.W]), none) {
+			continue
+		}
 		z, y := row/s.H, row%s.H
 		for i, by := range [len(rows)][2]int64{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 0}} {
 			if r, c := z+by[0], y+by[1]; r >= 0 && c >= 0 && c < s.H {
@@ -115,20 +135,40 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 			}
 		}
 		for x := int64(0); x < s.W; x += lanes {
+			for x%step == 0 && x+step < s.W && isUniform(&rows, x) {
+				x += step
+			}
 			load := func(row int, by int64) uint64 { return binary.LittleEndian.Uint64(data[row][(x+by)*size:]) }
-			v := load(own, 1)
-			differs := v ^ load(own, 0)
-			for i := range own {
-				differs |= v ^ load(i, 0) | v ^ load(i, 1) | v ^ load(i, 2)
+			v := load(ownRow, 1)
+			if v == 0 {
+				continue
+			}
+			differs := v ^ load(ownRow, 0)
+			for i := range ownRow {
+				differs |= (v ^ load(i, 0)) | (v ^ load(i, 1)) | (v ^ load(i, 2))
 			}
 			for at := x; differs != 0 && at < x+lanes; at++ {
-				a := rows[own][at+1]
-				for d := 0; a != 0 && d < directions; d++ { // in the order of earlier
-					if b := rows[d/3][at+int64(d%3)]; a != b {
-						crossed[d].add(uint16(a), uint16(b), 1)
-					}
+				if rows[ownRow][at+1] != 0 {
+					f(row, at, &rows)
 				}
 			}
 		}
 	}
+}
+
+// isUniform reports whether some voxels from x on are background, or have equal codes as all of their neighbours.
+func isUniform[E uint8 | uint16](rows *[ownRow + 1][]E, x int64) bool {
+	own := rows[ownRow][x:][:step+2]
+	if !allEqual(own[1 : step+1]) {
+		return false
+	}
+	if own[1] == 0 {
+		return true
+	}
+	for _, row := range rows {
+		if !bytes.Equal(grid.Bytes(row[x:][:step+2]), grid.Bytes(own)) {
+			return false
+		}
+	}
+	return own[0] == own[1] && own[step+1] == own[1]
 }

@@ -124,3 +124,37 @@ func TestSurfacesOfManyLabels(t *testing.T) {
 		t.Error("two estimates of the same surfaces differ")
 	}
 }
+
+// TestCross compares crossings with those that each voxel and each direction have, in an image of large and small parts.
+func TestCross(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := grid.Shape{D: 4, H: 5, W: 400}
+	codes := make([]uint8, s.Voxels())
+	for i := range codes {
+		if codes[i] = uint8(i % 400 / 150); rng.IntN(300) == 0 {
+			codes[i] = uint8(rng.IntN(3))
+		}
+	}
+	var got, want [directions]counts
+	for d := range got {
+		got[d], want[d] = newCounts(3), newCounts(3)
+	}
+	cross(codes, s, &got)
+	for i, a := range codes {
+		z, y, x := s.Coordinates(int64(i))
+		for d, e := range earlier() {
+			b := uint8(0)
+			if r, c, v := z+int64(e[0]), y+int64(e[1]), x+int64(e[2]); r >= 0 && c >= 0 && c < s.H && v >= 0 && v < s.W {
+				b = codes[(r*s.H+c)*s.W+v]
+			}
+			if a != 0 && a != b {
+				want[d].add(uint16(a), uint16(b), 1)
+			}
+		}
+	}
+	for d := range got {
+		if !slices.Equal(got[d].pairs, want[d].pairs) {
+			t.Errorf("direction %v: want %v, got %v", earlier()[d], want[d].pairs, got[d].pairs)
+		}
+	}
+}
