@@ -18,10 +18,10 @@ func Padded(n int) int { return (n + Lanes) / Lanes * Lanes }
 //
 // Each operation is rounded by itself, so that every instruction set has the same bits.
 type Row struct {
-	U                              []float32 // where rows begin in U; a neighbour with link 0 is the row itself
-	At, North, South, Below, Above int       // where the row and its neighbours begin in U; a neighbour with link 0 is the row itself
+	U                              []float32 // of all rows, with a 0 at both ends of each
+	At, North, South, Below, Above int       // where rows begin in U; a neighbour with link 0 is the row itself
 	N                              int       // cells, a multiple of Lanes
-	F, Inv, Diag                   []float32 // of the links to the neighbour rows
+	F, Inv, Diag                   []float32 // F is given; Inv is 1/Diag; Diag see above
 	Link, Width                    []float32 // Link has a value more than there are cells
 	Along                          float32
 	LinkNorth, LinkSouth           float32
