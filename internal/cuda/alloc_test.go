@@ -7,8 +7,7 @@ import (
 	"eccbench/internal/race"
 )
 
-// What is called again and again allocates nothing, by itself and within Do: what an
-// implementation allocates is its own.
+// Frequent calls allocate nothing, alone and within Do, so only an implementation itself allocates.
 func TestCallsAllocateNothing(t *testing.T) {
 	newFake(t)
 	dev := startClosed(t)

@@ -6,8 +6,8 @@ import (
 	"eccbench/internal/device"
 )
 
-// BenchmarkCall is what this package adds to a call of a job, which is one launch of
-// many arguments. The stand-in does nothing but take notes.
+// BenchmarkCall is the overhead of this package for a launch with many arguments. The stand-in only
+// records calls.
 func BenchmarkCall(b *testing.B) {
 	newFake(b, "-DWITHOUT_PARAM_INFO")
 	dev := start(b)

@@ -86,7 +86,7 @@ const (
 	memoryArray  = 3
 )
 
-// copyPart is the half of CUDA_MEMCPY3D that says from where, or to where.
+// copyPart is the half of CUDA_MEMCPY3D for the source, or for the destination.
 type copyPart struct {
 	x, y, z, level uint64 // x in bytes
 	memory, _      uint32

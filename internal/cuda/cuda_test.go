@@ -120,8 +120,9 @@ func TestSizesAre64Bit(t *testing.T) {
 	}
 }
 
-// What is held is the most that buffers and arrays took together, not what is pinned on the
-// host, and not what empties the cache.
+// Held is the greatest total of buffers and arrays. It excludes memory pinned on the host, and the
+// buffer that flushes the
+// cache.
 func TestHeld(t *testing.T) {
 	newFake(t)
 	dev := startClosed(t)
@@ -223,7 +224,7 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// Who waits for the device stops nobody else.
+// A wait for the device does not block other calls.
 func TestWaitingStopsNobody(t *testing.T) {
 	f := newFake(t)
 	dev := startClosed(t)

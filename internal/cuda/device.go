@@ -23,7 +23,7 @@ type context struct {
 	thread  *thread
 	waiting sync.RWMutex // held for reading while another thread waits in the context
 	closed  atomic.Bool
-	lost    atomic.Pointer[Error] // what took the context away
+	lost    atomic.Pointer[Error] // the error that lost the context
 
 	// The rest is touched by whose turn it is on the thread alone.
 	live    map[*object]int // the objects not closed yet, and when they were made
@@ -59,7 +59,7 @@ func open(lib *library, ordinal int32, info device.Info) (device.Device, error) 
 	return c, nil
 }
 
-// String is what errors call the device.
+// String names the device in errors.
 func (c *context) String() string { return fmt.Sprintf("device %d (%s)", c.info.Index, c.info.Name) }
 
 func (c *context) Info() device.Info { return c.info }
@@ -75,7 +75,7 @@ func (c *context) Do(f func() error) (err error) {
 	}
 	c.thread.at.Store(int64(threadID()))
 	defer c.thread.at.Store(nowhere)
-	// Of a lost context f's calls say more than this one does.
+	// In a lost context f's own calls fail with better errors.
 	if c.lost.Load() != nil {
 		return f()
 	}
@@ -86,8 +86,9 @@ func (c *context) Do(f func() error) (err error) {
 	return f()
 }
 
-// A visit is what a caller does on its own thread in place of the device's: a change
-// of threads and back takes as long as several launches.
+// A visit runs calls on the caller's own thread instead of the device's. Changing threads and back
+// costs as much as several
+// launches.
 type visit struct {
 	c      *context
 	within bool // a function that Do runs
@@ -176,7 +177,7 @@ func (c *context) code(s symbol, code int, object fmt.Stringer) error {
 	return err
 }
 
-// wait is call for what returns only when the device has done something.
+// wait is call for functions that return only after the device has done something.
 func (c *context) wait(s symbol, object fmt.Stringer, o *object) (err error) {
 	handle := unsafe.Slice(&o.handle, 1)
 	if c.thread.mine() {
@@ -196,13 +197,12 @@ func (c *context) wait(s symbol, object fmt.Stringer, o *object) (err error) {
 	return c.await(s, object, handle)
 }
 
-// mostLooks is how often a stream is asked whether it is done before the thread waits in
-// the driver: tens of µs.
+// mostLooks is the number of queries of a stream before the thread waits in the driver: tens of µs.
 const mostLooks = 100
 
-// await waits in the context that is current. A goroutine that is in one call for 20 µs
-// may lose its processor to others, and gets one back when they let go of theirs; in
-// short calls it keeps it.
+// await waits in the current context. A goroutine in one call for 20 µs may lose its processor, and
+// gets one back only when
+// another goroutine yields; short calls keep it.
 func (c *context) await(s symbol, object fmt.Stringer, handle []uintptr) error {
 	if s == cuStreamSynchronize && c.lost.Load() == nil {
 		for range c.lib.looks {
@@ -214,7 +214,7 @@ func (c *context) await(s symbol, object fmt.Stringer, handle []uintptr) error {
 	return c.call(s, object, handle...)
 }
 
-// query is whether what a stream or an event stands for is done.
+// query reports whether the work of a stream or an event is done.
 func (c *context) query(s symbol, o *object) (done bool, err error) {
 	in, err := c.enter()
 	if err != nil {
@@ -283,7 +283,7 @@ func (c *context) Close() error {
 		for o := range c.live {
 			left = append(left, o)
 		}
-		// What was made last may stand on what was made before.
+		// Newer objects may depend on older ones.
 		slices.SortFunc(left, func(a, b *object) int { return cmp.Compare(c.live[b], c.live[a]) })
 		for _, o := range left {
 			errs = append(errs, fmt.Errorf("%s: not closed before its device", o))
@@ -304,8 +304,9 @@ func (c *context) Close() error {
 	return err
 }
 
-// unlessLost is call for the end: it tries in any case, since the last release
-// frees what a lost context holds, and has nothing to add to what is known.
+// unlessLost is call at the end. It always calls, because the last release frees the memory of a
+// lost context. It reports no
+// error for a lost context, since that is known.
 func (c *context) unlessLost(s symbol, object fmt.Stringer, arg uintptr) error {
 	lost := c.lost.Load() != nil
 	err := c.code(s, c.lib.call(s, arg), object)

@@ -19,10 +19,11 @@ type Driver struct {
 
 var _ device.Driver = (*Driver)(nil)
 
-// Load opens the CUDA driver: libcuda.so.1, or the library that ECCBENCH_LIBCUDA
-// names. Where it cannot be used, or has no device for this process, the error
-// is a device.Unavailable. Which devices there are, and in which order, is also
-// up to CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, which the driver reads.
+// Load opens the CUDA driver: libcuda.so.1, or the library in ECCBENCH_LIBCUDA. If it is unusable,
+// or has no device for this
+// process, the error is a device.Unavailable. The driver itself reads CUDA_VISIBLE_DEVICES and
+// CUDA_DEVICE_ORDER,
+// which select and order the devices.
 func Load() (*Driver, error) {
 	path := libraryPath("ECCBENCH_LIBCUDA", "libcuda.so.1")
 	handle, err := openLibrary(path)
@@ -30,7 +31,7 @@ func Load() (*Driver, error) {
 		return nil, &device.Unavailable{Why: "no NVIDIA driver: " + oneLine(err.Error()), Err: err}
 	}
 	lib := &library{path: path, looks: mostLooks}
-	// The version first: what an old driver lacks is not worth a word.
+	// Check the version first: other functions that an old driver lacks do not matter.
 	if missing := lib.find(handle, cuDriverGetVersion, cuGetErrorString); missing != "" {
 		return nil, &device.Unavailable{Why: path + " is no CUDA driver: it has no " + missing}
 	}
@@ -57,7 +58,7 @@ func Load() (*Driver, error) {
 	return d, nil
 }
 
-// visible says whether the environment chose among the devices.
+// visible describes how the environment selected devices.
 func visible() string {
 	if v, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
 		return fmt.Sprintf(", with CUDA_VISIBLE_DEVICES=%q", v)

@@ -57,11 +57,11 @@ var refused = []int{
 // Error is a call of the driver that failed. Its text is one line.
 type Error struct {
 	Call   string // the function of the driver
-	Code   int    // what it returned
+	Code   int    // the returned code
 	Name   string // of the code: "CUDA_ERROR_OUT_OF_MEMORY"
 	Text   string // of the code
-	Object string // what the call was about: `buffer "image" (1 GiB)`
-	Log    string // what the compiler said, if it was asked
+	Object string // the object of the call: `buffer "image" (1 GiB)`
+	Log    string // the compiler's output, if any
 }
 
 func (e *Error) Error() string {
@@ -78,7 +78,7 @@ func (e *Error) OutOfMemory() bool { return e.Code == codeOutOfMemory }
 // Sticky reports whether the context is lost.
 func (e *Error) Sticky() bool { return slices.Contains(sticky, e.Code) }
 
-// LaunchTooLarge reports whether a kernel asked for more than there is.
+// LaunchTooLarge reports whether a kernel needs more resources than the device has.
 func (e *Error) LaunchTooLarge() bool {
 	return e.Code == codeLaunchOutOfResources || e.Code == codeCooperativeTooLarge ||
 		e.Code == codeInvalidValue && e.Call == symbols[cuLaunchKernel].names[0]

@@ -94,8 +94,8 @@ func newFake(t testing.TB, flags ...string) *fake {
 	return f
 }
 
-// empty checks that nothing lives, that everything was freed by itself, that
-// every call was made in a context, and that no thread kept one.
+// empty checks that every object was freed explicitly, every call was made in a context, and no
+// thread kept one.
 func (f *fake) empty(t testing.TB) {
 	t.Helper()
 	for _, key := range []string{"contexts", "modules", "buffers", "pinned", "arrays", "textures", "streams", "events", "used", "wrong_context", "freed_with_context", "kept_context"} {
@@ -153,8 +153,7 @@ func startClosed(t testing.TB) device.Device {
 	return dev
 }
 
-// try does something with every part of a device and returns every error. What
-// it makes it closes.
+// try uses every part of a device and returns all errors. It closes all that it opens.
 func try(dev device.Device, ptx []byte) (err error) {
 	var open []interface{ Close() error }
 	defer func() {

@@ -69,8 +69,8 @@ func wantUnavailable(t *testing.T, err error, want string) {
 	}
 }
 
-// Each call of everything fails once, at each place where it is made: the error
-// says all there is to say, nothing is left, and the next try works.
+// Each call fails once, at each place where it is made. The error is complete, nothing leaks, and
+// the next try works.
 func TestEveryCallFails(t *testing.T) {
 	runtime.LockOSThread() // whose context stays when it cannot be popped
 	defer runtime.UnlockOSThread()
@@ -117,7 +117,7 @@ func TestEveryCallFails(t *testing.T) {
 				t.Errorf("the text of %#v is %q", found, text)
 			}
 			leaked := f.get("buffers") + f.get("pinned") + f.get("registered") + f.get("arrays") + f.get("textures") + f.get("streams") + f.get("events") + f.get("modules") + f.get("contexts")
-			// What cannot be freed stays; with its context it goes.
+			// An object whose release fails stays until its context is released.
 			frees := strings.Contains(call, "Free") || strings.Contains(call, "Destroy") || strings.Contains(call, "Unload") || strings.Contains(call, "Unregister")
 			if call != "cuDevicePrimaryCtxRelease_v2" && leaked != 0 {
 				t.Errorf("%s fails the %d. time: %d objects are left", call, skip+1, leaked)
@@ -144,7 +144,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// find is the error of a call among those that were joined.
+// find returns the error of a call from the joined errors.
 func find(err error, call string) *Error {
 	var e *Error
 	switch u := err.(type) {
@@ -170,7 +170,7 @@ func forgotten(t *testing.T, dev device.Device, name string) device.Function {
 	return must(must(dev.LoadModule("kernels", kernels(t)))(t).Function(name))(t)
 }
 
-// After an error that costs the context, every call says so and whose it was.
+// After an error that loses the context, every call reports it and the call that caused it.
 func TestStickyErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		code int
@@ -224,7 +224,7 @@ func TestStickyErrors(t *testing.T) {
 			if err := b.Close(); err != nil {
 				t.Errorf("closing again: %v", err)
 			}
-			// What is left open is what closing reports, and no more.
+			// Close reports the open objects, and nothing else.
 			if err := dev.Close(); err == nil || !strings.Contains(err.Error(), `stream "main"`) || !strings.Contains(err.Error(), "not closed before its device") || strings.Contains(err.Error(), "lost") {
 				t.Errorf("closing the device: %v", err)
 			}
@@ -236,7 +236,7 @@ func TestStickyErrors(t *testing.T) {
 	}
 }
 
-// What takes the context away is the first error that does, not the last.
+// The first error that loses the context is kept, not the last.
 func TestFirstStickyErrorStays(t *testing.T) {
 	f := newFake(t)
 	dev := start(t).(*context)
@@ -296,7 +296,7 @@ func TestStickyErrorUnderConcurrency(t *testing.T) {
 	f.set("freed_with_context", 0)
 }
 
-// What was forgotten is named, and freed all the same.
+// Objects that were not closed are named, and freed.
 func TestCloseNamesWhatIsLeft(t *testing.T) {
 	newFake(t)
 	dev := start(t)
@@ -433,8 +433,8 @@ func TestUseAfterDevice(t *testing.T) {
 	check(t, dev.Close())
 }
 
-// A module that the driver does not take is blamed on its code, one that it has no memory
-// for is not, and neither takes the device away.
+// The error blames the code of an invalid module, but not if memory is short. Neither loses the
+// device.
 func TestCodeIsBlamed(t *testing.T) {
 	f := newFake(t)
 	dev := startClosed(t)

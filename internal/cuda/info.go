@@ -8,8 +8,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// attributes are the driver's numbers for what it knows of a device, and where
-// they go.
+// attributes lists the driver's numbers of device attributes, and their destinations.
 var attributes = []struct {
 	number int
 	set    func(*device.Info, int)
@@ -42,9 +41,9 @@ var attributes = []struct {
 	{111, func(i *device.Info, v int) { i.SharedReserved = int64(v) }},
 }
 
-// describe asks the driver about a device by its place.
+// describe returns the description of the device with an index.
 func (d *Driver) describe(index int) (ordinal int32, info device.Info, err error) {
-	// The driver would say no more than "invalid device ordinal".
+	// The driver would only report "invalid device ordinal".
 	n, err := d.count()
 	if err != nil {
 		return 0, info, err

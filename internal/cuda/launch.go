@@ -14,14 +14,15 @@ const maxArgs = 64
 // maxCall is how many arguments a function of the driver takes.
 const maxCall = 11
 
-// arguments are what the driver is given, where it need not be allocated for each
-// call. They are pinned, and but for pop written by whose turn it is alone.
+// arguments holds the arguments of driver calls, so that calls allocate nothing. It is pinned. Only
+// the caller whose turn it
+// is writes to it, except to pop.
 type arguments struct {
 	values   [maxArgs]uint64  // of a launch; the driver has read them when it returns
 	pointers [maxArgs]uintptr // to each of them
 	call     [maxCall]uintptr // of a function
 	copy     copyDescriptor
-	elapsed  float32    // what it answers
+	elapsed  float32    // result of the call
 	popped   uintptr    // the context that was popped, which is this one for every thread
 	pop      [1]uintptr // where that is
 }
@@ -35,8 +36,7 @@ func newArguments() *arguments {
 	return a
 }
 
-// set writes the arguments of a kernel, whose machine is little-endian like
-// every one that the driver runs on.
+// set writes the arguments of a kernel, little-endian like every machine that the driver supports.
 func (c *context) set(f *function, args []any) error {
 	if len(args) > maxArgs {
 		return fmt.Errorf("launching %s: %d arguments, at most %d are passed", f, len(args), maxArgs)

@@ -42,8 +42,9 @@ type pinned struct {
 
 func (p *pinned) Bytes() int64 { return p.bytes }
 
-// Address is the memory's address on the device, which is the host's: every
-// device since CUDA 4 on a 64-bit system has one address space with it.
+// Address returns the address on the device, which equals that on the host: since CUDA 4, 64-bit
+// systems have one address
+// space.
 func (p *pinned) Address() uint64 { return p.address() }
 
 func (p *pinned) Data() []byte {

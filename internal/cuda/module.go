@@ -61,12 +61,12 @@ type function struct {
 	name   string
 	handle uintptr
 	attrs  device.Attributes
-	params []int64 // the sizes of the parameters; nil when the driver does not tell
+	params []int64 // the sizes of the parameters; nil if the driver does not report them
 }
 
 func (f *function) Name() string { return f.name }
 
-// String is what errors call the kernel.
+// String names the kernel in errors.
 func (f *function) String() string { return fmt.Sprintf("kernel %q of module %q", f.name, f.m.name) }
 
 func (f *function) Attributes() device.Attributes { return f.attrs }
@@ -118,7 +118,7 @@ func (f *function) readAttributes() error {
 	return nil
 }
 
-// readParams asks for the size of each parameter until there is none.
+// readParams reads the size of each parameter.
 func (f *function) readParams() error {
 	c := f.m.c
 	if !c.lib.has(cuFuncGetParamInfo) {

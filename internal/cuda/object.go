@@ -7,18 +7,18 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// An object is what the driver made for a caller, who closes it.
+// An object is a resource of the driver that the caller closes.
 type object struct {
 	c          *context
 	kind, name string
 	bytes      int64 // 0 when it is no memory
 	handle     uintptr
 	free       symbol
-	lent       bool // by who made it, and frees it
+	lent       bool // by its owner, who frees it
 	closed     atomic.Bool
 }
 
-// String is what errors call the object.
+// String names the object in errors.
 func (o *object) String() string {
 	if o.bytes == 0 {
 		return fmt.Sprintf("%s %q", o.kind, o.name)

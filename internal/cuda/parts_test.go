@@ -30,7 +30,7 @@ func check(t testing.TB, errs ...error) {
 	}
 }
 
-// closeAtEnd closes what a test made, before the device.
+// closeAtEnd closes an object of a test, before the device.
 func closeAtEnd(t *testing.T, o interface{ Close() error }) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -167,7 +167,7 @@ func testEvents(t *testing.T, dev device.Device) {
 	check(t, s.Wait(), dev.Do(func() error {
 		return errors.Join(s.Record(began), s.Launch(spin, device.Launch{}, uint64(2_000_000)), s.Record(ended))
 	}))
-	// The queries race with the kernel: what they say first is up to the device.
+	// The queries race with the kernel, so the first result is arbitrary.
 	for i := 0; ; i++ {
 		done, err := ended.Done()
 		check(t, err)

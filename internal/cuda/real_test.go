@@ -115,7 +115,7 @@ func TestRealStreams(t *testing.T) {
 	}
 }
 
-// What a call costs, for who measures.
+// The cost of each call, for measurements.
 func TestRealOverhead(t *testing.T) {
 	dev := realDevice(t)
 	overhead(t, dev)
@@ -194,8 +194,8 @@ func TestRealThousandCycles(t *testing.T) {
 	}
 }
 
-// The same with the context itself made and destroyed: free memory is what the
-// first context of each round sees.
+// The same with the context itself made and destroyed. The first context of each round reports the
+// free memory.
 func TestRealContextCycles(t *testing.T) {
 	drv := realDriver(t)
 	var first int64

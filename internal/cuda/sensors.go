@@ -30,8 +30,9 @@ const (
 	sensorCount
 )
 
-// sensorSymbols are the names of the functions in the library: the first that
-// exists is called. Those of one line take the same arguments.
+// sensorSymbols are the names of the functions in the library; the first that exists is called.
+// Names of one line take the same
+// arguments.
 var sensorSymbols = [sensorCount][]string{
 	nvmlInit:                        {"nvmlInit_v2"},
 	nvmlShutdown:                    {"nvmlShutdown"},
@@ -57,12 +58,12 @@ type sensors struct {
 
 var _ device.Sensors = (*sensors)(nil)
 
-// Sensors are those of the device's own PCI address.
+// Sensors returns the sensors of the device at this PCI address.
 func (c *context) Sensors() device.Sensors { return NewSensors(c.Info().PCI) }
 
-// NewSensors finds the device at a PCI address (device.Info.PCI) in NVML:
-// libnvidia-ml.so.1, or the library that ECCBENCH_LIBNVML names. Where that
-// cannot be done every reading says why it is missing.
+// NewSensors finds the device at a PCI address (device.Info.PCI) in NVML: libnvidia-ml.so.1, or the
+// library in ECCBENCH_LIBNVML.
+// If that fails, every reading has the reason.
 func NewSensors(pci string) device.Sensors {
 	s := &sensors{}
 	path := libraryPath("ECCBENCH_LIBNVML", "libnvidia-ml.so.1")
@@ -226,7 +227,7 @@ func (s *sensors) others() device.Processes {
 	return p
 }
 
-// processes asks with room for more until the list fits.
+// processes reads the list of processes, with more room until it fits.
 func (s *sensors) processes(f sensor) (list []processInfo, why string) {
 	if why := s.unreadable(); why != "" {
 		return nil, why

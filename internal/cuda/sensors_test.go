@@ -56,7 +56,7 @@ func TestSensors(t *testing.T) {
 	}
 }
 
-// What cannot be read is missing with a reason, and takes nothing else along.
+// An unreadable sensor is missing with a reason, and does not affect the others.
 func TestSensorsMissing(t *testing.T) {
 	all := func(r device.Readings) map[string]string {
 		return map[string]string{

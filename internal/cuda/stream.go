@@ -22,7 +22,7 @@ func (s *stream) String() string {
 	return s.object.String()
 }
 
-// nonBlocking streams do not wait for the one that has no name, nor it for them.
+// nonBlocking streams and the default stream do not wait for each other.
 const nonBlocking = 1
 
 func (c *context) NewStream(name string) (device.Stream, error) {

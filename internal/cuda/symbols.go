@@ -66,9 +66,9 @@ const (
 	symbolCount
 )
 
-// symbols are the names of the functions in the library: the first that exists
-// is called. Functions without a suffix there may take other arguments than the
-// headers say under the same name, so a suffix is never left out.
+// symbols are the names of the functions in the library; the first that exists is called. A
+// function without its suffix may take
+// other arguments than in the headers, so suffixes are never omitted.
 var symbols = [symbolCount]struct {
 	names    []string
 	optional bool // it can be done without
@@ -135,11 +135,11 @@ type library struct {
 	path  string
 	fn    [symbolCount]uintptr
 	name  [symbolCount]string // that were found
-	looks int                 // at a stream, before a thread waits
+	looks int                 // queries of a stream before a thread waits
 }
 
-// libraryPath is where a library is looked for: where the environment says, or
-// by its name in the places of the system.
+// libraryPath returns the path of a library: the environment variable, or its name for the system's
+// search.
 func libraryPath(env, name string) string { return cmp.Or(os.Getenv(env), name) }
 
 // find looks up functions in an open library.

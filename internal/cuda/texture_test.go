@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// testTextures fetches every texel and what is around them.
+// testTextures fetches every texel, and texels beyond the borders.
 func testTextures(t *testing.T, dev device.Device) {
 	real := dev.Info().Name[:4] != "Fake"
 	for _, texel := range []device.Texel{device.Uint8, device.Int8, device.Uint16, device.Int16, device.Uint32, device.Int32, device.Float16, device.Float32} {
@@ -88,7 +88,7 @@ func testTexture(t *testing.T, dev device.Device, layout device.ArrayLayout, sam
 	}
 }
 
-// word is what a kernel fetches of a texel.
+// word returns the value that a kernel fetches from a texel.
 func word(texel device.Texel, b []byte) uint32 {
 	switch texel {
 	case device.Uint8:

@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// A thread is a goroutine locked to one thread of the system, which runs
-// functions one after the other. A function that asks it to run another, which
-// it notices by the thread they run on, has it run at once. It stands still while
-// a function that must not change threads runs elsewhere in its place.
+// A thread is a goroutine locked to one thread of the system, which runs functions in turn. A
+// function may run another: it is
+// recognised by its thread and runs at once. The thread stands still while a function that must not
+// change threads
+// runs elsewhere.
 type thread struct {
 	id    int
 	turn  sync.Mutex   // of the function that runs
@@ -33,7 +34,7 @@ func newThread() *thread {
 	go func() {
 		defer close(t.ended)
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread() // whoever ends it has let go of the context
+		defer runtime.UnlockOSThread() // the context was released before
 		t.id = threadID()
 		close(ready)
 		for {
@@ -56,8 +57,7 @@ func (t *thread) mine() bool {
 	return at != nowhere && int64(threadID()) == at
 }
 
-// run runs f on the thread and returns its error. A panic of f goes on in the
-// caller's goroutine.
+// run runs f on the thread and returns its error. A panic of f continues in the caller's goroutine.
 func (t *thread) run(f func() error) error {
 	if t.mine() {
 		return f()

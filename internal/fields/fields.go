@@ -79,8 +79,9 @@ func (Inputs) Smaller(name string) []string {
 	return names
 }
 
-// Cost is one read of the image. Its class is the name without what tells two
-// images of a kind apart: shape, seed, roll, repeat and path.
+// Cost is one read of the image. Its class is the name without the keys that distinguish images of
+// a kind: shape,
+// seed, roll, repeat and path.
 func (Inputs) Cost(name string, in grid.Source) bench.Cost {
 	return bench.Cost{
 		Items: in.Shape().Voxels(),
@@ -116,13 +117,13 @@ func class(name string, in grid.Source) string {
 	return strings.Join(append(parts, "type="+in.Type().String()), "/")
 }
 
-// header is what precedes a shared image's bytes.
+// header precedes the bytes of a shared image.
 type header struct {
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
 	Images int64 // of a batch, whose slices the shape counts together; 0 for one image
-	Period int64 // of an image that repeats itself, see grid.Period
+	Period int64 // of a periodic image, see grid.Period
 }
 
 // align is where a shared image's bytes start to be multiples of: a page.
@@ -144,8 +145,9 @@ func encodeHeader(in grid.Source) ([]byte, error) {
 	return append(b.Bytes(), make([]byte, padded-b.Len())...), nil
 }
 
-// shared is what of an image is shared: all of it, or the slices that it repeats, where
-// these end with a page.
+// shared returns the part of an image that is shared: one period of a periodic image if that ends
+// with a page,
+// else the whole image.
 func shared(in grid.Source) grid.Source {
 	if period := grid.Period(in); period > 0 && period*grid.SliceBytes(in)%align == 0 && align%os.Getpagesize() == 0 {
 		return grid.Crop(in, 0, period)
@@ -174,8 +176,9 @@ func (Inputs) Share(in grid.Source, f *os.File) error {
 	return nil
 }
 
-// Extent is the length of the bytes that Attach makes an image of and from where on those
-// that Share wrote are repeated there, of one that repeats itself; else 0.
+// Extent returns the size of the mapping for Attach, and the offset from which it repeats the bytes
+// that Share wrote.
+// Both are 0 for an image that is not periodic.
 func (Inputs) Extent(in grid.Source) (from, size int64, err error) {
 	if grid.TotalBytes(shared(in)) == grid.TotalBytes(in) {
 		return 0, 0, nil
@@ -184,8 +187,8 @@ func (Inputs) Extent(in grid.Source) (from, size int64, err error) {
 	return int64(len(h)), int64(len(h)) + grid.TotalBytes(in), err
 }
 
-// Attach makes the image of bytes that Share wrote: of a batch, that of all its
-// images' slices.
+// Attach makes the image from the bytes that Share wrote. A batch becomes one image of all its
+// slices.
 func (Inputs) Attach(mapped []byte) (grid.Source, error) {
 	f, _, err := attach(mapped)
 	if err != nil {

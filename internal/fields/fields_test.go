@@ -41,8 +41,7 @@ func TestShareAndAttach(t *testing.T) {
 	}
 }
 
-// An image that repeats itself is shared as what it repeats where that ends with a page,
-// and as a whole otherwise.
+// A periodic image is shared as one period if that ends with a page, and as a whole otherwise.
 func TestShareRepeated(t *testing.T) {
 	for name, short := range map[string]bool{
 		"noise/shape=64x64x41/type=uint8/seed=1/repeat=4": true, "noise/shape=64x64x41/type=uint8/seed=1/repeat=1": true, "noise/shape=1024x99/type=float32/seed=1/repeat=7": true,
@@ -74,7 +73,7 @@ func TestShareRepeated(t *testing.T) {
 	}
 }
 
-// share is what of an image is shared.
+// share returns the shared bytes of an image.
 func share(t *testing.T, src grid.Source) []byte {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "shared"))

@@ -8,8 +8,9 @@ import (
 	"eccbench/internal/name"
 )
 
-// Of are questions about an image: how they are named, by a form around the name of the
-// image, and how they are shared, as the image with a tail of so many bytes.
+// Of names and shares questions about an image. A name is a form around the name of the image;
+// shared data is the
+// image and a tail of Tail bytes.
 type Of struct {
 	Form name.Form
 	Tail int64
@@ -37,7 +38,7 @@ func (o Of) Image(s string) string {
 	return image
 }
 
-// Files are what the image is read from.
+// Files returns the files of the image.
 func (o Of) Files(s string) []string {
 	_, image, err := o.Form.Parse(s)
 	if err != nil {
@@ -46,7 +47,7 @@ func (o Of) Files(s string) []string {
 	return Inputs{}.Files(image)
 }
 
-// Size is that of the image, and of the tail after it.
+// Size returns the size of the image and its tail.
 func (o Of) Size(in grid.Source) int64 { return Inputs{}.Size(in) + o.Tail }
 
 // Share writes the image and the tail.

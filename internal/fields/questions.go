@@ -19,8 +19,9 @@ type Problem interface {
 	Keys() []float64
 }
 
-// Questions make problems from names KIND/key=N/…/of=IMAGE: the inputs of a workload whose
-// questions are an image and some numbers, which is all that is shared of a problem.
+// Questions makes problems from names KIND/key=N/…/of=IMAGE. It implements the inputs of a workload
+// whose questions are
+// an image and some numbers; only these are shared.
 type Questions[P Problem] struct {
 	Form name.Form
 	// Pose makes the problem of an image that keys describe, in the form's order.
@@ -28,11 +29,11 @@ type Questions[P Problem] struct {
 	// Fewer are the keys of problems of the same image that weigh less, the smallest first; nil
 	// where there are none.
 	Fewer func(keys []float64) [][]float64
-	// Weigh makes the cost of a problem of that of one read of its image.
+	// Weigh returns the cost of a problem, given the cost of one read of its image.
 	Weigh func(p P, keys []float64, image bench.Cost) bench.Cost
 }
 
-// Of is what is common to all questions about an image.
+// Of returns the names and sharing common to all questions about an image.
 func (q Questions[P]) Of() Of { return Of{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
 
 // Spell is the name of the problem that the first keys describe, the others by default.
@@ -77,7 +78,7 @@ func (q Questions[P]) Open(name string) (p P, err error) {
 // Variants names problems of other images.
 func (q Questions[P]) Variants(name string, n int) ([]string, error) { return q.Of().Variants(name, n) }
 
-// Files are what the image is read from.
+// Files returns the files of the image.
 func (q Questions[P]) Files(name string) []string { return q.Of().Files(name) }
 
 // Smaller names problems that weigh less of the image, and problems of smaller images that have
@@ -103,7 +104,7 @@ func (q Questions[P]) Smaller(name string) []string {
 	return names
 }
 
-// Cost is what Weigh makes of one read of the image.
+// Cost returns the cost by Weigh.
 func (q Questions[P]) Cost(name string, p P) bench.Cost {
 	image, keys, _ := q.Parse(name) // it was opened by this name
 	return q.Weigh(p, keys, Inputs{}.Cost(image, p.Image()))

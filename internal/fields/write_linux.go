@@ -8,10 +8,11 @@ import (
 	"eccbench/internal/grid"
 )
 
-// write puts an image at a place in a file in memory, a multiple of a page, and leaves
-// the file at its end. The
-// image is made in the file's own pages: those that make it, several at a time,
-// take new pages too, which one after the other is slower than most images are made.
+// write puts an image at an offset of a file in memory, a multiple of a page, and leaves the file
+// at its end. It
+// generates the image in the file's own pages, on several cores. They allocate the pages too, which
+// on one core is
+// slower than generating most images.
 func write(in grid.Source, f *os.File, at int64) error {
 	total := grid.TotalBytes(in)
 	if err := f.Truncate(at + total); err != nil {

@@ -55,7 +55,7 @@ func TestConclusions(t *testing.T) {
 		{false, false, false, []CellResult{cell(Same, "", noisy)}, IsInconclusive, "the machine is too noisy: the base over itself is +10.0 % in i in"},
 		{false, false, false, []CellResult{cell(Same, "", func(c *CellResult) { c.Noise = &Estimate{Change: c.Effect} })}, IsInconclusive, "the machine is too noisy: the base over itself is +5.0 % in i in"},
 		{false, false, false, []CellResult{cell(Same, "", func(c *CellResult) { c.Noise = &Estimate{Change: 0.04} })}, Pass, "the only cell is no slower than the effect allows"},
-		// What is wrong anyway says nothing of the machine.
+		// A cell that is not settled for another reason shows nothing about the machine.
 		{false, false, false, []CellResult{cell(NotRun, "why", noisy), same}, IsInconclusive, "1 of 2 cells is not settled"},
 		// More than the effect and the noise together.
 		{false, false, false, []CellResult{cell(Same, "", noisy), cell(Regression, "", beyond(0.16))}, IsRegression, "1 of 2 cells is slower by more than the effect and this machine's noise, confirmed by a fresh run"},
@@ -170,7 +170,7 @@ func TestNotesOfCounts(t *testing.T) {
 			t.Errorf("%s (%s), notes %q, want %q", decision, reason, notes, c.want)
 		}
 	}
-	// Those of a cell are in order, each once.
+	// The notes of a cell are in order, each once.
 	w := &world{noise: 0.001, slow: map[Side]float64{Candidate: 0.5}, alter: func(s Side, c *bench.CellRecord) {
 		c.Allocated, c.Tolerant, c.Measures = nil, true, []verify.Measure{{Name: "zone", Value: 1, Limit: 10}}
 		if s == Candidate {
@@ -355,7 +355,7 @@ func TestRepeatedTwice(t *testing.T) {
 	if r.Verdict != IsFailed || count[true] != 1 || count[false] != 1 {
 		t.Errorf("%s, %v", r.Verdict, count)
 	}
-	// Of one that is plausible when it is run again, the third is not.
+	// A process is plausible when run again, but the third one is not.
 	again := false
 	w = &world{noise: 0.001, alter: func(s Side, c *bench.CellRecord) {
 		if s == Candidate {
@@ -376,7 +376,7 @@ func TestRepeatedTwice(t *testing.T) {
 	}
 }
 
-// Too few blocks for a scatter need as many as any change.
+// Too few blocks for an estimate of scatter need the least number of blocks.
 func TestSettlingOfFewBlocks(t *testing.T) {
 	for n, want := range map[int]int{1: 5, 2: 5, 3: 5} { // 3 of no scatter at all
 		logs := []float64{0.5, 0.5, 0.5}[:n]
@@ -386,7 +386,7 @@ func TestSettlingOfFewBlocks(t *testing.T) {
 	}
 }
 
-// What has ended before it began runs nothing.
+// A gate whose context has already ended runs nothing.
 func TestInterruptedBefore(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -7,8 +7,8 @@ import (
 	"eccbench/internal/bench"
 )
 
-// A machine that is shared hits most calls of most processes: the quickest ones
-// still tell a change from none.
+// On a shared machine most calls of most processes are disturbed; the quickest calls still show a
+// change.
 func TestDisturbedCalls(t *testing.T) {
 	for slow, want := range map[float64]Verdict{0: Pass, 0.05: IsRegression} {
 		count := map[Verdict]int{}
@@ -34,7 +34,7 @@ func TestDisturbedCalls(t *testing.T) {
 	}
 }
 
-// A slowdown that leaves a fifth of the calls as they were does not pass.
+// A slowdown that spares a fifth of the calls does not pass.
 func TestSlowMedians(t *testing.T) {
 	w := &world{noise: 0.005}
 	w.alter = func(s Side, c *bench.CellRecord) {
@@ -54,8 +54,8 @@ func TestSlowMedians(t *testing.T) {
 	}
 }
 
-// A candidate some of whose processes are slower does not pass, though the faster one
-// of two is told by.
+// A candidate with some slower processes rarely passes, although the faster of two processes
+// counts.
 func TestSlowProcesses(t *testing.T) {
 	for share, most := range map[float64]int{0.2: 15, 0.33: 6, 0.5: 1} {
 		passes := 0
@@ -78,8 +78,8 @@ func TestSlowProcesses(t *testing.T) {
 	}
 }
 
-// Quick calls are held to the ceiling as median ones are: what answers some calls
-// from memory is not faster.
+// Quick calls are compared with the ceiling like median calls, so answering some calls from memory
+// fails.
 func TestSomeAnswersFromMemory(t *testing.T) {
 	for quick, want := range map[float64]Verdict{0.4: IsFailed, 0.6: Pass} {
 		w := &world{noise: 0.001}

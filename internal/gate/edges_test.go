@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A gate without cells has shown nothing, and neither has one that confirms none.
+// A gate without cells is inconclusive, and so is one that confirms none.
 func TestNoCells(t *testing.T) {
 	for name, change := range map[string]func(*Gate){
 		"of two programs": nil,
@@ -29,7 +29,7 @@ func TestNoCells(t *testing.T) {
 	}
 }
 
-// Scripts know verdicts by these numbers.
+// Scripts rely on these exit codes.
 func TestExits(t *testing.T) {
 	for v, want := range map[Verdict]int{Pass: 0, Stored: 0, IsRegression: 10, IsWrong: 11, IsFailed: 12, IsInconclusive: 13, Verdict("unheard of"): 13} {
 		if got := v.Exit(); got != want {
@@ -38,8 +38,8 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// A process that is run again counts for the answers of its own cell, and for no other's:
-// of one input there are other answers in another workload.
+// A repeated process counts for its own cell only: another workload has other answers to the same
+// input.
 func TestRepeatedProcessesAreOfTheirCells(t *testing.T) {
 	two := []Cell{{Workload: "w", Impl: "i", Input: "in", Scope: bench.E2E, Effect: 0.05}, {Workload: "v", Impl: "i", Input: "in", Scope: bench.E2E, Effect: 0.05}}
 	for _, wrong := range []string{"", "w", "v"} {
@@ -69,8 +69,8 @@ func TestRepeatedProcessesAreOfTheirCells(t *testing.T) {
 	}
 }
 
-// How many blocks would settle what was seen, worked out by hand from the formula:
-// (z·sd/away)²·π/3, with z = 1.645 + 0.842.
+// The number of blocks that would settle a change, computed by hand: (z·sd/away)²·π/3, with z =
+// 1.645 + 0.842.
 func TestBlocksToSettle(t *testing.T) {
 	spread := []float64{-0.02, -0.01, 0, 0.01, 0.02} // its standard deviation is 0.015811
 	at := func(mean float64, logs ...float64) *Estimate {
@@ -159,7 +159,7 @@ func TestCountsOfOneProcess(t *testing.T) {
 	}
 }
 
-// What may be no change at all is no slowdown, however large it seems.
+// An estimate that may be 0 is no slowdown, however large.
 func TestSuspects(t *testing.T) {
 	for lo, want := range map[float64]bool{-0.01: false, 0: false, 0.01: true} {
 		if got := (&Estimate{Change: 0.2, Lo: &lo}).suspect(0.1); got != want {
@@ -206,7 +206,7 @@ func TestWhatIsNotCounted(t *testing.T) {
 	}
 }
 
-// The ceiling of what takes longer than a second is below one a second.
+// The ceiling of a call above a second is below one per second.
 func TestSlowCeilings(t *testing.T) {
 	for ceiling, want := range map[float64]verify.Status{0: verify.Verified, 0.1: verify.Implausible, 0.4: verify.Implausible, 0.5: verify.Verified} {
 		c := cells(1, 0.05)[0]
@@ -220,7 +220,7 @@ func TestSlowCeilings(t *testing.T) {
 	}
 }
 
-// The devices of a machine are those in the rows, each once, in any order of records.
+// The devices of a machine are those of the rows, each once, for any order of records.
 func TestDevicesAreNoted(t *testing.T) {
 	w := &world{noise: 0.001}
 	w.alter = func(_ Side, c *bench.CellRecord) {

@@ -19,7 +19,7 @@ import (
 type world struct {
 	rng   *rand.Rand
 	noise float64 // standard deviation of the log of a process's time
-	drift float64 // by which each process is slower than the one before it
+	drift float64 // the slowdown of each process relative to the one before
 	slow  map[Side]float64
 	alter func(Side, *bench.CellRecord)
 	fail  func(Side) error
@@ -134,8 +134,7 @@ func TestSlowdowns(t *testing.T) {
 	}
 }
 
-// What drifts from process to process is no change: a hundredth of a percent a
-// process is 2 % over this gate.
+// A drift from process to process is no change: 0.01 % per process is 2 % over this gate.
 func TestDriftIsNoChange(t *testing.T) {
 	for seed := range uint64(20) {
 		r := run(t, &world{noise: 0.0001, drift: 0.0001}, seed, cells(3, 0.002), nil)
@@ -331,8 +330,9 @@ func TestFailingCandidates(t *testing.T) {
 	}
 }
 
-// The order is the seed's, mirrored in each block, and covers every cell.
-// More cells need more blocks: the advice is one that can settle it.
+// The order follows from the seed, is mirrored in each block, and covers every cell. More cells
+// need more blocks; the advised
+// number can settle the gate.
 func TestFewestBlocks(t *testing.T) {
 	for cells, want := range map[int]int{1: 5, 6: 7, 51: 10, 52: 11} {
 		if got := Fewest(cells); got != want {
@@ -375,7 +375,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An interrupted gate is inconclusive and keeps what had ended.
+// An interrupted gate is inconclusive and keeps the finished processes.
 func TestInterrupted(t *testing.T) {
 	for _, after := range []int{0, 3, 40, 130} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -413,8 +413,9 @@ func TestTimesWithoutRatio(t *testing.T) {
 	}
 }
 
-// Answers that may differ within limits are judged by their own records: other bytes are
-// no change, what is farther from right than the base's is noted, and a wrong one is wrong.
+// Answers with limits are judged by their own records. Other bytes are no change, a larger error
+// than the base's is noted, and
+// a wrong answer is wrong.
 func TestAnswersWithinLimits(t *testing.T) {
 	for _, c := range []struct {
 		tolerant bool

@@ -8,7 +8,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what images pass through between their source and the counting: views, slabs, pieces, levels.
+// checks cover the steps between a source and the count: views, slabs, pieces and levels.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "views of an image", Of: views},

@@ -60,8 +60,9 @@ func labels(t *testing.T) {
 	}
 }
 
-// Values that are no part of an image are above all others, −0 stays where nobody may write, and whatever the
-// type, values above the last level are counted.
+// Values outside the image are above all others. −0 stays in memory that may not be written. Values
+// above the last level
+// are counted, for every type.
 func gapsAndTops(t *testing.T) {
 	nan, inf, minus := float32(math.NaN()), float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	shape := grid.Shape{D: 1, H: 2, W: 2}
@@ -249,7 +250,7 @@ func (w without) ReadSlab(dst []byte, lo, hi int64) error {
 	return w.Source.ReadSlab(dst, lo, hi)
 }
 
-// What makes no piece of an image is told, and what closes a ring and cannot be read.
+// Invalid pieces of an image are errors, and so is a failed read of the slice that closes a ring.
 func piecesThatFail(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	none := func(*grid.Field, int64) error { return nil }
@@ -335,7 +336,7 @@ func whatSourcesSay(t *testing.T) {
 		t.Errorf("axes %v within rows, %v within planes", a, b)
 	}
 	for range all.Each() {
-		break // which asks for no more
+		break // the caller stops
 	}
 	if a, err := grid.ParseAxes([]string{"y"}); err != nil || a != (grid.Axes{Y: true}) {
 		t.Errorf("y is %v (%v)", a, err)

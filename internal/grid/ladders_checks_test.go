@@ -147,7 +147,7 @@ func ladderRefuses(t *testing.T) {
 			t.Errorf("%+v: ladder %v", c, l)
 		}
 	}
-	// What no level is beyond may be.
+	// A last level that no value exceeds is valid.
 	for _, c := range []struct {
 		lo, step float64
 		n        int64
@@ -273,7 +273,7 @@ func digest(t *testing.T) {
 	}
 }
 
-// Bytes that are no whole number of values, or do not lie as values do, are refused.
+// Bytes are rejected if they are no whole number of values, or not aligned.
 func valuesRefuses(t *testing.T) {
 	whole := grid.NewBuffer(16)
 	for what, b := range map[string][]byte{"half a value": whole[:6], "beside a value": whole[2:10]} {

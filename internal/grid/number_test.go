@@ -15,7 +15,7 @@ func number(t *testing.T, text string) Number {
 	return n
 }
 
-// A number is compared with values of every type as it was written, and reads back as itself.
+// A number compares with values of every type exactly as written, and reads back unchanged.
 func TestNumber(t *testing.T) {
 	const wide = 1<<53 + 1
 	signed, err := NewLabels("int64", []int64{math.MinInt64, -wide, 0, wide, math.MaxInt64})

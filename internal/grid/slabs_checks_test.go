@@ -31,7 +31,7 @@ func eachPiece(t *testing.T) {
 					k = 1
 				}
 				want := max(last, 0)
-				if by < 0 { // what the slab before this call shares
+				if by < 0 { // the slices shared with the slab before
 					want = shared
 				}
 				if first != want {
@@ -67,9 +67,9 @@ func eachPiece(t *testing.T) {
 	}
 }
 
-// What the spans of any cut add up to is every slice once, and each two neighbours once, of a
-// ring the last and the first, too. Each span reads its own slices, the one before them, and
-// the one that closes the ring.
+// The spans of any cut add up to each slice once, and each pair of neighbours once; in a ring also
+// the last and the first.
+// Each span reads its own slices, the one before them, and the one that closes the ring.
 func eachPieceOfSpans(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 3, W: 2}, {D: 11, H: 2, W: 3}} {
 		f := numbered(t, shape)
@@ -121,7 +121,7 @@ func eachPieceOfSpans(t *testing.T) {
 	}
 }
 
-// With 0 a piece has as many slices as are worth it, which a small image has not.
+// With 0 a piece has as many slices as suit its cost; a small image has one piece.
 func piecesAreLarge(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 5, H: 2, W: 2})
 	pieces := 0
@@ -134,7 +134,7 @@ type bulky struct{ grid.Source }
 
 func (bulky) InBulk() bool { return true }
 
-// Pieces that are joined fit a cache of the cores, but those of a source that is far away.
+// Joined pieces fit a core's cache, unless the source is far away.
 func joinedPiecesAreSmall(t *testing.T) {
 	s := sized{numbered(t, grid.Shape{D: 1, H: 1, W: 1}), grid.Shape{D: 1 << 10, H: 1 << 10, W: 1 << 9}} // a slice is 1 MiB
 	for threads, want := range map[int]int64{1: 8, 2: 16, 3: 24, 64: 64} {
@@ -157,8 +157,9 @@ type sized struct {
 
 func (s sized) Shape() grid.Shape { return s.shape }
 
-// A counting source holds the number of each slice, fails from one slice on, and
-// is large enough for several slabs.
+// A counting source has the number of each slice as its values. It fails from one slice on, and is
+// large enough for several
+// slabs.
 type counting struct {
 	slices, fails int64
 }
@@ -212,16 +213,16 @@ func eachSlab(t *testing.T) {
 	}
 }
 
-// A watched source holds that a piece was done with before what comes next to its place is read.
+// A watched source checks that the work on a piece is done before its memory is read into again.
 type watched struct {
 	counting
 	t    *testing.T
-	done []atomic.Bool // of each piece
+	done []atomic.Bool // by piece
 }
 
 func (watched) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
-// ReadSlab knows that two pieces are held at a time.
+// ReadSlab checks the piece two before this one, because two are in memory at a time.
 func (w watched) ReadSlab(dst []byte, lo, hi int64) error {
 	if before := lo/2 - 2; before >= 0 && !w.done[before].Load() {
 		w.t.Errorf("slices %d to %d come to the place of piece %d before that is done with", lo, hi, before)
@@ -297,7 +298,7 @@ func piecesAreLeft(t *testing.T) {
 	}
 }
 
-// Slabs that share a slice are the same of an image in memory as of one that is read.
+// Slabs with shared slices are the same for an image in memory as for one that is read.
 func eachSharing(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 2, W: 3}, {D: 1, H: 7, W: 6}} {
 		f, err := grid.NewField(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
@@ -402,7 +403,7 @@ func levelIsTheLowest(t *testing.T) {
 	}
 }
 
-// A ladder that is told in words is read back, and no other text is one.
+// The text of a ladder parses to the ladder, and no other text does.
 func parseLadder(t *testing.T) {
 	odd, err := grid.Affine(-1.0/3, 1e-7, 1000)
 	if err != nil {
@@ -435,7 +436,7 @@ func levelsThatAreTheSame(t *testing.T) {
 	}
 }
 
-// An asked source knows how many slices it was asked for at a time, at most.
+// An asked source records the largest number of slices of one read.
 type asked struct {
 	counting
 	bulk bool
@@ -449,8 +450,9 @@ func (a *asked) ReadSlab(dst []byte, lo, hi int64) error {
 	return a.counting.ReadSlab(dst, lo, hi)
 }
 
-// The hash is the same however an image is read, which is slice by slice where that is large and near, and
-// another of another image, of the same bytes in another shape, and of the same slices in another order.
+// The hash does not depend on how an image is read; a large image nearby is read slice by slice.
+// Another image, shape or
+// order of slices has another hash.
 func digester(t *testing.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
 	if err := grid.NewDigester(counting{9, 2}).ReadSlab(grid.NewBuffer(3<<24), 0, 3); !errors.Is(err, errBroken) {

@@ -263,7 +263,7 @@ func negate(t *testing.T) {
 	}
 }
 
-// What the type of an image has no value for cannot be around it.
+// A padding value that the type of the image lacks is an error.
 func padOfNoValue(t *testing.T) {
 	for _, c := range []struct {
 		typ   grid.Type
@@ -448,8 +448,9 @@ func repeat(t *testing.T) {
 	}
 }
 
-// What every period adds as much to is found without looking at the whole image, whether
-// it is made or in memory.
+// A quantity to which every period adds the same is found without reading the whole image, whether
+// it is generated or in
+// memory.
 func overPeriods(t *testing.T) {
 	looked := int64(0)
 	// The sum over pairs of adjacent slices, and over the first and the last.

@@ -26,8 +26,9 @@ func fixture(t *testing.T) *Project {
 	}
 }
 
-// Every change of the fixture is noticed but those that were planted to survive, those that
-// no test comes to, and those that change nothing.
+// All changes of the fixture are noticed, except planted survivors, unreached functions, and
+// changes without
+// effect.
 func TestRun(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the fixture's assembly is of amd64")
@@ -51,7 +52,7 @@ func TestRun(t *testing.T) {
 	want := []string{
 		"Slack return n + (1 + 1)", "Slack return n + (1 - 1)", "Slack return n - 1",
 		"Unused func Unused(a, b bool) bool { return a || b } unreached",
-		// What is added is five, whatever is made of zero; and without the jump to it.
+		// The sum is five whatever is added for zero, and without the jump to it.
 		"add ADDQ (R10), R9; NOP; MOVQ R9, ret+16(FP)", "add zero:; NOP; RET",
 	}
 	if !slices.Equal(lost, want) {
@@ -69,7 +70,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Where there is no time for a sample, or it is ended, the report is of those that were looked at.
+// If time runs out for a sample, or it is stopped, the report has the mutants that were run.
 func TestLimit(t *testing.T) {
 	p := fixture(t)
 	p.limit = 1
@@ -87,7 +88,7 @@ func TestLimit(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.verbose = true
-	before := 0 // results until the end, after which those that were begun may add theirs
+	before := 0 // results until the stop; running mutants may add theirs
 	p.log = writer(func(text string) {
 		if ctx.Err() == nil && strings.HasPrefix(text, "sum/") {
 			before++
@@ -106,7 +107,7 @@ type writer func(string)
 
 func (w writer) Write(text []byte) (int, error) { w(string(text)); return len(text), nil }
 
-// What is listed is run, and nothing else; what is missed is written in the form of the list.
+// Only listed mutants are run. Survivors are written in the format of the list.
 func TestList(t *testing.T) {
 	p := fixture(t)
 	p.list = []*Mutant{{File: "sum/sum.go", Func: "Slack", Operator: "arithmetic", Before: "return n + 1", After: "return n - 1"}}
@@ -142,9 +143,9 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// Tests that fail without a mutant are left out and named; what fails without them too notices nothing.
+// Tests that fail without a mutant are skipped and named. A stage that still fails notices nothing.
 func TestLeftOut(t *testing.T) {
-	// What fails first ends the others.
+	// The first failure ends the other tests.
 	s := &Stage{Kind: byTests, Name: "tests of x", argv: []string{"sh", "-c", `
 for arg; do case $arg in -test.failfast) fast=1;; "-test.skip=^(TestA|TestB|TestC)$") exit 0;; "-test.skip=^(TestA)$") skip=1;; esac; done
 echo "    --- FAIL: TestWithin/x (0.00s)"
@@ -170,7 +171,7 @@ exit 1`, "sh", "-test.failfast"}}
 	}
 }
 
-// What neither computes nor carries answers is counted apart, and in the score.
+// Mutants that neither compute nor carry answers are counted separately, and in the score.
 func TestAside(t *testing.T) {
 	r := &Results{targets: []Target{{Name: "a"}}}
 	for i, m := range []*Mutant{
@@ -202,7 +203,7 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// A program of all mutants of which none is chosen, or which says what it reaches, passes.
+// The program with all mutants passes with none chosen, and when it reports the reached functions.
 func TestNoneChosen(t *testing.T) {
 	p := fixture(t)
 	p.scratch = t.TempDir()
@@ -239,7 +240,7 @@ func TestNoneChosen(t *testing.T) {
 	}
 }
 
-// What holds too much is ended, and so counts as noticed.
+// A process with too much memory is ended, which counts as noticed.
 func TestHeld(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says what processes hold")
@@ -250,7 +251,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// What uses the processor without end is ended, and so counts as noticed.
+// A process that never stops is ended, which counts as noticed.
 func TestEndless(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says what processes use")
@@ -290,7 +291,7 @@ func TestOperators(t *testing.T) {
 		"negation: if !(x < lo) {", "if false: if false && (x < lo) {", "relation: if x <= lo {", "relation: return x < hi",
 		"deletion: ", "min and max: most = min(most, first)", "deletion: ", "min and max: most = min(most, r)", "sign: return len(names), nil",
 	}
-	// Without the largest of the rest nothing uses what they are.
+	// Without this line the variable is unused.
 	want[6] += " (does not compile)"
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -345,7 +346,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// A sample stays as it is where something else changes.
+// A sample stays the same if something else changes.
 func TestShuffle(t *testing.T) {
 	list := func(texts ...string) (all []*Mutant) {
 		for _, s := range texts {
@@ -383,7 +384,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What has no opposite is not swapped.
+// An instruction without an opposite is not swapped.
 func TestSwaps(t *testing.T) {
 	text := "TEXT ·a(SB), NOSPLIT, $0-8\n\tKANDNW K1, K2, K3\n\tKORTESTW K1, K1\n\tVPANDN Y0, Y1, Y2\n\tKANDW K1, K2, K3\n"
 	var got []string
@@ -397,7 +398,7 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
-// An argument that stands in its register already need not be loaded, unless something else was put there.
+// An argument already in its register need not be loaded, unless the register was overwritten.
 func TestArguments(t *testing.T) {
 	const loads = "\tMOVQ to+0(FP), AX\n\tMOVSS lo+8(FP), X0\n\tMOVQ from+16(FP), CX\n\tMOVQ n+24(FP), CX\n\tMOVSD hi+32(FP), X1\n"
 	deleted := func(before string) (n int) {
@@ -409,7 +410,7 @@ func TestArguments(t *testing.T) {
 		}
 		return n
 	}
-	if got := deleted(""); got != 2 { // from stands in BX, and n where from was put
+	if got := deleted(""); got != 2 { // from is in BX; n was in CX, which from overwrote
 		t.Errorf("%d loads are changed, want 2", got)
 	}
 	if got := deleted("\tXORL AX, AX\n\tVBROADCASTSD X7, Y1\n"); got != 4 {
@@ -417,7 +418,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A register that only says what is fetched ahead has no part in an answer; one that also counts has.
+// A register that only addresses prefetches does not change an answer; one that also counts does.
 func TestHints(t *testing.T) {
 	code := "\tMOVQ ahead+8(FP), R8\n\tMOVQ step+16(FP), R9\n\tMOVQ n+24(FP), R10\n\tMOVQ 0(AX), X1\nrow:\n\tPREFETCHT1 64(R8)\n\tPREFETCHT1 (R10)\n\tADDQ R9, R8\n" +
 		"\tADDQ $8, R10\n\tMOVQ X1, X2\n\tCMPQ R10, CX\n\tJNE row\n"

@@ -13,15 +13,16 @@ import (
 	"eccbench/internal/grid"
 )
 
-// An answer says what a server's header has of a range of an object of 960,000 bytes.
+// An answer is a server's status and header for a range of an object of 960,000 bytes.
 type answer struct {
 	status    int
 	tag, time string // none where empty
 	short     int    // bytes that are not sent
 }
 
-// Every answer is compared with the first: a server that ignores If-Match, or sends another range than
-// it was asked for, gives no image.
+// Every answer is compared with the first. A server that ignores If-Match, or sends another range,
+// gives no
+// image.
 func TestAnswersOfAnotherObject(t *testing.T) {
 	data := image()
 	const tag, then, later = `"v1"`, "Mon, 02 Jan 2006 15:04:05 GMT", "Mon, 02 Jan 2006 15:04:06 GMT"
@@ -35,7 +36,7 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 	for what, c := range map[string]struct {
 		first, next answer
 		ranged      func(lo, hi int) string
-		want        string // of the error, "" for none
+		want        string // of the error; "" for none
 	}{
 		"right":                       {answer{tag: tag, time: then}, answer{tag: tag, time: then}, right, ""},
 		"of unknown length":           {answer{tag: tag}, answer{tag: tag}, ranged("", "*"), ""},
@@ -77,7 +78,7 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 					w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 					return
 				}
-				// The upper half is of the next version, the lower one as it was.
+				// The upper half is of the next version, the lower one of the first.
 				if lo < 480_000 {
 					for key, value := range map[string]string{"ETag": c.first.tag, "Last-Modified": c.first.time} {
 						if w.Header().Del(key); value != "" {
@@ -169,7 +170,8 @@ func TestS3ObjectsThatChange(t *testing.T) {
 	}
 }
 
-// A part where the whole was asked for is none, and a shard's index and chunks are of one object.
+// A part in answer to a request for the whole is an error. The index and the chunks of a shard are
+// of one object.
 func TestPartsUnasked(t *testing.T) {
 	tag := `"1"`
 	partial := false
@@ -212,7 +214,7 @@ func TestPartsUnasked(t *testing.T) {
 	}
 }
 
-// Another server is not told where it was asked for first, and what lasts is not tried again.
+// A redirect does not disclose the first address, and a lasting error is not retried.
 func TestRedirects(t *testing.T) {
 	requests := 0
 	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

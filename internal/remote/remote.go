@@ -1,5 +1,6 @@
-// Package remote reads objects from HTTP and S3 servers, by ranges. What fails for a while is
-// tried again; an object that changes between two reads is an error.
+// Package remote reads ranges of objects from HTTP and S3 servers. Temporary failures are retried;
+// an object that
+// changes between two reads is an error.
 package remote
 
 import (
@@ -34,9 +35,9 @@ func Register(limit time.Duration) {
 // A network reads from servers, each by a client that is kept.
 type network struct {
 	wait    time.Duration // before the first read that is made again
-	silence time.Duration // for which a server may send less than leastBytes; 0 for the default
+	silence time.Duration // time in which a server may send less than leastBytes; 0 for the default
 	limit   time.Duration // of all reads
-	end     time.Time     // of them; zero for no limit
+	end     time.Time     // of all reads; zero for no limit
 
 	mu      sync.Mutex
 	clients map[string]client
@@ -54,8 +55,9 @@ type client interface {
 // unknown is the length of an object whose server does not report it.
 const unknown = -1
 
-// read gets a part of an object, or all of it, and checks that it is of the object that was seen
-// before: every server's every answer passes here. The zero FileInfo is any object.
+// read gets a part of an object, or all of it, and compares the object with the one that was read
+// before. Every
+// answer of every server passes here. The zero FileInfo accepts any object.
 func read(ctx context.Context, c client, at *url.URL, from, n int64, was datasets.FileInfo) (io.ReadCloser, datasets.FileInfo, error) {
 	body, h, err := c.get(ctx, at, from, n, was.Version)
 	if err != nil {
@@ -81,7 +83,8 @@ func versionOf(h http.Header) string {
 	return h.Get("ETag") + "\n" + h.Get("Last-Modified")
 }
 
-// sameObject is an error where an object is not the one that it was, as far as the two tell.
+// sameObject returns an error if the version or the size of an object changed, as far as both are
+// known.
 func sameObject(was, is datasets.FileInfo) error {
 	if was.Version != "" {
 		tag, time, _ := strings.Cut(was.Version, "\n")
@@ -99,8 +102,9 @@ func sameObject(was, is datasets.FileInfo) error {
 	return nil
 }
 
-// lengthOf is the length of the whole object by the header of an answer, which must be of the
-// range that was asked for: n bytes from a place on, the last n where from < 0, all where n < 0.
+// lengthOf returns the length of the whole object from the header of an answer. The answer must
+// have the requested
+// range: n bytes from an offset, the last n if from < 0, everything if n < 0.
 func lengthOf(h http.Header, from, n int64) (int64, error) {
 	said := h.Get("Content-Range")
 	length, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
@@ -151,8 +155,9 @@ func (e statusError) Is(err error) bool {
 	return err == fs.ErrNotExist && e.code == http.StatusNotFound
 }
 
-// A read is made at most so many times before it has failed, and not again when too little came
-// for patience times the silence. Too little is fewer than leastBytes within the silence.
+// A read fails after this number of attempts, or earlier after too little data for patience times
+// the silence. Too
+// little is fewer than leastBytes within the silence.
 const (
 	attempts   = 6
 	patience   = 2
@@ -278,7 +283,7 @@ func body(ctx context.Context, r io.Reader) io.Reader {
 	return living{r, ctx.Value(progress{}).(*pulse)}
 }
 
-// at is the client of a URL.
+// at returns the client for a URL.
 func (n *network) at(address string) (client, *url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -308,8 +313,7 @@ func (n *network) at(address string) (client, *url.URL, error) {
 // mostRedirects is the greatest number of redirects of a request.
 const mostRedirects = 10
 
-// redirect follows a server to another place. That does not learn where it was asked for first: a
-// query may be a secret.
+// redirect follows a redirect without the first address: its query may be a secret.
 func redirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	switch {
@@ -398,7 +402,7 @@ func (n *network) Range(address string, dst []byte, at int64, was datasets.FileI
 	if err != nil {
 		return was, err
 	}
-	done := 0 // what came is not asked for again
+	done := 0 // bytes that need no second request
 	err = n.again(func(ctx context.Context) error {
 		if at < 0 {
 			done = 0

@@ -47,7 +47,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// serve starts an S3 server with objects in a bucket, which the environment says where it is.
+// serve starts an S3 server with objects in a bucket, and sets the environment to its address.
 func serve(t *testing.T, objects map[string][]byte) *fragile {
 	t.Helper()
 	backend := s3mem.New()
@@ -92,7 +92,7 @@ func served(t *testing.T, objects map[string][]byte) (address string, f *fragile
 	return server.URL, f
 }
 
-// image is what is read: 8 slices of 300×400, raw.
+// image returns the data of the test: 8 slices of 300×400, raw.
 func image() []byte {
 	data := make([]byte, 8*300*400)
 	for i := range data {
@@ -139,8 +139,9 @@ func checkImage(t *testing.T, name string, want []byte) {
 	wg.Wait()
 }
 
-// Raw and npy files and Zarr arrays are read from an S3 server and by HTTP, also from one whose
-// answers fail, stop in the middle, or are late for a while.
+// Raw and npy files and Zarr arrays are read from S3 and HTTP servers, also if answers fail, stop
+// in the middle or
+// are late.
 func TestImages(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)
@@ -167,7 +168,7 @@ func TestImages(t *testing.T) {
 				w.Header().Set("ETag", r.Header.Get("If-Match"))
 				w.Header().Set("Content-Length", strconv.Itoa(last-first+1))
 				w.WriteHeader(status)
-				io.WriteString(w, "") // of which nothing comes
+				io.WriteString(w, "") // of which nothing arrives
 				return true
 			},
 		} {
@@ -189,7 +190,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// A part of an image is read by its ranges, and nothing beside.
+// A part of an image is read by its ranges alone.
 func TestRanges(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)
@@ -211,7 +212,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// What fails for good is said at once, in one line, and what goes on failing after some tries.
+// A lasting error is reported at once, in one line; a temporary one after some retries.
 func TestErrors(t *testing.T) {
 	data := image()
 	f := serve(t, map[string][]byte{"scan.raw": data})
@@ -262,14 +263,14 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a changed object: %v", err)
 	}
 	g.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
-		w.Write(data) // the whole, whatever was asked for
+		w.Write(data) // the whole, for any request
 		return true
 	}
 	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); err == nil || !strings.Contains(err.Error(), "reads no parts") {
 		t.Errorf("a server without ranges: %v", err)
 	}
 
-	// Its files are asked for before an image is opened: a server that fails is then tried once.
+	// The files are requested before an image is opened, so a failing server is tried once.
 	g.requests.Store(0)
 	name := raw + address + "/scan.raw"
 	if list := datasets.Files(name); len(list) != 1 || list[0] != address+"/scan.raw" || g.requests.Load() > 0 {

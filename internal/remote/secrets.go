@@ -24,12 +24,14 @@ var secrets struct {
 	full map[string]*url.URL
 }
 
-// urlArgument is a URL at the end of an argument, such as that of a name or of a flag.
+// urlArgument matches a URL at the end of an argument, such as that of a name or of a flag.
 var urlArgument = regexp.MustCompile(`(?is)(?:^|=)((?:s3|https?)://.*)$`)
 
 // Conceal removes user names, passwords, queries and fragments from the URLs in arguments, in
-// place. Requests still use them; names, records and messages made of the arguments hold none.
-// It also reads ECCBENCH_URLS, and adds to it for the processes that this one starts.
+// place. Requests
+// still use them; names, records and messages do not contain them. It also reads ECCBENCH_URLS, and
+// adds to
+// it for child processes.
 func Conceal(args []string) error {
 	secrets.mu.Lock()
 	defer secrets.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"eccbench/datasets"
 )
 
-// forget concealed URLs, and have none of other processes and no passwords of the person who tests.
+// forget clears the concealed URLs, sets those of other processes to urls, and hides the user's
+// passwords.
 func forget(t *testing.T, urls string) {
 	t.Helper()
 	t.Setenv(secretsVariable, urls)
@@ -23,7 +24,7 @@ func forget(t *testing.T, urls string) {
 	t.Cleanup(func() { secrets.full = nil })
 }
 
-// Arguments keep no secrets, and what has none stays as it is.
+// Concealed arguments contain no secrets; other arguments stay the same.
 func TestConceal(t *testing.T) {
 	for arg, want := range map[string]string{
 		"http://ann:pw@h/i.npy":                    "http://h/i.npy",
@@ -59,8 +60,9 @@ func TestConceal(t *testing.T) {
 	}
 }
 
-// What was concealed goes to the server of the URL, to every object of a Zarr array there, also from
-// a process that another one starts, and to no other server.
+// A concealed part is sent to the server of its URL, for every object of a Zarr array there, also
+// from a child
+// process. No other server receives it.
 func TestSecretsOfRequests(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)

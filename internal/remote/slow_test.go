@@ -60,7 +60,7 @@ func TestSlowServers(t *testing.T) {
 		server.CloseClientConnections()
 		server.Close()
 	}
-	server := httptest.NewTLSServer(http.NotFoundHandler()) // whose certificate nobody knows
+	server := httptest.NewTLSServer(http.NotFoundHandler()) // with an unknown certificate
 	defer server.Close()
 	insecure := strings.Replace(server.URL, "https", "http", 1)
 	for url, want := range map[string]string{server.URL: "certificate", insecure: "400"} {

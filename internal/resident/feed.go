@@ -38,7 +38,7 @@ type Piece struct {
 }
 
 const (
-	pieceBytes = 8 << 20   // of an image that goes to one place on the device
+	pieceBytes = 8 << 20   // of an image with one destination
 	mostAhead  = 8         // pieces that are filled at the same time
 	aheadBytes = 256 << 20 // that they take together, but for two
 	// Smaller images are staged in one go: pinning memory takes longer than they do.
@@ -115,10 +115,11 @@ func (f *Feed) placed(k int64) Piece {
 	return p
 }
 
-// Each calls send with the pieces in order, on the device's thread, to add their copies
-// to the stream, and does not wait for the last of them, which must be there before it
-// is called again. The part "read into pinned memory" of the trace is summed over the
-// goroutines. When it fails nothing is under way.
+// Each calls send with the pieces in order, on the device's thread; send adds their copies to the
+// stream. Each does
+// not wait for the last of them, but they must be complete before the next call. The part "read
+// into pinned
+// memory" of the trace is the sum over the goroutines. After an error no copy is in progress.
 func (f *Feed) Each(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
 	return f.each(s, trace, false, send)
 }
@@ -135,7 +136,7 @@ func (f *Feed) Fill(s device.Stream, trace *bench.Trace, send func(Piece) error)
 	return s.Wait()
 }
 
-// Upload fills a buffer from a place on.
+// Upload fills a buffer from offset at.
 func (f *Feed) Upload(s device.Stream, to device.Buffer, at int64, trace *bench.Trace) error {
 	return f.Fill(s, trace, f.copied(s, to, at))
 }
@@ -275,7 +276,7 @@ func (w *flow) arrived(st *stage) error {
 	return err
 }
 
-// send has the pieces sent in order, as they are filled.
+// send sends the pieces in order, as they are filled.
 func (w *flow) send(send func(Piece) error) error {
 	for k := range w.Pieces() {
 		i := int(k % int64(len(w.stages)))

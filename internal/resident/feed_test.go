@@ -37,8 +37,7 @@ func (r *reading) ReadSlab(dst []byte, lo, hi int64) error {
 	return r.Source.ReadSlab(dst, lo, hi)
 }
 
-// target is where a test's image goes on a device, with memory around it, and a stream
-// that waits for nothing.
+// target is a part of device memory with guards around it, and two streams.
 type target struct {
 	s, other device.Stream
 	buffer   device.Buffer
@@ -103,8 +102,9 @@ func standIn(t *testing.T) device.Device {
 	return d
 }
 
-// The bytes are the same in pieces of every size, by any number of goroutines, time and
-// again, and from memory that is pinned where it is.
+// The bytes are the same in pieces of every size, with any number of goroutines, in repeated
+// uploads, and from
+// memory pinned in place.
 func TestFeed(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=7x9x131/type=float32/seed=1", "noise/shape=7x9x131/type=uint8/seed=1", "noise/shape=37x129/type=uint16/seed=1",
@@ -243,9 +243,9 @@ func (b *breaking) Copy(to device.Memory, at int64, from device.Memory, off, n i
 	return b.Stream.Copy(to, at, from, off, n)
 }
 
-// What goes wrong in the middle of an upload ends it: the first error comes back, nobody
-// reads on, nothing is under way, and nothing is left. A source that failed can be
-// uploaded after that.
+// An error in the middle of an upload ends it. The first error is returned, no goroutine reads on,
+// no copy is in
+// progress, and nothing leaks. The feed can be used again.
 func TestFeedFails(t *testing.T) {
 	const pieces = 40
 	for _, at := range []int{1, 2, 7, pieces - 1, pieces} {
@@ -304,8 +304,8 @@ func feedFails(t *testing.T, what string, pieces, at int) {
 	if n := in.reads.Load(); n > int64(at+2*ahead) {
 		t.Errorf("%d pieces were read, the %dth failed", n, at)
 	}
-	synctest.Wait() // for those that are about to end
-	// One that runs finalizers of something else is counted while it does.
+	synctest.Wait() // for goroutines about to end
+	// A goroutine that runs unrelated finalizers is counted while it does.
 	left := func() int { return runtime.NumGoroutine() - before }
 	for n := 0; n < 100000 && left() > 0; n++ {
 		runtime.Gosched()
@@ -365,8 +365,7 @@ func TestFeedWithoutPinnedMemory(t *testing.T) {
 	}
 }
 
-// What is cut from an image that is pinned where it is goes through stages: a driver pins no
-// page twice.
+// A part of an image that is pinned in place is copied through stages: a driver pins no page twice.
 func TestFeedOfCutImage(t *testing.T) {
 	const side, planes = 128, 130
 	streamed := open(t, fmt.Sprintf("noise/shape=%dx%dx%d/type=uint8/seed=1", side, side, planes))
@@ -459,8 +458,7 @@ func (r *registering) Register(name string, mem []byte) (device.Pinned, error) {
 	return r.Device.Register(name, mem)
 }
 
-// Of an image that repeats itself each piece is pinned once: rows of 2 KiB, of which the
-// 601st is the first again.
+// Each piece of a periodic image is pinned once: rows of 2 KiB, where row 600 repeats the first.
 func TestFeedOfRepeatedImage(t *testing.T) {
 	const row, cycle, rows = 2 << 10, 600, 1500
 	streamed := open(t, fmt.Sprintf("noise/shape=512x%d/type=float32/seed=1/repeat=%d", rows, cycle))
@@ -490,7 +488,7 @@ func TestFeedOfRepeatedImage(t *testing.T) {
 	}
 }
 
-// Any rows of an image that is pinned come from where they are, of one that repeats itself in parts.
+// Any rows of a pinned image come from their place, and rows of a periodic image in parts.
 func TestPlaceOfRepeatedImage(t *testing.T) {
 	const row, cycle, rows = 2 << 10, 600, 1500
 	streamed := open(t, fmt.Sprintf("noise/shape=512x%d/type=float32/seed=1/repeat=%d", rows, cycle))

@@ -16,7 +16,7 @@ import (
 type Handover struct {
 	d          device.Device
 	stream     device.Stream
-	bytes      int64         // of the table and of its copy on the host
+	bytes      int64         // of the table, and of its copy on the host
 	total      device.Buffer // the table
 	result     device.Pinned // the table on the host, and the word that marks its arrival
 	copy       device.Buffer // replaces result for a timed kernel, else nil
@@ -24,8 +24,7 @@ type Handover struct {
 	dirty      bool          // total may not be clear
 }
 
-// wordAlign is a multiple of what kernels hand over at once, and where the word lies
-// behind it.
+// wordAlign is the alignment of the table's copies, and of the word behind it.
 const wordAlign = 64
 
 // NewHandover allocates a table. Where timed, the launches are between two events, and
@@ -63,13 +62,13 @@ func (h *Handover) Parameters() (table, word uint64) {
 	return to.Address(), to.Address() + uint64(to.Bytes()-wordAlign)
 }
 
-// Total is what the kernel adds to.
+// Total is the buffer that the kernel adds to.
 func (h *Handover) Total() device.Buffer { return h.total }
 
 // Data is the table that the last Run brought to the host.
 func (h *Handover) Data() []byte { return h.result.Data()[:h.bytes] }
 
-// word is what the kernel sets to 1 when the table is there.
+// word is set to 1 by the kernel when the table has arrived.
 func (h *Handover) word() *uint32 {
 	return (*uint32)(unsafe.Pointer(&h.result.Data()[h.result.Bytes()-wordAlign]))
 }
@@ -78,8 +77,9 @@ func (h *Handover) word() *uint32 {
 // which takes microseconds more: tens of µs.
 const spins = 100_000
 
-// Run launches a kernel and returns when its table is on the host. A table that an
-// earlier launch may have left as it was is cleared first.
+// Run launches a kernel and returns when its table is on the host. It first clears the table if an
+// earlier launch
+// failed.
 func (h *Handover) Run(launch func() error) error {
 	if h.dirty {
 		if err := h.stream.Fill(h.total, 0, h.total.Bytes(), 0); err != nil {
@@ -136,8 +136,7 @@ func (h *Handover) Elapsed() (time.Duration, error) {
 	return h.end.Since(h.start)
 }
 
-// Poison overwrites what the kernel writes. The table that it adds to is its own: it
-// left it cleared.
+// Poison overwrites the kernel's result. The kernel itself clears the table that it adds to.
 func (h *Handover) Poison(value byte) {
 	Overwrite(h.Data(), value)
 	if h.copy == nil {

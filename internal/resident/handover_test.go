@@ -17,7 +17,7 @@ func (p *prompt) Launch(device.Function, device.Launch, ...any) error {
 	return nil
 }
 
-// What hands a table over again and again allocates nothing.
+// Repeated handovers allocate nothing.
 func TestHandoverAllocatesNothing(t *testing.T) {
 	d, err := standIns(t, 1)("0")
 	if err != nil {

@@ -21,7 +21,7 @@ type Opener func(which string) (device.Device, error)
 // call.
 func Once(load func() (device.Driver, error)) Opener {
 	var mu sync.Mutex
-	var driver device.Driver // of all devices: to another one, memory that it pinned is foreign
+	var driver device.Driver // of all devices: memory pinned by one driver is foreign to another
 	opened := map[int]device.Device{}
 	return func(which string) (device.Device, error) {
 		mu.Lock()
@@ -53,7 +53,7 @@ func Once(load func() (device.Driver, error)) Opener {
 	}
 }
 
-// Remembered is an Opener with what gives the device that it opened last, nil for none.
+// Remembered returns an Opener, and a function that returns the device it opened last, or nil.
 func Remembered(open Opener) (Opener, func() device.Device) {
 	var last atomic.Pointer[device.Device]
 	return func(which string) (device.Device, error) {
@@ -70,7 +70,7 @@ func Remembered(open Opener) (Opener, func() device.Device) {
 		}
 }
 
-// Fits returns an error, which names what, unless need bytes fit the free memory of a device.
+// Fits returns an error naming what if need bytes exceed the free memory of a device.
 func Fits(d device.Device, need int64, what string) error {
 	free, _, err := d.Memory()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"eccbench/internal/device/devicetest"
 )
 
-// All devices are of one driver, which is asked for until it is there: what a device has pinned
-// is foreign to a driver that was loaded again.
+// All devices share one driver, which is loaded once it is available. Memory that a driver has
+// pinned is foreign to a
+// driver that was loaded again.
 func TestOnceLoadsOneDriver(t *testing.T) {
 	calls, none := 0, errors.New("no driver yet")
 	open := Once(func() (device.Driver, error) {

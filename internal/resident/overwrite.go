@@ -1,7 +1,8 @@
 package resident
 
-// Overwrite sets all bytes to a value, as a Poison does before each call that is timed: an answer
-// of hundreds of MB byte by byte would take longer than all else between the calls.
+// Overwrite sets all bytes to a value. A Poison calls it before each timed call; byte by byte,
+// hundreds of MB would
+// take longer than the rest.
 func Overwrite(data []byte, value byte) {
 	if len(data) == 0 {
 		return

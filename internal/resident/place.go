@@ -8,15 +8,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Place is an image that is pinned where it is. Of one that repeats itself it is as much
-// as holds each piece once: a driver does not pin more than the machine has, however often
-// it sees the same.
+// A Place is an image pinned in place. Of a periodic image it pins each piece once: a driver cannot
+// pin more than the
+// machine's memory, even if the pages repeat.
 type Place struct {
 	pinned device.Pinned
 	cycle  int64 // bytes after which the image repeats itself, 0 when it does not
 }
 
-// At is where the bytes of the image from an offset on are.
+// At returns the memory and the offset of the image's bytes from off on.
 func (p *Place) At(off int64) (device.Memory, int64) {
 	if p.cycle > 0 {
 		off %= p.cycle
@@ -24,8 +24,9 @@ func (p *Place) At(off int64) (device.Memory, int64) {
 	return p.pinned, off
 }
 
-// Each calls f with where n bytes of the image from an offset on are, in their order: in one part,
-// or in as many as it is cut into by repeating itself.
+// Each calls f with the memory of n bytes of the image from off on, in order. It splits them where
+// a periodic image
+// repeats.
 func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64) error) error {
 	for done := int64(0); done < n; {
 		from, at := p.At(off + done)

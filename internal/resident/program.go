@@ -47,7 +47,7 @@ func NewProgram(d device.Device, stream, module string, kernels ...string) (p *P
 	return p, nil
 }
 
-// Alloc allocates memory of the device that Close frees: 16 bytes where none are asked for.
+// Alloc allocates device memory that Close frees, at least 16 bytes.
 func (p *Program) Alloc(name string, bytes int64) (device.Buffer, error) {
 	const least = 16
 	b, err := p.On.Alloc(name, max(least, bytes))
@@ -78,7 +78,7 @@ func (p *Program) PutNumbers(name string, numbers []float32) (device.Buffer, err
 	return b, err
 }
 
-// Timed runs what adds to the stream, between the two events.
+// Timed runs f, which adds to the stream, between the two events.
 func (p *Program) Timed(f func() error) error {
 	return p.On.Do(func() error {
 		if err := p.Stream.Record(p.start); err != nil {
@@ -91,7 +91,7 @@ func (p *Program) Timed(f func() error) error {
 	})
 }
 
-// Elapsed is what the last Timed took on the device.
+// Elapsed returns the device time of the last Timed.
 func (p *Program) Elapsed() (time.Duration, error) { return p.end.Since(p.start) }
 
 // Cool empties the device's second-level cache.
@@ -106,7 +106,7 @@ func (p *Program) Fill(value byte, buffers ...device.Buffer) {
 	_ = p.Stream.Wait()
 }
 
-// Close waits for the stream, and frees what there is.
+// Close waits for the stream, and frees the resources.
 func (p *Program) Close() error {
 	var errs []error
 	if p.Stream != nil {

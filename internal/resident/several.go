@@ -10,11 +10,10 @@ import (
 	"eccbench/internal/device"
 )
 
-// All is what the user calls all devices of the machine together.
+// All is the user's name for all devices of the machine.
 const All = "all"
 
-// Several opens the devices of a list: All, or what Open takes for each, with
-// commas between.
+// Several opens the devices of a list: All, or names for Open separated by commas.
 func (o Opener) Several(list string) ([]device.Device, error) {
 	if list == "" {
 		return nil, errors.New("no devices are listed; --devices all takes all there are, --devices 0,1 two of them")

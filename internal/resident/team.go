@@ -21,9 +21,9 @@ type Member interface {
 	Bring() error
 }
 
-// A Team is work on several devices that starts together and is timed by one clock.
-// A stream of the first member's device notes the time before any of it, for which
-// all members wait, and again when it has waited for all of them.
+// A Team is work on several devices that starts together and is timed by one clock. A stream of the
+// first member's
+// device records the start, which all members wait for, and the end after waiting for all of them.
 type Team struct {
 	Watches    // for each device
 	members    []Member
@@ -110,7 +110,7 @@ type starting struct {
 
 func (s *starting) arrive() { s.missing.Add(-1) }
 
-// leave ends the waiting of the others, whom one that failed would keep waiting.
+// leave releases the other members, which would wait forever for one that failed.
 func (s *starting) leave() { s.ended.Store(true) }
 
 // all returns when all have arrived, and whether they have.
@@ -175,7 +175,7 @@ func (t *Team) Cool() error {
 // Elapsed is the time of the last Do by the first member's device.
 func (t *Team) Elapsed() (time.Duration, error) { return t.end.Since(t.start) }
 
-// Close frees what NewTeam made.
+// Close frees the events of NewTeam.
 func (t *Team) Close() error {
 	errs := []error{t.Watches.Close()}
 	for _, e := range t.done {

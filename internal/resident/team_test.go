@@ -13,8 +13,7 @@ import (
 	"eccbench/internal/device/devicetest"
 )
 
-// standIns opens stand-in devices by number, each once, with a kernel that does nothing and one
-// that fails.
+// standIns opens stand-in devices by number, each once. Their kernels do nothing, or fail.
 func standIns(t *testing.T, n int) Opener {
 	t.Helper()
 	driver := devicetest.New(n, func(name string) devicetest.Kernel {
@@ -134,7 +133,7 @@ func TestTeam(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			slices.Reverse(blocks) // so that clocks which do not wait stand elsewhere
+			slices.Reverse(blocks) // so that clocks that do not wait differ
 			for i, w := range works {
 				w.blocks, w.here.Data()[0] = blocks[i], 0
 			}

@@ -34,14 +34,14 @@ func NewWatch(d device.Device) *Watch { return &Watch{on: d} }
 // Device describes the device in one line.
 func (w *Watch) Device() string { return Describe(w.on) }
 
-// UUIDs are those of the device.
+// UUIDs returns the UUID of the device.
 func (w *Watch) UUIDs() []string { return []string{w.on.Info().UUID} }
 
 // DeviceMemory is the most bytes that buffers took on the device.
 func (w *Watch) DeviceMemory() int64 { return w.on.Held() }
 
-// Flags are what slows the device now, whether its clock moved since the last
-// look, and whether others use it.
+// Flags reports whether the device is slowed, its clock moved since the last call, and other
+// processes use it.
 func (w *Watch) Flags() []string {
 	if w.sensors == nil {
 		w.sensors = w.on.Sensors()
@@ -64,7 +64,7 @@ func (w *Watch) Flags() []string {
 	return flags
 }
 
-// Sensors is what the last look saw, in one line; what has no sensor is n/a.
+// Sensors returns the readings at the last Flags, in one line; n/a if there is no sensor.
 func (w *Watch) Sensors() []string { return []string{w.last.String()} }
 
 // Close lets go of the sensors.
@@ -75,7 +75,7 @@ func (w *Watch) Close() error {
 	return w.sensors.Close()
 }
 
-// Watches are those of several devices.
+// Watches are the watches of several devices.
 type Watches []*Watch
 
 // Device describes the devices in one line: equal ones once, with their number.
@@ -94,7 +94,7 @@ func (w Watches) Device() string {
 	return strings.Join(kinds, "; ")
 }
 
-// UUIDs are those of the devices.
+// UUIDs returns the UUIDs of the devices.
 func (w Watches) UUIDs() (list []string) {
 	for _, one := range w {
 		list = append(list, one.UUIDs()...)
@@ -121,7 +121,7 @@ func (w Watches) Flags() []string {
 	return flags
 }
 
-// Sensors is what each device's sensors showed at the last Flags.
+// Sensors returns the readings of each device at the last Flags.
 func (w Watches) Sensors() (list []string) {
 	for _, one := range w {
 		list = append(list, one.Sensors()...)

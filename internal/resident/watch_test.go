@@ -18,7 +18,7 @@ func (s *sensors) Read() device.Readings {
 
 func (*sensors) Close() error { return nil }
 
-// A clock that moved between two looks is flagged, and what each look saw is kept.
+// A clock that moved between two readings is flagged, and the readings are kept.
 func TestWatch(t *testing.T) {
 	w := &Watch{sensors: &sensors{2500}}
 	for i, want := range []struct{ flag, seen string }{{"", "clock 2000 MHz, memory n/a"}, {"clock 2000→1500 MHz", "clock 1500 MHz, memory n/a"}} {

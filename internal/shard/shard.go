@@ -21,8 +21,8 @@ const MaxShards = 1 << 20
 // String is "i/n".
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
-// Span is the slices of n that a shard has: as many as any other, or one less. Where there
-// are more shards than slices some have none.
+// Span returns the slices of a shard. Shards differ by at most one slice; with more shards than
+// slices some have none.
 func (s Shard) Span(slices int64) grid.Span {
 	at := func(i int64) int64 { // slices·i/N, which need not fit
 		hi, lo := bits.Mul64(uint64(slices), uint64(i))
@@ -43,8 +43,9 @@ func (s Shard) SpanBy(slices, step int64) grid.Span {
 	return grid.Span{Lo: min(of.Lo*step, slices), Hi: min(of.Hi*step, slices)}
 }
 
-// Of is the share of a list that a shard has: every N-th from the I-th on, so that what gets larger
-// along the list is shared evenly.
+// Of returns a shard's share of a list: every N-th element from the I-th on. Costs that grow along
+// the list are so divided
+// evenly.
 func Of[T any](s Shard, list []T) []T {
 	var mine []T
 	for i := s.I - 1; i < int64(len(list)); i += s.N {
@@ -53,7 +54,7 @@ func Of[T any](s Shard, list []T) []T {
 	return mine
 }
 
-// Auto asks for the environment's.
+// Auto selects the shard from the environment.
 const Auto = "auto"
 
 // Parse parses "i/n", or takes the shard from the environment for "auto" or "auto/n". Without a
@@ -76,7 +77,7 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 	return s, nil
 }
 
-// ParseList reads what Parse does, and several shards of n, in ranges as Slurm takes them: "3,5-7/16".
+// ParseList parses the text of Parse, or several shards of n with ranges as in Slurm: "3,5-7/16".
 func ParseList(text string, getenv func(string) string) ([]Shard, error) {
 	which, n, _ := strings.Cut(text, "/")
 	if !strings.ContainsAny(strings.TrimPrefix(which, "-"), ",-") {

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 		sge   = "SGE_TASK_ID=%d SGE_TASK_FIRST=%d SGE_TASK_LAST=%d SGE_TASK_STEPSIZE=%d"
 	)
 	for _, c := range []struct{ text, env, want string }{
-		{"1/1", "", "1/1"}, {"3/8", "", "3/8"}, {"3/8", "SLURM_ARRAY_TASK_ID=5", "3/8"}, // what is said counts
+		{"1/1", "", "1/1"}, {"3/8", "", "3/8"}, {"3/8", "SLURM_ARRAY_TASK_ID=5", "3/8"}, // the argument counts
 		{"0/8", "", "i from 1 to n"}, {"9/8", "", "i from 1 to n"}, {"3", "", "want i/n"}, {"3/", "", "no number of shards"},
 		{"", "", "want i/n"}, {"x/8", "", "want i/n"}, {"1/0", "", "no number"}, {"1/9999999", "", "no number"}, {"-1/3", "", "i from 1"},
 
@@ -103,8 +103,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Spans of slices that are read together begin with those of a step, wherever there are as many
-// steps as shards, and are all slices in order.
+// With as many steps as shards or more, spans begin with a step. They contain all slices in order.
 func TestSpanBy(t *testing.T) {
 	for _, depth := range []int64{1, 5, 8, 127, 128, 129, 1000} {
 		for _, step := range []int64{1, 2, 5, 64, 128} {

@@ -7,13 +7,15 @@ import (
 	"sort"
 )
 
-// SignedRank is the exact one-sided p-value of Wilcoxon's signed-rank test that
-// the median of symmetrically distributed differences is at most 0: the chance,
-// when every sign is a fair coin, of a sum of the ranks of the positive ones at
-// least as large as this. Equal magnitudes share the mean of their ranks, and
-// zeros have ranks but no sign (Pratt 1959), so that the distribution is exact
-// for the differences at hand, ties and all. Without a nonzero one it is 1, and with a
-// NaN among them, which has no rank, NaN.
+// SignedRank returns the exact one-sided p-value of Wilcoxon's signed-rank test. The null
+// hypothesis is that the median of
+// symmetrically distributed differences is at most 0. The p-value is the chance of a sum of
+// positive ranks at least
+// this large, if every sign is a fair coin. Equal magnitudes share the mean of their ranks, and
+// zeros have ranks
+// but no sign (Pratt 1959), so the distribution is exact with ties. Without a nonzero difference it
+// is 1, and
+// with a NaN it is NaN.
 func SignedRank(d []float64) float64 {
 	if slices.ContainsFunc(d, math.IsNaN) {
 		return math.NaN()
@@ -27,8 +29,9 @@ func SignedRank(d []float64) float64 {
 	return min(p, 1)
 }
 
-// doubledRanks are twice the mid-ranks of the nonzero magnitudes, which are
-// whole, and the sum of those of the positive ones.
+// doubledRanks returns twice the mid-ranks of the nonzero magnitudes, which are whole numbers, and
+// the sum of the positive
+// ones.
 func doubledRanks(d []float64) (ranks []int, positive int) {
 	order := slices.Clone(d)
 	slices.SortFunc(order, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -88,12 +91,13 @@ func walsh(d []float64) []float64 {
 	return w
 }
 
-// SignedRankBounds are the exact one-sided bounds, each of at least the given
-// confidence, of the median of symmetrically distributed values, by inverting
-// the signed-rank test: order statistics of the Walsh averages (Hollander, Wolfe
-// and Chicken, Nonparametric Statistical Methods, section 3.3). Between them the
-// confidence is 2·confidence − 1. With too few values for it, below five for
-// 95 %, the bounds are infinite. Ties make them wider, never too narrow.
+// SignedRankBounds returns exact one-sided bounds of the median of symmetrically distributed
+// values, each of at least the
+// given confidence. They invert the signed-rank test: order statistics of the Walsh averages
+// (Hollander, Wolfe and
+// Chicken, Nonparametric Statistical Methods, section 3.3). Between them the confidence is
+// 2·confidence − 1. With
+// too few values, below five for 95 %, the bounds are infinite. Ties only widen them.
 func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 	ranks := make([]int, len(d))
 	for i := range ranks {
@@ -113,8 +117,9 @@ func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 	return w[k-1], w[len(w)-k]
 }
 
-// Holm adjusts the p-values of several tests so that the chance of any false
-// rejection stays below the level that each is compared with (Holm 1979).
+// Holm adjusts the p-values of several tests (Holm 1979). Comparing each with a level keeps the
+// chance of any false
+// rejection below it.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// golden reads vectors that another program computed; it says which and how.
+// golden reads vectors of another program, with its name and the method.
 func golden(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -165,7 +165,7 @@ func TestSignedRankOfNaN(t *testing.T) {
 	}
 }
 
-// What is rounded in the sum of all probabilities makes none above 1.
+// Rounding in the sum of all probabilities makes none exceed 1.
 func TestProbabilityIsNeverAboveOne(t *testing.T) {
 	var d []float64
 	for n := range 200 {

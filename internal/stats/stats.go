@@ -11,11 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Summary describes a sample of one quantity. Lo and Hi bound the median with
-// at least the confidence asked for; with too few samples for that they are the
-// extremes and Confidence says what they are worth. Q1 and Q3 interpolate linearly
-// between the order statistics at n/4 and 3n/4, type 4 of Hyndman and Fan (1996), as all
-// records have them; R and NumPy take type 7 unless told otherwise.
+// A Summary describes a sample of one quantity. Lo and Hi bound the median with at least the
+// requested confidence. With too
+// few samples they are the extremes, and Confidence is the confidence of those. Q1 and Q3
+// interpolate linearly
+// between the order statistics at n/4 and 3n/4 (type 4 of Hyndman and Fan 1996, as in all records;
+// R and NumPy
+// default to type 7).
 type Summary struct {
 	N          int     `json:"n"`
 	Min        float64 `json:"min"`
@@ -58,13 +60,14 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// MedianRanks gives the narrowest symmetric pair of 0-based ranks of a sorted
-// sample of n whose order statistics bound the median with at least the given
-// confidence, and the confidence reached. The number of samples below the
-// median is Binomial(n, ½), whatever the distribution (David and Nagaraja,
-// Order Statistics, section 7.1). From the middle on that is none: the confidence
-// has to be above 0. Below six samples 95 % cannot be had: the
-// ranks are then the extremes.
+// MedianRanks returns the narrowest symmetric pair of 0-based ranks whose order statistics, in a
+// sorted sample of n, bound
+// the median with at least the given confidence. It also returns the confidence reached. The number
+// of samples below
+// the median is Binomial(n, ½) for every distribution (David and Nagaraja, Order Statistics,
+// section 7.1). The
+// confidence must be above 0. Below six samples 95 % is impossible; the ranks are then the
+// extremes.
 func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
@@ -74,8 +77,9 @@ func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	return lo, n - 1 - lo, reach(lo)
 }
 
-// Spread is the half-width of the interval as a share of the median, +Inf when
-// there are too few samples for an interval at the project's confidence.
+// Spread returns the half-width of the interval relative to the median, or +Inf if there are too
+// few samples for an interval
+// at the project's confidence.
 func (s Summary) Spread() float64 {
 	if s.Confidence < Confidence || s.Median == 0 {
 		return math.Inf(1)
@@ -83,9 +87,9 @@ func (s Summary) Spread() float64 {
 	return (s.Hi - s.Lo) / 2 / math.Abs(s.Median)
 }
 
-// LowerDecile is the value below which a tenth of the values lie, in any order,
-// which are not modified; of ten or fewer it is the least. It panics without
-// values.
+// LowerDecile returns the value below which a tenth of the values lie, or the least of ten or
+// fewer. It sorts a copy, and
+// panics without values.
 func LowerDecile(x []float64) float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)

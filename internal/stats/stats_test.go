@@ -78,7 +78,7 @@ func TestSummaryLaws(t *testing.T) {
 	})
 }
 
-// The interval holds the median as often as it says, whatever the distribution.
+// The interval contains the median as often as its confidence, for every distribution.
 func TestIntervalCovers(t *testing.T) {
 	state := uint64(1)
 	exponential := func() float64 {
@@ -120,7 +120,7 @@ func TestLowerDecile(t *testing.T) {
 	}
 }
 
-// A confidence that ranks reach is one that they have, to the last bit.
+// A requested confidence equal to that of some ranks selects those ranks, to the last bit.
 func TestConfidenceThatIsReached(t *testing.T) {
 	for _, n := range []int{6, 8, 20, 51, 100} {
 		lo, hi, reached := MedianRanks(n, Confidence)

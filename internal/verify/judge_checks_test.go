@@ -139,8 +139,8 @@ func wrongOfSeveral() error {
 			return fmt.Errorf("evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
 	}
-	// The cheapest independent law is what an answer takes at least, and what fits are all laws in order
-	// whose costs do together.
+	// The costs are those of the cheapest independent law, and of all laws that fit the spare time
+	// in order.
 	law := func(cost time.Duration, independent bool) Law[int, int] {
 		return Law[int, int]{Independent: independent, Calls: 1, Work: func(int) time.Duration { return cost }}
 	}
@@ -159,8 +159,7 @@ func wrongOfSeveral() error {
 	return nil
 }
 
-// twice is how answers to a question that everybody can check are judged: what is twice the
-// number?
+// twice is a policy for a simple question: what is twice the number?
 func twice(laws ...Law[int, int]) Policy[int, int] {
 	return Policy[int, int]{
 		Agree: func(_, want, got int) *Diff {
@@ -180,7 +179,8 @@ func ticking() func() time.Time {
 	return func() time.Time { now = now.Add(time.Second); return now }
 }
 
-// wrongOfMeasures is wrongVerdict of how measures are compared with their limits, told and written.
+// wrongOfMeasures returns the first fault in comparing measures with their limits, and in their
+// text.
 func wrongOfMeasures() error {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
@@ -206,7 +206,8 @@ func wrongOfMeasures() error {
 			return fmt.Errorf("%+v: within %v, share %v, %q, %s %v", c.m, c.m.Within(), c.m.Share(), c.m, data, err)
 		}
 	}
-	// Of two that are as far the first stays; the largest share counts, not the largest value.
+	// Of two equal measures the first stays. The largest ratio to the limit counts, not the largest
+	// value.
 	a, b := Measure{Name: "a", Value: 3, Limit: 6, At: "first"}, Measure{Name: "a", Value: 1, Limit: 2, At: "second"}
 	near, far, other := Measure{Name: "a", Value: 5, Limit: 100}, Measure{Name: "a", Value: 2, Limit: 3}, Measure{Name: "b", Value: 1, Limit: 1}
 	for _, c := range []struct{ of, want []Measure }{

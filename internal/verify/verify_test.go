@@ -12,7 +12,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What a law says of itself is in the evidence, whether it confirms or contradicts.
+// The note of a law is in its evidence, whether it confirms or contradicts.
 func TestLawsNote(t *testing.T) {
 	seeded := Law[int, int]{Name: "seeded", Note: "seed 7", Independent: true, Check: func(in, out int, _ Ask[int, int]) (*Diff, error) {
 		if out == in+in {
@@ -38,8 +38,8 @@ func TestJudgeWantsAWitnessForEveryInput(t *testing.T) {
 	}
 }
 
-// What was said of an answer by a law that looks at it alone is not worked out again for
-// another's like it; a law that asks is.
+// The result of a law about the answer alone is reused for equal answers; a law that asks is run
+// again.
 func TestCheckedAnswersAreNotWorkedOutAgain(t *testing.T) {
 	for calls, want := range []int{0, 1} {
 		tried := 0
@@ -52,7 +52,8 @@ func TestCheckedAnswersAreNotWorkedOutAgain(t *testing.T) {
 	}
 }
 
-// A law beside an independent one that takes more than is spare is not tried, and says so.
+// A law that takes more than the spare time, after an independent one, is not tried. The evidence
+// reports it.
 func TestLawsBeyondWhatIsSpare(t *testing.T) {
 	tried := 0
 	dear := Law[int, int]{Name: "dear", Calls: 3, Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil }}

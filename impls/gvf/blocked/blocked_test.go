@@ -24,7 +24,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 	for _, f := range Faults() {
 		if race.Enabled {
-			break // of the right one all goroutines were seen
+			break // without a fault all goroutines were seen
 		}
 		t.Run(string(f), func(t *testing.T) {
 			boxes := judged.By(gvf.Steps(Faulty(f)), func(name string) bool { return strings.Contains(name, "boxes") })

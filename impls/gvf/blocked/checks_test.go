@@ -83,7 +83,7 @@ func bits(t *testing.T) {
 	}
 }
 
-// Tiles cover a field once, and what is kept of one is no more than is said of it.
+// Tiles cover a field once, and the memory of one does not exceed the estimate.
 func tilesCover(t *testing.T) {
 	for _, s := range [][3]int{{1, 1, 1}, {512, 1, 512}, {64, 64, 64}, {181, 217, 181}, {3, 5, 3000}, {40, 1, 16384}, {3, 4000, 3}, {1000, 1000, 1000}, {1, 300, 300}} {
 		for _, threads := range []int{1, 2, 16} {
@@ -103,7 +103,7 @@ func tilesCover(t *testing.T) {
 	if list := pieces(10, 4); !slices.Equal(list, []span{{0, 3}, {3, 6}, {6, 10}}) {
 		t.Errorf("pieces of 10: %v", list)
 	}
-	// What is cut otherwise has the same bits, later.
+	// Other cuts have the same bits, but take longer.
 	for of, want := range map[[4]int]cut{
 		{512, 1, 512, 2}: {16, 256, 1, 512}, {4096, 1, 4096, 2}: {16, 2048, 1, 4096}, {20000, 1, 20000, 8}: {16, 2500, 1, 4096}, {128, 128, 128, 1}: {8, 128, 39, 128},
 		{181, 217, 181, 16}: {8, 37, 26, 181}, {1000, 1000, 1000, 16}: {8, 1000, 16, 256}, {3, 4000, 3, 2}: {8, 3, 176, 3}, {40, 9, 300, 3}: {8, 40, 9, 256},
@@ -122,7 +122,7 @@ func tilesCover(t *testing.T) {
 	}
 }
 
-// What is not asked, and what no machine has, is refused.
+// Problems of another workload are rejected, and so are settings that no machine has.
 func refusals(t *testing.T) {
 	p := random(t, rand.New(rand.NewPCG(2, 2)), 9)
 	unknown := bench.Conditions{Setting: bench.Setting{ISA: "sse"}}

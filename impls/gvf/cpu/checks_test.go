@@ -16,7 +16,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of fields within masks, which no input of a name has, and of what is refused.
+// checks cover fields within masks, which no input of a name has, and rejected problems.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
@@ -93,12 +93,12 @@ func maskBits(t *testing.T) {
 	}
 }
 
-// Parts of a mask do not know of each other: each is as it is alone, and a mask that is one
-// part changes nothing.
+// The parts of a mask are independent: each flows as if it were alone. A mask of one part changes
+// nothing.
 func maskParts(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 20, W: 30}
 	rng := rand.New(rand.NewPCG(2, 2))
-	// Values of 0 and 255 in each part, so that all are scaled alike.
+	// Values of 0 and 255 in each part, so that all have the same scale.
 	image := field(t, shape, func(i int64) byte {
 		if x := i % shape.W; i/shape.W == 0 && x%15 < 2 {
 			return byte(255 * (x % 15))
@@ -180,7 +180,7 @@ func maskRefusals(t *testing.T) {
 	}
 }
 
-// What takes more than is allowed is refused, and what is not asked.
+// Problems that need too much memory, or of another workload, are rejected.
 func refusals(t *testing.T) {
 	p, err := gvf.Steps().Inputs.Open("gvf/steps=4/mu=50/boundary=0/of=noise/shape=12x11x10/type=uint8/seed=5")
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Images in memory of others have the bits of the plain loop, whatever was where their answers
-// and what they are made of go, on the host in a place of its own beside which nothing is.
+// Arrays in the caller's memory have the bits of the plain loop, whatever the output and scratch
+// memory held before. On
+// the host each has guards around it.
 func TestArraysOnHost(t *testing.T) {
 	testArrays(t, onHost(t, ""), slices.DeleteFunc(asked(), func(name string) bool {
 		return problemOf(t, name).Steps > 5 && !slices.Contains(tiled, name)
@@ -59,7 +60,7 @@ func testArrays(t *testing.T, open resident.Opener, names []string) {
 	}
 }
 
-// flowOfArray is what Arrays finds, the second of two times in the same memory.
+// flowOfArray returns the second result of Arrays in the same memory.
 func flowOfArray(t *testing.T, open resident.Opener, p *gvf.Problem, kind ArrayKind) ([][]float32, error) {
 	t.Helper()
 	d, err := open("")
@@ -125,7 +126,7 @@ func flowOfArray(t *testing.T, open resident.Opener, p *gvf.Problem, kind ArrayK
 	return slices.Collect(slices.Chunk(flow, int(n))), nil
 }
 
-// What may grow is refused without a look at the image, and so is what does not fit.
+// Steps that may grow are rejected without reading the image, and so are shapes that do not fit.
 func TestArraysRefuse(t *testing.T) {
 	open := onHost(t, "")
 	d, err := open("")

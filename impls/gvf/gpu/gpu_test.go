@@ -21,7 +21,8 @@ func onHost(t *testing.T, fault string) resident.Opener {
 	return standIn(t, fault, 8, 1024, "gvf_start", "gvf_plain", "gvf_blocked", "gvf_resident")
 }
 
-// standIn has some modules, so many multiprocessors, and blocks of so many threads.
+// standIn opens a stand-in with some modules, and the given numbers of multiprocessors and of
+// threads per block.
 func standIn(t *testing.T, fault string, multiprocessors, threads int, modules ...string) resident.Opener {
 	driver := standInDriver(t, 1, fault, modules...)
 	driver.Multiprocessors(multiprocessors)
@@ -29,20 +30,21 @@ func standIn(t *testing.T, fault string, multiprocessors, threads int, modules .
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// standInDriver has so many of them.
+// standInDriver returns a driver with the given number of stand-ins.
 func standInDriver(t *testing.T, devices int, fault string, modules ...string) *devicetest.Driver {
 	return devicetest.New(devices, hosttest.Modules(t, fault, modules...))
 }
 
-// tiled are problems of several tiles in each direction, whole and not: of a flat image and of
-// one in 3D, and of one that registers hold.
+// tiled are problems of several tiles in each direction, whole and partial, in 2D and 3D, and one
+// that fits registers.
 var tiled = []string{
 	"gvf/steps=11/mu=80/boundary=1/of=noise/shape=232x37/type=uint16/levels=1024/seed=3", "gvf/steps=7/mu=80/boundary=0/of=noise/shape=132x45x11/type=uint8/seed=1",
 	"gvf/steps=10/mu=80/boundary=1/of=noise/shape=128x128/type=uint8/seed=1",
 }
 
-// asked are problems for the kernels: all that are adversarial, and tiles of all kinds with all
-// ways to divide steps into passes.
+// asked returns the problems for the kernels: all adversarial ones, and all kinds of tiles with all
+// ways to divide steps
+// into passes.
 func asked() []string {
 	list := slices.Concat(tiled, gvf.Steps().Adversarial)
 	for i, image := range []string{
@@ -57,8 +59,8 @@ func asked() []string {
 	return list
 }
 
-// wrong is what is wrong with the answers of an implementation to a problem that is asked so
-// often in a scope.
+// wrong returns the first error in the answers of an implementation to a problem, run several times
+// in a scope.
 func wrong(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem, scope bench.Scope, times int) error {
 	t.Helper()
 	want, err := gvf.Define(p, 0)

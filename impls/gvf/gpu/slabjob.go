@@ -256,7 +256,7 @@ func (j *slabJob) begin(trace *bench.Trace) error {
 	return nil
 }
 
-// merge computes the extent of the image from those of the blocks.
+// merge computes the extent of the image from the extents of its blocks.
 func (j *slabJob) merge() {
 	at := func(k, i int64) int32 {
 		return int32(binary.LittleEndian.Uint32(j.seen.Data()[k*extentBytes+4*i:]))

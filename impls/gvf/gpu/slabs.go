@@ -13,10 +13,13 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Slabs computes steps of a field that stays in host memory, on one device or several. The field
-// passes through a device in slabs (planes of a volume, rows of a 2D image). A slab has as many
-// extra planes at either end as it takes steps per visit: each step makes one more plane invalid at
-// an end that is not the image's end. Invalid planes are not copied back.
+// Slabs computes steps of a field that stays in host memory, on one or several devices. The field
+// passes through a
+// device in slabs: planes of a volume, rows of a 2D image. A slab has an extra plane at either end
+// for each
+// step of a visit, because each step invalidates one plane at an inner end. Invalid planes are not
+// copied
+// back.
 type Slabs struct {
 	Open    resident.Opener
 	several bool

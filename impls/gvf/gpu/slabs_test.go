@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// slabDevices are stand-ins that run the kernels of slabs, with the work of streams of a name done
-// as soon as it is added.
+// slabDevices opens stand-ins that run the kernels of slabs. The streams of the name hurried run
+// their work at once.
 func slabDevices(t *testing.T, devices int, hurried string) resident.Opener {
 	t.Helper()
 	driver := standInDriver(t, devices, "", "gvf_start", "gvf_blocked")
@@ -24,7 +24,7 @@ func slabDevices(t *testing.T, devices int, hurried string) resident.Opener {
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// forced is an implementation whose slabs are so many, of so many steps a visit.
+// forced returns the implementation with fixed numbers of slabs, and of steps per visit.
 func forced(t *testing.T, i Slabs, p *gvf.Problem, slabs, steps int64) Slabs {
 	t.Helper()
 	list, err := i.devices(bench.Conditions{Setting: bench.Setting{Devices: resident.All}})
@@ -39,13 +39,13 @@ func forced(t *testing.T, i Slabs, p *gvf.Problem, slabs, steps int64) Slabs {
 	return i
 }
 
-// wrongSlabs is what is wrong with the answers of an implementation on one or on all devices.
+// wrongSlabs returns the first error in the answers of an implementation that uses all devices.
 func wrongSlabs(t *testing.T, i Slabs, p *gvf.Problem, times int) error {
 	t.Helper()
 	return wrong(t, ofAll{i}, p, bench.E2E, times)
 }
 
-// ofAll is asked of all devices.
+// ofAll runs on all devices.
 type ofAll struct{ Slabs }
 
 func (a ofAll) CanDo(p *gvf.Problem, c bench.Conditions) error {
@@ -58,8 +58,9 @@ func (a ofAll) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], e
 	return a.Slabs.Setup(p, c)
 }
 
-// inSlabs are problems with how they are cut: into few slabs and into one for each plane, with
-// halos that go beyond the slabs beside them, by odd and even numbers of visits and of passes.
+// inSlabs are problems with their cuts: into few slabs or one for each plane, with halos longer
+// than a slab, and with odd
+// and even numbers of visits and passes.
 var inSlabs = []struct {
 	name         string
 	slabs, steps int64
@@ -79,8 +80,8 @@ var inSlabs = []struct {
 	{"gvf/steps=3/mu=50/boundary=0/of=noise/shape=1x1/type=uint8/seed=5", 1, 3},
 }
 
-// Slabs have the bits of the plain loop, on one device and shared out over three, one of which may
-// have several of them.
+// Slabs have the bits of the plain loop, on one device and on three, one of which may have several
+// slabs.
 func TestSlabsOnHost(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		i := Slabs{Open: slabDevices(t, 3, ""), several: several}
@@ -115,8 +116,8 @@ func testSlabs(t *testing.T, i Slabs) {
 	}
 }
 
-// Faults of who drives slabs are seen: those of an order that streams have to keep where one of
-// them runs ahead of the others.
+// Planted faults of slabs are found. Faults in the order of streams show when one stream runs ahead
+// of the others.
 func TestFaultsOfSlabsAreSeenOnHost(t *testing.T) {
 	const (
 		volume = "gvf/steps=9/mu=80/boundary=0/of=noise/shape=12x9x11/type=float32/levels=1024/seed=1"
@@ -145,8 +146,9 @@ func TestFaultsOfSlabsAreSeenOnHost(t *testing.T) {
 	}
 }
 
-// Slabs take no more of a device than they may, whose sum is known before, and of what does not fit
-// a line says what it takes.
+// Slabs stay within the device memory of their budget, which is known before. The error for a
+// problem that does not fit
+// reports the need.
 func TestSlabsFitTheirBudgetOnHost(t *testing.T) {
 	open := slabDevices(t, 2, "")
 	for _, name := range []string{
@@ -154,7 +156,7 @@ func TestSlabsFitTheirBudgetOnHost(t *testing.T) {
 	} {
 		p := problemOf(t, name)
 		for _, several := range []bool{false, true} {
-			// From as much as one plane takes with its halo to all there is.
+			// From the memory of one plane with its halo to all memory.
 			least := newCut(p, 1)
 			least.steps, least.slabs = 1, least.planes
 			visits := map[int64]bool{}
@@ -268,7 +270,7 @@ func TestLargeSlabsOnDevice(t *testing.T) {
 	}
 }
 
-// What slabs cost beside a field that is resident: calls from the host's memory to the host's memory.
+// The cost of slabs, compared with a resident field: calls from host memory to host memory.
 func BenchmarkSlabsOnDevice(b *testing.B) {
 	open := ecctest.Device(b)
 	field, err := grid.Load(problemOf(b, "gvf/of=noise/shape=512x512x512/levels=1024/type=float32/seed=1").Source)

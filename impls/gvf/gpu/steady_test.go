@@ -27,8 +27,9 @@ func setUp(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope) *j
 	return ecctest.SetUp(t, i, p, bench.Conditions{Setting: bench.Setting{Scope: scope}}).(*job)
 }
 
-// rest is the field at rest, what it leaves in units of what it may, and how many steps it took,
-// the same bits at each of so many times.
+// rest returns the field at rest, its residual relative to the tolerance, and the number of steps.
+// Repeated calls must
+// have the same bits.
 func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, times int) (f gvf.Flow, share, steps float64) {
 	t.Helper()
 	j := setUp(t, i, p, scope)
@@ -63,17 +64,20 @@ func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, tim
 	return f, share, j.solver.steps()
 }
 
-// thin has b in a few pixels of a line, almost, which each level holds to another place: what
-// smooths a cell of much b too little takes 14 steps.
+// thin has b almost only in a few pixels of a line, which each level places elsewhere. A smoother
+// that is too weak for
+// cells of large b needs 14 steps.
 const thin = "gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=600x5/type=uint8"
 
-// Fields come to rest by Residuals, which shares nothing with the solver, after few steps.
+// Residuals, which shares no code with the solver, confirms that fields come to rest after few
+// steps.
 func TestRestOnHost(t *testing.T) {
 	testRest(t, Multigrid(restOnHost(t, "")), append(gvf.ToSteady().Adversarial, thin))
 }
 
-// manyNames have levels whose passes are launches where those of more than fewCells cells are: one
-// of them, or two, of rows that are whole and not; and none, for rows of two cells.
+// manyNames have levels of more than fewCells cells, whose passes can be launches: one or two
+// levels, with whole and
+// partial rows. The last has none, because its rows have two cells.
 var manyNames = []string{
 	"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=21x19x18/type=uint8/seed=1", "gvf-steady/tol=5/mu=50/boundary=0/of=noise/shape=40x22x16/type=uint8/seed=4", "gvf-steady/tol=4/mu=200/boundary=1/of=grf/shape=44x33x27/type=float32/levels=1024/smooth=2/seed=3",
 	"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=64x9x8/type=uint8", "gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=2x70x40/type=uint8/seed=2",
@@ -109,7 +113,7 @@ func testRest(t *testing.T, i Implementation, names []string) {
 	}
 }
 
-// A field that is given comes to rest, too.
+// A given field comes to rest, too.
 func TestGivenFieldsRestOnHost(t *testing.T) {
 	p := problemOf(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=20x9x6/type=uint8/seed=5")
 	start, err := p.Start(1)
@@ -130,14 +134,14 @@ func TestRestFaultsAreSeenOnHost(t *testing.T) {
 	}
 }
 
-// Who concludes before all blocks are done takes too little for what is left.
+// A kernel that concludes before all blocks are done underestimates the residual.
 func TestHasteIsSeenOnHost(t *testing.T) {
 	p := problemOf(t, manyNames[2])
 	j, err := Multigrid(restOnHost(t, "hasty")).launching().Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close() // which tells of a launch that failed once more
+	defer j.Close() // reports the failed launch again
 	if err := j.Do(nil); err != nil {
 		t.Logf("no step gains anything: %v", err)
 		return
@@ -158,7 +162,7 @@ func TestHasteIsSeenOnHost(t *testing.T) {
 	t.Error("it is not seen")
 }
 
-// What float32 cannot hold is an error of one line.
+// A tolerance beyond float32 is an error of one line.
 func TestRestRefusalsOnHost(t *testing.T) {
 	p := problemOf(t, "gvf-steady/tol=12/mu=100/boundary=0/of=noise/shape=9x8/type=uint8/seed=1")
 	i := Multigrid(restOnHost(t, ""))
@@ -171,8 +175,9 @@ func TestRestRefusalsOnHost(t *testing.T) {
 	}
 }
 
-// A right answer comes of another restriction, too, after some more steps: products tell, of
-// random lists and what interpolation and restriction make of them.
+// With another restriction the answer is still right, after more steps. So inner products of random
+// lists compare
+// interpolation with restriction.
 func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=13x11x9/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=31x22/type=uint8/seed=1"} {
 		p := problemOf(t, name)
@@ -245,7 +250,7 @@ func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) 
 	return worst
 }
 
-// BenchmarkRestOnDevice says by the device's events what the field at rest takes, too.
+// BenchmarkRestOnDevice also reports the time to rest by the device's events.
 func BenchmarkRestOnDevice(b *testing.B) {
 	for _, of := range []string{
 		"tol=6/mu=50/boundary=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1", "tol=6/mu=50/boundary=0/of=grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1",
@@ -277,8 +282,8 @@ func timed(b *testing.B, j *job) float64 {
 	return took.Seconds()
 }
 
-// BenchmarkStepsOnDevice says how many voxels take a step each ns, those in between and at the
-// start apart: 68 steps take so much longer than 4.
+// BenchmarkStepsOnDevice reports the voxel steps per ns, from the difference of 68 and 4 steps, and
+// the start separately.
 func BenchmarkStepsOnDevice(b *testing.B) {
 	for _, storage := range []string{"gvf", "gvf-float16"} {
 		for _, shape := range []string{"256x256x256", "512x512x512", "16384x16384"} {

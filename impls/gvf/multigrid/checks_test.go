@@ -20,8 +20,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of how soon fields come to rest, of the levels, of bits that do not depend on who takes
-// them, and of what is refused.
+// checks cover the rate of convergence, the levels, bits that do not depend on the cores, and
+// rejected problems.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
@@ -141,7 +141,9 @@ func transposed(t *testing.T, p *gvf.Problem, fault Fault) (worst float64) {
 	return worst
 }
 
-// A right answer comes of another restriction, too, after as many cycles: its products tell.
+// With another restriction the answer is still right, after as many cycles. So inner products
+// compare it with the
+// transpose.
 func restrictionIsTheTranspose(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=45x37x41/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=131x62/type=uint8/seed=1"} {
 		p := open(t, name)
@@ -160,9 +162,11 @@ func uneven(t *testing.T) []*gvf.Problem {
 	return []*gvf.Problem{open(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=29x23x27/type=uint8/seed=1"), open(t, "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=151x110/type=uint8/seed=1")}
 }
 
-// The operator of each level is that of the field: of a field that is 1 it leaves b alone, of
-// which a cell has what the cells of the finer level have that it holds; of one that is the place along
-// an axis nothing but b either, but for the border. Interpolated, that is the place again.
+// The operators of all levels approximate one field. Applied to 1, an operator gives b, which is
+// the sum of b of the
+// finer cells. Applied to the position along an axis, it gives b times the position, except at the
+// border.
+// Interpolation preserves the position.
 func levelsAreOfOneField(t *testing.T) {
 	for _, p := range uneven(t) {
 		levels := begun(t, p).levels.levels
@@ -170,7 +174,7 @@ func levelsAreOfOneField(t *testing.T) {
 		for k, l := range levels {
 			axes := []*axis{&l.x, &l.y, &l.z}
 			at := func(r, x int) [3]int { return [3]int{x, r % l.y.n, r / l.y.n} }
-			// What the operator makes of values.
+			// of applies the operator to values.
 			of := func(value func(at [3]int) float64) []float64 {
 				clear(l.u)
 				clear(l.f)
@@ -244,8 +248,9 @@ func levelsAreOfOneField(t *testing.T) {
 	}
 }
 
-// From zero a cycle is a symmetric operator B, and from any u it comes to u + B(f − Au): so what it
-// smooths first and last has the same order.
+// From zero, a cycle is a symmetric operator B; from any u it gives u + B(f − Au). So the order of
+// colours is the same in
+// the first and the last smoothing.
 func cyclesAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, p := range uneven(t) {
@@ -329,8 +334,7 @@ func rowsFollow(t *testing.T) {
 	}
 }
 
-// Cycles end with the first that leaves the tolerance or less, or with the last of those that bring it no
-// nearer, or too little of it.
+// Cycles end at the tolerance, or when the residual no longer falls fast enough.
 func cyclesEnd(t *testing.T) {
 	p := open(t, "gvf-steady/tol=3/mu=1000/boundary=0/of=grf/shape=64x64/levels=1024/type=float32/smooth=3/seed=1")
 	s := begun(t, p)
@@ -385,7 +389,7 @@ func cyclesEnd(t *testing.T) {
 	}
 }
 
-// What float32 cannot hold is said in one line, and so is what is not asked.
+// A tolerance beyond float32 is an error of one line, and so is another workload.
 func refusals(t *testing.T) {
 	p := open(t, "gvf-steady/tol=12/mu=100/boundary=0/of=grf/shape=40x41/levels=1024/type=float32/smooth=3/seed=1")
 	if _, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "component x: in float32 it leaves") {
@@ -426,7 +430,7 @@ func sameBits(t *testing.T) {
 	}
 }
 
-// What a job keeps from a call does not change the next.
+// The state of a job after a call does not change the next call.
 func again(t *testing.T) {
 	p := open(t, "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=45x37x41/type=uint8/seed=1")
 	j, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
@@ -459,8 +463,9 @@ func again(t *testing.T) {
 	}
 }
 
-// Images of any shape, with weak and strong diffusion, come to rest by Residuals, which shares
-// nothing with the solver.
+// Residuals, which shares no code with the solver, confirms that images of any shape come to rest,
+// with weak and strong
+// diffusion.
 func anyShape(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	images := 80
@@ -473,7 +478,7 @@ func anyShape(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			shape.D = 1
 		}
-		if k%2 == 0 { // of each length that rows of a few vectors have
+		if k%2 == 0 { // each length of rows of a few vectors
 			shape.W, shape.H = int64(26+k/2), min(shape.H, 8)
 		}
 		name := fmt.Sprintf("gvf-steady/tol=4/mu=%d/boundary=%d/of=noise/shape=%v/type=uint8/seed=%d", 1+rng.IntN(1<<rng.IntN(13)), rng.IntN(2), shape, rng.IntN(9))

@@ -16,7 +16,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 	for _, f := range []Fault{Lost, Early, BorderOff} {
 		if race.Enabled {
-			break // of the right one all goroutines were seen
+			break // without a fault all goroutines were seen
 		}
 		t.Run(string(f), func(t *testing.T) {
 			for _, law := range []string{"residual", "a made steady state"} {

@@ -14,7 +14,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what the groups of most complexes do not come to: ranks of any signs over any field.
+// checks cover cases that the groups of most complexes lack: ranks of any signs over any field.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "ranks by minors", Of: ranksByMinors},
@@ -24,8 +24,9 @@ func checks() []checktest.Check {
 	}
 }
 
-// Orders of more than 64 bits are refused over the integers, and count nowhere else. What is no complex has
-// some with few simplices.
+// Orders of more than 64 bits are rejected over the integers, and do not matter over other rings.
+// Few simplices
+// suffice for them if they form no complex.
 func longOrders(t *testing.T) {
 	const d, n = 14, 56
 	rng := rand.New(rand.NewPCG(15, 15))

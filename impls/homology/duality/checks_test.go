@@ -16,8 +16,9 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what small complexes and those of grids do not come to: buckets of more than a
-// vertex, the sides of tetrahedra in any place, and tables that grow.
+// checks cover cases that small complexes and grids lack: buckets of several vertices, the sides of
+// tetrahedra at any
+// coordinates, and tables that grow.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "buckets of several vertices", Of: buckets},
@@ -88,7 +89,7 @@ func faultsDoHarm(t *testing.T) {
 	p := apart(5)
 	p.Vertices++
 	p.Points = append(p.Points, 9, 9, 9)
-	for _, f := range Faults()[1:] { // the first one takes what is refused
+	for _, f := range Faults()[1:] { // the first one accepts invalid complexes
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
 		if err := j.Do(nil); err != nil || slices.Equal(j.out.Betti, []int64{5, 0, 0, 0}) {
 			t.Errorf("%s: %v, %v", f, j.out, err)
@@ -96,7 +97,7 @@ func faultsDoHarm(t *testing.T) {
 	}
 }
 
-// apart is so many tetrahedra of which no two share a triangle, so that tables hold all of them.
+// apart returns n tetrahedra without a common triangle, so that tables hold all of them.
 func apart(n int) *homology.Problem {
 	c := &simplicial.Complex{}
 	for i := range n {
@@ -108,7 +109,8 @@ func apart(n int) *homology.Problem {
 	return &homology.Problem{Complex: c, Over: 2}
 }
 
-// Whichever coordinate is the largest, places tell no side by a determinant that rounding may have changed.
+// No side is decided by a determinant that rounding may change, whichever coordinate is the
+// largest.
 func sidesAreLeft(t *testing.T) {
 	for large := range 9 {
 		var at [4]uint64
@@ -121,13 +123,13 @@ func sidesAreLeft(t *testing.T) {
 	}
 }
 
-// A tetrahedron is on the side that whole numbers say, which are added up exactly.
+// The side of a tetrahedron is that of the determinant in exact integers.
 func sidesOfTetrahedra(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	seen := [3]int{}
 	rounded := 0
 	for range 2000 {
-		most := int64(1) << (1 + rng.IntN(18)) // of few places many are in one plane
+		most := int64(1) << (1 + rng.IntN(18)) // of few coordinates many are coplanar
 		var at [12]int64
 		points := make([]float64, 12)
 		for i := range at {
@@ -175,7 +177,7 @@ func sidesOfTetrahedra(t *testing.T) {
 		} else if got != 0 {
 			rounded++
 		}
-		// Of an axis that is too short or too long for any scale, places tell no side: they are 0.
+		// An axis too short or too long for any scale decides no side: 0.
 		long, e := slices.Clone(points), []int{-1074, -1060, 1005}[rng.IntN(3)]
 		for i, axis := 0, rng.IntN(3); i < 4; i++ {
 			long[3*i+axis] = math.Ldexp(long[3*i+axis], e)
@@ -229,8 +231,9 @@ func flatOnes(t *testing.T) {
 	}
 }
 
-// Of a vertex as many bits are within a bucket as leave eleven for buckets and fit a word with two vertices and
-// a side.
+// The bits of a vertex within a bucket leave eleven bits for buckets. They fit a word with two
+// vertices and the
+// sides.
 func trianglesFit(t *testing.T) {
 	for width := 1; width <= mostBits; width++ {
 		if got, want := bucketBits(uint(width)), max(0, min(width-11, 64-2-2*width)); got != uint(want) {
@@ -239,7 +242,7 @@ func trianglesFit(t *testing.T) {
 	}
 }
 
-// A table keeps the number of each key, and none of what it had before.
+// A table keeps the number of each key, and nothing from before it was cleared.
 func tables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var table table
@@ -266,10 +269,10 @@ func tables(t *testing.T) {
 	}
 }
 
-// A table of triangles has a place for each, also where all are looked for first at places of even number,
-// and has each in the list once.
+// A table of triangles has room for each, even if all first probes are at even places. Its list has
+// each once.
 func triangleTables(t *testing.T) {
-	const n = 42 // as many as a table of 64 places is for
+	const n = 42 // the most for a table of 64 places
 	j := newJob(apart(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
 	j.bucket(0)
 	j.words = nil
@@ -293,7 +296,7 @@ func triangleTables(t *testing.T) {
 	}
 }
 
-// What is no manifold in space is refused, with the place where it is none.
+// A complex that is no manifold in space is rejected, with the place of the fault.
 func refused(t *testing.T) {
 	at := []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -1, 0.2, 0.2, 0.5, 1, 1, 1, 2, 1, 1, 1, 2, 1, 2, 2, 3, -1, 0, 0, 0, -1, 0}
 	for want, tets := range map[string][]uint32{
@@ -311,7 +314,7 @@ func refused(t *testing.T) {
 	told(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point", at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})
 }
 
-// told sees to it that simplices of vertices at some places are refused with some words, or taken.
+// told requires that simplices at some points are rejected with the wanted words, or accepted.
 func told(t *testing.T, want string, at []float64, vertices int, tops ...[]uint32) {
 	t.Helper()
 	for threads := 1; threads < 4; threads++ {
@@ -322,8 +325,9 @@ func told(t *testing.T, want string, at []float64, vertices int, tops ...[]uint3
 	}
 }
 
-// Triangles that are no surface are told, also those that no tetrahedra have for a boundary, and of
-// a surface components and characteristic are counted.
+// Triangles that form no surface are reported, also those that bound no tetrahedra. The components
+// and the Euler
+// characteristic of a surface are counted.
 func noSurfaces(t *testing.T) {
 	for _, c := range []struct {
 		triangles  [][3]uint64

@@ -12,8 +12,9 @@ import (
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// meshes are tetrahedra in space with what the kernels tell apart: surfaces within surfaces,
-// several components, drills, vertices that no tetrahedron has, and boundaries that are none.
+// meshes returns tetrahedra in space for all branches of the kernels: nested surfaces, several
+// components, drills,
+// unused vertices, and invalid boundaries.
 func meshes(t *testing.T) map[string]*homology.Problem {
 	t.Helper()
 	list := map[string]*homology.Problem{}
@@ -40,8 +41,8 @@ func meshes(t *testing.T) map[string]*homology.Problem {
 
 func kernels(open resident.Opener) homologytest.Implementation { return duality.OnDevice{Open: open} }
 
-// The kernels give the groups that cores do, time and again, and refuse what those refuse with
-// the same words.
+// The kernels repeatedly return the groups of the cores, and reject the same complexes with the
+// same words.
 func testKernels(t *testing.T, open resident.Opener, list map[string]*homology.Problem, times int) {
 	t.Helper()
 	for name, p := range list {

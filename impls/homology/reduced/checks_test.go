@@ -18,8 +18,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what the few critical simplices of a complex do not come to: large numbers, and
-// matrices of any.
+// checks cover cases that the few critical simplices of a complex lack: large numbers, and
+// arbitrary matrices.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "scalars", Of: scalars},
@@ -33,7 +33,7 @@ func checks() []checktest.Check {
 	}
 }
 
-// kept says whether a scalar is a number as it is kept: small where it can be.
+// kept reports whether a scalar represents v in the right form: small if it fits.
 func kept(s scalar, v *big.Int, p int64) bool {
 	if p > 0 {
 		return s.large == nil && s.small == new(big.Int).Mod(v, big.NewInt(p)).Int64()
@@ -44,7 +44,7 @@ func kept(s scalar, v *big.Int, p int64) bool {
 	return s.large != nil && s.small == 0 && s.large.Cmp(v) == 0
 }
 
-// Scalars are the integers, and those of a field the rest by its prime, however large they are.
+// Scalars compute with integers, or with residues modulo the prime of a field, of any size.
 func scalars(t *testing.T) {
 	var list []*big.Int
 	for _, v := range []int64{0, 1, 2, 3, 6, mostSmall - 1, mostSmall, mostSmall + 1, math.MaxInt64} {
@@ -98,7 +98,7 @@ func sparse(full []int64, p int64) (r row) {
 	return r
 }
 
-// A row and so many times another have in each column the sum of both, and nothing where that is 0.
+// Adding a multiple of one row to another adds each column, and drops columns that become 0.
 func rowsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	for range 400 {
@@ -129,7 +129,7 @@ func rowsAreSums(t *testing.T) {
 	}
 }
 
-// The rank of a matrix, and the orders that it leaves, are those that its minors have in common.
+// The rank of a matrix and its torsion follow from the common divisors of its minors.
 func rankedByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 14))
 	large := 0
@@ -150,7 +150,7 @@ func rankedByMinors(t *testing.T) {
 				}
 				continue
 			}
-			// Orders of diagonals that do not divide each other, as of those that do.
+			// Diagonal entries that do not divide each other give the same torsion.
 			list := slices.Clone(rest)
 			for i := range list {
 				for k := i + 1; k < len(list); k++ {
@@ -176,7 +176,7 @@ func rankedByMinors(t *testing.T) {
 	}
 }
 
-// Orders are told up to 64 bits, and refused beyond.
+// Orders up to 64 bits are reported, and larger ones rejected.
 func ordersFit(t *testing.T) {
 	most := new(big.Int).SetUint64(math.MaxUint64)
 	if got, err := orders([]*big.Int{big.NewInt(6), big.NewInt(4)}, ""); err != nil || !slices.Equal(got, []uint64{2, 12}) {
@@ -196,7 +196,7 @@ func ordersFit(t *testing.T) {
 	}
 }
 
-// Of a ball one vertex is left over, and of a sphere one simplex more.
+// A ball has one critical simplex, and a sphere two.
 func fewAreCritical(t *testing.T) {
 	for name, want := range map[string][]int{"kuhn/shape=5x4x6": {1, 0, 0, 0}, "five/shape=4x4x4/order=random": {1, 0, 0, 0}, "sphere/dim=3": {1, 0, 0, 1}, "sphere/dim=0": {2}, "kuhn/shape=6x6/drills=1": {1, 1, 0}} {
 		p, err := homology.Inputs{}.Open(name)

@@ -44,7 +44,7 @@ func fileOf(t *testing.T, name string) *homology.Problem {
 	return p
 }
 
-// Torsion of files that is lost, or is not told as orders that divide each other, is found by the policy alone.
+// The policy alone finds lost torsion of files, and orders that do not divide each other.
 func TestPolicyCatchesLostTorsionOfFiles(t *testing.T) {
 	const mixed = "wedge/with=moore,n=9/of=wedge/with=moore,n=4/of=moore/n=6"
 	for of, faults := range map[string][]Fault{

@@ -17,8 +17,9 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what the numbers of a small complex do not show: lists that outgrow their places,
-// complexes that are renumbered, the parts of one, and races, on any number of cores.
+// checks cover cases that the groups of a small complex do not show: lists that outgrow their
+// places, renumbered
+// complexes, parts of a complex, and races, on any number of cores.
 func checks() []checktest.Check {
 	parts := []string{"faces", "reducible complex", "reductions"}
 	shared := []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}
@@ -49,15 +50,16 @@ func limited(i bench.Implementation[*homology.Problem, homology.Groups]) checkte
 	return homologytest.Limited(i, homologytest.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homologytest.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homologytest.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homologytest.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
 }
 
-// Complexes whose groups follow from their names, and those whose vertices are far from each other by
-// number.
+// Complexes with groups known from their names, and complexes whose simplices have distant vertex
+// numbers.
 var (
 	answered      = []string{"kuhn/shape=5x6x16/drills=1/cavities=3/over=2", "five/shape=5x40/drills=3/over=2"}
 	scatteredOnes = []string{"kuhn/shape=6x7x6/drills=2/cavities=3/order=random/over=2", "klein/shape=9x9/order=random/over=2", "rp2/over=2", "wedge/with=moore,n=4/over=2/of=moore/n=6", "sphere/dim=5/over=2"}
 )
 
-// Lists are what is set, whatever happens to others, from those that stand where their length is to
-// those that fill a piece of memory.
+// Each list keeps its values while others change: short ones that stay in place, and long ones that
+// fill a piece of
+// memory.
 func listsGrow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, k := range []int{1, 2, 3, 5} {
@@ -119,8 +121,9 @@ func listsGrow(t *testing.T) {
 	}
 }
 
-// complexOf is the complex of a name, for "mixed" one of three dimensions, with a vertex that no simplex
-// has, and for "nothing" such vertices alone.
+// complexOf returns the complex of a name. "mixed" has three dimensions and an unused vertex;
+// "nothing" has only
+// unused vertices.
 func complexOf(t *testing.T, name string) *simplicial.Complex {
 	t.Helper()
 	if name == "nothing" {
@@ -151,8 +154,8 @@ func renumbered(t *testing.T) {
 	}
 }
 
-// oneByOne is the given simplices with vertices numbered breadth first, from the first one that
-// the fewest simplices have.
+// oneByOne returns the given simplices with vertices numbered breadth first, from the first vertex
+// of least degree.
 func oneByOne(c *simplicial.Complex) [][]uint32 {
 	type simplex struct{ d, at int }
 	around := make([][]simplex, c.Vertices)
@@ -228,8 +231,8 @@ func partsAreEqual(t *testing.T) {
 	}
 }
 
-// A simplex is inside a part where it has a vertex of which all given simplices are of that part,
-// and else between parts.
+// A simplex belongs to a part if all given simplices at one of its vertices do. Otherwise it is
+// between parts.
 func ownersAreDefined(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "mixed"} {
 		c := complexOf(t, name)
@@ -267,8 +270,7 @@ func ownersAreDefined(t *testing.T) {
 	}
 }
 
-// The longest boundary is the longest there was, of any dimension and part, and so many rounds there
-// were.
+// The flags report the longest boundary of any dimension and part, and the number of rounds.
 func flagsAreTold(t *testing.T) {
 	const points, random, holes, nearer = "sphere/dim=0/over=2", "random/vertices=30/dim=3/count=300/seed=4/over=2", "kuhn/shape=9x8x9/drills=4/cavities=9/order=random/over=2", "vertices renumbered breadth first"
 	longest := func(n int) string { return fmt.Sprintf("longest boundary of a cell: %d faces", n) }
@@ -292,7 +294,7 @@ func flagsAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // a second call says the same
+		for range 2 { // a second call reports the same
 			if err := j.Do(nil); err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +309,7 @@ func flagsAreTold(t *testing.T) {
 	if _, err := (Race{}).Setup(nil, bench.Conditions{Setting: bench.Setting{Options: "margin=few"}}); err == nil {
 		t.Error("a margin of few is one")
 	}
-	// Where any may be reduced, whatever it costs, those that race are all.
+	// With a margin that admits every reduction, all cells race.
 	p, err := homology.Inputs{}.Open(random)
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,9 @@ import (
 	"eccbench/internal/workloads/homology/homologytest"
 )
 
-// complexes are small ones of each dimension, shuffled or not, with simplices that are given twice,
-// that are faces of others, and that are on their own.
+// complexes returns small complexes of each dimension, shuffled or not. Some simplices are given
+// twice, are faces of
+// others, or are alone.
 func complexes(t *testing.T) map[string]*homology.Problem {
 	t.Helper()
 	list := map[string]*homology.Problem{}
@@ -50,8 +51,9 @@ func TestKernelsOnHost(t *testing.T) {
 	}
 }
 
-// However often they are asked, and whoever wins. Cells around one vertex win one by one, and their
-// list is as long as they are many, so that what is at random is small here.
+// The result is the same for every call, whichever cell wins. Cells around one vertex win one by
+// one, and their number
+// is the length of their list, so little is random here.
 func TestKernelsOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
 	list := complexes(t)

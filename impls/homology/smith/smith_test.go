@@ -33,7 +33,7 @@ func TestFactorsDivide(t *testing.T) {
 	}
 }
 
-// Of triangles of the projective plane, and of orders of 64 bits and of one more.
+// The forms of a projective plane, and of orders of 64 bits and one more.
 func TestFormByHand(t *testing.T) {
 	name, err := simplicial.ParseName("rp2")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestFormByHand(t *testing.T) {
 	if rank != 10 || !slices.Equal(torsion, []uint64{2}) || err != nil {
 		t.Errorf("rank %d, torsion %v, %v", rank, torsion, err)
 	}
-	// Of 64 bits, and of one more.
+	// Orders of 64 bits, and of one more.
 	for bits, want := range map[uint]error{63: nil, 64: ErrLong} {
 		order := new(big.Int).Lsh(big.NewInt(1), bits)
 		rank, torsion, err := diagonal([][]*big.Int{{order, new(big.Int)}, {new(big.Int), big.NewInt(-1)}})
@@ -58,8 +58,9 @@ func TestFormByHand(t *testing.T) {
 	}
 }
 
-// A diagonal form has the rank of the matrix, and its entries are of the same group as the invariant
-// factors, which are what minors have in common.
+// A diagonal form has the rank of the matrix. Its entries define the group of the invariant
+// factors, computed from the
+// minors.
 func TestDiagonalsByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	torsion := 0

@@ -2,5 +2,5 @@
 
 package gridtest
 
-// AtEnd is so many bytes, and what gives them back.
+// AtEnd returns n bytes, and a function that frees them.
 func AtEnd(n int) (b []byte, free func()) { return make([]byte, n), func() {} }

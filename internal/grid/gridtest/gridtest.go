@@ -13,8 +13,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Image is an image in memory of a value for each voxel in row-major order, which is one of
-// its type, or for float32 is rounded to it.
+// Image returns an image in memory with a value for each voxel, row-major. A value must be one of
+// the type; for float32 it
+// is rounded.
 func Image(t testing.TB, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())
@@ -37,7 +38,7 @@ func Image(t testing.TB, shape grid.Shape, typ grid.Type, ladder grid.Ladder, va
 	return f
 }
 
-// Drawn is an image of random values, which all stand on levels for one seed in three.
+// Drawn returns an image of random values. For one seed in three all of them are on levels.
 func Drawn(t testing.TB, shape grid.Shape, typ grid.Type, levels uint16, seed uint64) *grid.Field {
 	t.Helper()
 	top := float64(levels) + 1
@@ -75,7 +76,8 @@ func OfBytes(t testing.TB, shape grid.Shape, values ...uint8) *grid.Field {
 	return f
 }
 
-// Labelled is an image in memory of values that stand for labels, of which it has these ranks in row-major order.
+// Labelled returns an image in memory with a table of labels; ranks are the indices of its voxels,
+// row-major.
 func Labelled(t testing.TB, shape grid.Shape, labels []float64, ranks ...int) *grid.Field {
 	t.Helper()
 	l, err := grid.NewLabels("float64", labels)
@@ -94,14 +96,15 @@ type Unread struct{ grid.Source }
 // ReadSlab is ErrUnread.
 func (Unread) ReadSlab([]byte, int64, int64) error { return ErrUnread }
 
-// A Breaking image fails at one of its reads, and may be another one from then on.
+// A Breaking image fails at one read, and may be another image from then on.
 type Breaking struct {
 	grid.Source
 	left *atomic.Int64 // reads until then
 	then grid.Source   // nil where it fails once
 }
 
-// BreaksAfter is an image that breaks after so many reads: it fails once, or is then another, if there is one.
+// BreaksAfter returns an image that breaks after the given reads. It fails once, or becomes the
+// image then unless that is nil.
 func BreaksAfter(in grid.Source, reads int64, then grid.Source) Breaking {
 	b := Breaking{in, new(atomic.Int64), then}
 	b.left.Store(reads)
@@ -144,13 +147,13 @@ func (v Vast) Type() grid.Type { return v.Of }
 // Ladder is the image's.
 func (v Vast) Ladder() grid.Ladder { return v.Levels }
 
-// Once is a source of which each slice can be read once.
+// Once is a source that allows one read of each slice.
 type Once struct {
 	grid.Source
 	Read []atomic.Bool // by slice
 }
 
-// ReadOnce shows a source of which nothing was read yet.
+// ReadOnce wraps a source; no slice has been read yet.
 func ReadOnce(s grid.Source) Once { return Once{s, make([]atomic.Bool, s.Shape().Slices())} }
 
 // ReadSlab is an error where a slice is read again.
@@ -163,13 +166,13 @@ func (o Once) ReadSlab(dst []byte, lo, hi int64) error {
 	return o.Source.ReadSlab(dst, lo, hi)
 }
 
-// A Looker is a grid.Watcher that keeps what it is shown.
+// A Looker is a grid.Watcher that keeps all values.
 type Looker struct {
 	Watches bool
 	Values  []float32
 }
 
-// Watch notes that it is to be shown values.
+// Watch records that values will follow.
 func (l *Looker) Watch() { l.Watches = true }
 
 // Look keeps values.

@@ -20,16 +20,16 @@ type Count struct{ Right, Wrong, Open, Refused, Untried int }
 // All reports whether all answers are confirmed, by all laws.
 func (n Count) All() bool { return n == Count{Right: n.Right} && n.Right > 0 }
 
-// Alone counts what the policy of a workload finds of the answers of its only implementation,
-// which is told that it has so much time for each, or 0 for all that there is. Logged are the answers that it does not confirm where it is thorough, which is how right
-// answers are looked at.
+// Alone counts the verdicts of a workload's policy on its only implementation, with the given time
+// for each answer (0: no
+// limit). If thorough, it logs the answers that are not confirmed; use that for right answers.
 func Alone[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) (n Count) {
 	t.Helper()
 	return until(t, w, thorough, limit, func(Count) bool { return false })
 }
 
-// Caught holds the policy to finding an answer of an implementation with a fault wrong. The first is
-// enough: what is asked after it is not looked at.
+// Caught requires that the policy finds an answer of a faulty implementation wrong. It stops at the
+// first.
 func Caught[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) {
 	t.Helper()
 	if n := until(t, w, thorough, limit, func(n Count) bool { return n.Wrong > 0 }); n.Wrong == 0 {
@@ -71,7 +71,7 @@ func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, 
 	return n
 }
 
-// Add counts what a policy finds of an answer.
+// Add counts the verdict of a policy on an answer.
 func Add[In, Out any](t *testing.T, n *Count, policy verify.Policy[In, Out], q verify.Question[In, Out]) {
 	t.Helper()
 	evidence := policy.Check(q)
@@ -96,7 +96,7 @@ func Add[In, Out any](t *testing.T, n *Count, policy verify.Policy[In, Out], q v
 	}
 }
 
-// By leaves a workload's policy the laws of some names.
+// By returns the workload with only the laws whose names are accepted.
 func By[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) bench.Workload[In, Out] {
 	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[In, Out]) bool { return !laws(l.Name) })
 	return w

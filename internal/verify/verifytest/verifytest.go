@@ -10,9 +10,11 @@ import (
 	"eccbench/internal/verify"
 )
 
-// EstimatesGrow checks that what a law is estimated to take is some nanoseconds of each voxel and core, twice as
-// much of twice as many voxels, and half of it on twice as many cores; and that estimates change nothing. Laws are
-// made anew for each estimate. Those that are apart take some time, which is not of voxels or of all cores alone.
+// EstimatesGrow checks that the estimate of a law is some nanoseconds per voxel and core. It must
+// double with the voxels and
+// halve with twice the cores; estimating must not change the number of cores. Laws are made anew
+// for each estimate.
+// The estimates of laws named in apart need only be positive.
 func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out], image func(voxels int64) In, apart ...string) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)

@@ -23,8 +23,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the parts of the question that no law of an answer looks at: what shares cost, the
-// weights of the fingerprint, components and holes, and laws that fail.
+// checks cover the cost of shards, the weights of the fingerprint, components and holes, and
+// failing laws.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "costs of shares", Of: shareCosts},
@@ -89,9 +89,11 @@ func shareCosts(t *testing.T) {
 	}
 }
 
-// Beside slabs, memory grows with the levels: a weight of each function, a counter of each core, and
-// three more; where levels are too many for tables, with what changes and is not yet on a disk. A part
-// has an entry for each step, of which there are no more than levels, nor than cells.
+// In addition to slabs, memory grows with the levels: a weight of each function, a counter of each
+// core, and
+// three more. With too many levels for tables, it grows with the changes not yet on disk. A part
+// has an
+// entry for each step; there are no more steps than levels or cells.
 func shareCostsOfLevels(t *testing.T) {
 	cube := grid.Shape{D: 64, H: 64, W: 64}
 	beside := func(typ grid.Type) int64 {
@@ -123,8 +125,9 @@ func shareCostsOfLevels(t *testing.T) {
 		if got.Memory != want {
 			t.Errorf("%v of %v: %d bytes of memory, want %d", c.shape, c.typ, got.Memory, want)
 		}
-		// A view of a piece is another one, and each core reads three slices of it at least, one more
-		// core than there are slices none.
+		// A view of a piece is another piece, and each core reads at least three slices of it.
+		// There is at most one
+		// core for each slice.
 		for threads, slices := range map[int]int64{2: 6, 16: 48, 17: 51, 40: 51} {
 			plain, other := ShareOf(s, Convention{}, of, threads), ShareOf(s, Convention{Superlevel: true}, of, threads)
 			if got, want := other.Memory-plain.Memory, grid.PieceBytes(s, of)+slices*grid.SliceBytes(s); got != want {
@@ -372,7 +375,7 @@ func passesTell(t *testing.T) {
 			t.Errorf("%v: %v, %v", out, d, err)
 		}
 	}
-	// What many steps sum to is the same on any number of cores.
+	// The sum of many steps is the same on any number of cores.
 	many := make(VCEC, 3<<12+5)
 	for i := range many {
 		many[i] = Step{int64(i), int64(i%7 + 1)}
@@ -391,8 +394,9 @@ func passesTell(t *testing.T) {
 	}
 }
 
-// Bytes are in a set, eight at a time, where single values are: at every threshold, in rows that
-// end within eight and within a word.
+// Eight bytes at a time enter the set of the single values: at every threshold, in rows that end
+// within
+// eight bytes and within a word.
 func bytesOfASet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
@@ -427,8 +431,9 @@ func bytesOfASet(t *testing.T) {
 	}
 }
 
-// A law that takes a wrong answer for right is found, and a fingerprint that names another level
-// or another change than the one that is wrong.
+// Noticing reports a law that accepts a wrong answer, and a fingerprint that names another level or
+// change
+// than the wrong one.
 func blindLawsAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, 9)
 	out := Enumerate(f)
@@ -509,7 +514,7 @@ func invertedPlanes(t *testing.T) {
 	}
 }
 
-// The line above a curve tells all that is known of where it is from.
+// The line above a curve lists the known provenance.
 func provenanceIsTold(t *testing.T) {
 	bare := Provenance{Input: "an image", Shape: "3x4", Type: "uint8", Ladder: "identity", Construction: "T", Filtration: "up", Implementation: "extrema", Program: "one", Verdict: "VERIFIED", Witness: "two"}
 	const want = "# an image: 3x4 uint8, identity; T; up; extrema by one, VERIFIED by two"
@@ -528,7 +533,8 @@ func provenanceIsTold(t *testing.T) {
 	}
 }
 
-// Lines that are read back are held to those of the answer: one more or less, and one that is another, is found.
+// Lines that are read back are compared with the answer: a missing, added or different line is
+// found.
 func otherLinesAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 3, H: 5, W: 4}, grid.Uint8, 9)
 	out := Enumerate(f)

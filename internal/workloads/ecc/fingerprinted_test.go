@@ -30,8 +30,9 @@ type huge struct {
 
 func (h huge) Shape() grid.Shape { return h.shape }
 
-// Its estimate for a large image is that of the definition at one level, or three times
-// as much without vector instructions, and the tables of weights, which take microseconds.
+// The estimate for a large image is the cost of the definition at one level (three times that
+// without vector
+// instructions), plus microseconds for the tables of weights.
 func TestFingerprintIsAffordable(t *testing.T) {
 	var cost []time.Duration
 	for _, law := range ecc.Laws() {

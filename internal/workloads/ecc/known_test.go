@@ -23,7 +23,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// What follows from the name of a solid is its curve, in two dimensions and three.
+// The name of a solid determines its curve, in 2D and 3D.
 func TestKnownSolids(t *testing.T) {
 	for _, name := range []string{
 		"drills/shape=16x15x14/type=uint8/count=9", "drills/shape=33x31/type=uint8/count=7", "cavities/shape=16x15x14/type=uint8/count=11", "cavities/shape=33x31/type=uint8/count=12",

@@ -43,7 +43,7 @@ func failedReadsAreTold(t *testing.T) {
 	}
 }
 
-// Laws that look at an image twice are contradicted by one that is another the second time.
+// Laws that read an image twice reject one that changes in between.
 func changesAreSeen(t *testing.T) {
 	shape := grid.Shape{D: 4, H: 3, W: 2}
 	f := scattered(t, shape, grid.Float32, 7)
@@ -165,8 +165,9 @@ func eyesSee(t *testing.T) {
 			t.Errorf("%+v: %v, %v", c, d, err)
 		}
 	}
-	// A wrong level is named, the lower one of two, with what is around it; where it cannot be looked
-	// for, that is an error.
+	// The report names the lower one of two wrong levels and shows its neighbourhood. If that
+	// cannot be read, it is an
+	// error.
 	law := Fingerprinted(fingerprint.Draw(1), 1)
 	for i := range right[1:] {
 		wrong := slices.Clone(right)
@@ -196,8 +197,8 @@ func eyesSee(t *testing.T) {
 	}
 }
 
-// The laws apply to images with drawn levels, to images whose values are on levels, and to images
-// whose cells are all listed, as they declare.
+// The laws apply as declared: to images with drawn levels, with values on levels, and with all
+// cells listed.
 func lawsApply(t *testing.T) {
 	in := gridtest.VastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
 	isStep, drawn := map[int64]bool{5: true, 1 << 20: true, 1<<24 - 1: true}, map[int64]bool{}
@@ -281,8 +282,9 @@ func lawsApply(t *testing.T) {
 	}
 }
 
-// Cells are as many in every instruction set, in rows that end within a vector and beyond one, as single
-// ones are, on every level and beyond either end; and vectors count them where the machine does.
+// Every instruction set counts the same cells as single voxels do: in rows that end within a vector
+// and beyond one, on
+// every level and beyond either end. Vector code runs if the machine has it.
 func cellsAreCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, name := range isa.Available(assembled) {
@@ -325,8 +327,9 @@ func cellsAreCounted(t *testing.T) {
 	}
 }
 
-// Beside a disagreement are the first voxel on its level and those around it, at every border and
-// wherever in an image it is; what differs is told with the value of its level.
+// A disagreement shows the first voxel on its level and its neighbours, at every border and
+// anywhere in an image. It
+// reports the value of the level.
 func neighbourhoods(t *testing.T) {
 	for _, c := range []struct {
 		shape grid.Shape
@@ -419,8 +422,8 @@ func curvesReadBack(t *testing.T) {
 	if _, err := readBack.Check(on(mostWritten+1), nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("of more levels: %v", err)
 	}
-	// Any other byte is seen, but the words of a comment, and so is each that is missing, where it is
-	// read or written.
+	// Any other byte is seen, except in the words of a comment, and so is each missing byte, in
+	// reading and writing.
 	in, out := on(40), VCEC{{0, 1}, {3, -7}, {4, 12}, {39, 5}}
 	for _, f := range Formats() {
 		r := newReader(in, out, Convention{}, f)
@@ -440,7 +443,7 @@ func curvesReadBack(t *testing.T) {
 			if got, err := r.parse(wrong); err == nil && slices.Equal(got, want) && (c != ' ' || f != JSON) {
 				t.Errorf("%s reads as the same with another byte %d of %q", f, i, b.String())
 			}
-			if got, err := r.parse(b.Bytes()[:i]); err == nil && slices.Equal(got, want) && i < b.Len()-2 { // the last bytes may be those of white space
+			if got, err := r.parse(b.Bytes()[:i]); err == nil && slices.Equal(got, want) && i < b.Len()-2 { // the last bytes may be white space
 				t.Errorf("%s reads as the same without bytes after %d of %d", f, i, b.Len())
 			}
 			if err := r.Write(&full{i}, f, r.p, true); !errors.Is(err, errBroken) {
@@ -472,7 +475,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A joiner has jobs that join, and says how often one was asked to.
+// A joiner has jobs that join, and counts their calls.
 type joiner struct {
 	bench.Implementation[grid.Source, VCEC]
 	joined *int
@@ -504,9 +507,9 @@ func (j *joinJob) AddJoined(p grid.Piece) error {
 	return err
 }
 
-// The shares of an image add up to its curve, as pieces that are joined and as others, spilled as
-// often as is asked for, and have its fingerprint; what is spilled or answered wrongly is found, and
-// whatever fails is told.
+// The shards of an image add up to its curve and fingerprint, joined or not, spilled as often as
+// requested. Wrong
+// spills, wrong answers and all errors are reported.
 func sharesAddUp(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 9, H: 4, W: 5}, grid.Uint8, 7)
 	own := bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })
@@ -539,7 +542,7 @@ func sharesAddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for by := range impls {
-			for voxels, spills := range map[int64]int{0: 0, 40: 5, 41: 3} { // of pieces of 40, 60, 60, 60 and 40 voxels
+			for voxels, spills := range map[int64]int{0: 0, 40: 5, 41: 3} { // pieces of 40, 60, 60, 60, 40 voxels
 				for _, cut := range []int64{0, 1, 4} {
 					var got VCEC
 					var all fingerprint.Sum
@@ -616,8 +619,8 @@ func sharesAddUp(t *testing.T) {
 	}
 }
 
-// A somewhere is an implementation on the host or on a device that says of how many slices it was
-// asked.
+// A somewhere is an implementation on the host or a device that records the number of slices of
+// each call.
 type somewhere struct {
 	bench.Implementation[grid.Source, VCEC]
 	where  string
@@ -675,7 +678,7 @@ func (j failingJob) Out() (VCEC, error) {
 	return out, j.next(err)
 }
 
-// Whichever call of an implementation fails, what counts by it fails.
+// If any call of an implementation fails, the count fails.
 func failedCallsAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 3, W: 2}, grid.Uint8, 7)
 	for what, by := range map[string]func(own failing) bench.Workload[grid.Source, VCEC]{
@@ -723,8 +726,9 @@ func countedWithin(t *testing.T, in grid.Source) (VCEC, error) {
 	return slices.DeleteFunc(all, func(s Step) bool { return s.Level == l.Len() }), nil
 }
 
-// An implementation is asked whether it can do an image with voxels left out where it knows of
-// these, one on the host of the whole and one on a device of a piece.
+// CanDo is called for an image with masked voxels if the implementation accepts those: on the host
+// for the whole, on a
+// device for a piece.
 func viewsAreAsked(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, 7)
 	plain := bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
@@ -736,7 +740,7 @@ func viewsAreAsked(t *testing.T) {
 			t.Errorf("%T, left out %v: %v", c.impl, c.masked, err)
 		}
 	}
-	// What the views of an image with voxels left out add up to has its fingerprint.
+	// The views of a masked image add up to its fingerprint.
 	masked, err := grid.Mask(f, scattered(t, f.Shape(), grid.Uint8, 2))
 	if err != nil {
 		t.Fatal(err)
@@ -776,8 +780,9 @@ func viewsAreAsked(t *testing.T) {
 	}
 }
 
-// Of bytes that are levels whoever is alone with an image finds a wrong answer by a key of its own, and the
-// parts of several have the fingerprint of the key that they have been given.
+// With bytes as levels, a run alone finds a wrong answer with a key of its own. The parts of a
+// shared run have the
+// fingerprint of the given key.
 func bytesReadOnce(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
 	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
@@ -806,8 +811,9 @@ func bytesReadOnce(t *testing.T) {
 	}
 }
 
-// Counting and looking are at the same time where there are as many cores, and one after the other where
-// fewer are to be taken; who counts is heard first, and is not kept until it was looked.
+// Counting and fingerprinting run at the same time if there are enough threads, otherwise in turns.
+// An error of the
+// count is reported first, and the count does not wait for the fingerprint.
 func goTogether(t *testing.T) {
 	both := func(threads int, count, look func() error) error {
 		rest, err := countAndLook(threads, 3, count, look)
@@ -816,7 +822,7 @@ func goTogether(t *testing.T) {
 		}
 		return err
 	}
-	met := make(chan bool) // of both at once
+	met := make(chan bool) // both run at once
 	if err := both(3, func() error { met <- true; return nil }, func() error { <-met; return nil }); err != nil {
 		t.Error(err)
 	}

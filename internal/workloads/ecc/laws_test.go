@@ -51,7 +51,7 @@ func (j remissJob) Add(in grid.Source, times int64) error {
 	return j.sumJob.Add(in, times)
 }
 
-// Who adds up pieces by one job is asked to, and found out; who does not is not asked.
+// The law calls jobs that are Adders, and rejects wrong ones. It does not call others.
 func TestAddersAreAsked(t *testing.T) {
 	for _, name := range []string{"noise/shape=7x9x13/type=uint8/levels=9/seed=1", "noise/shape=9x13/type=float32/levels=70000/seed=1", "noise/shape=9x1/type=uint8/seed=1"} {
 		in, err := datasets.Open(name)
@@ -126,7 +126,8 @@ func (j remissJoinJob) AddJoined(p grid.Piece) error {
 	return j.Add(p.Shared, -p.Times)
 }
 
-// Who joins pieces is asked to, and found out; who does not is not asked, nor about a 2D image.
+// The law calls jobs that are Joiners, and rejects wrong ones. It calls no others, and none for a
+// 2D image.
 func TestJoinersAreAsked(t *testing.T) {
 	for _, name := range []string{"noise/shape=7x9x13/type=uint8/levels=9/seed=1", "noise/shape=9x13/type=uint8/seed=1"} {
 		in, err := datasets.Open(name)

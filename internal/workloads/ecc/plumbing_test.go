@@ -57,7 +57,7 @@ func inOtherWords(k fingerprint.Key) []law {
 // tables of weights of its own.
 const mostWeighed = 1 << 17
 
-// inPieces asks about slabs of a few slices and what two of them share.
+// inPieces asks for slabs of a few slices, and for the slices that two of them share.
 func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	if in.Ladder().Len() > fewLevels {
 		return nil, verify.ErrNotApplicable
@@ -138,8 +138,9 @@ func alike(k fingerprint.Key) law {
 	}
 }
 
-// joinedLooks is the law that the fingerprints of pieces that are joined add up to that of the image,
-// as those do of an image that is read once.
+// joinedLooks is the law that the fingerprints of joined pieces add up to that of the image, as for
+// an image that is
+// read once.
 func joinedLooks(k fingerprint.Key) law {
 	return law{
 		Name: "the fingerprint of what is joined",
@@ -172,9 +173,9 @@ func joinedLooks(k fingerprint.Key) law {
 	}
 }
 
-// noticing is the law that laws that look at an answer alone contradict one that is off by one:
-// a witness that would take any answer is none. The fingerprint finds the level, too, as does the
-// comparison of answers.
+// noticing is the law that every law about the answer alone rejects an answer that is off by one.
+// The fingerprint and
+// the comparison of answers must also name the level.
 func noticing(laws []law, k fingerprint.Key) law {
 	return law{
 		Name: "an error put into the answer is found",
@@ -202,7 +203,7 @@ func noticing(laws []law, k fingerprint.Key) law {
 				if l.Calls > 0 {
 					continue
 				}
-				at := 0 // the sets at all levels that are drawn have what is wrong with this
+				at := 0 // with this change, sets at all drawn levels are wrong
 				if l.Name == FingerprintLaw {
 					at = len(out) / 2
 				}
@@ -231,8 +232,9 @@ type misanswer struct {
 	diff      *verify.Diff
 }
 
-// misanswers differ from an answer by one in the middle, and lack one of its steps there or at
-// either end; and what does is held to it, as what has a step too many.
+// misanswers returns answers that are off by one in the middle, or lack a step there or at either
+// end. Each missing
+// step also occurs as one too many.
 func misanswers(in grid.Source, out VCEC) (list []misanswer) {
 	middle := len(out) / 2
 	changed := slices.Clone(out)
@@ -260,7 +262,7 @@ func saying(d *verify.Diff) string {
 	return d.String()
 }
 
-// Laws that weigh levels or ask often are for few of them, and the others for all.
+// Laws that weigh levels or ask often apply to few levels only, the others to all.
 func TestLawsOfManyLevels(t *testing.T) {
 	honest := func(in grid.Source) (VCEC, error) { return counted(in, 0) }
 	for levels, want := range map[int64]int{fewLevels: 0, fewLevels + 1: 6} {

@@ -44,8 +44,9 @@ func TestRefusedDerivedImages(t *testing.T) {
 	}
 }
 
-// Of an image of several slabs, each of several stretches, the first voxel on a level is found
-// wherever it is, and that there is none.
+// In an image of several slabs, each of several stretches, the first voxel on a level is found
+// anywhere; its absence is
+// reported.
 func TestNeighbourhoodOfALargeImage(t *testing.T) {
 	shape := grid.Shape{D: 200, H: 300, W: 300}
 	data := make([]byte, shape.Voxels())

@@ -17,16 +17,17 @@ import (
 	"eccbench/internal/verify"
 )
 
-// mostWritten is as many levels as readBack is for, several times as many as are written at a time.
-// Of more than mostRead it looks at them all once, one after the other.
+// readBack applies to at most mostWritten levels, several times the number written at a time. Above
+// mostRead levels it
+// reads all of them once, in order.
 const (
 	mostWritten = 1 << 17
 	mostRead    = fewLevels
 )
 
-// readBack is the law that an answer reads back as it is from every format that people are given
-// it in: as sublevel sets and as superlevel sets, whole, in two chunks, some of the levels, and as
-// two slices.
+// readBack is the law that an answer reads back unchanged from every format: as sublevel sets and
+// superlevel sets,
+// whole, in two chunks, within two values, and as two slices.
 var readBack = law{
 	Name: "what is written reads back",
 	Work: func(s grid.Source) time.Duration {
@@ -137,7 +138,7 @@ func (r reader) within() error {
 	return r.same(from, to, r.Within(grid.Numbers(min(lo, hi))[0], grid.Numbers(max(lo, hi))[0]))
 }
 
-// values are those of the lines, in order.
+// values yields the values of the lines, in order.
 func (r reader) values() func(yield func(float64) bool) {
 	return func(yield func(float64) bool) {
 		for i := range r.Len() {
@@ -190,8 +191,8 @@ func (r reader) same(from, to int64, chunks ...Lines) error {
 	return err
 }
 
-// are reports whether lines are those from a place on. A format without changes has none that
-// come before.
+// are reports whether lines are those from a place on. A format without changes does not start in
+// the middle.
 func (r reader) are(lines []Line, from int64) bool {
 	i := int64(0)
 	same := true
@@ -303,7 +304,7 @@ func (r reader) parse(text []byte) (lines []Line, err error) {
 	return lines, nil
 }
 
-// isOf is nil where a provenance is that of the lines.
+// isOf returns nil if a provenance is that of the lines.
 func (r reader) isOf(p Provenance) error {
 	if p != r.p {
 		return fmt.Errorf("of %+v, want %+v", p, r.p)

@@ -6,7 +6,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// At its values a sampled curve is the curve, and constant between them.
+// A sampled curve equals the curve at its samples, and is constant between them.
 func TestSampled(t *testing.T) {
 	l := Lines{Curve: VCEC{{10, 2}, {20, -1}, {30, 5}, {31, -5}}, Ladder: grid.Identity(grid.Uint8)}
 	for _, superlevel := range []bool{false, true} {

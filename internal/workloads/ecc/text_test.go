@@ -135,7 +135,7 @@ func TestLinesOfSuperlevelSets(t *testing.T) {
 	}
 }
 
-// At any value χ is that of the last level before it, or at it.
+// χ at a value is that of the last level at or before it.
 func TestAt(t *testing.T) {
 	l := Lines{Curve: VCEC{{10, 2}, {20, -1}, {30, 5}}, Ladder: grid.Identity(grid.Uint8)}
 	for value, want := range map[float64]int64{-1e9: 0, 9.9: 0, 10: 2, 15: 2, 20: 1, 29.99: 1, 30: 6, 1e9: 6} {
@@ -203,8 +203,8 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// The lines within a range are those of all lines whose values are in it, with their χ, in
-// every format and both directions.
+// The lines within a range are all lines with values in it, with their χ, in every format and both
+// directions.
 func TestWithin(t *testing.T) {
 	ladder, err := grid.Table([]float32{-3, -1, 0, 0.5, 2, 7})
 	if err != nil {

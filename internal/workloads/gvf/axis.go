@@ -2,8 +2,8 @@ package gvf
 
 // An Axis is the cells of a multigrid solver's level along one axis, side by side.
 type Axis struct {
-	Width, Pos []float64 // of each cell, in voxels, and where its middle is
-	Link       []float64 // μ over the distance from a cell's middle to that of the one before; 0 before the first and behind the last
+	Width, Pos []float64 // the width of each cell, in voxels, and the position of its middle
+	Link       []float64 // μ / distance between the middles of cells i−1 and i; 0 at both ends
 }
 
 // FinestAxis is the axis of n voxels. Where the neighbour beyond the border is the one before it,
@@ -26,9 +26,11 @@ func newAxis(n int64) Axis {
 	return Axis{make([]float64, n), make([]float64, n), make([]float64, n+1)}
 }
 
-// Coarser is the axis of pairs of cells, the last of which is one of an odd number. A cell is
-// interpolated from the cell of that axis which holds it, and from the one that is next nearest,
-// before it for the first of a pair and behind it for the second: near and far are their shares.
+// Coarser returns the axis whose cells are pairs of cells; an odd last cell is a pair alone. A cell
+// is
+// interpolated from the pair that contains it, with weight near, and from the neighbouring pair on
+// its
+// side, with weight far.
 func (a Axis) Coarser(mu float64) (c Axis, near, far []float64) {
 	n := len(a.Width)
 	c = newAxis(int64(n+1) / 2)

@@ -10,8 +10,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A box is voxels of an image: places from the first on and before the last, of each axis x, y
-// and z.
+// A box is a block of voxels: from ≤ position < to along x, y and z.
 type box struct{ from, to [3]int64 }
 
 // shape is the extent of a box.
@@ -27,19 +26,20 @@ func (b box) enlarged(far int64, sides [3]int64) box {
 	return b
 }
 
-// Boxes with what is around them are a share of the image, and as many as fit it; of a small
-// image all of them may be so many voxels.
+// The boxes with their margins cover at most 1/boxShare of an image, or littleVoxels if that is
+// more.
+// There are at most mostBoxes.
 const boxShare, mostBoxes, littleVoxels = 16, 24, 1 << 17
 
-// sides are those of the image, along x, y and z.
+// sides returns the size of the image along x, y and z.
 func (p *Problem) sides() [3]int64 {
 	s := p.Shape()
 	return [3]int64{s.W, s.H, s.D}
 }
 
-// boxes are at the corners of an image, and at places that a seed draws. They are the larger,
-// the more steps there are, for what is around a box is as wide; there are none where they with
-// that would be no small part of the image.
+// boxes returns boxes at the corners of an image and at places drawn from a seed. Boxes grow with
+// the
+// steps, because their margins do. There are none if they would cover a large part of the image.
 func (p *Problem) boxes(seed uint64) (list []box) {
 	sides, corners := p.sides(), 1<<p.Dim()
 	least := corners + 4
@@ -74,9 +74,11 @@ func (p *Problem) boxes(seed uint64) (list []box) {
 	return list
 }
 
-// PlainBoxes holds a field after some steps to the bits of the plain loop in boxes: those of a
-// box follow from what is at most as many voxels from it as there are steps, and one more for
-// the gradient. A field that is wrong here and there only may be right in all of them.
+// PlainBoxes compares a field after N steps with the plain loop in boxes, bit for bit. A box
+// depends
+// only on voxels within N+1 of it: one for each step, and one for the gradient. A field with few
+// wrong
+// values may be right in all boxes.
 func PlainBoxes() verify.Law[*Problem, Flow] {
 	seed := rand.Uint64()
 	return law{
@@ -101,10 +103,10 @@ func (p *Problem) boxesTake(boxes []box) time.Duration {
 	return took
 }
 
-// scaleNS is what it takes to find the extent of a voxel's values.
+// scaleNS is the estimated time to scan one voxel for the least and the greatest value.
 const scaleNS = 10
 
-// A boxed image is one of which no more than a shape is asked.
+// A boxed image reports the shape of a box. Its values are not read.
 type boxed struct {
 	grid.Source
 	shape grid.Shape
@@ -141,7 +143,7 @@ func (p *Problem) inBoxes(boxes []box, out Flow) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// startIn is V0 of a box, at whose sides it is that of an image which ends there.
+// startIn returns V0 of a box, as if the image ended at the sides of the box.
 func (p *Problem) startIn(b box, scaled func(i int64) float32) [][]float32 {
 	cut := func(at func(i int64) float32) []float32 {
 		list, s := make([]float32, 0, b.shape().Voxels()), p.Shape()
@@ -164,7 +166,7 @@ func (p *Problem) startIn(b box, scaled func(i int64) float32) [][]float32 {
 	return v0
 }
 
-// differs is the first value of a box that is another in the field of what is around it.
+// differs returns the first value of a box that differs from the field computed around it.
 func (p *Problem) differs(b, around box, want, got Flow) *verify.Diff {
 	s, of := p.Shape(), around.shape()
 	for c := range want.V {

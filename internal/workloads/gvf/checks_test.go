@@ -28,8 +28,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what fields are judged by and carried in: the definition and what implementations
-// start from, laws and boxes that see what is wrong, storage, names, encoding and files.
+// checks cover the definition, the start of a flow, laws and boxes, storage, names, encoding and
+// files.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "a row by hand", Of: rowByHand},
@@ -73,8 +73,9 @@ func open(t *testing.T, name string) *Problem {
 	return p
 }
 
-// A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares, and a step
-// with μ = 1/8 is V0 + lap/8, of which the rows above and below are the pixel itself.
+// A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares. A step with μ =
+// 1/8
+// is V0 + lap/8; the rows above and below are the pixel itself.
 func rowByHand(t *testing.T) {
 	s := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
 	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
@@ -83,7 +84,7 @@ func rowByHand(t *testing.T) {
 			t.Errorf("%v: %v, %v, want %v and zeros", Boundary(boundary), f.V, err, want)
 		}
 	}
-	// The second step pulls back to V0: V − (V − V0)·b beside the diffusion.
+	// The second step adds diffusion and pulls back to V0 by (V − V0)·b.
 	f, err := Define(NewProblem(s, 0.125, 2, 0, Replicate), 1)
 	first, second := float32(0.28125), float32(0.4375)
 	want := first + ((second-first)/8 - (first-0.25)*0.0625)
@@ -92,7 +93,7 @@ func rowByHand(t *testing.T) {
 	}
 }
 
-// What implementations start from has the bits of the definition, of every type and shape.
+// Start returns the bits of the definition, for every type and shape.
 func startIsDefined(t *testing.T) {
 	for _, image := range []string{
 		"noise/shape=1x1/type=uint8/seed=5", "noise/shape=2x9/type=int16/levels=1000/seed=1", "noise/shape=33x1/type=uint16/levels=300/seed=2",
@@ -116,7 +117,7 @@ func startIsDefined(t *testing.T) {
 			t.Errorf("%s: without steps the field is not V0: %v", image, err)
 		}
 	}
-	// In the memory of another start.
+	// A Starter reuses the memory of its last start.
 	var k Starter
 	for _, image := range []string{"noise/shape=5x4x3/type=uint8/seed=1", "constant/shape=5x4x3/type=uint8", "noise/shape=5x4x3/type=float32/levels=9/seed=2"} {
 		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
@@ -130,7 +131,9 @@ func startIsDefined(t *testing.T) {
 	}
 }
 
-// An image whose values stand for others flows as one of these, also where float64 does not hold their range.
+// An image with a table of values flows as the image of those values, even if float64 cannot hold
+// their
+// range.
 func labelsFlow(t *testing.T) {
 	s, ranks := grid.Shape{D: 1, H: 2, W: 3}, []int{2, 0, 1, 1, 0, 2}
 	for _, c := range []struct{ labels, like []float64 }{{[]float64{-2, 0.5, 7}, []float64{-2, 0.5, 7}}, {[]float64{-1.5e308, -0.75e308, 1.5e308}, []float64{0, 1, 4}}} {
@@ -150,7 +153,7 @@ func labelsFlow(t *testing.T) {
 	}
 }
 
-// The scheme in float64 keeps its closed forms to 10⁻¹², so that what float32 is held to is right.
+// The scheme in float64 matches its closed forms to 10⁻¹², so it can judge float32.
 func closedForms(t *testing.T) {
 	p := open(t, "gvf/steps=37/mu=90/boundary=0/of=noise/shape=13x9x7/type=uint8/seed=5")
 	list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
@@ -324,7 +327,7 @@ func encoding(t *testing.T) {
 	}
 }
 
-// Each law tells a field that is a little wrong from a right one, and finds the right one right.
+// Each law accepts a right field and rejects a slightly wrong one.
 func lawsSeeWrongFields(t *testing.T) {
 	seeWrongFields(t, Name, stepsLaws())
 	seeWrongFields(t, NameSnorm16, Keeping(NameSnorm16).Policy.Laws)
@@ -357,7 +360,7 @@ func seeWrongFields(t *testing.T, kind string, laws []law) {
 		if d := check(l, right, define); d != nil {
 			t.Errorf("%s: %s: a right field: %v", kind, l.Name, d)
 		}
-		// Where what is asked for is wrong, or the answer itself.
+		// The law rejects a wrong answer, and a right one when the field it asks for is wrong.
 		for _, by := range []float32{3, float32(math.NaN())} {
 			if check(l, changed(right, by), define) == nil && check(l, right, func(p *Problem) (Flow, error) {
 				f, err := Define(p, 0)
@@ -380,8 +383,8 @@ func seeWrongFields(t *testing.T, kind string, laws []law) {
 	}
 }
 
-// Each law tells a field that is not at rest from one that is, or where one that is asked for is not;
-// and it finds nothing in one that is.
+// Each law accepts a field at rest. It rejects a field that is not, and a wrong answer to its
+// question.
 func lawsSeeUnrest(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x6x7/type=uint8/seed=1", "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=9x8/type=uint8/seed=1"} {
 		p := open(t, name)
@@ -400,7 +403,7 @@ func lawsSeeUnrest(t *testing.T) {
 			if l.Calls == 3 && p.Boundary == Third {
 				continue
 			}
-			var answers []Flow // to what the law asks, one after the other
+			var answers []Flow // answers to the law's questions, in order
 			if !passes(l, p, right, func(p *Problem) (Flow, error) {
 				f, err := atRest(p)
 				answers = append(answers, f)
@@ -426,8 +429,9 @@ func lawsSeeUnrest(t *testing.T) {
 	}
 }
 
-// atRest is about the steady state: small fields of a weak diffusion come to rest in so many steps, as
-// far as float32 goes.
+// atRest approximates the steady state: weak diffusion of a small field converges to float32
+// accuracy in
+// 2000 steps.
 func atRest(p *Problem) (Flow, error) {
 	q := p.afterSteps(2000)
 	q.Tol = 0
@@ -449,8 +453,9 @@ func judged(l law, p *Problem, out Flow, ask ask) (right bool, err error) {
 	return !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() }), err
 }
 
-// A field that lacks a component, or values of one, is wrong by each law that looks at it, and by each
-// that asks for it.
+// A field without a component, or without some of its values, fails each law that reads it or asks
+// for
+// one.
 func lawsSeeShapes(t *testing.T) {
 	for _, c := range []struct {
 		kind   string
@@ -500,7 +505,7 @@ func (p *Problem) unread() *Problem {
 	return &q
 }
 
-// No law finds right what is answered of an image that cannot be read.
+// No law accepts an answer for an image that cannot be read.
 func lawsRead(t *testing.T) {
 	for kind, laws := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(NameFloat16).Policy.Laws} {
 		p := open(t, spelled(kind, "noise/shape=5x4x3/type=uint8/seed=1"))
@@ -529,8 +534,9 @@ func lawsRead(t *testing.T) {
 	}
 }
 
-// The energy is that by hand, and the law sees one that rises by as little as rounding does not, of
-// the field half way or of what comes of it; it finds nothing where none falls any more.
+// The energy equals that computed by hand. The law rejects a rise just above rounding, half way or
+// at the
+// end, and accepts an energy that has stopped falling.
 func energiesFall(t *testing.T) {
 	pair := NewProblem(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 1), 0.5, 2, 0, Replicate)
 	f, v0 := Flow{[][]float32{{1, 3}, {0, 0}}}, [][]float32{{0, 0}, {0, 5}}
@@ -559,8 +565,8 @@ func energiesFall(t *testing.T) {
 				return f, nil
 			}
 		}
-		// Fields on the line through that of half the steps and V0, to the first of which that has a
-		// little more energy than the former.
+		// Fields on the line through V0 and the field at half the steps, up to the first whose
+		// energy rises.
 		on := func(share float32) Flow {
 			f := p.zeros()
 			for c := range f.V {
@@ -587,14 +593,14 @@ func energiesFall(t *testing.T) {
 	}
 }
 
-// Limits are those that what rounding and a tolerance leave come to by hand, and no larger.
+// Limits equal the bounds by hand of rounding and of a tolerance.
 func limitsByHand(t *testing.T) {
 	flat, solid := grid.Shape{D: 1, H: 1, W: 2}, grid.Shape{D: 2, H: 1, W: 2}
 	for _, c := range []struct {
 		s    grid.Shape
 		mu   float32
 		b    float32
-		want float64 // of two steps from ½ at most
+		want float64 // want of two steps from ½ at most
 	}{
 		{flat, 0.125, 0.5, 16. / (1 << 24)}, {flat, 0.125, 0.5000001, 48. / (1 << 24)}, {flat, 0.25, 0.25, 48. / (1 << 24)},
 		{solid, 0.125, 0.25, 16. / (1 << 24)}, {solid, 0.125, 0.2500001, 48. / (1 << 24)},
@@ -627,7 +633,8 @@ func limitsByHand(t *testing.T) {
 			t.Errorf("closed forms at rest within %v, want %v", limit, want)
 		}
 	}
-	// At rest a made field is off by the tolerance of all that it is given, over the least b.
+	// The error of a made field at rest is at most the tolerance times all sources, over the least
+	// b.
 	given, b, err := []float64{0, 0, 0}, []float32(nil), error(nil)
 	made := open(t, "gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=15x14x13/type=uint8")
 	list, err := manufactured(made, Flow{}, func(q *Problem) (Flow, error) {
@@ -664,8 +671,9 @@ func limitsByHand(t *testing.T) {
 	}
 }
 
-// Closed forms are asked for along each axis of more than a voxel that is not too long to add up its
-// cosines, and of what no mask parts and no other boundary turns back.
+// Closed forms are asked for along each axis of several voxels that is short enough to sum its
+// cosines.
+// They need the boundary replicate and no mask.
 func turnsAreOfAxes(t *testing.T) {
 	for _, c := range []struct {
 		s    grid.Shape
@@ -743,8 +751,9 @@ func digests(t *testing.T) {
 	}
 }
 
-// Boxes are within an image, all corners among them, and what is around them is a small part of
-// it; of fields of many steps there are none.
+// Boxes lie within the image, include all corners, and cover a small part with their margins. A
+// field of
+// many steps has none.
 func boxesCover(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -786,8 +795,9 @@ func boxesCover(t *testing.T) {
 	}
 }
 
-// Boxes of a right field are right, of each storage and boundary and of a field that is given;
-// each value of any of them is looked at.
+// Boxes accept a right field of each storage and boundary, and of a given V0. They read each of
+// their
+// values.
 func boxesSee(t *testing.T) {
 	for k, name := range []string{
 		"gvf/steps=3/mu=50/boundary=0/of=noise/shape=43x31x26/type=uint8/seed=1", "gvf/steps=5/mu=80/boundary=1/of=noise/shape=190x143/type=int16/levels=1000/seed=1",
@@ -836,8 +846,7 @@ func boxesSee(t *testing.T) {
 	}
 }
 
-// Each number of 16 bits is what rounds to it, and what lies half way between two rounds to
-// the even one.
+// Each 16-bit number rounds to itself, and a value half way between two rounds to the even one.
 func storageRounds(t *testing.T) {
 	for _, s := range []Storage{Float16, Snorm16} {
 		decode := func(bits uint16) float32 {
@@ -885,7 +894,7 @@ func storageRounds(t *testing.T) {
 	}
 }
 
-// Each format ends with the numbers, in its order, and says before them how many there are.
+// Each file ends with the numbers, in the order of the format; the header has their count.
 func filesHold(t *testing.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
 	three := Flow{[][]float32{{1, 2, 3, 4, 5, 6}, {-1, -2, -3, -4, -5, -6}, {10, 20, 30, 40, 50, 60}}}
@@ -950,7 +959,7 @@ func filesHold(t *testing.T) {
 	if err := Write(io.Discard, ".png", flat, two, ""); err == nil {
 		t.Error("fields are pictures")
 	}
-	// Of values that no buffer holds, too.
+	// Fields larger than any buffer are written completely.
 	for _, extension := range Extensions() {
 		for s, f := range map[grid.Shape]Flow{flat: two, large: many} {
 			if err := Write(full{}, extension, s, f, "a note"); !errors.Is(err, io.ErrShortWrite) {
@@ -988,8 +997,9 @@ func stepsAreFewer(t *testing.T) {
 	}
 }
 
-// What is no problem, is kept otherwise or asks for another answer is refused, and an image that is not read
-// starts nothing.
+// Invalid problems, and storage or questions that an implementation does not answer, are rejected.
+// An image
+// that cannot be read gives no start.
 func problemsAreNotTaken(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
 	of := func(change func(*Problem)) *Problem {
@@ -1031,7 +1041,7 @@ func problemsAreNotTaken(t *testing.T) {
 	}
 }
 
-// Rounding to 16 bits changes half of what two numbers of the format are apart.
+// Rounding to 16 bits changes a value by at most half the distance of two numbers of the format.
 func unitsAreHalves(t *testing.T) {
 	for _, c := range []struct {
 		of         Storage
@@ -1043,7 +1053,7 @@ func unitsAreHalves(t *testing.T) {
 	}
 }
 
-// Each law finds a right field right, of a problem of whichever kind, or does not apply to it.
+// Each law accepts a right field of every kind of problem, or does not apply.
 func lawsApply(t *testing.T) {
 	p, solid := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=9x7/type=uint8/seed=1"), open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4x3/type=uint8/seed=1")
 	start, err := p.Start(1)
@@ -1074,7 +1084,7 @@ func lawsApply(t *testing.T) {
 		"in parts": {masked, []string{boxes, turned, x, y, z}},
 		"labelled": {NewProblem(labelled, 0.05, 3, 0, Replicate), []string{x, y, z}},
 		"unstable": {NewProblem(p.Source, 0.249999, 3, 0, Replicate), []string{turned, fixed, y}},
-		// Of so strong a diffusion that fields which are not as weak would grow.
+		// A diffusion so strong that larger fields would grow.
 		"strong":       {NewProblem(p.Source, 0.2495, 3, 0, Replicate), []string{y}},
 		"strong solid": {NewProblem(solid.Source, 0.1655, 3, 0, Replicate), nil},
 	} {
@@ -1130,8 +1140,9 @@ func estimates(t *testing.T) {
 	}
 }
 
-// Names ask what they say, of images that are read as what they are made of; and what a constant image or a
-// program that ignores its image answers is known.
+// Names select the question that they describe, of images with the source in the name. The answers
+// of
+// constant images, and of a program that ignores its image, are known.
 func questionsAsk(t *testing.T) {
 	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
 		image := "noise/shape=5x4/type=uint8/seed=1"
@@ -1187,7 +1198,7 @@ func questionsAsk(t *testing.T) {
 	}
 }
 
-// What differs first is told with its place and both values, and how much differs.
+// A difference reports the first place, both values, and the number of values that differ.
 func differencesAreTold(t *testing.T) {
 	flat, solid := open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2/type=uint8/seed=1"), open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2x4/type=uint8/seed=1")
 	off := func(p *Problem, c int, at ...int) Flow {

@@ -143,7 +143,7 @@ type list struct {
 	at func(i int) float64
 }
 
-// values are the image's, row-major: what they stand for where they stand for others.
+// values returns the values of the image, row-major; those of its table if it has one.
 func (p *Problem) values() (list, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
@@ -174,8 +174,7 @@ func gradientOf(s grid.Shape, f []float32, v0 [][]float32, lo, hi int64) {
 	}
 }
 
-// evolve takes steps of one component from V0, in float32 or, to see what rounding does, in
-// float64.
+// evolve takes steps of one component from V0, in float32, or in float64 to measure rounding.
 func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int) []T {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
@@ -240,7 +239,7 @@ type line[T float32 | float64] struct {
 	deep                                    bool // in 3D
 }
 
-// step returns what becomes of a value, beside two others.
+// step returns the next value of voxel x; before and after are its neighbours along the row.
 func (l *line[T]) step(x int64, before, after T) T {
 	sum, sides := T(T(before+after)+T(l.north[x]+l.south[x])), T(4)
 	if l.deep {

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/headers"
 )
 
-// Extensions are those of the files that a field is written to.
+// Extensions lists the file extensions that Write accepts.
 func Extensions() []string { return []string{".npy", ".nii", ".nii.gz", ".nrrd", ".mha"} }
 
 // Extension is which of them a path ends with, or "".

@@ -28,7 +28,7 @@ const (
 	Steady = "gvf-steady"
 )
 
-// A Boundary is what the neighbour beyond the first or the last voxel of an axis is.
+// A Boundary selects the neighbour beyond the first and the last voxel of an axis.
 type Boundary int64
 
 // The boundaries.
@@ -53,20 +53,21 @@ func (b Boundary) After(n int64) int64 { return max(n-1-int64(b), 0) }
 type Problem struct {
 	grid.Source
 	Mu       float32 // weight of the diffusion, more than 0
-	Steps    int64   // of the explicit scheme; 0 for V0 itself, and for the steady state
-	Storage  Storage // what V0 and the field are kept as, between steps
+	Steps    int64   // Steps of the explicit scheme; 0 for V0 itself, and for the steady state
+	Storage  Storage // the format of V0 and the field between steps
 	Tol      float64 // largest residual of the steady state relative to |b·V0|, of each component; 0 for steps
 	Boundary Boundary
 	// V0 is the field that flows in place of the image's gradient, a list for each component
 	// as in a Flow; nil for the gradient.
 	V0 [][]float32
-	// Mask has a value for each voxel: nothing flows between those whose values differ, and
-	// those of 0 are no part of the image. nil for an image that is one part.
+	// Mask has a value for each voxel. Nothing flows between voxels of different values, and voxels
+	// of value 0
+	// are outside the image. nil is an image of one part.
 	Mask []float32
-	keys []float64 // of the name it was made from
+	keys []float64 // keys of the name it was made from
 
 	strongest func() (float32, error) // the largest b, computed once
-	seams     func() []Seam           // of the mask, likewise
+	seams     func() []Seam           // seams of the mask, computed once
 }
 
 // A Flow is a vector field: for each component, x, y and in 3D z, its values row-major.
@@ -134,7 +135,7 @@ func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Pol
 	return w
 }
 
-// NewProblem is the flow of an image. What is wrong with it is said by Check.
+// NewProblem returns the flow of an image. Check reports its faults.
 func NewProblem(s grid.Source, mu float32, steps int64, tol float64, boundary Boundary) *Problem {
 	p := &Problem{Source: s, Mu: mu, Steps: steps, Tol: tol, Boundary: boundary}
 	p.strongest, p.seams = sync.OnceValues(p.largestB), sync.OnceValue(p.findSeams)
@@ -183,9 +184,11 @@ func (p *Problem) Check() error {
 	return p.stable()
 }
 
-// stable refuses steps that grow without bound: the eigenvalues of μL + b are from 0 to
-// 4dμ + the largest b, and a step multiplies by 1 less that. b of a gradient is d/4 at most, so
-// it has to be looked for only where that is not small enough.
+// stable rejects steps that grow without bound. The eigenvalues of μL + b are from 0 to 4dμ + max
+// b, and a
+// step multiplies by 1 − eigenvalue. b of a gradient is at most d/4, so it is computed only if that
+// bound
+// is too large.
 func (p *Problem) stable() error {
 	d := float64(p.Dim())
 	diffusion := 4 * d * float64(p.Mu)
@@ -220,9 +223,11 @@ func form(kind string) name.Form {
 	}}
 }
 
-// Inputs makes problems of a kind from names KIND/steps=N/mu=X/boundary=N/of=IMAGE, those of the
-// steady state from KIND/tol=X/…. Cost counts a voxel once for each step, and of bytes one read of
-// the image and one writing of the field: steps can be taken many at a time.
+// Inputs makes problems from names KIND/steps=N/mu=X/boundary=N/of=IMAGE, or KIND/tol=X/… for the
+// steady
+// state. The cost counts each voxel once for each step. Its bytes are one read of the image and one
+// write
+// of the field, because several steps can share a pass.
 func Inputs(kind string) fields.Questions[*Problem] {
 	q := fields.Questions[*Problem]{
 		Form: form(kind),
@@ -233,7 +238,7 @@ func Inputs(kind string) fields.Questions[*Problem] {
 			first := f.Keys[0].Key
 			cost.Class = fmt.Sprintf("%s=%s/mu=%s/boundary=%v/%s",
 				first, f.Value(first, keys[0]), f.Value("mu", keys[1]), p.Boundary, cost.Class)
-			if p.Storage != Float32 { // else rows of other questions would stand in one table
+			if p.Storage != Float32 { // otherwise rows of different questions would share a table
 				cost.Class = fmt.Sprintf("storage=%v/%s", p.Storage, cost.Class)
 			}
 			if kind != Steady {
@@ -256,10 +261,10 @@ func Inputs(kind string) fields.Questions[*Problem] {
 	return q
 }
 
-// Image is what flows.
+// Image returns the image that the field flows on.
 func (p *Problem) Image() grid.Source { return p.Source }
 
-// Keys are those of the name that the problem was made from.
+// Keys returns the keys of the name that the problem was made from.
 func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
@@ -285,7 +290,7 @@ func Encode(w io.Writer, f Flow) error {
 	}
 	b := bufio.NewWriterSize(w, 1<<18)
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(f.V)))
-	b.Write(binary.LittleEndian.AppendUint64(head, uint64(n))) // Flush says what went wrong
+	b.Write(binary.LittleEndian.AppendUint64(head, uint64(n))) // Flush reports the error
 	for _, list := range f.V {
 		if len(list) != n {
 			return fmt.Errorf("components of %d and of %d values", n, len(list))

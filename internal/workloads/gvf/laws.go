@@ -14,8 +14,9 @@ import (
 // unit is the most that a rounding to float32 changes, relative to the result.
 const unit = 1.0 / (1 << 24)
 
-// What a voxel takes in nanoseconds, about three times what it took on a busy machine: to
-// start from, and for a component in a step.
+// Estimated nanoseconds for each voxel, about three times those of a busy machine: startNS for the
+// start,
+// stepNS for one component in a step.
 const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
@@ -41,7 +42,7 @@ func Rest() verify.Law[*Problem, Flow] {
 	return law{Name: "residual in float64", Independent: true, Work: stepCost(startNS, 0), Check: check}
 }
 
-// bytesEach is a bound of the memory of a law: so many bytes for each voxel.
+// bytesEach estimates the memory of a law as n bytes for each voxel.
 func bytesEach(n int64) func(*Problem) int64 {
 	return func(p *Problem) int64 { return n * p.Shape().Voxels() }
 }
@@ -82,10 +83,12 @@ func plain(p *Problem, out Flow, _ ask) (*verify.Diff, error) {
 	return agree(p, want, out), nil
 }
 
-// precise holds the field to steps in float64 from the same V0 and b. An error of one step
-// does not grow: its largest is multiplied by |1 − 2dμ − b| + 2dμ, which is 1 at most where
-// 4dμ + b ≤ 2. A step makes 16·u·max|V| at most, in 3D and with μ ≤ 1/6; max|V| is max|V0|
-// where 2dμ + b ≤ 1, and at most three times that elsewhere.
+// precise compares the field with steps in float64 from the same V0 and b. An error of one step
+// does not
+// grow: its largest is multiplied by |1 − 2dμ − b| + 2dμ, at most 1 if 4dμ + b ≤ 2. A step adds at
+// most
+// 16·u·max|V|, in 3D with μ ≤ 1/6. max|V| is max|V0| if 2dμ + b ≤ 1, and at most three times that
+// otherwise.
 func precise(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	if d := p.misshapen(out); d != nil {
 		return []verify.Measure{{Name: "largest error", Value: math.NaN(), At: d.String()}}, nil
@@ -205,7 +208,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 // mostTurned is how long an axis may be whose cosines are added up.
 const mostTurned = 8192
 
-// line is what becomes of a line of voxels where b is a number.
+// line returns the flow of a line of voxels where b is constant.
 func (p *Problem) line(v []float32, b float64) []float64 {
 	n, mu := len(v), float64(p.Mu)
 	cosine := func(k, i int) float64 { return math.Cos(math.Pi * float64(k) * (float64(i) + 0.5) / float64(n)) }
@@ -316,9 +319,9 @@ func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 // afterSteps returns the problem with another number of steps.
 func (p *Problem) afterSteps(steps int64) *Problem { return p.Flowing(p.V0, steps) }
 
-// flipped holds that the flow of the image in reverse is the field in reverse, of which one
-// component points the other way. Sums over two neighbours do not tell which is which, so no
-// bit but the sign of a zero may differ.
+// flipped tests that the flow of the reversed image is the reversed field, with one component
+// negated. A
+// sum of two neighbours does not depend on their order, so only the sign of a zero may differ.
 func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		s, along := p.Shape(), map[byte]int{'x': 0, 'y': 1, 's': p.Dim() - 1}[by]
@@ -349,8 +352,9 @@ func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 	}
 }
 
-// energyFalls holds that E = Σ μ|∇V|² + b|V − V0|², whose gradient the steps follow, is less
-// after them than half way, and there less than at V0.
+// energyFalls tests that E = Σ μ|∇V|² + b|V − V0|² falls from V0 to half of the steps, and from
+// there to the
+// end. The steps follow the gradient of E.
 func energyFalls(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	if p.Steps < 2 || p.Boundary != Replicate {
 		return nil, verify.ErrNotApplicable
@@ -410,8 +414,9 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 
 var errNoFlow = errors.New("not as many values as the image asks for")
 
-// Residuals are, of each component, |b·V0 − (μL + b)V| and |b·V0| as roots of sums of squares,
-// in float64 and in the order of rows: LV = 2d·V less the neighbours of V.
+// Residuals returns the norms of b·V0 − (μL + b)V and of b·V0 for each component, in float64,
+// summed in the
+// order of rows. LV is 2d·V − the sum of the neighbours of V.
 func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
 	if p.misshapen(f) != nil {
 		return nil, nil, errNoFlow
@@ -431,7 +436,7 @@ func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
 				for x := range s.W {
 					i := r*s.W + x
 					u := float64(v[i])
-					sum := 0.0 // of what the neighbours have more
+					sum := 0.0 // the sum of neighbour − voxel
 					for a, at := range []int64{x, y, z}[:p.Dim()] {
 						n, stride := [3]int64{s.W, s.H, s.D}[a], [3]int64{1, s.W, s.W * s.H}[a]
 						before, after := at-1, at+1
@@ -459,7 +464,9 @@ func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
 	return of, relativeTo, nil
 }
 
-// residuals hold a steady state to the tolerance. Where b·V0 is 0 all over, so is the field.
+// residuals compares the residual of a steady state with the tolerance. If b·V0 is 0 everywhere,
+// the field
+// must be 0.
 func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	of, relative, err := Residuals(p, out)
 	if errors.Is(err, errNoFlow) {
@@ -481,11 +488,13 @@ func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
-// manufactured asks for the steady state of a V0 that was made so that the field at rest is
-// known: of any field U that is 0 nowhere, V0 = U + t·d, where d is the direction of s = μLU and
-// t solves t·|U + t·d|² = |s|, so that b·(V0 − U) = s. By the maximum principle an error is at
-// most the largest residual over the least b, and the largest is at most the root of the sum of
-// squares, of which the tolerance says what it may be.
+// manufactured asks for the steady state of a V0 made for a known field U that is nowhere 0. V0 = U
+// + t·d,
+// where d is the direction of s = μLU and t solves t·|U + t·d|² = |s|, so that b·(V0 − U) = s. By
+// the
+// maximum principle an error is at most the largest residual over the least b. The largest residual
+// is at
+// most the norm that the tolerance bounds.
 func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	if p.Mask != nil {
 		return nil, verify.ErrNotApplicable
@@ -508,7 +517,7 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	})
 	v0 := p.zeros().V
 	leasts := slices.Repeat([]float64{math.Inf(1)}, int(rows)) // b
-	// Squares of what rounding V0 leaves of the equations, and of b·V0.
+	// Squares of the residual due to the rounding of V0, and of b·V0.
 	left, given := make([][3]float64, rows), make([][3]float64, rows)
 	inParts(rows, cores, func(_ int, lo, hi int64) {
 		for i := lo * s.W; i < hi*s.W; i++ {
@@ -553,7 +562,7 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
-// madeFor sets V0 of a voxel so that u is at rest there, and gives what flows from it, and b.
+// madeFor sets V0 of voxel i so that u is at rest there. It returns μLu of each component, and b.
 func (p *Problem) madeFor(u [][]float64, v0 [][]float32, i int64) (source [3]float64, b float64) {
 	s := p.Shape()
 	z, y, x := s.Coordinates(i)
@@ -576,7 +585,7 @@ func (p *Problem) madeFor(u [][]float64, v0 [][]float32, i int64) (source [3]flo
 	t := 0.0
 	if size > 0 {
 		along /= size
-		// From 0 on there is a root before this, and halves find it.
+		// The root lies between 0 and this bound; bisect.
 		for lo, hi := 0.0, 2*math.Abs(along)+math.Cbrt(size)+1; ; {
 			if t = (lo + hi) / 2; t == lo || t == hi {
 				break

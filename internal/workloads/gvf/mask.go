@@ -8,8 +8,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Within is the flow of an image within the parts of a mask: nothing flows between voxels whose
-// values in it differ, and where it is 0 there is no image: the field is 0.
+// Within returns the flow of an image within the parts of a mask. Nothing flows between voxels of
+// different
+// mask values; the field is 0 where the mask is 0.
 func (p *Problem) Within(mask grid.Source) (*Problem, error) {
 	if mask.Shape() != p.Shape() {
 		return nil, fmt.Errorf("the mask is %v and the image %v; want a mask of the same shape", mask.Shape(), p.Shape())
@@ -21,7 +22,7 @@ func (p *Problem) Within(mask grid.Source) (*Problem, error) {
 	return p.WithinParts(f.Floats())
 }
 
-// WithinParts is that of a mask whose values are these, one for each voxel.
+// WithinParts is Within for a mask given by its values, one for each voxel.
 func (p *Problem) WithinParts(mask []float32) (*Problem, error) {
 	q := p.Flowing(p.V0, p.Steps)
 	q.Mask = mask
@@ -31,7 +32,7 @@ func (p *Problem) WithinParts(mask []float32) (*Problem, error) {
 	return q, nil
 }
 
-// maskable refuses what is not defined within a mask.
+// maskable rejects problems that are not defined within a mask.
 func (p *Problem) maskable() error {
 	switch {
 	case p.Mask == nil:
@@ -47,17 +48,17 @@ func (p *Problem) maskable() error {
 // inside reports whether a voxel is part of the image.
 func (p *Problem) inside(i int) bool { return p.Mask == nil || p.Mask[i] != 0 }
 
-// A Seam is a voxel beside one of another part of a mask, or one beside a part that is none of
-// the image itself.
+// A Seam is a voxel with a neighbour of another mask value.
 type Seam struct {
 	At     int64
 	Inside bool
-	// Beside are the voxels that stand for its neighbours, before and after it along x, y and z:
-	// the voxel itself across a border.
+	// Beside are its neighbours before and after it along x, y and z. The voxel itself replaces a
+	// neighbour
+	// across a border of the image or the mask.
 	Beside [6]int64
 }
 
-// Seams are those of the mask, in the order of voxels.
+// findSeams returns the seams of the mask, in the order of voxels.
 func (p *Problem) findSeams() (list []Seam) {
 	if p.Mask == nil {
 		return nil
@@ -109,8 +110,9 @@ func (p *Problem) mend(v0 [][]float32, f []float32) {
 	}
 }
 
-// gradientWithin is the gradient by its definition: beyond a border, and across one of the mask,
-// f is that of the voxel itself.
+// gradientWithin is the gradient by its definition. Beyond a border of the image or the mask, f is
+// the value
+// of the voxel itself.
 func (p *Problem) gradientWithin(f []float32) [][]float32 {
 	s := p.Shape()
 	v0 := p.zeros().V

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// TakesSteps is nil, or why who takes steps of whole images, and keeps fields in float32 or in one
-// of some formats, does not answer a problem.
+// TakesSteps reports why an implementation without masks cannot answer a problem, or nil. It steps
+// whole
+// images in float32 or one of the given formats.
 func (p *Problem) TakesSteps(formats ...Storage) error {
 	if p.Mask != nil {
 		return errors.New("takes no mask; cpu does")
@@ -15,7 +16,7 @@ func (p *Problem) TakesSteps(formats ...Storage) error {
 	return p.TakesStepsWithin(formats...)
 }
 
-// TakesStepsWithin is TakesSteps of those who take steps within masks, too.
+// TakesStepsWithin is TakesSteps for implementations that accept masks.
 func (p *Problem) TakesStepsWithin(formats ...Storage) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -29,7 +30,8 @@ func (p *Problem) TakesStepsWithin(formats ...Storage) error {
 	return nil
 }
 
-// ComesToRest is nil, or why who answers the steady state, in float32, does not answer a problem.
+// ComesToRest reports why an implementation of the float32 steady state cannot answer a problem, or
+// nil.
 func (p *Problem) ComesToRest(...Storage) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -46,7 +48,7 @@ type Output struct{ Flow }
 // NewOutput allocates it.
 func NewOutput(p *Problem) Output { return Output{p.zeros()} }
 
-// Poison overwrites what Out reads with what no right answer has.
+// Poison overwrites the field with a value that no right answer has.
 func (o Output) Poison() {
 	for _, list := range o.V {
 		for i := range list {

@@ -18,12 +18,12 @@ type (
 	ask = verify.Ask[*Problem, Flow]
 )
 
-// stepsPolicy says when a field after N steps is right: when it has the bits of the plain loop.
+// stepsPolicy judges a field after N steps: it must have the bits of the plain loop.
 func stepsPolicy() verify.Policy[*Problem, Flow] {
 	return verify.Policy[*Problem, Flow]{Agree: agree, Known: known, Laws: stepsLaws(), Weak: weak}
 }
 
-// steadyPolicy says when a steady state is right: by its residual, whatever another's is.
+// steadyPolicy judges a steady state by its residual. Two right answers may differ.
 func steadyPolicy() verify.Policy[*Problem, Flow] {
 	return verify.Policy[*Problem, Flow]{
 		Distance: func(p *Problem, _, got Flow) []verify.Measure {
@@ -37,7 +37,7 @@ func steadyPolicy() verify.Policy[*Problem, Flow] {
 	}
 }
 
-// weak says why an answer would not tell a right program from a wrong one.
+// weak reports why an answer cannot tell a right program from a wrong one.
 func weak(_ *Problem, out Flow) string {
 	for _, list := range out.V {
 		for _, v := range list {
@@ -66,7 +66,7 @@ func (p *Problem) zeros() Flow {
 	return Flow{V: lists(p.Dim(), p.Shape().Voxels())}
 }
 
-// misshapen says where a field has not the values that the problem asks for.
+// misshapen reports a component or values that a field lacks.
 func (p *Problem) misshapen(f Flow) *verify.Diff {
 	if len(f.V) != p.Dim() {
 		return &verify.Diff{Where: "the field", Want: fmt.Sprintf("%d components", p.Dim()), Got: fmt.Sprint(len(f.V))}
@@ -132,7 +132,7 @@ func hasSameBits(a, b Flow) bool {
 	return !differ.Load()
 }
 
-// number tells any two values apart.
+// number prints a value with its bits, so that different values look different.
 func number(v float32) string { return fmt.Sprintf("%g (%#08x)", v, math.Float32bits(v)) }
 
 // stepCost returns a cost in nanoseconds per voxel and per voxel and step, on all cores.

@@ -8,13 +8,13 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Start is what a flow starts from.
+// A Start is the initial state of a flow.
 type Start struct {
 	V0 [][]float32 // the gradient, as in a Flow; not to be modified
 	B  []float32   // |V0|²
 }
 
-// Start makes V0 and b on so many goroutines (0 for one each core): to the bit what Define says.
+// Start computes V0 and b on threads goroutines (0: one for each core), bit for bit as in Define.
 func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(p, threads) }
 
 // A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
@@ -72,7 +72,7 @@ func inParts(n int64, parts int, f func(part int, lo, hi int64)) {
 	g.Wait()
 }
 
-// lists are so many lists of n zeros.
+// lists returns many lists of n zeros.
 func lists(many int, n int64) [][]float32 {
 	v := make([][]float32, many)
 	for c := range v {

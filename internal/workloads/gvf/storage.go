@@ -17,8 +17,9 @@ const (
 	NameSnorm16 = "gvf-snorm16"
 )
 
-// A Storage is what V0 and the field are kept as: each number is rounded to it where it is
-// made, and arithmetic is that of float32. b is that of the V0 which is kept.
+// A Storage is the format of V0 and the field between steps. Each number is rounded to it when it
+// is made;
+// arithmetic is in float32. b comes from the rounded V0.
 type Storage int
 
 // The formats.
@@ -35,7 +36,7 @@ func storageOf(kind string) Storage {
 	return Storage(max(0, slices.Index([]string{Name, NameFloat16, NameSnorm16}, kind)))
 }
 
-// Round is a number as it is kept, to the nearest, ties to even.
+// Round returns a number as stored: to the nearest, ties to even.
 func (s Storage) Round(v float32) float32 {
 	switch s {
 	case Float16:
@@ -55,7 +56,7 @@ func (s Storage) Round(v float32) float32 {
 	return v
 }
 
-// Decode sets numbers to those that are kept little-endian, and returns them.
+// Decode reads little-endian stored numbers into out and returns them.
 func (s Storage) Decode(out []float32, kept []byte) []float32 {
 	inParts(int64(len(out)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
 		switch s {
@@ -91,7 +92,7 @@ func (s Storage) unit(most float64) float64 {
 	if s == Snorm16 {
 		return 0.5 / snormUnits
 	}
-	return max(most/(1<<11), 1.0/(1<<25)) // half of what halves are apart
+	return max(most/(1<<11), 1.0/(1<<25)) // half the distance between neighbouring float16 numbers
 }
 
 // Keeping is the workload of the field after N steps that is kept in 16 bits. The first of the
@@ -137,9 +138,11 @@ func (p *Problem) defineKept(int) (Flow, error) {
 	return Stored(p.Flowing(kept, p.Steps), p.Storage.Round)
 }
 
-// fromFloat32 holds a field that is kept in 16 bits to one of float32. An error does not grow
-// (see precise); with r the largest magnitude of a component and u what keeping it changes, a
-// step adds u and b·u, and what is other in b, at most d(2r + u)u, times |V − V0| ≤ 4r.
+// fromFloat32 compares a field stored in 16 bits with one of float32. An error does not grow (see
+// precise).
+// With r the largest magnitude of a component and u the rounding of storage, a step adds at most u
+// and b·u,
+// and the change of b, at most d(2r + u)u, times |V − V0| ≤ 4r.
 func fromFloat32(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	if d := p.misshapen(out); d != nil {
 		return []verify.Measure{{Name: "largest difference", Value: math.NaN(), At: d.String()}}, nil

@@ -30,10 +30,12 @@ func main() {
 	Generate()
 }
 
-// voxels of a word, which has so many bytes.
+// voxels of a word, and its bytes.
 const voxels, word = 64, 8
 
-// fill512 writes what puts in bytes that are not above a limit: none is left of them without it.
+// fill512 generates the function that sets a bit for each byte that is at most a limit. It clears
+// the bits of
+// the others.
 func fill512() {
 	TEXT("fillavx512", NOSPLIT, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)")
 	Pragma("noescape")
@@ -115,7 +117,7 @@ func fill256() {
 	RET()
 }
 
-// cells512 writes what counts cells: see CellsBetween.
+// cells512 generates the vector code of CellsBetween.
 func cells512() {
 	TEXT("cellsavx512", NOSPLIT, "func(below, above *uint64, stride, rows, words int) int64")
 	Pragma("noescape")
@@ -153,7 +155,7 @@ func cells512() {
 	VPORQ(cube, squareXZ, squareXZ)
 	VPORQ(squareXY, edge, edge)
 	VPORQ(squareXZ, edge, edge)
-	// Those that span x, and those that do not, which bound the voxels on their lesser side, too.
+	// Count the cells that span x, and those that do not: these also bound the voxel before.
 	for i, v := range []VecVirtual{edge, squareXY, squareXZ, cube} {
 		wide, count := ZMM(), ZMM()
 		VALIGNQ(U8(7), last[i], v, wide)

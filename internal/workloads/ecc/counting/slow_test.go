@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A device whose launches end while a part of what follows them runs, and whose writes
-// are no straight line, still comes to the share that is planted; a short launch to as
-// little as can be.
+// The slowdown reaches the planted share on a device whose launches overlap the work after them and
+// whose
+// writes do not take linear time. A short launch gets the least slowdown.
 func TestSlowdownIsAShare(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {

@@ -17,12 +17,12 @@ func EnumerateIn(f *grid.Field, c ecc.Convention) ecc.VCEC {
 	}
 	values := f.Floats()
 	changes := make([]int64, f.Ladder().Len())
-	// Along a periodic axis the first voxels stand after the last ones, and none before.
+	// Along a periodic axis the first voxels repeat after the last ones, and none come before.
 	begin := map[bool]int64{false: -1, true: 0}
 	for z := begin[c.Periodic.Z]; z < n; z++ {
 		for y := begin[c.Periodic.Y]; y < h; y++ {
 			for x := begin[c.Periodic.X]; x < w; x++ {
-				for set := range 1 << len(axes) { // of axes that the cell of the point is thin along
+				for set := range 1 << len(axes) { // of the axes that the cell of the point is thin along
 					inside, best := 0, int64(0)
 					for part := range 1 << len(axes) {
 						if part&^set != 0 {

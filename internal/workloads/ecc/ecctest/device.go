@@ -46,8 +46,9 @@ func Closing(t testing.TB, open resident.Opener) resident.Opener {
 	}
 }
 
-// SetUp is a job of an implementation that can do what it is asked, which is closed at the end of
-// the test.
+// SetUp returns a job of an implementation and closes it at the end of the test. The implementation
+// must
+// accept the input.
 func SetUp[In, Out any](t testing.TB, i bench.Implementation[In, Out], in In, c bench.Conditions) bench.Job[Out] {
 	t.Helper()
 	if err := i.CanDo(in, c); err != nil {

@@ -6,9 +6,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// AroundLevels are float32 images of values on levels, a rounding beside them, anywhere
-// between, and below all of them, on ladders that float32 arithmetic gives and on those that
-// it does not.
+// AroundLevels returns float32 images with values on levels, one rounding off them, between them,
+// and below
+// all. Some ladders follow from float32 arithmetic, others do not.
 func AroundLevels(t testing.TB) (images []*grid.Field) {
 	t.Helper()
 	for _, ladder := range []string{

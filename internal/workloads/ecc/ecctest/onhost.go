@@ -19,8 +19,9 @@ import (
 	"eccbench/kernels/source"
 )
 
-// OnHost gives a test a stand-in for a device, on which the kernels of a module of sweeps
-// run that are compiled for the host, with a fault or "none".
+// OnHost opens a stand-in for a device. It runs the kernels of a module of sweeps, compiled for the
+// host, with
+// a fault or with "none".
 func OnHost(t testing.TB, module, fault string) resident.Opener {
 	t.Helper()
 	program := hosttest.Program(t, module)
@@ -32,8 +33,9 @@ func OnHost(t testing.TB, module, fault string) resident.Opener {
 	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// launch runs a program (kernels/onhost/launch.cc) with what a kernel is given: an image,
-// numbers of its own, and a ladder, a table and copies.
+// launch runs a program (kernels/onhost/launch.cc) with the arguments of a kernel: an image,
+// numbers, a
+// ladder, a table and copies.
 func launch(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) (err error) {
 	memory := func(arg any) (data []byte) {
 		switch m := arg.(type) {
@@ -83,10 +85,11 @@ func launch(program, fault, name string, shape device.Launch, at func(uint64) ([
 	return nil
 }
 
-// RunOnHost holds the kernels of a module of sweeps, compiled for the host, against the
-// enumeration of all cells, with an implementation on such devices. And it plants faults
-// of the module, of those that show where threads run one after the other, and requires
-// that a case shows each.
+// RunOnHost compares the kernels of a module of sweeps, compiled for the host, with the enumeration
+// of all
+// cells. It also plants the faults that show when threads run one after the other, and requires
+// that a
+// case shows each.
 func RunOnHost(t *testing.T, module string, planted []string, with func(resident.Opener) bench.Implementation[grid.Source, ecc.VCEC]) {
 	cases := Cases(t)
 	wants := make([]ecc.VCEC, len(cases))
@@ -115,7 +118,7 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 			impl := with(OnHost(t, module, fault))
 			for i, c := range cases {
 				if c.Field.Type() != grid.Float32 {
-					continue // of which alone there are kernels with faults
+					continue // only float32 has kernels with faults
 				}
 				got, err := ask(impl, i)
 				if err != nil {

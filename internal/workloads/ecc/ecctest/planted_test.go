@@ -80,8 +80,9 @@ func (e *enumeration) Out() (ecc.VCEC, error) { return e.out, nil }
 
 func (e *enumeration) Close() error { return nil }
 
-// What the suite is there to catch, it does: answers from memory, by a job or by whatever
-// looks alike, levels beyond 65,536, slices beyond 300, and an input that is written to.
+// The suite catches the known kinds of defects: an answer from memory, levels beyond 65,536, slices
+// beyond
+// 300, and writes to the input.
 func TestSuiteCatches(t *testing.T) {
 	for _, defect := range []string{"remembers", "remembers what looks alike", "reads, and remembers", "deep", "levels", "vandal"} {
 		t.Run(defect, func(t *testing.T) {

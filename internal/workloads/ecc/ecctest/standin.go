@@ -17,9 +17,9 @@ import (
 // sweeping are the kernels that StandIn has.
 var sweeping = regexp.MustCompile(`^ecc_fullsweep_([23])d_uint8$`)
 
-// StandIn gives a test a stand-in for a device, which counts images of uint8 on the
-// host as the kernels of chunked and fullsweep do: voxel by voxel, those of some slices
-// of a slab. It is closed at the end of the test.
+// StandIn opens a stand-in for a device, closed at the end of the test. It counts images of uint8
+// on the host
+// as the kernels of chunked and fullsweep do: voxel by voxel, for some slices of a slab.
 func StandIn(t testing.TB) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(1, func(name string) devicetest.Kernel {
@@ -34,7 +34,7 @@ func StandIn(t testing.TB) resident.Opener {
 	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// sweep adds what the voxels of slices first ≤ z < last introduce.
+// sweep adds the cells that the voxels of slices first ≤ z < last introduce.
 func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
 	number := func(i int) int64 { return int64(args[i].(int32)) }
 	w, h, n, first, last := number(1), number(2), number(3), number(4), number(5)
@@ -68,8 +68,9 @@ func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
 	return nil
 }
 
-// A shared cell is one of a voxel's, with the bits of all voxels that have it: those of the box
-// of 3×3×3 around, the slowest axis first.
+// A sharedCell is a cell of a voxel, with the bits of all voxels that share it. The bits number the
+// 3×3×3 box
+// around the voxel, the slowest axis first.
 type sharedCell struct {
 	sign   int64
 	voxels uint32
@@ -77,7 +78,7 @@ type sharedCell struct {
 
 // sharedCells are the cells of a voxel, of an image in 2D or in 3D.
 func sharedCells(flat bool) (list []sharedCell) {
-	for sides := range 27 { // of the voxel that the cell is at: 0 and 2 along an axis, or 1 for neither
+	for sides := range 27 { // the side of the voxel: 0 or 2 along an axis, 1 for neither
 		sz, sy, sx := sides/9, sides/3%3, sides%3
 		if flat && sy != 1 {
 			continue
@@ -103,8 +104,9 @@ func sharedCells(flat bool) (list []sharedCell) {
 	return list
 }
 
-// introduced sums the signs of the cells of a voxel that no other voxel with the cell
-// comes before: none is less, or equal and at a lower position.
+// introduced sums the signs of the cells for which this voxel is the first: no other voxel of the
+// cell has a
+// smaller value, or an equal one at a lower position.
 func introduced(slab []byte, extent, p [3]int64, cells []sharedCell) (sum int64) {
 	own := (p[0]*extent[1]+p[1])*extent[2] + p[2]
 	value, before := slab[own], uint32(0)
@@ -126,7 +128,7 @@ func introduced(slab []byte, extent, p [3]int64, cells []sharedCell) (sum int64)
 	return sum
 }
 
-// Open is the image of an input string, as it is generated, and the same in memory.
+// Open returns the image of a name, generated as it is read, and a copy in memory.
 func Open(t testing.TB, name string) (streamed grid.Source, whole *grid.Field) {
 	t.Helper()
 	streamed, err := datasets.Open(name)

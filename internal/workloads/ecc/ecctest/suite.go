@@ -30,14 +30,15 @@ import (
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-// LongSuites is the variable that lets the long suites run, as make test-long sets it: to i/n for the i-th
-// of n shards of their cases, or to 1 for all.
+// LongSuites is the environment variable that selects the long suites: 1 for all their cases, or
+// i/n for shard
+// i of n. make test-long sets it.
 const LongSuites = "ECCBENCH_LONG"
 
 // Long reports whether the long suites run.
 func Long() bool { return os.Getenv(LongSuites) != "" && !testing.Short() }
 
-// Part is those of the cases that the long suites alone have which run now.
+// Part returns the cases that run now, of those that only the long suites have.
 func Part[C any](cases []C) []C {
 	if !Long() {
 		return nil
@@ -49,7 +50,7 @@ func Part[C any](cases []C) []C {
 	return shard.Of(s, cases)
 }
 
-// A Case is one image of the suite. All who ask share it.
+// A Case is one image of the suite, shared by all tests.
 type Case struct {
 	Name  string
 	Field *grid.Field
@@ -89,9 +90,9 @@ func owned(f *grid.Field) *grid.Field {
 	return g
 }
 
-// Cases are the adversarial inputs, and images that no name describes: tables
-// of levels for every type, levels between which values fall, and one level for
-// each voxel.
+// Cases returns the adversarial inputs, and images that no name describes: tables of levels for
+// every type,
+// levels between values, and one level for each voxel.
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	list, err := cases()
@@ -144,19 +145,19 @@ func distinct(values []float32) (grid.Ladder, error) {
 	return grid.Table(slices.Compact(v))
 }
 
-// coarse is a ladder of nine levels that few values stand on, the last at or
-// above all of them.
+// coarse returns a ladder of nine levels with few values on them, the last at or above all values.
 func coarse(values []float32) (grid.Ladder, error) {
 	lo, hi := float64(slices.Min(values)), float64(slices.Max(values))
 	return grid.Affine(lo+(hi-lo)/16, (hi-lo)/8, 9)
 }
 
-// late is a ladder of integers, of which the first are above some values of 0 to 49, and
-// the last ones far above all.
+// late returns a ladder of integers. Its first levels are above some of the values 0 to 49, its
+// last ones far
+// above all.
 func late([]float32) (grid.Ladder, error) { return grid.Affine(5, 1, 100) }
 
-// soon is a ladder whose first levels are below those values, and below what unsigned types
-// have.
+// soon returns a ladder whose first levels are below those values, and below the range of unsigned
+// types.
 func soon([]float32) (grid.Ladder, error) { return grid.Affine(-5, 1, 100) }
 
 // random is an image of any values, or of the integers from 0 below a number.
@@ -214,7 +215,7 @@ func (s *streamed) ReadSlab(dst []byte, lo, hi int64) error {
 	return s.Source.ReadSlab(dst, lo, hi)
 }
 
-// unread is the first slice that was not read since it was last asked, or -1.
+// unread returns the first slice that was not read since the last call, or -1.
 func (s *streamed) unread() int {
 	first := -1
 	for i := range s.reads {
@@ -225,7 +226,7 @@ func (s *streamed) unread() int {
 	return first
 }
 
-// A way is how an implementation is asked.
+// A way is the setting in which the suite runs an implementation.
 type way struct {
 	name    string
 	threads int
@@ -239,15 +240,16 @@ func ways() []way {
 	}
 }
 
-// Run holds an implementation against the enumeration of all cells, the closed
-// forms and the laws on every case, in memory and streamed, with one thread and
-// several; checks that poison is seen, that answers repeat, that they are of the image as
-// it is now and of all of it, and that the input is left alone.
+// Run tests an implementation against the enumeration of all cells, the closed forms and the laws.
+// It runs
+// every case in memory and streamed, with one thread and several. It also checks that poison is
+// seen,
+// answers repeat, the whole image is read anew, and the input stays unchanged.
 func Run(t *testing.T, impl implementation) { run(t, impl, func(Case) bool { return false }) }
 
-// RunOnceByLevel is Run for an implementation that takes longer the more levels there are, to count
-// or to set up, and does nothing else for them. Where they are many it is asked once, in memory, and
-// not at all in a short run.
+// RunOnceByLevel is Run for implementations whose cost grows with the levels. A case of many levels
+// runs once,
+// in memory, and not at all in a short run.
 func RunOnceByLevel(t *testing.T, impl implementation) {
 	run(t, impl, func(c Case) bool {
 		levels := c.Field.Ladder().Len()
@@ -255,7 +257,7 @@ func RunOnceByLevel(t *testing.T, impl implementation) {
 	})
 }
 
-// RunOnceByLevel asks once above so many levels, and above so many of each voxel's.
+// RunOnceByLevel runs a case once above these numbers of levels, and of levels × voxels.
 const many, much = 5000, 1 << 22
 
 // beyondRace reports whether a case has too many levels for the race detector, under which the
@@ -302,8 +304,8 @@ func run(t *testing.T, impl implementation, slow func(Case) bool) {
 	}
 }
 
-// failures are the names of the cases that an implementation answers wrongly, one after
-// the other. What it does not answer is no failure.
+// failures yields the names of the cases with a wrong answer. A case without an answer is no
+// failure.
 func failures(t testing.TB, impl implementation) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, c := range Cases(t) {
@@ -319,14 +321,14 @@ func failures(t testing.TB, impl implementation) iter.Seq[string] {
 	}
 }
 
-// Failures is the names of the cases that an implementation answers wrongly, for
-// tests of the suite itself. What it does not answer is no failure.
+// Failures returns the names of the cases with a wrong answer, for tests of the suite itself. A
+// case without an
+// answer is no failure.
 func Failures(t testing.TB, impl implementation) []string {
 	return slices.Collect(failures(t, impl))
 }
 
-// Catches requires that a case shows an implementation to be wrong, and asks it no
-// further: a suite that does not catch the faults that are known is no suite.
+// Catches requires that some case shows an implementation to be wrong, and stops at the first.
 func Catches(t testing.TB, impl implementation) {
 	t.Helper()
 	for first := range failures(t, impl) {
@@ -336,8 +338,9 @@ func Catches(t testing.TB, impl implementation) {
 	t.Error("no case of the suite fails")
 }
 
-// CatchesPlanted plants each fault of a source in an implementation on a device, of those
-// that there are for one, and requires that a case shows it.
+// CatchesPlanted plants each fault of a source in an implementation on a device, and requires that
+// a case
+// shows it.
 func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC]) {
 	planted := source.FaultsOnDevice(name)
 	if len(planted) == 0 {
@@ -351,9 +354,9 @@ func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byt
 // wrong is an answer that is not right, apart from none at all.
 type wrong struct{ error }
 
-// conforms asks an implementation about a case in one way, twice, and once more when
-// another image has taken the place of the first, but for one that is resident. What
-// is streamed is read whole each time.
+// conforms runs a case twice in one way, and once more after another image has replaced the first,
+// unless the
+// image is resident. A streamed image must be read whole each time.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	image := owned(c.Field)
 	var in grid.Source = image
@@ -417,7 +420,7 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		}
 		copy(image.Data(), c.Field.Data())
 	}
-	// The laws ask much, and are kept with one thread, which races with none.
+	// The laws need many calls. One thread suffices for them, and it cannot race.
 	if w.threads > 1 || race.Enabled {
 		return nil
 	}

@@ -15,10 +15,11 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// BenchmarkOf times one weight function, and two, in turns with extrema on the same
-// image, cores and instruction set, and reports the ratio of the rates: of the median of
-// each, and of the quickest call of each, which what else runs on a machine disturbs
-// least.
+// BenchmarkOf times one weight function, and two, in turns with extrema on the same image, cores
+// and
+// instruction set. It reports the ratios of the median rates and of the fastest calls, which other
+// load
+// disturbs least.
 func BenchmarkOf(b *testing.B) {
 	for _, name := range []string{
 		"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/seed=1",

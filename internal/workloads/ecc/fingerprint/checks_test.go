@@ -54,8 +54,9 @@ func checks() []checktest.Check {
 	)
 }
 
-// An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
-// any instructions, in each convention.
+// An image has one fingerprint in memory and in slabs, on any number of cores, with every
+// instruction set, in
+// each convention.
 func streamedAlike(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: mostRow + 1}, {D: 1, H: 2, W: 4*mostRow + 1}} {
 		for _, typ := range grid.Types() {
@@ -110,8 +111,9 @@ func streamedIs(t *testing.T, f *grid.Field, k Key) {
 	}
 }
 
-// An image with a watcher has the fingerprint that it has without, whether its cells are counted or not, and the watcher is
-// shown the value that is no level's own.
+// A watcher does not change the fingerprint of an image, whether cells are counted or not. The
+// watcher receives
+// the value that is on no level.
 func watchedAlike(t *testing.T) {
 	const off = 4.25
 	few, err := grid.Affine(0, 1, 9)
@@ -145,8 +147,9 @@ func watchedAlike(t *testing.T) {
 	}
 }
 
-// The sum is the same however an image is cut: in tiles of few rows and columns, whose turns are of few
-// positions, and in slabs of few slices.
+// The sum does not depend on how an image is cut: tiles of few rows and columns, with few positions
+// in a turn,
+// and slabs of few slices.
 func tilesAddUp(t *testing.T) {
 	few, err := grid.Affine(0, 1, 9)
 	if err != nil {
@@ -215,9 +218,9 @@ func endsAreTold(t *testing.T) {
 	}
 }
 
-// Cells are counted by AVX-512 and by AVX2, where they have the least of their voxels' lanes, or the greatest, and nothing
-// wraps around: of every integer, and of float32 where 16 bits have all levels and one more. Rows are as long as a core
-// has room for.
+// AVX-512 and AVX2 count cells if lanes order the voxels, ascending or descending, and nothing
+// wraps around: all
+// integers, and float32 whose levels and one more fit 16 bits. Rows fill a core's room.
 func whatIsCounted(t *testing.T, set string) {
 	affine := func(lo, step float64, levels int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, levels)
@@ -237,7 +240,7 @@ func whatIsCounted(t *testing.T, set string) {
 		ladder grid.Ladder
 		top    int64
 		in     Convention
-		bytes  int // of a lane; 0 where nothing is counted
+		bytes  int // of a lane; 0 if nothing is counted
 	}{
 		{grid.Uint8, eight, 256, Convention{}, 1}, {grid.Uint8, eight, 256, superlevel, 1}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, 2},
 		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, 2}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, 2}, {grid.Uint8, table, 3, Convention{}, 1},
@@ -421,7 +424,7 @@ func cellsAreCounted(t *testing.T, set string) {
 	}
 }
 
-// number is what bytes are, the lowest first, with a sign or without.
+// number decodes bytes, the lowest first, with a sign or without.
 func number(b []byte, signed bool) (n int) {
 	for i, v := range b {
 		n |= int(v) << (8 * i)
@@ -474,9 +477,10 @@ func listsAreWeighed(t *testing.T, set string) {
 	}
 }
 
-// Values have lanes with the weights of their levels and in the order of those, on levels, between, above and below all,
-// in rows of every length around a group, up to any level, whichever way weights go, and behind each row the last one
-// again; who watches is shown each value that is no level's own.
+// Lanes have the weights of their levels, in the same order: for values on levels, between, above
+// and below
+// all, in rows of every length around a group, up to any level, in either direction. The last lane
+// repeats behind each row. A watcher receives each value on no level.
 func valuesHaveLanes(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
@@ -502,7 +506,7 @@ func valuesHaveLanes(t *testing.T, set string) {
 					u, weight := &counting.lanes, w.weighUntil(top)
 					table := u.table(c.typ, l, w, top)
 					block := new([aes.BlockSize]byte)
-					worth := func(v float32) uint64 { // of which the greatest is what is outside
+					worth := func(v float32) uint64 { // the greatest is the outside
 						return weight(block, l.Level(v)) - w.outside()
 					}
 					for _, columns := range []int64{1, 5, 15, 16, 17, 31, 32, 33, 64, 77} {
@@ -581,7 +585,7 @@ func valuesHaveLanes(t *testing.T, set string) {
 									t.Fatalf("%s, %v, %d columns: behind row %d comes %d, want %d", set, c.typ, columns, y, end, lane(y, columns-1))
 								}
 							}
-							if watcher == nil && u.fast != nil && columns >= u.group { // what is left to Go is only slow
+							if watcher == nil && u.fast != nil && columns >= u.group { // values left to Go are only slow
 								above := false
 								for i := range rows * columns {
 									above = above || u.levels && l.Level(value(i)) == levels
@@ -605,8 +609,9 @@ func valuesHaveLanes(t *testing.T, set string) {
 	}
 }
 
-// Random bits whose product is the prime and some more are those of the rest, which is few numbers of
-// all: levels are such here, by factors of their last bytes that make up for the others.
+// A product just above the prime has the same random bits as its remainder. Few numbers reach this,
+// so the
+// factors of the last bytes are chosen to produce such levels.
 func productsAboutThePrime(t *testing.T, set string) {
 	every := grid.Identity(grid.Float32)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -637,9 +642,11 @@ func productsAboutThePrime(t *testing.T, set string) {
 	}
 }
 
-// weightsOfFloats holds what looks up the weights of float32 values to the portable way, whatever
-// values lie between levels or beyond the ladder; and it knows values within the ladder by itself,
-// since what it leaves to the portable way is only slow.
+// weightsOfFloats compares the vector look-up of float32 weights with the portable one, for values
+// between levels
+// and beyond the ladder. It must find values on the ladder itself; those left to the portable code
+// are
+// only slow.
 func weightsOfFloats(t *testing.T, set string) {
 	const many, n = 3000, 77
 	src, free := gridtest.AtEnd(4 * n)
@@ -701,7 +708,7 @@ func weightsOfFloats(t *testing.T, set string) {
 	}
 }
 
-// weightsOfNumbers holds what looks up the weights of whole numbers to the portable way.
+// weightsOfNumbers compares the vector look-up of integer weights with the portable one.
 func weightsOfNumbers(t *testing.T, set string) {
 	for _, typ := range grid.Types()[:3] {
 		l := grid.Identity(typ)
@@ -720,8 +727,9 @@ func weightsOfNumbers(t *testing.T, set string) {
 	}
 }
 
-// apart says where what vectors look up is not what the portable way does, or is written beyond the
-// values, or where they leave values that they are to know.
+// apart reports a weight that differs from the portable look-up, a write beyond the values, or
+// known values that
+// the vector code leaves.
 func (u *lookup) apart(src []byte, known bool) string {
 	n := len(src) / int(u.typ.Size())
 	want, got := make([]uint64, n+5), make([]uint64, n+5)
@@ -783,8 +791,9 @@ func sumsReadBack(t *testing.T) {
 	}
 }
 
-// What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
-// takes to search for a level, what many levels take, and their table.
+// The estimate of a fingerprint is the sum of its parts, for each kind of ladder: the voxels, the
+// search for a
+// level, many levels, and the table.
 func workIsTold(t *testing.T) {
 	voxel := int64(2)
 	if available()[0] == isa.Portable {
@@ -835,8 +844,9 @@ func workIsTold(t *testing.T) {
 	}
 }
 
-// The fingerprint of a curve of many steps is the sum of those of its parts, on few levels and on every
-// float32.
+// The fingerprint of a curve of many steps is the sum of the fingerprints of its parts, on few
+// levels and on
+// every float32.
 func curvesAdd(t *testing.T) {
 	const steps, each = 10_000, 77
 	for _, levels := range []int64{steps, grid.Identity(grid.Float32).Len()} {
@@ -865,8 +875,9 @@ func curvesAdd(t *testing.T) {
 	}
 }
 
-// A key gives the same sums on any machine, of each function, on few levels and on many, by each way
-// to weights, in each convention.
+// A key gives the same sums on every machine, for each function, on few levels and many, for each
+// kind of
+// weights, in each convention.
 func knownSum(t *testing.T) {
 	of := func(functions string, levels int64, in Convention) string {
 		k, err := ParseKey("000102030405060708090a0b0c0d0e0f" + functions)
@@ -902,7 +913,7 @@ func knownSum(t *testing.T) {
 	}
 }
 
-// An instruction set that sees another fingerprint is named, the first of several, and one that fails.
+// The report names the first instruction set with another fingerprint, and one that fails.
 func apartIsNamed(t *testing.T) {
 	for _, c := range []struct{ says, want string }{{"aaa", ""}, {"aba", "1"}, {"abb", "1"}, {"aab", "2"}, {"a", ""}, {"aax", "fails"}, {"xaa", "fails"}, {"abx", "1"}} {
 		of := func(isa string) (Sum, error) {
@@ -922,8 +933,9 @@ func apartIsNamed(t *testing.T) {
 	}
 }
 
-// The random bits of a level are the product of those of its bytes, and weights ascend with levels. There are
-// as many as leave the greatest weight a normal float64.
+// The random bits of a level are the product of those of its bytes, and weights ascend with the
+// levels. Their
+// number keeps the greatest weight a normal float64.
 func productsAreWeights(t *testing.T) {
 	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {
 		if got := randomBits(levels); got != want {
@@ -950,7 +962,7 @@ func productsAreWeights(t *testing.T) {
 // A watcher receives every value between levels at any position in a row, and none from groups with
 // all values on levels. The weights are the same as without a watcher.
 func watchersSeeAll(t *testing.T, isa string) {
-	for _, step := range []float64{0.5, 0.1} { // of which float32 has one exactly
+	for _, step := range []float64{0.5, 0.1} { // float32 represents the first exactly
 		l, err := grid.Affine(-3, step, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -987,8 +999,9 @@ func watchersSeeAll(t *testing.T, isa string) {
 	}
 }
 
-// The table that a kernel is given of an integer type has the weight of each value, those beyond its
-// ends with the first one and the last, and what is outside once.
+// The table for a kernel has the weight of each value of an integer type. Values beyond its ends
+// are in the first
+// and the last entry, and the outside is there once.
 func tablesAreTheWeights(t *testing.T) {
 	for _, typ := range grid.Types()[:3] {
 		lo, hi := int64(0), int64(1)<<(8*typ.Size())
@@ -1033,12 +1046,12 @@ func tablesAreTheWeights(t *testing.T) {
 			}
 		}
 	}
-	// Of float32 they are the weights of levels and of what is above them, or factors.
+	// For float32 the table has the weights of levels and of values above them, or factors.
 	const none = math.MaxInt64
 	for _, c := range []struct {
 		typ   grid.Type
 		of    [3]float64 // no levels for every float32
-		first int64      // of those that have factors
+		first int64      // of those with factors
 	}{
 		{grid.Float32, [3]float64{}, 0}, {grid.Float32, [3]float64{0, 0.5, 50}, none}, {grid.Float32, [3]float64{3, 0.5, 5000}, 0}, {grid.Uint16, [3]float64{7, 1, 5000}, 7}, {grid.Int16, [3]float64{-700, 1, 5000}, -700},
 		{grid.Uint16, [3]float64{7, 0.5, 5000}, none}, {grid.Uint16, [3]float64{7.5, 1, 5000}, none}, {grid.Uint16, [3]float64{-1<<24 + 1, 1, 5000}, -1<<24 + 1}, {grid.Uint16, [3]float64{-1 << 24, 1, 5000}, none},

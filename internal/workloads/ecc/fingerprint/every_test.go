@@ -10,8 +10,9 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Float32 images on the ladder of every float32, against the enumeration of all cells on
-// that of their own values, for keys whose functions take either half of a block.
+// The fingerprint of a float32 image on the ladder of every float32 agrees with the enumeration of
+// all cells on the
+// ladder of its own values. The keys use either half of a block.
 func TestEveryFloat32(t *testing.T) {
 	for _, c := range ecctest.Cases(t) {
 		if c.Field.Type() != grid.Float32 || c.Field.Shape().Voxels() > 1<<16 {

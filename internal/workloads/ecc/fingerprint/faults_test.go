@@ -18,8 +18,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// The fingerprint alone tells every wrong answer of an implementation with a planted
-// fault from the right one.
+// The fingerprint alone rejects every wrong answer of an implementation with a planted fault.
 func TestCatchesPlantedFaults(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the faulty implementations race with nothing that is new here")
@@ -82,7 +81,7 @@ func TestCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// Each slip gives a curve that is wrong, and that the fingerprint tells from the right one.
+// Each slip gives a wrong curve, and the fingerprint rejects it.
 func TestCatchesSlips(t *testing.T) {
 	_, f := ecctest.Open(t, "noise/shape=24x19x17/type=uint8/seed=1")
 	right := ecc.Enumerate(f)
@@ -208,9 +207,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// With 8 random bits a curve whose differences cancel in the sum of all changes and in
-// that of level times change passes as often as the difference of two differences of
-// random bytes is 0, which is once in 384; with two functions, once in 384².
+// With 8 random bits, a wrong curve whose changes and level-weighted changes sum to 0 passes if the
+// difference of
+// two differences of random bytes is 0: once in 384. With two functions it passes once in 384².
 func TestFalseAcceptance(t *testing.T) {
 	wrong := ecc.VCEC{{Level: 3, Change: 1}, {Level: 4, Change: -1}, {Level: 5, Change: -1}, {Level: 6, Change: 1}}
 	const keys = 60000
@@ -235,7 +234,7 @@ func TestFalseAcceptance(t *testing.T) {
 	if math.Abs(one-want) > 6*math.Sqrt(want) {
 		t.Errorf("%v of %d wrong curves pass, want about %.0f", one, 2*keys, want)
 	}
-	if two > 12 { // 0.4 are to be expected
+	if two > 12 { // expected: 0.4
 		t.Errorf("%v of %d wrong curves pass two functions", two, keys)
 	}
 	if p > 1./256 {
@@ -250,9 +249,9 @@ func TestFalseAcceptance(t *testing.T) {
 	}
 }
 
-// On ladders whose random bits are those of products, with 8 of them, differences that cancel in
-// each upper byte and in each lower one, and in the levels themselves, pass once in 51 at most:
-// that is 5 in 256, (m + 2)/2 · 2⁻ᵐ for m = 8.
+// With 8 random bits from products, differences that cancel in each upper and lower byte and in the
+// levels pass at
+// most 5 times in 256, which is (m + 2)/2 · 2⁻ᵐ for m = 8.
 func TestFalseAcceptanceOfProducts(t *testing.T) {
 	wrong := ecc.VCEC{{Level: 0x301, Change: 1}, {Level: 0x302, Change: -1}, {Level: 0x501, Change: -1}, {Level: 0x502, Change: 1}}
 	const keys = 4000

@@ -28,9 +28,9 @@ func ofCurve(t testing.TB, v ecc.VCEC, levels int64, k fingerprint.Key) fingerpr
 // streamed hides that a field is whole in memory.
 type streamed struct{ grid.Source }
 
-// held requires that an image has the sum of a curve, in memory and streamed, on one core
-// and on several, by every instruction set, below every level tried too, and by bilinear
-// weights as well where there are any.
+// held requires that an image has the sum of a curve: in memory and streamed, on one core and
+// several, with every
+// instruction set, below every tried level, and with bilinear weights if there are any.
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	levels, cores := in.Ladder().Len(), []int{1, 3}
@@ -78,7 +78,8 @@ func TestEnumeration(t *testing.T) {
 	}
 }
 
-// Of an image that repeats itself little more than a period is looked at, whether it is made or in memory.
+// An image that repeats is read for little more than a period, whether it is generated or in
+// memory.
 func TestRepeats(t *testing.T) {
 	for _, c := range []struct{ name, most string }{
 		{"noise/shape=9x7x40/type=uint8/levels=5/seed=1/repeat=1", "9x7x7"},
@@ -149,7 +150,7 @@ func TestValuesAroundLevels(t *testing.T) {
 
 // A level for each of more than 2²⁰ voxels, and as many levels of an affine ladder.
 func TestManyLevels(t *testing.T) {
-	if testing.Short() || race.Enabled { // of fewer levels the cores fill tables, too
+	if testing.Short() || race.Enabled { // with fewer levels the cores fill tables, too
 		t.Skip("a million levels")
 	}
 	const n = 1<<20 + 77
@@ -235,13 +236,13 @@ func FuzzInstructionSets(f *testing.F) {
 	})
 }
 
-// Rows that turn at every voxel, at nearly every one and at few, as long as vectors and a little
-// longer and shorter, of both orders: every instruction set has the sums of Go alone, which the
-// others of these tests hold to the enumeration.
+// Every instruction set has the sums of the Go code, for rows that turn at every voxel, at nearly
+// every one and at
+// few, of lengths around those of vectors, in both orders.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}
-	if race.Enabled { // which is of the cores, not of what they find
+	if race.Enabled { // the race detector concerns the cores, not the sums
 		widths = []int64{65}
 	}
 	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16} {
@@ -299,8 +300,7 @@ func alike(t *testing.T, images []*grid.Field, k fingerprint.Key) {
 	}
 }
 
-// An instruction set that sees another fingerprint is named, the first of several, and one that
-// fails.
+// The report names the first instruction set with another fingerprint, and one that fails.
 func TestApart(t *testing.T) {
 	for _, c := range []struct{ says, want string }{{"aaa", ""}, {"aba", "1"}, {"abb", "1"}, {"aab", "2"}, {"a", ""}, {"aax", "fails"}, {"xaa", "fails"}, {"abx", "1"}} {
 		of := func(isa string) (fingerprint.Sum, error) {

@@ -26,7 +26,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what keeps parts of a curve in files, and of what puts them together.
+// checks cover writing parts of a curve to files, and merging them.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "parts of a curve", Of: stepsAddUp},
@@ -44,9 +44,9 @@ func checks() []checktest.Check {
 	}
 }
 
-// made writes n parts of an image of 4×3×9 whose changes are random on a ladder, at about one
-// in so many levels, and gives the files and the curve that the changes add up to. The
-// fingerprints are those of the changes.
+// made writes n parts of an image of 4×3×9 with random changes on about one in one levels of a
+// ladder. It returns
+// the files and the sum of the changes. The fingerprints are those of the changes.
 func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,8 +107,9 @@ func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, chang
 	return files, want
 }
 
-// Parts add up to the curve, in a table and as they are read, from either end, in any order,
-// of more steps than are put together at a time.
+// Parts add up to the curve: in a table and as they are read, from either end, in any order, with
+// more steps than one
+// merge holds.
 func stepsAddUp(t *testing.T) {
 	for _, c := range []struct {
 		typ grid.Type
@@ -146,7 +147,7 @@ func stepsAddUp(t *testing.T) {
 			if sum, err := ecc.SumOf(some, l.Len(), set.Key(), 1); err != nil || len(some) == len(want) && !sum.Equal(set.Sum()) || set.Len() != int(c.n) || set.Head().Shards != c.n || set.Shape() != (grid.Shape{D: 9, H: 3, W: 4}) || set.In().Superlevel != superlevel {
 				t.Errorf("%v in %d, superlevel %v: the set of %d parts of %v has the sum %v (%v)", c.typ, c.n, superlevel, set.Len(), set.Shape(), set.Sum(), err)
 			}
-			for range set.Steps() { // who stops leaves nothing open
+			for range set.Steps() { // a stopped loop leaves nothing open
 				break
 			}
 			if wrong, err := set.Wrong(); wrong != nil || err != nil {
@@ -157,7 +158,7 @@ func stepsAddUp(t *testing.T) {
 	}
 }
 
-// Bytes of a part count wherever they are, and so does its length.
+// Every byte of a part counts, and so does its length.
 func bytesCount(t *testing.T) {
 	table, err := grid.Table([]float32{-2, 0, 1, 1e9})
 	if err != nil {
@@ -208,7 +209,7 @@ func bytesCount(t *testing.T) {
 		if err := load(append(slices.Clone(whole), 0)); err == nil {
 			t.Errorf("%v: a byte more is no matter", typ)
 		}
-		// One whose head says so, and whose checksum is right.
+		// A part whose head has this fault, with a right checksum.
 		n := len(whole) - sha256.Size
 		if err := load(whole); err != nil {
 			t.Fatal(err)
@@ -238,13 +239,14 @@ func bytesCount(t *testing.T) {
 	}
 }
 
-// Changes of nothing, at a level that is not above the one before or is none, and bytes that are no
-// changes, are of a part that is torn, whatever its checksum.
+// A part is torn, whatever its checksum, if a change is 0, a level does not ascend or does not
+// exist, or bytes are not
+// changes.
 func changesThatLie(t *testing.T) {
 	one := ecc.Step{Level: 3, Change: 1}
 	for _, c := range []struct {
 		steps ecc.VCEC
-		bytes string // in place of theirs
+		bytes string // in place of its own
 		whole bool
 	}{
 		{steps: ecc.VCEC{{Level: 0, Change: 1}, {Level: 255, Change: -1}}, whole: true}, {steps: ecc.VCEC{{Level: 255, Change: 1}}, whole: true}, {steps: ecc.VCEC{one}, bytes: "\xff\x01"},
@@ -295,8 +297,9 @@ func allShut(t *testing.T, files []string) {
 	}
 }
 
-// Parts on a table, which each of them has, add up; another table is another ladder. Of a survey
-// tables are the distinct values, of which a part has no more than there may be.
+// Parts with the same table add up; another table is another ladder. In a survey the tables are the
+// distinct values,
+// bounded in number.
 func tablesAddUp(t *testing.T) {
 	var values []float32
 	for i := range 300 {
@@ -342,7 +345,7 @@ func tablesAddUp(t *testing.T) {
 	if v := set.Values(); v.Most != 4 || v.Least != values[1] || v.Greatest != values[4] || len(set.Tables()[1]) != 3 {
 		t.Errorf("%+v, %v", v, set.Tables())
 	}
-	// Of twelve shards of nine slices some have none, and no values.
+	// Of twelve shards of nine slices some have no slices and no values.
 	files, _ = made(t, 12, grid.Float32, grid.Identity(grid.Float32), 1<<30, func(p *Part) {
 		p.Steps, p.Values = nil, &Values{Voxels: p.Span().Len() * 12}
 		if p.Values.Voxels > 0 {
@@ -365,7 +368,7 @@ func tablesAddUp(t *testing.T) {
 	}
 }
 
-// A part that is made again while it is merged is not mixed with what it was.
+// A part that is replaced during a merge is not mixed with its former contents.
 func replacedIsTorn(t *testing.T) {
 	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	other, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps[1].Change ^= 1 })
@@ -393,7 +396,7 @@ func replacedIsTorn(t *testing.T) {
 	}
 }
 
-// What does not belong together is refused, with what it is that differs and what to do.
+// Parts that do not belong together are rejected, with the difference and the remedy.
 func strangersAreRefused(t *testing.T) {
 	l := grid.Identity(grid.Uint8)
 	odd := func(change func(*Part)) func(*Part) {
@@ -461,8 +464,7 @@ func strangersAreRefused(t *testing.T) {
 	}
 }
 
-// Shards of which there is no whole part are named, whether a file is missing, cut off, or
-// damaged within.
+// Shards without a whole part are named, whether a file is missing, cut off or damaged.
 func missingAreNamed(t *testing.T) {
 	files, _ := made(t, 9, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	if missing, err := Missing(files, 2); len(missing) > 0 || err != nil {
@@ -473,7 +475,7 @@ func missingAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
-		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:3", p.Steps[:1] // of another type than what was counted
+		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:3", p.Steps[:1] // another type than the counted one
 		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1, 2), [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
 	})
 	set, err := Load(bettis, 1)
@@ -542,8 +544,8 @@ func missingAreNamed(t *testing.T) {
 	}
 }
 
-// A part whose changes are not those of its fingerprint is found, and so is one that changes
-// what all voxels sum to.
+// A part is rejected if its changes do not match its fingerprint, or if it changes the sum of all
+// voxels.
 func mergesAreVerified(t *testing.T) {
 	judge := func(change func(*Part)) (verify.Verdict, *Set) {
 		files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, change)
@@ -600,8 +602,8 @@ func mergesAreVerified(t *testing.T) {
 	}
 }
 
-// Steps that are kept outside memory are added up as those in it are, however many runs there
-// are, more than once, and leave no file.
+// Runs of steps on disk are added up as those in memory, for any number of runs, repeatedly, and
+// leave no file.
 func runsAddUp(t *testing.T, n int) {
 	files, _ := made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<29, nil)
 	for _, superlevel := range []bool{false, true} {
@@ -675,7 +677,7 @@ func runsAddUp(t *testing.T, n int) {
 	}
 }
 
-// A head that says what no part has is refused, with what that is.
+// An impossible head is rejected with the reason.
 func headsThatLie(t *testing.T) {
 	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
 	components := func(p *Part) {
@@ -686,7 +688,7 @@ func headsThatLie(t *testing.T) {
 		}
 	}
 	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, components)
-	if some, _ := made(t, 12, grid.Uint8, grid.Identity(grid.Uint8), 3, components); true { // of which some have no slices
+	if some, _ := made(t, 12, grid.Uint8, grid.Identity(grid.Uint8), 3, components); true { // some have no slices
 		if _, err := Load(some, 1); err != nil {
 			t.Error(err)
 		}
@@ -775,7 +777,7 @@ func writesAreWhole(t *testing.T) {
 			}
 		}
 	}
-	for fails := range 2 { // the first time that they are asked for, and the second
+	for fails := range 2 { // at the first call, and at the second
 		p.Chunks = func(yield func(ecc.VCEC, error) bool) {
 			if yield(p.Steps, nil) && fails == 0 {
 				yield(nil, os.ErrInvalid)
@@ -816,7 +818,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is said of parts is what a person and a shell take it for.
+// Text about parts is readable for a person and for a shell.
 func wordsOfParts(t *testing.T) {
 	for want, h := range map[string]Head{
 		"no values": {Values: &Values{}}, "values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4}},
@@ -849,7 +851,7 @@ func wordsOfParts(t *testing.T) {
 		if !slices.Equal(all, c.want) {
 			t.Errorf("%v of 4, closed %v: hashes of %v, want %v", c.of, c.closed, all, c.want)
 		}
-		for range HashedSlices(c.of, 4, c.closed) { // who stops is not asked on
+		for range HashedSlices(c.of, 4, c.closed) { // a stopped loop is not continued
 			break
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A head may say anything: what is not a part is an error, and no memory is taken on its word.
+// Any bytes that are no part give an error, and a head alone allocates no memory.
 func FuzzRead(f *testing.F) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
 		l := grid.Identity(typ)

@@ -6,7 +6,7 @@ import (
 	"eccbench/internal/race"
 )
 
-// So many runs are merged to longer ones, and these again.
+// Many runs are merged to longer ones, and these again.
 func TestManyRuns(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("minutes of the race detector, or more than a short test")

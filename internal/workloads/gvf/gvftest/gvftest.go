@@ -34,7 +34,7 @@ func Calls(i bench.Implementation[*gvf.Problem, gvf.Flow], kind string, parts ..
 	}, parts...)
 }
 
-// overwritten holds that nothing of an answer is left when a job says so.
+// overwritten tests that Poison overwrites the whole answer of a job.
 func overwritten(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem) {
 	t.Helper()
 	job, err := i.Setup(p, bench.Conditions{})

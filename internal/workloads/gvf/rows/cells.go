@@ -2,8 +2,9 @@ package rows
 
 import "eccbench/internal/isa"
 
-// Lanes is what the number of cells in a row is a multiple of: what is behind the last one is 0
-// in every list, and no cell of it changes.
+// The number of cells in a row is a multiple of Lanes. Every list is 0 behind the last cell, and no
+// kernel
+// changes those cells.
 const Lanes = 16
 
 // Padded is how long a row of n cells is, with a 0 behind the last at least.
@@ -17,10 +18,10 @@ func Padded(n int) int { return (n + Lanes) / Lanes * Lanes }
 //
 // Each operation is rounded by itself, so that every instruction set has the same bits.
 type Row struct {
-	U                              []float32 // of all rows: with a 0 before the first cell and behind the last of each
-	At, North, South, Below, Above int       // where the row begins in U, and those beside it: the row itself where its link is 0
+	U                              []float32 // of all rows, with a 0 at both ends of each
+	At, North, South, Below, Above int       // where rows begin in U; a neighbour with link 0 is the row itself
 	N                              int       // cells, a multiple of Lanes
-	F, Inv, Diag                   []float32 // what is given; 1/Diag; see above
+	F, Inv, Diag                   []float32 // F is given; Inv is 1/Diag; Diag see above
 	Link, Width                    []float32 // Link has a value more than there are cells
 	Along                          float32
 	LinkNorth, LinkSouth           float32
@@ -34,15 +35,15 @@ type Row struct {
 type Rest struct {
 	B, V0 []float32
 	Over  []float32 // 1/Width
-	Scale float64   // of what is kept
+	Scale float64   // of the residual that is kept
 	To    []float32 // e·Scale
-	Sums            // to work with
+	Sums            // scratch
 }
 
 // Sums are two for each of eight values that lie side by side.
 type Sums [2 * partial]float64
 
-// A Kit is what a multigrid solver does with rows, in one instruction set.
+// A Kit is the set of row kernels of a multigrid solver, in one instruction set.
 type Kit struct {
 	// Begin sets the cells of one colour, 0 for the first and every other, to F·Inv, the rest to 0.
 	Begin func(r *Row, colour int)
@@ -50,7 +51,7 @@ type Kit struct {
 	Relax func(r *Row, colour int)
 	// Remain sets to to F + sum − Diag·u.
 	Remain func(r *Row, to []float32)
-	// Rest keeps what is left, and gives the sums of (e·Over)² and e·u.
+	// Rest stores the residual and returns the sums of (e·Over)² and e·u.
 	Rest func(r *Row, of *Rest) (squares, product float64)
 	// Blend adds four rows, each times its share: dst += (w0·a + w1·b) + (w2·c + w3·d).
 	Blend func(dst []float32, from *[4][]float32, share *[4]float32)
@@ -62,7 +63,7 @@ type Kit struct {
 	Dot func(a, b []float32, sums *Sums) float64
 }
 
-// ChooseKit is the kit that was asked for, or the fastest for "".
+// ChooseKit returns the kit of an instruction set, or the fastest for "".
 func ChooseKit(asked string) (*Kit, error) {
 	name, err := isa.Choose(asked, Available())
 	if err != nil {
@@ -80,7 +81,7 @@ func begin(r *Row, colour int) {
 	}
 }
 
-// taken is what a cell takes of those beside it.
+// taken returns the weighted sum of the neighbours of a cell.
 func (r *Row) taken(x int, here, north, south, below, above []float32) float32 {
 	along := float32(r.Along * float32(float32(r.Link[x]*r.U[r.At+x-1])+float32(r.Link[x+1]*r.U[r.At+x+1])))
 	plane := float32(float32(r.LinkNorth*north[x]) + float32(r.LinkSouth*south[x]))
@@ -88,7 +89,7 @@ func (r *Row) taken(x int, here, north, south, below, above []float32) float32 {
 	return float32(along + float32(r.Width[x]*beside))
 }
 
-// lists are the row and those beside it.
+// lists returns the row and its neighbours.
 func (r *Row) lists() (here, north, south, below, above []float32) {
 	of := func(at int) []float32 { return r.U[at:][:r.N] }
 	return of(r.At), of(r.North), of(r.South), of(r.Below), of(r.Above)
@@ -97,7 +98,7 @@ func (r *Row) lists() (here, north, south, below, above []float32) {
 func relax(r *Row, colour int) {
 	here, north, south, below, above := r.lists()
 	for x := colour; x < r.N; x += 2 {
-		if r.Inv[x] == 0 { // behind the last cell, where the row beside it may be set meanwhile
+		if r.Inv[x] == 0 { // behind the last cell, where another goroutine may set the next row
 			continue
 		}
 		here[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) * r.Inv[x]

@@ -12,7 +12,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the instruction sets of this machine: each has the bits of what is written in Go.
+// checks compare every instruction set of this machine with the Go code, bit for bit.
 func checks() []checktest.Check {
 	return append(argumentChecks(), []checktest.Check{
 		{Name: "rows of steps", Of: rowsHaveBits},
@@ -22,8 +22,9 @@ func checks() []checktest.Check {
 	}...)
 }
 
-// Every instruction set has the bits of the kernel in Go, for rows of all lengths, values of all
-// sizes, and sets nothing beside the rows.
+// Every instruction set has the bits of the kernel in Go, for rows of all lengths and values of all
+// sizes. It
+// writes nothing outside the rows.
 func rowsHaveBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := func(n int) []float32 {
@@ -63,7 +64,7 @@ func rowsHaveBits(t *testing.T) {
 	}
 }
 
-// Every instruction set has the bits of the kit in Go, and sets nothing beside a row.
+// Every instruction set has the bits of the kit in Go, and writes nothing outside a row.
 func kitHasBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := func(n int) []float32 {
@@ -85,7 +86,7 @@ func kitHasBits(t *testing.T) {
 			of := Rest{B: list(n), V0: list(n), Over: list(n), Scale: 1 << 20, To: list(n + 3)}
 			from := [4][]float32{list(n), list(n), list(n), list(n)}
 			to := list(n + 3)
-			// What each of them sets, and the sums it gives.
+			// run returns the lists that a kit sets, and its sums.
 			run := func(k *Kit) (set [][]float32, sums []float64) {
 				// After another colour: a mask may be left of the call before.
 				for _, f := range []func(*Row, int){k.Begin, k.Relax} {
@@ -145,8 +146,7 @@ func rowsArePadded(t *testing.T) {
 	}
 }
 
-// A list that lacks a value is refused by each instruction set, of whichever nothing would be read or
-// set that is not of the list.
+// Each instruction set rejects a list that is too short, before it reads or writes beyond one.
 func shortListsAreRefused(t *testing.T) {
 	shorter := func(list *[]float32) func() {
 		was := *list

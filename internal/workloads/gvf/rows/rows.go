@@ -30,7 +30,7 @@ type Kernel func(*Step)
 // Available lists the instruction sets of this program on this machine, the fastest first.
 func Available() []string { return isa.Available(assembled) }
 
-// Choose is the kernel that was asked for, or the fastest for "".
+// Choose returns the kernel of an instruction set, or the fastest for "".
 func Choose(asked string) (Kernel, error) {
 	name, err := isa.Choose(asked, Available())
 	if err != nil {
@@ -45,7 +45,7 @@ func Pixel(u, before, after, north, south, v0, b, mu float32) float32 {
 	return float32(u + float32(float32(mu*float32(sum-float32(4*u)))-float32(float32(u-v0)*b)))
 }
 
-// Voxel is that of a volume.
+// Voxel returns the next value of one voxel of a volume.
 func Voxel(u, before, after, north, south, below, above, v0, b, mu float32) float32 {
 	sum := float32(float32(float32(before+after)+float32(north+south)) + float32(below+above))
 	return float32(u + float32(float32(mu*float32(sum-float32(6*u)))-float32(float32(u-v0)*b)))

@@ -2,7 +2,7 @@
 
 package rows
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = false
 
 func kernel(string) Kernel { return Portable }

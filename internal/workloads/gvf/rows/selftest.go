@@ -7,8 +7,9 @@ import (
 	"eccbench/internal/isa"
 )
 
-// SelfTest compares what vector instructions compute of rows of cells with what Go code does, bit for bit, for
-// numbers from the seed.
+// SelfTest compares the vector instructions on rows of cells with the Go code, bit for bit, for
+// numbers drawn
+// from the seed.
 func SelfTest(seed uint32) error {
 	const n, lead = 3 * Lanes, 3
 	rng := rand.New(rand.NewPCG(uint64(seed), 4))

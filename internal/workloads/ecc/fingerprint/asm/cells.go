@@ -48,9 +48,9 @@ func (i isa) least(a, b VecVirtual) VecVirtual {
 	return m
 }
 
-// columns goes down the rows of each vector of columns; each plane is at a base. What a
-// row has in so many registers is held against what the next one has: two rows take
-// turns, so that no register moves.
+// columns loops over vectors of columns, and down the rows of each; each plane has a base register.
+// Two sets of
+// registers hold the current and the next row in turns, so that nothing is copied.
 func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual), between func(before, after []VecVirtual)) {
 	stride, rows, columns := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
 	starts := make([]Register, len(planes))

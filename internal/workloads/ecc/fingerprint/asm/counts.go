@@ -8,13 +8,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A lane is a voxel, in so many bytes. By AVX2, which compares nothing else, it is a number with a sign.
+// A lane is a voxel in 1, 2 or 4 bytes. AVX2 compares signed numbers only.
 type lane struct {
 	name  string
 	bytes int
 }
 
-// lanes are those of bytes, of words and of double words.
+// lanes returns the sizes of lanes.
 func lanes() []lane { return []lane{{"bytes", 1}, {"words", 2}, {"doubles", 4}} }
 
 // An order is of lanes, by instructions and by predicates of comparisons to masks.
@@ -24,7 +24,7 @@ type order struct {
 	greater        uint8
 }
 
-// orders are those that images' values have, from the least on or from the greatest.
+// orders returns the orders of images' values, ascending or descending.
 func (l lane) orders() []order {
 	const notLessOrEqual, less = 6, 1
 	switch l.bytes {
@@ -39,26 +39,32 @@ func (l lane) orders() []order {
 	}
 }
 
-// counting is what a function that counts cells works on, at a vector of columns of a tile.
+// counting holds the registers of a function that counts the cells of one vector of columns of a
+// tile.
 type counting struct {
 	lane
 	volume bool
 	p, q   Register // a row of the plane, and of the next one
 	w      Register // bytes to the next row, 0 after the last one
 	left   Register // rows
-	handed Register // what was handed to the plane, and to its lesser columns
-	beside Register // what was handed to columns, of the vector before
+	handed Register // values handed to the plane, and to its lesser columns
+	beside Register // values handed to columns, of the vector before
 	own    Register // columns that count more than the cells between them and the next one
-	// What is fetched: a plane away, the processor does not see it coming.
+	// The prefetched rows are a plane away, so the processor does not predict them.
 	ahead, apart Register
 	to           Register // the end of the list
 	behind       Register // bytes from there to the end of the list of counts, if that is another one
 }
 
-// counts counts cells down the rows of some columns: of a plane, and of those between it and the next one. Each cell is
-// counted where it has its value: at the lesser of its voxels. The cells between a row and the next one are taken first,
-// then those between planes, then those between columns; what a voxel of the next plane or column has is handed to it.
-// Rows take turns in two stages: what one of them loads of the next row the other one has.
+// counts generates the function that counts cells down the rows of some columns: those of a plane,
+// and those
+// between it and the next plane. Each cell is counted at the lesser of its voxels. The cells
+// between two
+// rows come first, then those between planes, then those between columns. The values of a voxel of
+// the
+// next plane or column are handed on to it. Rows alternate between two stages: one stage loads the
+// next
+// row, which is the current row of the other.
 func (l lane) counts(order, isa string, volume bool, begin func(counting) (stages, ends [2]func())) {
 	what, planes, handed := "area", "plane", ""
 	if volume {
@@ -124,7 +130,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	RET()
 }
 
-// at is where a plane has the voxels of a row, 0 for the one that is taken or 1 for the next, so many columns on.
+// at addresses the voxels of a plane, some columns on, in the current row (0) or the next one (1).
 func (c counting) at(plane Register, columns, row int) Mem {
 	m := Mem{Base: plane, Disp: columns * c.bytes}
 	if row > 0 {
@@ -133,8 +139,9 @@ func (c counting) at(plane Register, columns, row int) Mem {
 	return m
 }
 
-// kinds is how many kinds of a row there are: the voxels, the lesser of each and the next one, and the lesser of both with the
-// plane above.
+// kinds returns the number of vectors of a row: the voxels, the lesser of each and the next voxel,
+// and in a
+// volume also the lesser of both with the plane above.
 func (c counting) kinds() int {
 	if c.volume {
 		return 4
@@ -325,8 +332,9 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	}
 }
 
-// together is a table of shuffles that move together what a mask of eight bits keeps: of words by bytes, or of
-// double words by their numbers. Then comes anything.
+// together returns a table of shuffles that move the elements of an eight-bit mask together. Words
+// are
+// shuffled by bytes, double words by their numbers. The other elements are arbitrary.
 func together(name string, bytes int) Mem {
 	table := GLOBL(name, RODATA|NOPTR)
 	at := 0
@@ -438,8 +446,8 @@ func (l lane) countsByAVX512(o order, volume bool) {
 				VPMOVD2M(inside, k)
 			}
 		}
-		// What is left to do of a row is done while the next one is looked at: an instruction that waits for the one before it
-		// takes the room of others.
+		// The rest of a row is computed during the next row, so that no instruction waits for the
+		// one before it.
 		type left struct {
 			v, n, between VecVirtual
 			first         Register // where a column is no greater than the next one
@@ -469,7 +477,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			stages[stage] = func() {
 				load(after, 1)
 				finish(of[1-stage])
-				// falls adds what falls to a count, and takes away what fell before.
+				// falls updates a count: it subtracts the previous comparison and adds the new one.
 				falls := func(kind int, n VecVirtual) {
 					sub(ones, n, fell[kind], n)
 					greater(after[kind], now[kind], fell[kind])
@@ -532,8 +540,9 @@ func (c counting) writeByAVX512(v, n VecVirtual) {
 // digits is how many bytes weights have that are looked up byte by byte.
 const digits = 5
 
-// sumsByDigits is sumsOfWords of bytes whose weights have few bytes: those are looked up 64 at a time, each in two tables
-// of 128 bytes, and multiplied by the counts.
+// sumsByDigits generates sumsOfWords for bytes whose weights have few bytes. Each byte of a weight
+// is looked
+// up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
 	const name = "bytesdigitsavx512"
 	TEXT(name, NOSPLIT, "func(table *[5 * 256]byte, list *byte, counts, n int) int64")
@@ -591,7 +600,7 @@ func sumsByDigits() {
 	RET()
 }
 
-// times adds up weights less that of what is outside, each times its count.
+// times generates the sum of counts × (weight − outside weight).
 func (i isa) times() {
 	name := "times" + i.name
 	TEXT(name, NOSPLIT, "func(weights *uint64, counts *int32, n int, outside uint64) uint64")
@@ -636,7 +645,7 @@ func (i isa) times() {
 	RET()
 }
 
-// added ends a function with what the eight lanes of a vector sum to.
+// added ends a function with the sum of the eight lanes of a vector.
 func added(sums VecVirtual) {
 	half, quarter, sum, other := YMM(), XMM(), GP64(), GP64()
 	VEXTRACTI64X4(U8(1), sums, half)

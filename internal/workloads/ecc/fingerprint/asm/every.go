@@ -6,10 +6,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// productBits are those of a product modulo 2³¹ − 1.
+// productBits is the number of bits of a product modulo 2³¹ − 1.
 const productBits = 31
 
-// folding gives what is the same modulo the prime, in fewer bits.
+// folding returns a function that reduces a value to fewer bits, equal modulo the prime.
 func folding(prime VecVirtual, vector func() VecVirtual, and func(a, b, to Op)) func(v VecVirtual) {
 	return func(v VecVirtual) {
 		upper := vector()
@@ -19,7 +19,8 @@ func folding(prime VecVirtual, vector func() VecVirtual, and func(a, b, to Op)) 
 	}
 }
 
-// aboveProduct puts the numbers of levels above the bits of products: those of even values, or, 1, of odd ones.
+// aboveProduct puts the numbers of levels above the bits of products: of even values (odd = 0) or
+// odd ones (1).
 func aboveProduct(odd int, number, to VecVirtual) {
 	if odd == 0 {
 		VPSLLQ(U8(32), number, to)
@@ -30,9 +31,11 @@ func aboveProduct(odd int, number, to VecVirtual) {
 	}
 }
 
-// every gives the weights of float32 values on the ladder of every float32: the factors of
-// the bytes of each level's number are multiplied, modulo 2³¹ − 1, of eight values at a time. The table is
-// the block of every.go, whose offsets these are.
+// every generates the weights of float32 values on the ladder of every float32, eight at a time. It
+// multiplies
+// the factors of the bytes of each level's number modulo 2³¹ − 1. The offsets are those of the
+// block in
+// every.go.
 func (i isa) every() {
 	const (
 		factors, zero, order, base = 1024, 4096, 4100, 4104

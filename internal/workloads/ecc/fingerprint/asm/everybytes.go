@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// everyBytes is every of 64 values at a time, where vectors of bytes can be looked up: what is gathered
-// there is here four bytes of each factor, each of a table of 256. The table is the block of every.go,
-// whose offsets these are.
+// everyBytes generates every for 64 values at a time, with look-ups in vectors of bytes instead of
+// gathers: four
+// bytes of each factor, each in a table of 256. The offsets are those of the block in every.go.
 func everyBytes() {
 	const (
 		zero, order, digits = 4096, 4100, 4160
@@ -18,11 +18,11 @@ func everyBytes() {
 	TEXT("everybytesavx512", NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
 	Pragma("noescape")
 	Doc("everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
-	bytes := GLOBL("everybytes", RODATA|NOPTR) // of a word: all lowest ones of 128 bits first
+	bytes := GLOBL("everybytes", RODATA|NOPTR) // of a word: the lowest bytes of 128 bits first
 	for i := range 64 {
 		DATA(i, U8(i%4*4+i/4%4))
 	}
-	places := GLOBL("everyplaces", RODATA|NOPTR) // of the values with even numbers, and from 8 on those with odd ones
+	places := GLOBL("everyplaces", RODATA|NOPTR) // of the values with even numbers, then from 8 of those with odd ones
 	for i := range 16 {
 		DATA(8*i, U64(i/2+i%2*8))
 	}
@@ -31,7 +31,7 @@ func everyBytes() {
 	VPSLLD(U8(31), prime, least)
 	VPSRLQ(U8(64-productBits), prime, prime)
 	fold := folding(prime, ZMM, func(a, b, to Op) { VPANDQ(a, b, to) })
-	// What numbers are: zero and the order times the value, which is (value ^ negative) − negative.
+	// A level's number is zero + order · value = zero + (value ^ negative) − negative.
 	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: order}, negative)
 	VPSRAD(U8(31), negative, negative)
 	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: zero}, none)
@@ -70,7 +70,7 @@ func everyBytes() {
 				VPUNPCKHQDQ(pairs[2+i], pairs[i], index[2*i+1])
 			}
 		}
-		// factors are those of a byte, of four times 16 values.
+		// factors returns the factors of byte k, for four vectors of 16 values.
 		factors := func(k int) (f [4]VecVirtual) {
 			at, upper := index[3-k], K()
 			VPMOVB2M(at, upper)
@@ -102,7 +102,8 @@ func everyBytes() {
 			}
 			return f
 		}
-		// products are those of two bytes, of the values with even numbers and with odd ones.
+		// products returns the products of two bytes' factors, of the values with even numbers and
+		// with odd ones.
 		products := func(k int) (p [4][2]VecVirtual) {
 			a, b := factors(k), factors(k+1)
 			for q := range p {

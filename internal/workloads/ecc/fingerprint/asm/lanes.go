@@ -64,8 +64,11 @@ func (i isa) keys() {
 	})
 }
 
-// inRows takes groups of values of so many bytes, which become others, row by row, of which the last one ends with the row.
-// Behind each row comes a vector of what its last value became. What jumps to "stop" returns how many rows were taken before.
+// inRows converts rows in groups of values from size bytes to becomes bytes. The last group ends
+// with the row. A
+// vector of the last converted value follows each row. A jump to "stop" returns the number of rows
+// that
+// are complete.
 func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
 	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
 	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
@@ -83,7 +86,7 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 	CMOVQGT(n, at)
 	JMP(LabelRef("group"))
 	Label("next")
-	behind := i.wide() // of the vector's last value, which is not read where it was just written
+	behind := i.wide() // of the vector's last value: reading it from memory just written would stall
 	x := XMM()
 	switch last.Size() {
 	case 64:

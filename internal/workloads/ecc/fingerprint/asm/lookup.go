@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A scan goes through the first values of an array, as many as whole groups have.
+// A scan goes through the values at the start of an array that make up whole groups.
 type scan struct {
 	dst, table, src, n, ahead, done Register
 }
@@ -18,10 +18,9 @@ func scanned() scan {
 	return scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
 }
 
-// groups takes groups of so many values until none is left. What
-// jumps to "stop" returns how many values were taken before. Values of so many bytes that
-// lie ahead are fetched into the cache meanwhile: they are a plane away, where the
-// processor does not see them coming.
+// groups takes groups of values until none is left. A jump to "stop" returns the number of values
+// that are done.
+// Values ahead are prefetched: they are a plane away, so the processor does not predict them.
 func (s scan) groups(group, size int, take func()) {
 	ADDQ(s.src, s.ahead)
 	XORQ(s.done, s.done)
@@ -46,7 +45,7 @@ func (i isa) weights(s scan, index Register, part int) {
 	VMOVUPD(w, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: part * i.bytes})
 }
 
-// integers looks up the weights of values of so many bytes, by their bit patterns.
+// integers generates the look-up of the weights of values of size bytes, by their bit patterns.
 func (i isa) integers(what string, size int, widen func(...Op)) {
 	name := what + i.name
 	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
@@ -64,14 +63,15 @@ func (i isa) integers(what string, size int, widen func(...Op)) {
 	})
 }
 
-// A ladder is the parameters of an affine one, in all lanes, and the registers that its
-// arithmetic is done in: vectors of float32, or of float64 for half as many values.
+// A ladder is the parameters of an affine ladder, in all lanes, and the registers of its
+// arithmetic: vectors of
+// float32, or of float64 for half as many values.
 type ladder struct {
 	isa
 	double            bool
 	lo, inverse, step VecVirtual
 	last              VecVirtual // of integers
-	offset            VecVirtual // of fused operations, −lo · inverse; nil where operations are rounded each
+	offset            VecVirtual // of fused operations, −lo · inverse; nil if each operation is rounded
 }
 
 // values is a register for the float32 values, or their levels, that are done at a time.
@@ -163,8 +163,9 @@ func (l ladder) lanes() int {
 	return l.bytes / 4
 }
 
-// between writes the levels of values of which some are between levels, each held to the definition, and jumps
-// to a label where that finds none.
+// between writes the levels of values that may lie between levels, each checked by the definition.
+// It jumps to
+// the label none if a value has no such level.
 func (l ladder) between(values, level VecVirtual, none string) {
 	unlessAll := func(bits Register) {
 		CMPL(bits, U32(1<<l.lanes()-1))

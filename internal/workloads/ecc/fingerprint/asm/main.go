@@ -14,7 +14,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is what the instruction sets do differently.
+// An isa holds the differences between the instruction sets.
 type isa struct {
 	name  string
 	bytes int               // of a vector
@@ -25,11 +25,12 @@ type isa struct {
 	upper func(from, to Op)
 	// gather loads the elements of 8 bytes of a table with the indices in half a vector.
 	gather func(table Register, index Register, to VecVirtual)
-	// which is a bit for each lane of float32 in which a compares to b as predicate says,
-	// and raise adds 1 to the lanes of integers where it does.
+	// which returns a bit for each float32 lane where a compares to b as the predicate requires.
+	// raise adds 1 to the
+	// integer lanes where it does.
 	which func(predicate uint8, b, a VecVirtual) Register
 	raise func(predicate uint8, b, a, integers VecVirtual)
-	// same is a bit for each lane of 32 bits in which a is b.
+	// same returns a bit for each lane of 32 bits where a equals b.
 	same func(a, b VecVirtual) Register
 	// toInt and toFloat narrow a vector of float64 to half of one.
 	toInt, toFloat func(...Op)

@@ -21,13 +21,14 @@ func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, le
 	return length, of(length), least
 }
 
-// Passing is Of through memory of about so many bytes.
+// Passing is Of with a slab of about the given number of bytes.
 func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (fingerprint.Sum, error) {
 	return of(d, in, k, 2, bytes)
 }
 
-// Launches is the time that a device takes for so many looks at an image, one after the other, by the
-// events of its clock: of launches alone, which nobody waits for.
+// Launches returns the device time of n consecutive fingerprints, by the events of its clock. The
+// host waits for
+// the end only.
 func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err error) {
 	var events [2]device.Event
 	defer func() {

@@ -1,5 +1,6 @@
-// Package ondevice takes the fingerprints of images (doc/proofs/fingerprint.md) on a device: the same
-// sums as those of the processor, by kernels that share nothing with those that count.
+// Package ondevice computes the fingerprints of images (doc/proofs/fingerprint.md) on a device. The
+// sums equal those
+// of the processor; the kernels share no code with the kernels that count.
 package ondevice
 
 import (
@@ -14,7 +15,8 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Looker takes the fingerprints of images alike, which are in the device's memory.
+// A Looker computes the fingerprints of images of one shape, type and ladder in the device's
+// memory.
 type Looker struct {
 	d         device.Device
 	shape     grid.Shape
@@ -23,7 +25,7 @@ type Looker struct {
 	module    device.Module
 	stream    device.Stream
 	functions []*function
-	way       string        // to the weights: places, products, every or beside
+	way       string        // the source of weights: places, products, every or beside
 	values    device.Buffer // of the levels of float32; nil where none are needed
 	host      device.Pinned // their sums
 	even      int32
@@ -37,7 +39,7 @@ type function struct {
 	fingerprint.Table
 	kernel  device.Function
 	weights device.Buffer // or factors
-	entries int64         // of the ladder, with what is outside
+	entries int64         // of the ladder and the outside
 	least   int64         // the value of the first one, of 16 bits
 	top     int64         // the entry of the greatest value
 	sum     device.Buffer
@@ -45,20 +47,21 @@ type function struct {
 	copies  int32 // log₂ of those in shared memory
 }
 
-// tableBytes is what a table takes in shared memory, which has the weight of what is outside twice.
+// tableBytes returns the shared memory of a table, which has the weight of the outside twice.
 func (f *function) tableBytes() int64 { return 8 * int64(len(f.Weights)+1) }
 
 // The shape of the kernels' work (kernels/fingerprint/fingerprint.h).
 const (
 	mostThreads = 512
 	columns     = 128 // of a warp
-	// mostShared is what copies of a table may take together, which leaves the rest to the
-	// cache; a table alone may take more.
+	// mostShared bounds the copies of a table together, which leaves the rest to the cache. A
+	// single table
+	// may be larger.
 	mostShared  = 144 << 10
 	mostCopies  = 4                       // log₂: the lanes of half a warp have one each
-	factorBytes = 257<<8 + 4096           // of factors, of which the lanes of half a warp have copies, and before them
+	factorBytes = 257<<8 + 4096           // of factors, copied for the lanes of half a warp
 	heldBytes   = (5 + 1) * (5*8*32 + 16) // that a warp holds a plane's weights in
-	reserve     = 1 << 10                 // of shared memory, for what the driver has there
+	reserve     = 1 << 10                 // of shared memory, for the driver
 	mostSegment = 8192                    // planes: a thread's sum of shifted weights has 63 bits
 	startCost   = 1.5                     // planes that a segment's beginning takes as long as
 	mostEven    = 1 << 20                 // levels whose numbers come out of four roundings to float32
@@ -128,11 +131,12 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 	return o, o.load(t)
 }
 
-// hasRoom reports whether a device has room for factors, and what a warp holds.
+// hasRoom reports whether a device has shared memory for the factors and for the planes of a warp.
 func hasRoom(d device.Device) bool { return factorBytes+heldBytes <= d.Info().SharedOptIn-reserve }
 
-// choose chooses the way to the weights: a table in shared memory, what they are products of, or
-// where neither fits there a table beside it.
+// choose selects the source of the weights: a table in shared memory, factors, or a table in global
+// memory if
+// neither fits.
 func (o *Looker) choose(l grid.Ladder) error {
 	room := o.d.Info().SharedOptIn - reserve
 	if !l.Indexed() {
@@ -170,7 +174,7 @@ func (o *Looker) choose(l grid.Ladder) error {
 	return nil
 }
 
-// setEntries sets how many entries the ladder has, with what is outside.
+// setEntries sets the number of entries of the ladder, with the outside.
 func (f *function) setEntries(n int64) {
 	f.entries, f.top = n, n-2
 	if f.Beyond {
@@ -231,8 +235,9 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 	return err
 }
 
-// arrange chooses how many copies of a table a block has in its shared memory, how many warps, and as
-// many blocks as run at once.
+// arrange chooses the copies of a table in a block's shared memory, the warps of a block, and as
+// many blocks as can
+// run at once.
 func (o *Looker) arrange(f *function) error {
 	info := o.d.Info()
 	threads, held := int64(mostThreads), int64(0)
@@ -260,8 +265,9 @@ func (o *Looker) arrange(f *function) error {
 	return resident.AtOnce(o.d, f.kernel, &f.launch)
 }
 
-// segment is how many planes a warp marches through, of a 2D image rows. It reads one more, so few
-// long segments are cheap, but the last turn of all warps is to be full.
+// segment returns the number of planes (rows in 2D) that a warp marches through. A warp reads one
+// more, so few
+// long segments are cheap, but the last turn of all warps should be full.
 func segment(s grid.Shape, rows, positions, warps int64) int64 {
 	items := marches(s, rows)
 	best, least := int64(1), math.Inf(1)
@@ -281,7 +287,7 @@ func segment(s grid.Shape, rows, positions, warps int64) int64 {
 	return best
 }
 
-// marches are what warps march along side by side: their columns and rows.
+// marches returns the number of blocks of columns and rows that warps march along.
 func marches(s grid.Shape, rows int64) int64 {
 	n := (s.W + columns - 1) / columns
 	if s.Dim() == 3 {
@@ -296,7 +302,7 @@ func planesOf(items, length, positions, warps int64) float64 {
 	return float64((all+warps-1)/warps) * (float64(length) + startCost)
 }
 
-// Of is the sum over the cells of an image: a buffer that it fills, or the address of its first
+// Of returns the sum over the cells of an image, given as a buffer or as the address of its first
 // voxel.
 func (o *Looker) Of(image any) (fingerprint.Sum, error) {
 	sum, err := o.whole(image)
@@ -322,7 +328,7 @@ func (o *Looker) whole(image any) (fingerprint.Sum, error) {
 	return o.sum(), nil
 }
 
-// sum is what the last look brought to the host.
+// sum reads the result of the last run from the host's copy.
 func (o *Looker) sum() fingerprint.Sum {
 	sum := make(fingerprint.Sum, len(o.functions))
 	for i := range sum {
@@ -340,9 +346,9 @@ func (o *Looker) begin() error {
 	return errors.Join(errs...)
 }
 
-// add adds to the stream a look at the cells of positions from ≤ z < to along the slices, those
-// between slice z and the next one, of which the slices from first on begin there; of a 2D image at
-// all cells.
+// add appends to the stream the kernels for the cells of positions from ≤ z < to: those between
+// slices z and z+1.
+// The image's memory begins at slice first. A 2D image is done whole.
 func (o *Looker) add(image any, first, from, to int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {

@@ -18,8 +18,9 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// images have rows and columns around the kernels' numbers, tables in shared memory and beside
-// it, levels by arithmetic, by their values and by a search, and values between and above them.
+// images cover sizes around the kernels' rows and columns, and tables in shared memory and outside
+// it. Levels come
+// from arithmetic, from values and from a search; values lie on, between and above them.
 var images = []string{
 	"noise/shape=129x5x4/type=uint8/seed=1", "noise/shape=128x4x3/type=uint8/levels=5/seed=2", "noise/shape=3x9x70/type=uint8/seed=3",
 	"noise/shape=260x150/type=uint8/seed=4", "noise/shape=1x1/type=uint8/seed=5", "noise/shape=127x3x2/type=int16/levels=1000/seed=6",
@@ -29,7 +30,7 @@ var images = []string{
 	"noise/shape=129x11/type=uint16/seed=15", "noise/shape=300x30/type=float32/levels=700/seed=16", "between/shape=33x10/levels=5000/seed=17",
 }
 
-// conventions are those with the greatest values, those with the least, and closed axes.
+// conventions with the greatest values, with the least, and with periodic axes.
 var conventions = []fingerprint.Convention{
 	{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true},
 	{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}, Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -84,8 +85,9 @@ func testSums(t *testing.T, open resident.Opener) {
 	}
 }
 
-// anyFloats is an image on the ladder of every float32: numbers of all bit patterns, of which many
-// are the same or next to each other, both zeros, and the least and the greatest.
+// anyFloats returns an image on the ladder of every float32: numbers of all bit patterns, many of
+// them equal or
+// adjacent, both zeros, and the least and the greatest.
 func anyFloats(t *testing.T, s grid.Shape) *grid.Field {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(s.W), 1))
@@ -109,7 +111,7 @@ func anyFloats(t *testing.T, s grid.Shape) *grid.Field {
 	return f
 }
 
-// No other number of segments takes less time than the one that is chosen.
+// The chosen number of segments has the least cost.
 func TestSegments(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -125,7 +127,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// masked is an image of which some voxels are no part.
+// masked returns an image with some voxels outside.
 func masked(t *testing.T, f *grid.Field) grid.Source {
 	t.Helper()
 	_, mask := ecctest.Open(t, fmt.Sprintf("noise/shape=%v/type=uint8/levels=2/seed=1", f.Shape()))
@@ -171,7 +173,7 @@ func TestFaultsOnHost(t *testing.T) {
 	}
 }
 
-// An eye sees where there is a device, on every ladder, and what it is to see costs.
+// A witness requires a device. It fingerprints images on every ladder and estimates the cost.
 func TestEye(t *testing.T) {
 	open, opened := resident.Remembered(kernelsOnHost(t, ""))
 	e := ondevice.Witness{Device: opened}
@@ -208,8 +210,9 @@ type onEvery struct{ grid.Source }
 
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
-// The rate of a look at an image that is on the device, until the host has its sum, and that of the
-// launches alone.
+// The rate of a fingerprint of an image on the device, until the host has the sum, and the rate of
+// the launches
+// alone.
 func BenchmarkOf(b *testing.B) {
 	d, err := ecctest.Device(b)("")
 	if err != nil {

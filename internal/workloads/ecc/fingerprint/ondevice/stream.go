@@ -13,8 +13,9 @@ import (
 // slabBytes is the memory of the device that an image passes through, but for two slices.
 const slabBytes = 1 << 30
 
-// Of is the sum over the cells of an image, which so many goroutines bring to the device in
-// pieces, as the kernels look at those before.
+// Of returns the sum over the cells of an image. The given number of goroutines copies pieces to
+// the device while
+// the kernels run on the pieces before.
 func Of(d device.Device, in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	return of(d, in, k, threads, slabBytes)
 }
@@ -38,12 +39,13 @@ type slab struct {
 	size   int64 // of a slice, in bytes
 	room   int64 // slices that there is room for
 	first  int64 // slice at the beginning
-	there  int64 // slices that are there, from that one on
+	there  int64 // slices in memory, from first on
 	next   int64 // position that was not looked at yet
 }
 
-// pass passes an image through memory of about so many bytes. One whose first slice comes after
-// the last one too is there at once, and so is a 2D image.
+// pass streams an image through a slab of about the given bytes. A 2D image, and one that is
+// periodic along its
+// slices, is in memory as a whole.
 func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint.Sum, err error) {
 	s := &slab{Looker: o, size: grid.SliceBytes(in), next: -1}
 	s.room = in.Shape().Slices()
@@ -55,7 +57,7 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, feed.Close()) }()
-	const word = 4 // of which kernels of bytes read all, where the image ends within one
+	const word = 4 // kernels of bytes read whole words at the end of the image
 	end := s.room * s.size
 	if s.memory, err = o.d.Alloc("slab", grid.CeilDiv(end, word)*word); err != nil {
 		return nil, err
@@ -77,8 +79,9 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 	return o.sum(), nil
 }
 
-// take adds to the stream what is to be done with a piece of the image. Where there is no more
-// room it has been looked at, and the last slice moves to the beginning.
+// take appends a piece of the image to the slab. If the slab is full, its positions are computed
+// first, and its last
+// slice moves to the beginning.
 func (s *slab) take(p resident.Piece) error {
 	for done := int64(0); p.Lo+done < p.Hi; {
 		if s.there == s.room {
@@ -105,16 +108,16 @@ func (s *slab) look(to int64) error {
 	return s.add(s.memory, s.first, from, to)
 }
 
-// An Eye takes fingerprints on a device that is in use anyway.
+// A Witness computes fingerprints on a device that is already in use.
 type Witness struct {
 	// Device is that device, nil for none.
 	Device func() device.Device
 }
 
-// linkBytes is what a link brings to a device in a nanosecond, at least.
+// linkBytes is the least rate of a link to a device, in bytes per nanosecond.
 const linkBytes = 8
 
-// Work estimates the time that Of takes, rather more than less, on so many cores, and whether
+// Work estimates the time of Of on the given number of cores, rather high, and reports whether
 // there is a device.
 func (e Witness) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool) {
 	d, l := e.Device(), in.Ladder()
@@ -132,7 +135,7 @@ func (e Witness) Work(in grid.Source, k fingerprint.Key, threads int) (time.Dura
 	return time.Duration(voxel*grid.LookedAt(in)/1000+levels)*time.Nanosecond + 5*time.Millisecond, true
 }
 
-// Of is the fingerprint of an image.
+// Of returns the fingerprint of an image.
 func (e Witness) Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	return Of(e.Device(), in, k, threads)
 }

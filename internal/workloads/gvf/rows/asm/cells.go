@@ -6,7 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A machine is the vector registers of an instruction set, and how they are said.
+// A machine is the set of vector registers of an instruction set, with its name in functions and
+// prose.
 type machine struct {
 	suffix string
 	lanes  int // values of float32 in a vector
@@ -19,7 +20,7 @@ var (
 	avx2   = machine{"256", 8, YMM, XMM}
 )
 
-// cells writes what a solver does with rows of cells: see the portable kit.
+// cells generates the kit of a multigrid solver; the portable kit documents it.
 func (m machine) cells() {
 	m.relax("begin", false)
 	m.relax("relax", true)
@@ -53,7 +54,7 @@ func (m machine) begin(name, doc, signature string, lists ...string) *loop {
 	return l
 }
 
-// of is the values of a list from x on.
+// of addresses list[x+by].
 func (l *loop) of(list string, by int) Mem {
 	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
 }
@@ -74,7 +75,7 @@ func (l *loop) each(param string) VecVirtual {
 	return v
 }
 
-// all goes through the row, by so many values.
+// all loops over the row, by values at a time.
 func (l *loop) all(by int, body func()) {
 	Label("more")
 	body()
@@ -106,7 +107,7 @@ var (
 	linked = []string{"linkNorth", "linkSouth", "linkBelow", "linkAbove"}
 )
 
-// taken is what a cell takes of those beside it.
+// taken sums the linked neighbours of a cell.
 func (l *loop) taken(along VecVirtual, links []VecVirtual) VecVirtual {
 	sum, t := l.vector(), l.vector()
 	VMOVUPS(l.of("link", 0), sum)
@@ -136,7 +137,7 @@ func (l *loop) links() (along VecVirtual, links []VecVirtual) {
 	return along, links
 }
 
-// relax sets cells of one colour from what they are given, and, but at first, those around.
+// relax sets the cells of one colour from F and, with neighbours, from the cells around them.
 func (m machine) relax(name string, neighbours bool) {
 	var l *loop
 	if neighbours {

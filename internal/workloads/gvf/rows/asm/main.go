@@ -37,8 +37,9 @@ func main() {
 	Generate()
 }
 
-// step takes a step of rows: see the portable one. A row that is no whole number of vectors
-// ends with one that overlaps the one before; what it stores there is the same again.
+// step generates one step of rows; the portable one documents it. If a row is not a whole number of
+// vectors,
+// its last vector overlaps the one before and stores the same values again.
 func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	signature := "func(dst, v, north, south, v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)"
 	pointers := []string{"v", "north", "south"}
