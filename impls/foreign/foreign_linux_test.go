@@ -53,7 +53,7 @@ func curves(p *peers.Peer) []runner.Bench {
 		Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
 	}
 	if p != nil {
-		w.Impls = append(w.Impls, Curves(p, "ecc")...)
+		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
 	}
 	return []runner.Bench{runner.Bind(w)}
 }
@@ -194,7 +194,7 @@ func bothPeers(list ...*peers.Peer) runner.Bench {
 		Name: "ecc", Question: ecc.Question(), Inputs: fields.Inputs{}, Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
 	}
 	for _, p := range list {
-		w.Impls = append(w.Impls, Curves(p, "ecc")...)
+		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
 	}
 	return runner.Bind(w)
 }
@@ -204,7 +204,7 @@ func TestClaimsStartNothing(t *testing.T) {
 	p := &peers.Peer{Name: "absent", Path: "/nowhere/absent", About: peers.About{Answers: []peers.Claim{
 		{Workload: "ecc", Dims: []int{3}, Types: []string{"uint8"}, MinSide: 2, MaxSide: 9, MaxVoxels: 100, MaxLevels: 300, NSPerVoxel: 1e6, BytesPerVoxel: 1 << 20},
 	}}}
-	i := Curves(p, "ecc")[0]
+	i := Curves().Of(p, "ecc")[0]
 	for name, want := range map[string]string{
 		"noise/shape=4x4/type=uint8/levels=5/seed=1":    "2 dimensions",
 		"noise/shape=4x4x4/type=int16/levels=5/seed=1":  "no images of int16",
@@ -233,7 +233,7 @@ func TestClaimsStartNothing(t *testing.T) {
 	if err := i.CanDo(in, bench.Conditions{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "64.0 MiB") {
 		t.Errorf("%v", err)
 	}
-	if Curves(p, "ecc-v") != nil || i.About().Name != "peer:absent" {
+	if Curves().Of(p, "ecc-v") != nil || i.About().Name != "peer:absent" {
 		t.Errorf("it claims more than it does, as %s", i.About().Name)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
@@ -218,7 +219,7 @@ func (w *watch) look() {
 		return
 	}
 	if w.looks%looksPerFamily == 0 {
-		w.family = family(w.pid)
+		w.family = peers.Family(w.pid)
 	}
 	w.looks++
 	used := ownMemory(w.family, w.files, w.extents)

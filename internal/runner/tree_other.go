@@ -13,6 +13,3 @@ func reapGroup(int) {}
 
 // endStrays does nothing.
 func endStrays(string) {}
-
-// family returns the process alone.
-func family(pid int) []int { return []int{pid} }
