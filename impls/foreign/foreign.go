@@ -276,7 +276,10 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
 
 // Flags returns remarks on the calls of all inputs since the last Flags.
-func (j *job[In, Out]) Flags() []string { return j.flags(j.cores) }
+func (j *job[In, Out]) Flags() []string {
+	j.process.Spent() // round trips
+	return j.flags(j.cores)
+}
 
 // Close lets the peer forget the question.
 func (j *job[In, Out]) Close() error {

@@ -29,8 +29,13 @@ const workerKey = "ECCBENCH_TEST_FOREIGN_WORKER"
 
 func TestMain(m *testing.M) {
 	if way, ok := strings.CutPrefix(filepath.Base(os.Args[0]), planted); ok {
-		if way == "greedy-child" {
+		switch way {
+		case "greedy-child":
 			take()
+		case "clerk":
+			for spent() < 20*time.Millisecond {
+			}
+			os.Exit(0)
 		}
 		os.Exit(play(way))
 	}
@@ -128,6 +133,16 @@ func TestPlantedPeers(t *testing.T) {
 		{"braggart", verify.Crashed, "it says that inner took"},
 		{"boaster", verify.Crashed, `unknown field "speed"`},
 		{"teller", verify.Verified, ""},
+		// Cheats that want a better number.
+		{"few", verify.Wrong, "gives one answer every time"},
+		{"disk", verify.Wrong, "gives one answer every time"},
+		{"pinger", verify.Wrong, ""},
+		{"freer", verify.Wrong, ""},
+		{"forger", verify.Crashed, "another process wrote it"},
+		{"saboteur", verify.Verified, ""},
+		{"spy", verify.Verified, ""},
+		{"busy", verify.Verified, ""},
+		{"employer", verify.Verified, ""},
 	} {
 		t.Run(x.way, func(t *testing.T) {
 			p := meet(t, x.way)
@@ -155,6 +170,10 @@ func TestPlantedPeers(t *testing.T) {
 			}
 			if x.way == "teller" && (r.Spans["count"] != 2e-9 || !strings.Contains(strings.Join(r.Flags, " "), "inner 0.00×")) {
 				t.Errorf("spans %v, flags %v", r.Spans, r.Flags)
+			}
+			works := strings.Contains(strings.Join(r.Flags, " "), "between calls +")
+			if (x.way == "busy" || x.way == "employer") && !works {
+				t.Errorf("it works between calls; the flags are %v", r.Flags)
 			}
 			flagged := strings.Contains(strings.Join(r.Flags, " "), "floor ")
 			if x.status == verify.Verified && (r.Floor >= 0.01*r.Seconds.Median) != flagged {

@@ -19,7 +19,7 @@ type tally struct {
 const (
 	leastInner  = 0.95
 	mostBeyond  = 0.1
-	ignoredTime = 50 * time.Microsecond
+	ignoredTime = 100 * time.Microsecond
 )
 
 // flags returns remarks on the calls since the last flags. The first ones, with start and warm-up, give none.

@@ -290,13 +290,25 @@ func (x *Process) Ping() (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// Spent returns the processor time of the peer and its descendants since the last call.
+// tick is the unit of times in /proc.
+const tick = 10 * time.Millisecond
+
+// Spent returns the processor time of the peer and its descendants since the last call. Of descendants
+// that have ended it counts whole ticks.
 func (x *Process) Spent() time.Duration {
 	var now time.Duration
 	for _, pid := range Family(x.pid) {
 		var t unix.Timespec
 		if unix.ClockGettime(int32(^pid<<3|2), &t) == nil { // the clock of another process
 			now += time.Duration(t.Nano())
+		}
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		const ofUser, ofSystem = 13, 14
+		if fields := strings.Fields(rest); len(fields) > ofSystem {
+			user, _ := strconv.ParseInt(fields[ofUser], 10, 64) // 0 for one that has just ended
+			system, _ := strconv.ParseInt(fields[ofSystem], 10, 64)
+			now += time.Duration(user+system) * tick
 		}
 	}
 	spent := max(0, now-x.used)
