@@ -208,16 +208,16 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 // WithPeers returns the set with the implementations of peers after its own.
 func (s Set) WithPeers(list ...*peers.Peer) Set {
 	for _, p := range list {
-		s.Curve.Impls = slices.Concat(s.Curve.Impls, foreign.Curves(p, s.Curve.Name))
-		s.CurveV.Impls = slices.Concat(s.CurveV.Impls, foreign.Curves(p, s.CurveV.Name))
-		s.Betti.Impls = slices.Concat(s.Betti.Impls, foreign.Betti(p, s.Betti.Name))
-		s.BettiV.Impls = slices.Concat(s.BettiV.Impls, foreign.Betti(p, s.BettiV.Name))
-		s.Euler.Impls = slices.Concat(s.Euler.Impls, foreign.Number(p, s.Euler.Name))
-		s.Components.Impls = slices.Concat(s.Components.Impls, foreign.Number(p, s.Components.Name))
-		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves(p, s.BettiCurves.Name))
-		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows(p, s.Flow.Name))
-		s.Soft.Impls = slices.Concat(s.Soft.Impls, foreign.SoftCurves(p, s.Soft.Name))
-		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps(p, s.Voxels.Name))
+		s.Curve.Impls = slices.Concat(s.Curve.Impls, foreign.Curves().Of(p, s.Curve.Name))
+		s.CurveV.Impls = slices.Concat(s.CurveV.Impls, foreign.Curves().Of(p, s.CurveV.Name))
+		s.Betti.Impls = slices.Concat(s.Betti.Impls, foreign.Betti().Of(p, s.Betti.Name))
+		s.BettiV.Impls = slices.Concat(s.BettiV.Impls, foreign.Betti().Of(p, s.BettiV.Name))
+		s.Euler.Impls = slices.Concat(s.Euler.Impls, foreign.Number().Of(p, s.Euler.Name))
+		s.Components.Impls = slices.Concat(s.Components.Impls, foreign.Number().Of(p, s.Components.Name))
+		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves().Of(p, s.BettiCurves.Name))
+		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows().Of(p, s.Flow.Name))
+		s.Soft.Impls = slices.Concat(s.Soft.Impls, foreign.SoftCurves().Of(p, s.Soft.Name))
+		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps().Of(p, s.Voxels.Name))
 	}
 	s.Benches = slices.Clone(s.Benches)
 	for _, with := range []runner.Bench{
@@ -229,6 +229,23 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 		s.Benches[i] = with
 	}
 	return s
+}
+
+// Service returns a service of the CPU implementation with a name, for the questions that peers are
+// asked.
+func (s Set) Service(impl string) foreign.Service {
+	service := foreign.Service{}
+	foreign.Curves().Serve(service, s.Curve, impl)
+	foreign.Curves().Serve(service, s.CurveV, impl)
+	foreign.Betti().Serve(service, s.Betti, impl)
+	foreign.Betti().Serve(service, s.BettiV, impl)
+	foreign.Number().Serve(service, s.Euler, impl)
+	foreign.Number().Serve(service, s.Components, impl)
+	foreign.BettiCurves().Serve(service, s.BettiCurves, impl)
+	foreign.Flows().Serve(service, s.Flow, impl)
+	foreign.SoftCurves().Serve(service, s.Soft, impl)
+	foreign.Eigenmaps().Serve(service, s.Voxels, impl)
+	return service
 }
 
 // homologies returns the implementations of homology groups, the reference first.

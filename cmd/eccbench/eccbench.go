@@ -21,7 +21,7 @@ func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
 		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(),
 		eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(),
-		reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), workerCommand(),
+		reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), serveCommand(), workerCommand(),
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A question converts the inputs of a workload for peers, and their answers back.
-type question[In, Out any] struct {
+// A Question converts the inputs of a workload for peers, and their answers back. A service converts
+// in the other direction.
+type Question[In, Out any] struct {
 	image func(In) grid.Source
 	// refuse returns why an input cannot be put to any peer; nil for one that can.
 	refuse func(In) error
@@ -22,6 +23,14 @@ type question[In, Out any] struct {
 	parts  func(In) []part   // of the answer
 	levels bool              // the ladder is part of the question
 	read   func(In, []*peers.Array) Out
+	// edits plans small changes of the image before a call; nil for answers that do not change locally.
+	edits func(In, []byte, peers.Claim) edits
+	// input makes the input of a service from an image and the words, and write writes its answer.
+	input func(grid.Source, words) (In, error)
+	write func(Out, []*peers.Array)
+	// caches is set if inputs keep what they once computed of the image. A service then makes the input
+	// anew for each answer.
+	caches bool
 }
 
 // A part is an array of an answer.
@@ -30,9 +39,9 @@ type part struct {
 	shape      []int64
 }
 
-// implementations returns the implementation of a peer that claims a workload. A broken peer has one
-// for every workload.
-func implementations[In, Out any](p *peers.Peer, workload string, q question[In, Out]) []bench.Implementation[In, Out] {
+// Of returns the implementation of a peer that claims a workload. A broken peer has one for every
+// workload.
+func (q Question[In, Out]) Of(p *peers.Peer, workload string) []bench.Implementation[In, Out] {
 	claim := p.Claims(workload)
 	if p.Broken != "" {
 		claim = &peers.Claim{Workload: workload}
@@ -40,13 +49,14 @@ func implementations[In, Out any](p *peers.Peer, workload string, q question[In,
 	if claim == nil {
 		return nil
 	}
-	return []bench.Implementation[In, Out]{implementation[In, Out]{p, *claim, q}}
+	return []bench.Implementation[In, Out]{implementation[In, Out]{p, *claim, new(tally), q}}
 }
 
 type implementation[In, Out any] struct {
 	peer  *peers.Peer
 	claim peers.Claim
-	question[In, Out]
+	*tally
+	Question[In, Out]
 }
 
 // About describes the peer in its own words.
@@ -91,7 +101,7 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 	if err != nil {
 		return nil, err
 	}
-	j := &job[In, Out]{implementation: i, in: in, process: process}
+	j := &job[In, Out]{implementation: i, in: in, process: process, cores: c.Cores()}
 	if err := j.bind(c); err != nil {
 		j.Close()
 		return nil, err
@@ -106,8 +116,9 @@ type job[In, Out any] struct {
 	number        int // of the binding
 	image, ladder *peers.Array
 	answer        []*peers.Array
+	edits         edits // that the next call makes
+	cores         int
 	unready       error // why it could not be made ready for a call
-	inner, outer  time.Duration
 }
 
 // bind makes the arrays and sends their paths to the peer.
@@ -122,6 +133,9 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	}
 	if j.claim.Sets != "" {
 		words = append(words, "sets="+j.claim.Sets)
+	}
+	if c.Time > 0 {
+		words = append(words, fmt.Sprintf("time=%d", c.Time))
 	}
 	if c.Device != "" {
 		words = append(words, "device="+c.Device)
@@ -180,7 +194,8 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may be another one than at the last call.
+// Poison overwrites the answer and writes the image, which may be another one than at the last call. It
+// plans the edits of the next call, but does not make them: a peer that works at ping has another image.
 func (j *job[In, Out]) Poison() {
 	image := j.implementation.image(j.in)
 	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
@@ -190,6 +205,10 @@ func (j *job[In, Out]) Poison() {
 	if j.unready == nil { // whatever the peer says now it says out of turn
 		_, j.unready = j.process.Ping()
 	}
+	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
+		j.edits = j.Question.edits(j.in, j.image.Data(), j.claim)
+	}
+	j.between += j.process.Spent()
 }
 
 // poison fills an array with bench.Poison or NaN, which no right answer has.
@@ -203,14 +222,16 @@ func poison(data []byte, kind string) {
 	}
 }
 
-// Do has the peer answer.
+// Do edits the image and has the peer answer.
 func (j *job[In, Out]) Do(t *bench.Trace) error {
 	if j.unready != nil {
 		return j.unready
 	}
 	start := time.Now()
+	j.edits.apply(j.image.Data())
 	spans, err := j.process.Do(j.number)
 	took := time.Since(start)
+	j.calls, j.outer = j.calls+1, j.outer+took
 	if err != nil {
 		return err
 	}
@@ -220,7 +241,7 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: why}
 		}
 		if name == "inner" {
-			j.inner, j.outer = j.inner+d, j.outer+took
+			j.inner, j.reported = j.inner+d, j.reported+took
 			continue
 		}
 		t.Add(name, d)
@@ -228,8 +249,10 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return nil
 }
 
-// Out returns the answer, or an error if the peer did not write all of it.
+// Out returns the answer, or an error if the peer did not write all of it. The answer is that of the
+// image without the edits: the expected changes are taken off.
 func (j *job[In, Out]) Out() (out Out, err error) {
+	j.within += j.process.Spent()
 	left, all := 0, 0
 	for i, p := range j.parts(j.in) {
 		if p.kind == "<i8" {
@@ -244,21 +267,18 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 		why := fmt.Sprintf("%d of %d numbers were not written", left, all)
 		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
 	}
+	j.edits.takeOff(j.answer)
+	j.edits = nil
 	return j.read(j.in, j.answer), nil
 }
 
 // RoundTrip returns the time of a command and its reply without work.
 func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
 
-// mostInner is the reported share of work in the calls below which a cell is flagged.
-const mostInner = 0.95
-
-// Flags returns the share of its calls that the peer reports as work, if it is below mostInner.
+// Flags returns remarks on the calls of all inputs since the last Flags.
 func (j *job[In, Out]) Flags() []string {
-	if share := float64(j.inner) / float64(j.outer); j.outer > 0 && share < mostInner {
-		return []string{fmt.Sprintf("inner %.2f×", share)}
-	}
-	return nil
+	j.process.Spent() // round trips
+	return j.flags(j.cores)
 }
 
 // Close lets the peer forget the question.

@@ -36,7 +36,10 @@ type guest struct {
 	images   map[string]*task
 	calls    int
 	late     *task               // whose answer comes after the next command
-	memories map[string]ecc.VCEC // of those that remember by shape
+	memories map[string]ecc.VCEC // of those that remember by shape, or by a few voxels
+	current  *task               // of the last bind or call
+	called   bool                // since the last ping
+	other    ecc.VCEC            // of what works at ping
 }
 
 // A task is a binding.
@@ -89,12 +92,18 @@ func (g *guest) reply(words []string) string {
 	case "bind":
 		return g.bind(words[1], words[2:])
 	case "ping":
+		g.betweenCalls()
 		return "pong"
 	case "free":
+		if g.way == "freer" { // the answer to the next call
+			g.other = g.images[words[1]].count()
+		}
 		delete(g.images, words[1])
 		return "freed"
 	case "do":
 		g.calls++
+		g.called = true
+		g.current = g.images[words[1]]
 		return g.do(g.images[words[1]])
 	}
 	return "unknown " + words[0]
@@ -118,7 +127,7 @@ func (g *guest) bind(n string, words []string) string {
 	if g.way == "binder" {
 		t.early = t.count()
 	}
-	g.images[n] = t
+	g.images[n], g.current = t, t
 	return "ready"
 }
 
@@ -181,6 +190,24 @@ func (g *guest) do(t *task) string {
 	case "late":
 		g.late = t
 		return "done"
+	case "pinger", "freer":
+		t.write(g.other)
+		return "done"
+	case "few", "disk":
+		return g.remembered(t)
+	case "forger":
+		forge()
+	case "saboteur":
+		if path := firstFile("noise/", os.O_WRONLY); path != "" {
+			return "failed it can write to " + path
+		}
+		if path := firstFile("answer of peer:guest", os.O_WRONLY); path != "" && g.calls > 6 {
+			return "failed it can write to " + path
+		}
+	case "spy":
+		if path := firstFile("answer of naive", os.O_RDONLY); path != "" {
+			return "failed it can read " + path
+		}
 	case "refuser":
 		return "refuse it is Saturday"
 	case "failing":
@@ -230,6 +257,93 @@ func (g *guest) do(t *task) string {
 		fmt.Println(strings.Repeat("Elapsed time: 3 s\n", 1000))
 	}
 	return g.answer(t)
+}
+
+// betweenCalls is what a peer does when no clock runs.
+func (g *guest) betweenCalls() {
+	work := g.called
+	g.called = false
+	switch {
+	case !work:
+	case g.way == "pinger":
+		g.other = g.current.count()
+	case g.way == "busy":
+		for end := spent() + 2*time.Millisecond; spent() < end; { // and none of it is of use
+		}
+	case g.way == "employer":
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Args = []string{planted + "clerk"}
+		if err := cmd.Run(); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// spent is the processor time of this process.
+func spent() time.Duration {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
+	return time.Duration(t.Nano())
+}
+
+// remembered answers from memory, or from a file of an earlier process, by 64 voxels.
+func (g *guest) remembered(t *task) string {
+	const look = 64
+	key := fmt.Sprintf("%x", t.data[:look])
+	file := filepath.Join(filepath.Dir(os.Args[0]), key)
+	if g.way == "disk" {
+		if kept, err := os.ReadFile(file); err == nil {
+			copy(t.answer, grid.Values[int64](append([]byte(nil), kept...)))
+			return "done"
+		}
+	} else if v, ok := g.memories[key]; ok {
+		t.write(v)
+		return "done"
+	}
+	v := t.count()
+	g.memories[key] = v
+	t.write(v)
+	if err := os.WriteFile(file, grid.Bytes(t.answer), 0o600); err != nil {
+		panic(err)
+	}
+	return "done"
+}
+
+// forge writes a verdict to the pipe of events of the harness.
+func forge() {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/3", os.Getppid()), os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(f, `{"result": {"status": "VERIFIED"}}`)
+}
+
+// firstFile returns a file in memory of the harness whose name contains a text, if it can be opened and
+// written to or read.
+func firstFile(text string, how int) string {
+	dir := fmt.Sprintf("/proc/%d/fd/", os.Getppid())
+	open, err := os.ReadDir(dir)
+	if err != nil {
+		panic(err)
+	}
+	for _, fd := range open {
+		path := dir + fd.Name()
+		if link, err := os.Readlink(path); err != nil || !strings.Contains(link, text) {
+			continue
+		}
+		f, err := os.OpenFile(path, how, 0)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		if how == os.O_WRONLY {
+			if _, err := f.WriteAt([]byte{0}, 0); err != nil {
+				continue
+			}
+		}
+		return path
+	}
+	return ""
 }
 
 // answer is what honest peers do, with one fault.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/peers"
 	"eccbench/internal/workloads/betti"
@@ -18,6 +17,8 @@ import (
 )
 
 func same(in grid.Source) grid.Source { return in }
+
+func asked(in grid.Source, _ words) (grid.Source, error) { return in, nil }
 
 func nothing[In any](In) []string { return nil }
 
@@ -36,44 +37,62 @@ func decimals(key string, list []float64) string {
 }
 
 // Curves asks for the changes of the Euler characteristic: int64[levels].
-func Curves(p *peers.Peer, workload string) []bench.Implementation[grid.Source, ecc.VCEC] {
-	return implementations(p, workload, question[grid.Source, ecc.VCEC]{
+func Curves() Question[grid.Source, ecc.VCEC] {
+	return Question[grid.Source, ecc.VCEC]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len()}}} },
 		read: func(_ grid.Source, a []*peers.Array) ecc.VCEC {
 			return ecc.FromDense(grid.Values[int64](a[0].Data()))
 		},
-	})
+		edits: func(in grid.Source, data []byte, c peers.Claim) edits {
+			return planEdits(in, data, c.Construction == "V")
+		},
+		input: asked,
+		write: func(v ecc.VCEC, a []*peers.Array) {
+			changes := grid.Values[int64](a[0].Data())
+			clear(changes)
+			for level, change := range v.All() {
+				changes[level] = change
+			}
+		},
+	}
 }
 
 // Betti asks for the Betti numbers of the voxels not above a threshold: int64[3].
-func Betti(p *peers.Peer, workload string) []bench.Implementation[*betti.Image, betti.Numbers] {
-	return ofSet(p, workload, 3)
+func Betti() Question[*betti.Image, betti.Numbers] {
+	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0, n.B1, n.B2} })
 }
 
 // Number asks for one number of the voxels not above a threshold: int64[1].
-func Number(p *peers.Peer, workload string) []bench.Implementation[*betti.Image, betti.Numbers] {
-	return ofSet(p, workload, 1)
+func Number() Question[*betti.Image, betti.Numbers] {
+	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0} })
 }
 
-// ofSet asks for the first count numbers of a set.
-func ofSet(p *peers.Peer, workload string, count int64) []bench.Implementation[*betti.Image, betti.Numbers] {
-	return implementations(p, workload, question[*betti.Image, betti.Numbers]{
+// ofSet asks for numbers of a set.
+func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers] {
+	return Question[*betti.Image, betti.Numbers]{
 		image: func(in *betti.Image) grid.Source { return in.Source },
 		words: func(in *betti.Image) []string {
 			return []string{decimal("threshold", float64(in.Threshold), 32)}
 		},
-		parts: func(*betti.Image) []part { return []part{{"answer", "<i8", []int64{count}}} },
+		parts: func(*betti.Image) []part {
+			return []part{{"answer", "<i8", []int64{int64(len(of(betti.Numbers{})))}}}
+		},
 		read: func(_ *betti.Image, a []*peers.Array) betti.Numbers {
 			n := append(slices.Clone(grid.Values[int64](a[0].Data())), 0, 0)
 			return betti.Numbers{B0: n[0], B1: n[1], B2: n[2]}
 		},
-	})
+		input: func(s grid.Source, w words) (*betti.Image, error) {
+			threshold, err := strconv.ParseFloat(w["threshold"], 32)
+			return &betti.Image{Source: s, Threshold: float32(threshold)}, err
+		},
+		write: func(n betti.Numbers, a []*peers.Array) { copy(grid.Values[int64](a[0].Data()), of(n)) },
+	}
 }
 
 // BettiCurves asks for the changes of the Betti numbers: int64[levels][3].
-func BettiCurves(p *peers.Peer, workload string) []bench.Implementation[grid.Source, betti.Curves] {
-	return implementations(p, workload, question[grid.Source, betti.Curves]{
+func BettiCurves() Question[grid.Source, betti.Curves] {
+	return Question[grid.Source, betti.Curves]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len(), 3}}} },
 		read: func(in grid.Source, a []*peers.Array) (c betti.Curves) {
@@ -86,12 +105,20 @@ func BettiCurves(p *peers.Peer, workload string) []bench.Implementation[grid.Sou
 			}
 			return c
 		},
-	})
+		input: asked,
+		write: func(c betti.Curves, a []*peers.Array) {
+			numbers := grid.Values[int64](a[0].Data())
+			clear(numbers)
+			for _, d := range c {
+				copy(numbers[3*d.Level:], []int64{d.B0, d.B1, d.B2})
+			}
+		},
+	}
 }
 
 // Flows asks for the field after some steps: float32[axes, x first][…].
-func Flows(p *peers.Peer, workload string) []bench.Implementation[*gvf.Problem, gvf.Flow] {
-	return implementations(p, workload, question[*gvf.Problem, gvf.Flow]{
+func Flows() Question[*gvf.Problem, gvf.Flow] {
+	return Question[*gvf.Problem, gvf.Flow]{
 		image: func(in *gvf.Problem) grid.Source { return in.Source },
 		refuse: func(in *gvf.Problem) error {
 			if in.V0 != nil || in.Mask != nil || in.Tol != 0 || in.Storage != gvf.Float32 {
@@ -112,15 +139,34 @@ func Flows(p *peers.Peer, workload string) []bench.Implementation[*gvf.Problem, 
 			}
 			return f
 		},
-	})
+		input: func(s grid.Source, w words) (*gvf.Problem, error) {
+			steps, err := strconv.ParseInt(w["steps"], 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			mu, err := strconv.ParseFloat(w["mu"], 32)
+			boundary := gvf.Replicate
+			if w["boundary"] == gvf.Third.String() {
+				boundary = gvf.Third
+			}
+			return gvf.NewProblem(s, float32(mu), steps, 0, boundary), err
+		},
+		write: func(f gvf.Flow, a []*peers.Array) {
+			to := grid.Values[float32](a[0].Data())
+			for _, list := range f.V {
+				to = to[copy(to, list):]
+			}
+		},
+	}
 }
 
 // Eigenmaps asks for the lowest eigenpairs of the graph of voxels: float64[k], and
 // float64[k][…] for the vectors.
-func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.Problem, eigenmap.Map] {
-	return implementations(p, workload, question[*eigenmap.Problem, eigenmap.Map]{
+func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
+	return Question[*eigenmap.Problem, eigenmap.Map]{
 		image:  func(in *eigenmap.Problem) grid.Source { return in.Source },
 		refuse: func(in *eigenmap.Problem) error { return in.For(eigenmap.Grid) },
+		caches: true,
 		words: func(in *eigenmap.Problem) []string {
 			return []string{
 				decimal("tol", in.Tol, 64), decimal("sigma", in.Sigma, 64), decimal("floor", in.Floor, 64),
@@ -139,7 +185,32 @@ func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.
 			}
 			return m
 		},
-	})
+		input: func(s grid.Source, w words) (*eigenmap.Problem, error) {
+			var whole [2]int64
+			var real [3]float64
+			for i, key := range []string{"k", "radius"} {
+				var err error
+				if whole[i], err = strconv.ParseInt(w[key], 10, 64); err != nil {
+					return nil, err
+				}
+			}
+			for i, key := range []string{"tol", "sigma", "floor"} {
+				var err error
+				if real[i], err = strconv.ParseFloat(w[key], 64); err != nil {
+					return nil, err
+				}
+			}
+			corners, plain := w["corners"] == "true", w["plain"] == "true"
+			return eigenmap.OfVoxels(s, int(whole[0]), real[0], real[1], real[2], corners, plain).Within(whole[1]), nil
+		},
+		write: func(m eigenmap.Map, a []*peers.Array) {
+			copy(grid.Values[float64](a[0].Data()), m.Values)
+			to := grid.Values[float64](a[1].Data())
+			for _, list := range m.Vectors {
+				to = to[copy(to, list):]
+			}
+		},
+	}
 }
 
 // mostThresholds is how many thresholds of a soft curve fit on a line of the protocol.
@@ -147,8 +218,8 @@ const mostThresholds = 1000
 
 // SoftCurves asks for the soft curve at some thresholds and its gradients: float64[m] twice, float32[…],
 // float64[3] and float64[2].
-func SoftCurves(p *peers.Peer, workload string) []bench.Implementation[*softecc.Problem, softecc.Answer] {
-	return implementations(p, workload, question[*softecc.Problem, softecc.Answer]{
+func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
+	return Question[*softecc.Problem, softecc.Answer]{
 		image: func(in *softecc.Problem) grid.Source { return in.Source },
 		refuse: func(in *softecc.Problem) error {
 			if in.Vertices {
@@ -180,5 +251,35 @@ func SoftCurves(p *peers.Peer, workload string) []bench.Implementation[*softecc.
 				Lambda: scales[0], Alpha: scales[1],
 			}
 		},
-	})
+		input: softProblem,
+		write: func(s softecc.Answer, a []*peers.Array) {
+			copy(grid.Values[float64](a[0].Data()), s.Chi)
+			copy(grid.Values[float64](a[1].Data()), s.DTau)
+			copy(grid.Values[float32](a[2].Data()), s.DX)
+			copy(grid.Values[float64](a[3].Data()), s.DV[:])
+			copy(grid.Values[float64](a[4].Data()), []float64{s.Lambda, s.Alpha})
+		},
+	}
+}
+
+// softProblem makes the problem of a question of SoftCurves.
+func softProblem(s grid.Source, w words) (*softecc.Problem, error) {
+	lists := map[string][]float64{}
+	for _, key := range []string{"thresholds", "upstream", "direction", "lambda", "alpha"} {
+		for _, text := range strings.Split(w[key], ",") {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, err
+			}
+			lists[key] = append(lists[key], v)
+		}
+	}
+	if n := len(lists["direction"]); n != 3 {
+		return nil, fmt.Errorf("a direction of %d numbers, want 3", n)
+	}
+	p := &softecc.Problem{
+		Source: s, Tau: lists["thresholds"], G: lists["upstream"], V: [3]float64(lists["direction"]),
+		Lambda: lists["lambda"][0], Alpha: lists["alpha"][0],
+	}
+	return p, p.Check()
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
@@ -30,7 +32,9 @@ type Limits struct {
 	Quiet   bool
 	Peers
 
-	set *pflag.FlagSet
+	outside bool     // run our own CPU implementations as peers
+	served  []string // the names of those
+	set     *pflag.FlagSet
 }
 
 // Add adds the flags.
@@ -47,6 +51,47 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Options, "option", nil, "`KEY=VALUE` of a method (see eccbench list), each a row; repeatable")
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
 	l.Peers.Add(f)
+	f.BoolVar(&l.outside, "outside", false,
+		"run our CPU implementations as peers too, so that another process times and judges them")
+}
+
+// Join asks the peers for their descriptions and adds them to the program's implementations. With
+// --outside, they include the chosen CPU implementations.
+func (l *Limits) Join(c *Program, in *Inputs) error {
+	if !l.outside {
+		return l.Peers.Join(c, in)
+	}
+	b, err := in.Bench()
+	if err != nil {
+		return err
+	}
+	for _, a := range b.Abouts() {
+		matches := func(pattern string) bool { ok, _ := path.Match(pattern, a.Name); return ok }
+		if slices.ContainsFunc(l.Impl, matches) && a.Where == "cpu" && c.Service(a.Name)[b.Name()] != nil {
+			q, err := peers.New(a.Name, c.Worker[0], "serve", a.Name)
+			if err != nil {
+				return err
+			}
+			l.found, l.served = append(l.found, q), append(l.served, a.Name)
+		}
+	}
+	if len(l.served) == 0 {
+		return Usagef("--outside: %s has no CPU implementation to run as a peer among %s", b.Name(), strings.Join(l.Impl, ","))
+	}
+	return l.Peers.Join(c, in)
+}
+
+// replace puts the peers of --outside in the place of our implementations.
+func (l *Limits) replace(impls []string) (list []string) {
+	for _, impl := range impls {
+		if slices.Contains(l.served, impl) {
+			impl = peers.Prefix + impl
+		}
+		if !slices.Contains(list, impl) {
+			list = append(list, impl)
+		}
+	}
+	return list
 }
 
 // Plan returns a plan with these limits for some inputs of a workload.
@@ -93,6 +138,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
 		return p, err
 	}
+	p.Impls = l.replace(p.Impls)
 	if l.Devices == "" { // a pattern does not select implementations that need --devices
 		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
 			a := b.Abouts()

@@ -22,7 +22,7 @@ type Peers struct {
 
 // Add adds the flags.
 func (p *Peers) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH; "+
+	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH, with arguments or without; "+
 		"it runs with your rights; repeatable")
 	f.StringVar(&p.dir, "peers", "", "every executable file in this `DIR` as a --peer")
 }
@@ -83,7 +83,7 @@ func (p *Peers) find() error {
 func (p *Peers) flags(impl string) string {
 	for _, q := range p.found {
 		if impl == peers.Prefix+q.Name {
-			return " --peer " + parts.Quote(q.Name+"="+q.Path)
+			return " --peer " + parts.Quote(q.Name+"="+q.Command())
 		}
 	}
 	return ""

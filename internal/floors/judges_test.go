@@ -45,7 +45,7 @@ var lent = map[string][]string{
 		"Snorm16", "Starter", "Storage", "Third"},
 	"internal/workloads/homology": {"Groups", "Integers", "NewGroups", "Poisoned", "Problem", "Ring"},
 	// Uniform numbers are where a search starts; Vectors tells the instruction set; Near compares answers in self-tests.
-	"internal/workloads/eigenmap": {"Grid", "Lanczos", "Map", "Near", "NewOutput", "Output", "Patch", "Problem", "Uniform", "Vectors"},
+	"internal/workloads/eigenmap": {"Grid", "Lanczos", "Map", "Near", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
 }
 
 // A use is a name that a file takes from a package.

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,4 +71,41 @@ func (a *Array) Close() {
 		unix.Munmap(a.mapped) // nothing of the file is lost with it
 	}
 	a.file.Close()
+}
+
+// header matches what a peer needs of the header of an array.
+var header = regexp.MustCompile(`'descr': '([^']+)'.*'shape': \(([^)]*)\)`)
+
+// Open maps the array at a path, as a peer does, and returns its NumPy type and its shape.
+func Open(path string, writable bool) (a *Array, kind string, shape []int64, err error) {
+	how, protection := os.O_RDONLY, unix.PROT_READ
+	if writable {
+		how, protection = os.O_RDWR, unix.PROT_READ|unix.PROT_WRITE
+	}
+	a = new(Array)
+	if a.file, err = os.OpenFile(path, how, 0); err != nil {
+		return nil, "", nil, err
+	}
+	info, err := a.file.Stat()
+	if err == nil {
+		a.mapped, err = unix.Mmap(int(a.file.Fd()), 0, int(info.Size()), protection, unix.MAP_SHARED|unix.MAP_POPULATE)
+	}
+	if err != nil {
+		a.Close()
+		return nil, "", nil, fmt.Errorf("mapping %s: %w", path, err)
+	}
+	found := header.FindSubmatch(a.mapped[:min(headBytes, len(a.mapped))])
+	if found == nil {
+		a.Close()
+		return nil, "", nil, fmt.Errorf("%s: no header of an array", path)
+	}
+	for axis := range strings.FieldsFuncSeq(string(found[2]), func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.ParseInt(axis, 10, 64)
+		if err != nil {
+			a.Close()
+			return nil, "", nil, fmt.Errorf("%s: %w", path, err)
+		}
+		shape = append(shape, n)
+	}
+	return a, string(found[1]), shape, nil
 }

@@ -28,6 +28,18 @@ func (*Process) Do(int) (map[string]time.Duration, error) { return nil, errLinux
 // Ping fails.
 func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
 
+// Spent is 0.
+func (*Process) Spent() time.Duration { return 0 }
+
+// Family returns the process alone.
+func Family(pid int) []int { return []int{pid} }
+
+// Serve fails.
+func Serve(About, func(map[string]string) (Task, error)) error { return errLinux }
+
+// Open fails.
+func Open(string, bool) (*Array, string, []int64, error) { return nil, "", nil, errLinux }
+
 // Free fails.
 func (*Process) Free(int) error { return errLinux }
 

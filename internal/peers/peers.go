@@ -28,9 +28,11 @@ const Prefix = "peer:"
 
 // A Peer is one executable with its description.
 type Peer struct {
-	Name   string `json:"row"` // without Prefix
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
+	Name string `json:"row"` // without Prefix
+	Path string `json:"path"`
+	// Args are the arguments of the executable.
+	Args   []string `json:"args,omitempty"`
+	SHA256 string   `json:"sha256"`
 	About
 	// Broken is why it gave no valid description; "" for a valid one. Its rows are CRASHED.
 	Broken string `json:"broken,omitempty"`
@@ -48,12 +50,15 @@ type Stamp struct {
 	Version  string `json:"version"`
 	Licence  string `json:"licence,omitempty"`
 	Language string `json:"language,omitempty"`
-	Path     string `json:"path"`
+	Path     string `json:"path"` // with its arguments
 	SHA256   string `json:"sha256"`
 }
 
+// Command returns the path and the arguments.
+func (p *Peer) Command() string { return strings.Join(append([]string{p.Path}, p.Args...), " ") }
+
 // Stamp returns the peer's stamp.
-func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Path, p.SHA256} }
+func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Command(), p.SHA256} }
 
 // An About is the description of a peer, as JSON. Unknown fields are errors.
 type About struct {
@@ -118,6 +123,19 @@ func (c Claim) Allows(in grid.Source) error {
 		return fmt.Errorf("claims %d levels at most, not %d", c.MaxLevels, in.Ladder().Len())
 	}
 	return nil
+}
+
+// ClaimOf returns the claim of a question without limits: the inverse of Question.
+func ClaimOf(question string) (c Claim) {
+	var found bool
+	if question, found = strings.CutSuffix(question, "-super"); found {
+		c.Sets = "super"
+	}
+	if question, found = strings.CutSuffix(question, "-v"); found {
+		c.Construction = "V"
+	}
+	c.Workload = question
+	return c
 }
 
 // Claims returns the claim of a workload, nil where there is none.
@@ -220,8 +238,14 @@ func Bytes(kind string, shape []int64) int64 {
 	return size
 }
 
-// New returns the peer at a path, which has to contain a slash: no search path is looked through.
-func New(name, path string) (*Peer, error) {
+// New returns the peer at a path, which has to contain a slash: no search path is looked through. If
+// there is no such file, the words after the first blank are arguments.
+func New(name, path string, args ...string) (*Peer, error) {
+	if words := strings.Fields(path); len(args) == 0 && len(words) > 1 {
+		if _, err := os.Stat(path); err != nil {
+			path, args = words[0], words[1:]
+		}
+	}
 	if !strings.Contains(path, "/") {
 		return nil, fmt.Errorf("peer %s: want a path with a slash, such as ./%s", path, path)
 	}
@@ -243,7 +267,7 @@ func New(name, path string) (*Peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
-	return &Peer{Name: name, Path: path, SHA256: sum}, nil
+	return &Peer{Name: name, Path: path, Args: args, SHA256: sum}, nil
 }
 
 // In returns the peers of a folder: the executable files directly in it. Others may write neither to
@@ -413,3 +437,12 @@ func (t *tail) lastLine() string {
 	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
 	return shown(strings.TrimSpace(string(lines[len(lines)-1])))
 }
+
+// A Task is a question that Serve was given. Answer writes the answer to the image as it is now.
+type Task interface {
+	Answer() error
+	Close() error
+}
+
+// ErrAlone reports that Serve was not started by a harness.
+var ErrAlone = errors.New("descriptors 3 and 4 are no pipes: eccbench starts this command itself (eccbench run --outside)")

@@ -43,8 +43,9 @@ type Process struct {
 	died   error
 
 	mu   sync.Mutex
-	dead error // why no more is said to it
-	next int   // the number of the next binding
+	dead error         // why no more is said to it
+	next int           // the number of the next binding
+	used time.Duration // the processor time at the last call of Spent
 }
 
 // threadVariables limit the threads of common runtimes.
@@ -71,7 +72,7 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	}
 	x := &Process{peer: p, alone: alone, to: to, from: from, ended: make(chan struct{})}
 	x.in = bufio.NewReaderSize(from, maxLine)
-	cmd := exec.Command(p.Path)
+	cmd := exec.Command(p.Path, p.Args...)
 	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, events}, &x.stderr, farewell
 	cmd.Env = append(os.Environ(), env...)
 	if cores > 0 {
@@ -287,6 +288,56 @@ func (x *Process) Ping() (time.Duration, error) {
 	start := time.Now()
 	_, err := x.ask("pong", "ping")
 	return time.Since(start), err
+}
+
+// tick is the unit of times in /proc.
+const tick = 10 * time.Millisecond
+
+// Spent returns the processor time of the peer and its descendants since the last call. Of descendants
+// that have ended it counts whole ticks.
+func (x *Process) Spent() time.Duration {
+	var now time.Duration
+	for _, pid := range Family(x.pid) {
+		var t unix.Timespec
+		if unix.ClockGettime(int32(^pid<<3|2), &t) == nil { // the clock of another process
+			now += time.Duration(t.Nano())
+		}
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		const ofUser, ofSystem = 13, 14
+		if fields := strings.Fields(rest); len(fields) > ofSystem {
+			user, _ := strconv.ParseInt(fields[ofUser], 10, 64) // 0 for one that has just ended
+			system, _ := strconv.ParseInt(fields[ofSystem], 10, 64)
+			now += time.Duration(user+system) * tick
+		}
+	}
+	spent := max(0, now-x.used)
+	x.used = now
+	return spent
+}
+
+// Family returns a process and its descendants.
+func Family(pid int) []int {
+	list := []int{pid}
+	for i := 0; i < len(list); i++ {
+		list = append(list, Children(list[i])...)
+	}
+	return list
+}
+
+// Children returns the child processes of a process.
+func Children(of int) (pids []int) {
+	dir := fmt.Sprintf("/proc/%d/task/", of)
+	tasks, _ := os.ReadDir(dir)
+	for _, t := range tasks {
+		list, _ := os.ReadFile(dir + t.Name() + "/children")
+		for field := range strings.FieldsSeq(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
 }
 
 // Free lets the peer forget a question.

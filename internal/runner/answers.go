@@ -161,7 +161,11 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 	g.calls++
 	if g.first == nil {
 		var err error
-		if g.first, err = r.b.keep(out, g.calls, r.answerFile(i)); err != nil || r.exact() {
+		g.first, err = r.b.keep(out, g.calls, r.answerFile(i))
+		if r.t.Peer != nil {
+			seal(g.first.file)
+		}
+		if err != nil || r.exact() {
 			return err
 		}
 		if g.by != "" {

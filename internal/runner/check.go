@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
 
@@ -200,7 +201,7 @@ func (r *trial[In, Out]) free() func() int64 {
 
 // ownMemory returns the bytes of this process, without shared memory.
 func (r *trial[In, Out]) ownMemory() int64 {
-	return ownMemory(family(os.Getpid()), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
+	return ownMemory(peers.Family(os.Getpid()), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
 }
 
 // spare returns the time for laws after an independent witness. In a timed run it is half of the

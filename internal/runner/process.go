@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
@@ -49,6 +50,9 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	adopt()
 	mark := markKey + "=" + rand.Text()
+	if p.task.Key = rand.Text(); p.task.Peer != nil {
+		hide()
+	}
 	cmd.ExtraFiles = append([]*os.File{eventsW}, p.files.answers...)
 	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.files.inputs...), p.files.witness...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads), mark)
@@ -78,7 +82,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}()
 	// Ignore the error: a worker that dies before it reads the task is reported below.
 	json.NewEncoder(stdin).Encode(p.task)
-	result, malformed := w.follow(events)
+	result, malformed := w.follow(events, p.task.Key)
 	if malformed != nil {
 		w.kill("")
 	}
@@ -218,7 +222,7 @@ func (w *watch) look() {
 		return
 	}
 	if w.looks%looksPerFamily == 0 {
-		w.family = family(w.pid)
+		w.family = peers.Family(w.pid)
 	}
 	w.looks++
 	used := ownMemory(w.family, w.files, w.extents)
@@ -240,8 +244,8 @@ func (w *watch) kill(why string) {
 	unix.Kill(-w.pid, unix.SIGKILL) // it may have ended already
 }
 
-// follow reads events until the worker closes the pipe.
-func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
+// follow reads events with the key until the worker closes the pipe.
+func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) {
 	r := bufio.NewReader(events)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -254,6 +258,9 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, err
+		}
+		if e.Key != key {
+			return nil, errors.New("another process wrote it")
 		}
 		if e.Result != nil {
 			return e.Result, nil

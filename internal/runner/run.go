@@ -343,6 +343,9 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if !slices.Contains(c.about.Scopes, g.scope) {
 		return skipped(fmt.Sprintf("%s cannot be timed in the scope %s", c.about.Name, g.scope)), nil, nil
 	}
+	if err := g.seal(ctx, c); err != nil {
+		return bench.CellRecord{}, nil, err
+	}
 	var answers []*os.File
 	for range g.variants {
 		f, err := newFile("answer of " + c.about.Name)

@@ -22,7 +22,7 @@ var memfdCreate = unix.MemfdCreate
 // newFile makes a file without a name, so that the system frees it when the process dies. On Linux
 // it is in memory, unless a sandbox forbids that.
 func newFile(label string) (*os.File, error) {
-	fd, err := memfdCreate("eccbench "+label, unix.MFD_CLOEXEC)
+	fd, err := memfdCreate("eccbench "+label, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EACCES) {
 		return namelessFile()
 	}
@@ -30,6 +30,15 @@ func newFile(label string) (*os.File, error) {
 		return nil, fmt.Errorf("memory to share with workers: %w", err)
 	}
 	return os.NewFile(uintptr(fd), label), nil
+}
+
+// seal ends all writing to a file in memory but by what has it mapped: a peer can open the files of its
+// harness in /proc. sealed reports whether that was done.
+func seal(f *os.File) { unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE) }
+
+func sealed(f *os.File) bool {
+	seals, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
+	return err == nil && seals&unix.F_SEAL_FUTURE_WRITE != 0
 }
 
 // enlarge extends a new file in memory, with huge pages if the kernel provides them. Huge pages

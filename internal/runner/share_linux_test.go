@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/peers"
 )
 
 // What workers share is of huge pages where the kernel gives any, and they map it so.
@@ -122,7 +124,7 @@ func TestRepeatedMemory(t *testing.T) {
 		whole[i] = byte(i / 4096)
 	}
 	e := extent{From: head, Size: size}
-	before := ownMemory(family(os.Getpid()), []*os.File{f}, nil)
+	before := ownMemory(peers.Family(os.Getpid()), []*os.File{f}, nil)
 	for _, toPin := range []bool{false, true} {
 		mapped, err := mapExtent(f, e, toPin)
 		if err != nil {
@@ -144,7 +146,7 @@ func TestRepeatedMemory(t *testing.T) {
 				t.Errorf("it is not the same memory")
 			}
 		}
-		after := ownMemory(family(os.Getpid()), []*os.File{f}, []extent{e})
+		after := ownMemory(peers.Family(os.Getpid()), []*os.File{f}, []extent{e})
 		if len(mapped) != size || after > before+hugePage {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}

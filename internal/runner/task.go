@@ -21,6 +21,7 @@ type Task struct {
 	Inputs     []string         `json:"inputs"`
 	Conditions bench.Conditions `json:"conditions"`
 	Peer       *peers.Peer      `json:"peer,omitempty"` // the implementation, if it is an external program
+	Key        string           `json:"key"`            // in every event, so that no other process can write one
 	Shared     bool             `json:"shared"`
 	Extents    []extent         `json:"extents,omitempty"` // of the shared inputs
 	Witness    string           `json:"witness"`           // the implementation that gave the witness answers
@@ -62,6 +63,7 @@ func DefaultSampling() Sampling {
 
 // An event is a line that a worker writes to its pipe.
 type event struct {
+	Key string `json:"key"` // of the task
 	// Phase is the name of a phase that begins. The parent then restarts its time limit.
 	Phase string `json:"phase,omitempty"`
 	// Safe is the record before the optional laws, which follow an independent confirmation. Law is

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/peers"
 )
 
 // adopt makes this process the parent of all orphans of a worker, so that it can find them even in
@@ -18,6 +18,9 @@ import (
 var adopt = sync.OnceFunc(func() {
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // older kernels lack this: orphans survive there
 })
+
+// hide keeps other processes from the memory and the files of this one, unless they have rights to trace it.
+var hide = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) })
 
 // awaitEnd returns when a child has ended. The process number stays reserved until Wait.
 func awaitEnd(pid int) {
@@ -42,7 +45,7 @@ func endStrays(mark string) {
 	const rounds = 100
 	for range rounds {
 		found, unsure := false, false
-		for _, pid := range children(os.Getpid()) {
+		for _, pid := range peers.Children(os.Getpid()) {
 			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			unsure = unsure || err == nil && len(environ) == 0 // empty while the process executes a new program or has ended
 			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+mark+"\x00")) {
@@ -64,28 +67,4 @@ func endStrays(mark string) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-}
-
-// family returns a process and its descendants. Finding them takes longer than reading their memory.
-func family(pid int) []int {
-	list := []int{pid}
-	for i := 0; i < len(list); i++ {
-		list = append(list, children(list[i])...)
-	}
-	return list
-}
-
-// children returns the child processes of a process.
-func children(of int) (pids []int) {
-	dir := fmt.Sprintf("/proc/%d/task/", of)
-	tasks, _ := os.ReadDir(dir)
-	for _, t := range tasks {
-		list, _ := os.ReadFile(dir + t.Name() + "/children")
-		for field := range strings.FieldsSeq(string(list)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
 }

@@ -5,6 +5,9 @@ package runner
 // adopt does nothing: orphans of a worker in another session survive.
 func adopt() {}
 
+// hide does nothing: there are no peers.
+func hide() {}
+
 // awaitEnd returns at once: here the end of a child cannot be observed without reaping it.
 func awaitEnd(int) {}
 
@@ -13,6 +16,3 @@ func reapGroup(int) {}
 
 // endStrays does nothing.
 func endStrays(string) {}
-
-// family returns the process alone.
-func family(pid int) []int { return []int{pid} }

@@ -75,7 +75,7 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 		return list
 	}
 	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
-	out := &telling{events: events}
+	out := &telling{events: events, key: t.Key}
 	if t.Peer != nil {
 		t.Peer.Waiting = func(verb string) { out.tell(event{Waiting: &verb}) }
 	}
@@ -96,12 +96,14 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 type telling struct {
 	mu     sync.Mutex
 	events *json.Encoder
+	key    string
 	lost   error // the first error
 }
 
 func (t *telling) tell(e event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	e.Key = t.key
 	if err := t.events.Encode(e); t.lost == nil {
 		t.lost = err
 	}
@@ -175,6 +177,10 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	witness, err := b.readWitnesses(t, f.witness)
 	if err != nil {
 		return bench.CellRecord{}, err
+	}
+	if t.Peer != nil {
+		closeAll(f.witness) // they stay mapped, where a peer does not find them
+		f.witness = nil
 	}
 	began := clock.currentTime()
 	for _, in := range inputs {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -31,6 +32,22 @@ func (g *group) hash(c cell) error {
 		g.hashes = append(g.hashes, h)
 	}
 	return nil
+}
+
+// seal protects the shared inputs from a peer. A worker that writes to its inputs then gets new ones.
+func (g *group) seal(ctx context.Context, c cell) error {
+	if c.about.Foreign != nil {
+		for _, f := range g.shared {
+			seal(f)
+		}
+		return nil
+	}
+	if !writable(c.about) || !slices.ContainsFunc(g.shared, sealed) {
+		return nil
+	}
+	closeAll(g.shared)
+	g.shared = nil
+	return g.share(ctx)
 }
 
 // restore detects a worker that wrote to a shared input. Its cell becomes WRONG, regardless of its

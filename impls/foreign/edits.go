@@ -1,0 +1,145 @@
+package foreign
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/peers"
+)
+
+// edits are small changes of an image before a call, and by how much each of them changes the answer
+// at a level. So every call is about an image that never existed before: neither an answer from
+// before nor a look at some voxels is enough.
+type edits []edit
+
+type edit struct {
+	at      int64           // byte of the image
+	value   []byte          // the new value there
+	changes map[int64]int64 // of the answer, by level
+}
+
+// apply makes the changes.
+func (e edits) apply(image []byte) {
+	for _, d := range e {
+		copy(image[d.at:], d.value)
+	}
+}
+
+// takeOff subtracts the changes of the answer.
+func (e edits) takeOff(answer []*peers.Array) {
+	for _, d := range e {
+		for level, change := range d.changes {
+			grid.Values[int64](answer[0].Data())[level] -= change
+		}
+	}
+}
+
+// mostEdits is the number of changes before a call, and mostTries how often a voxel is drawn for them.
+const mostEdits, mostTries = 8, 64
+
+// planEdits draws voxels of an image that take the values of others, and counts how that changes the
+// Euler characteristic curve: by the definition, in the 3³ neighbourhood of each.
+func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
+	n, size := s.Shape().Voxels(), s.Type().Size()
+	img := edited{s: s, data: data, vertices: vertices, now: map[int64]int64{}}
+	for range mostTries {
+		at, from := rand.Int64N(n), rand.Int64N(n)
+		if len(plan) == mostEdits {
+			break
+		}
+		if _, again := img.now[at]; again || img.before(at) == img.before(from) {
+			continue
+		}
+		changes := map[int64]int64{}
+		img.count(at, -1, changes)
+		img.now[at] = from
+		img.count(at, 1, changes)
+		plan = append(plan, edit{at * size, slices.Clone(data[from*size : (from+1)*size]), changes})
+	}
+	return plan
+}
+
+// An edited image has the values of other voxels at some voxels.
+type edited struct {
+	s        grid.Source
+	data     []byte
+	vertices bool            // voxels are vertices, not closed cubes
+	now      map[int64]int64 // the voxel whose value another one has
+}
+
+// level returns the level of a voxel.
+func (e edited) level(i int64) int64 {
+	if from, ok := e.now[i]; ok {
+		i = from
+	}
+	return e.before(i)
+}
+
+// before returns the level of a voxel of the image without edits.
+func (e edited) before(i int64) int64 {
+	var v float32
+	switch e.s.Type() {
+	case grid.Uint8:
+		v = float32(e.data[i])
+	case grid.Int16:
+		v = float32(grid.Values[int16](e.data)[i])
+	case grid.Uint16:
+		v = float32(grid.Values[uint16](e.data)[i])
+	case grid.Float32:
+		v = grid.Values[float32](e.data)[i]
+	}
+	return e.s.Ladder().Level(v)
+}
+
+// count adds the cells that a voxel is part of to the changes, times a factor.
+func (e edited) count(at, times int64, changes map[int64]int64) {
+	for c := range int64(27) {
+		level, dim, ok := e.cell(at, [3]int64{c/9 - 1, c/3%3 - 1, c%3 - 1})
+		if !ok {
+			continue
+		}
+		if dim%2 != 0 {
+			changes[level] -= times
+		} else {
+			changes[level] += times
+		}
+	}
+}
+
+// cell returns the level and the dimension of the cell on one side of a voxel. Of closed cubes it is the
+// cube, or its face, edge or vertex in that direction, from the lowest voxel around it on. Of vertices
+// it spans the voxel and its neighbours in that direction, from the highest on; it may be outside.
+func (e edited) cell(at int64, side [3]int64) (level int64, dim int, ok bool) {
+	shape := e.s.Shape()
+	z, y, x := shape.Coordinates(at)
+	level = -1
+	for corner := range 8 {
+		p, part := [3]int64{z, y, x}, true
+		for axis, d := range side {
+			if corner>>axis&1 == 1 {
+				p[axis] += d
+				part = part && d != 0
+			}
+		}
+		if !part {
+			continue
+		}
+		if p[0] < 0 || p[0] >= shape.D || p[1] < 0 || p[1] >= shape.H || p[2] < 0 || p[2] >= shape.W {
+			if e.vertices {
+				return 0, 0, false
+			}
+			continue
+		}
+		l := e.level((p[0]*shape.H+p[1])*shape.W + p[2])
+		if level < 0 || e.vertices && l > level || !e.vertices && l < level {
+			level = l
+		}
+	}
+	for _, d := range side {
+		if (d != 0) == e.vertices {
+			dim++
+		}
+	}
+	return level, dim, level < e.s.Ladder().Len()
+}

@@ -1,0 +1,197 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/peers"
+)
+
+// words are the words of a question by their keys.
+type words map[string]string
+
+// A Service answers the questions of a harness with implementations of this program, by workload.
+type Service map[string]func(words) (peers.Task, error)
+
+// Claims returns the questions that the service answers.
+func (s Service) Claims() (list []peers.Claim) {
+	for _, workload := range slices.Sorted(maps.Keys(s)) {
+		list = append(list, peers.ClaimOf(workload))
+	}
+	return list
+}
+
+// Bind returns the task of a question.
+func (s Service) Bind(w map[string]string) (peers.Task, error) {
+	workload := peers.Claim{Workload: w["workload"], Construction: w["construction"], Sets: w["sets"]}.Question()
+	bind, ok := s[workload]
+	if !ok {
+		return nil, refusal(errors.New("it does not answer " + workload))
+	}
+	return bind(w)
+}
+
+func refusal(err error) error {
+	return &peers.Error{Kind: peers.Refused, Verb: "bind", Why: err.Error()}
+}
+
+// Serve adds the implementation of a workload that has a name and runs on the CPU.
+func (q Question[In, Out]) Serve(s Service, w bench.Workload[In, Out], impl string) {
+	for _, i := range w.Impls {
+		if a := i.About(); a.Name == impl && a.Where == "cpu" && a.Foreign == nil {
+			s[w.Name] = func(w words) (peers.Task, error) { return q.bind(i, w) }
+		}
+	}
+}
+
+// A served question is bound to an implementation of this program.
+type served[In, Out any] struct {
+	Question[In, Out]
+	setup  func() (bench.Job[Out], error)
+	job    bench.Job[Out] // nil for inputs with caches
+	arrays []*peers.Array // all of them
+	answer []*peers.Array // those to write
+}
+
+// bind maps the arrays of a question and sets the implementation up.
+func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ peers.Task, err error) {
+	t := &served[In, Out]{Question: q}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	image, err := t.open(w)
+	if err != nil {
+		return nil, err
+	}
+	in, err := q.input(image, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range q.parts(in) {
+		a, _, _, err := peers.Open(w[p.name], true)
+		if err != nil {
+			return nil, err
+		}
+		t.arrays, t.answer = append(t.arrays, a), append(t.answer, a)
+	}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E}}
+	c.Threads, _ = strconv.Atoi(w["threads"]) // without the word, all
+	limit, _ := strconv.ParseInt(w["time"], 10, 64)
+	c.Time = time.Duration(limit)
+	if err := i.CanDo(in, c); err != nil {
+		return nil, refusal(err)
+	}
+	t.setup = func() (bench.Job[Out], error) {
+		in, err := q.input(image, w)
+		if err != nil {
+			return nil, err
+		}
+		return i.Setup(in, c)
+	}
+	if !q.caches {
+		t.job, err = t.setup()
+	}
+	return t, err
+}
+
+// open maps the image and its levels.
+func (t *served[In, Out]) open(w words) (grid.Source, error) {
+	a, kind, sides, err := peers.Open(w["image"], false)
+	if err != nil {
+		return nil, err
+	}
+	t.arrays = append(t.arrays, a)
+	shape := grid.Shape{D: 1}
+	switch len(sides) {
+	case 2:
+		shape.H, shape.W = sides[0], sides[1]
+	case 3:
+		shape = grid.Shape{D: sides[0], H: sides[1], W: sides[2]}
+	default:
+		return nil, fmt.Errorf("an image of %d axes, want 2 or 3", len(sides))
+	}
+	for _, typ := range grid.Types() {
+		if kindOf(typ) != kind {
+			continue
+		}
+		ladder := grid.Identity(typ)
+		if t.levels {
+			b, kind, _, err := peers.Open(w["levels"], false)
+			if err != nil {
+				return nil, err
+			}
+			defer b.Close()
+			if ladder, err = ladderFrom(b.Data(), kind, typ); err != nil {
+				return nil, err
+			}
+		}
+		return grid.Trusted(shape, typ, a.Data(), ladder)
+	}
+	return nil, fmt.Errorf("an image of type %s", kind)
+}
+
+// ladderFrom returns the ladder of the levels in an array: all values of the image's type, evenly spaced
+// ones, or a table.
+func ladderFrom(data []byte, kind string, typ grid.Type) (grid.Ladder, error) {
+	decode := map[string]func([]byte) []float32{
+		"|u1": decoded[uint8], "<i2": decoded[int16], "<u2": decoded[uint16], "<f4": decoded[float32], "<f8": decoded[float64],
+	}[kind]
+	if decode == nil {
+		return grid.Ladder{}, fmt.Errorf("levels of type %s", kind)
+	}
+	levels := decode(data)
+	n := len(levels)
+	first, last := float64(levels[0]), float64(levels[n-1])
+	even, err := grid.Affine(first, (last-first)/float64(max(1, n-1)), int64(n))
+	for _, l := range []grid.Ladder{grid.Identity(typ), even} {
+		if l.Len() == int64(n) && err == nil && !slices.ContainsFunc(levels, func(v float32) bool { return l.Value(l.Level(v)%l.Len()) != v }) {
+			return l, nil
+		}
+	}
+	return grid.Table(levels)
+}
+
+func decoded[T grid.Stored](data []byte) (list []float32) {
+	for _, v := range grid.Values[T](data) {
+		list = append(list, float32(v))
+	}
+	return list
+}
+
+// Answer answers the question about the image as it is now.
+func (t *served[In, Out]) Answer() (err error) {
+	job := t.job
+	if job == nil {
+		if job, err = t.setup(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, job.Close()) }()
+	}
+	if err := job.Do(nil); err != nil {
+		return err
+	}
+	out, err := job.Out()
+	if err == nil {
+		t.write(out, t.answer)
+	}
+	return err
+}
+
+// Close frees what bind mapped and allocated.
+func (t *served[In, Out]) Close() (err error) {
+	if t.job != nil {
+		err = t.job.Close()
+	}
+	for _, a := range t.arrays {
+		a.Close()
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+package foreign
+
+import (
+	"fmt"
+	"time"
+)
+
+// A tally sums the times of the calls of all inputs since the last flags.
+type tally struct {
+	calls           int
+	outer           time.Duration // of the calls
+	inner, reported time.Duration // of the calls whose work the peer reports: its report, and the call
+	within, between time.Duration // processor time in calls, and between them
+	begun           bool          // flags was called once
+}
+
+// The limits of flags: the least reported share of work in a call, the greatest share of processor time
+// beyond what the threads of the calls explain, and the processor time of a call that is ignored.
+const (
+	leastInner  = 0.95
+	mostBeyond  = 0.1
+	ignoredTime = 100 * time.Microsecond
+)
+
+// flags returns remarks on the calls since the last flags. The first ones, with start and warm-up, give none.
+func (t *tally) flags(cores int) (list []string) {
+	ignored := time.Duration(t.calls) * ignoredTime
+	allowed := time.Duration(cores) * t.outer
+	if share := float64(t.inner) / float64(t.reported); t.reported > 0 && share < leastInner {
+		list = append(list, fmt.Sprintf("inner %.2f×", share))
+	}
+	if over := t.between - ignored; t.begun && float64(over) > mostBeyond*float64(t.within) {
+		list = append(list, fmt.Sprintf("between calls +%.0f%%", 100*float64(over)/float64(t.within)))
+	}
+	if over := t.within - ignored; t.begun && float64(over) > (1+mostBeyond)*float64(allowed) {
+		list = append(list, fmt.Sprintf("cores %.1f of %d", float64(over)/float64(t.outer), cores))
+	}
+	*t = tally{begun: true, inner: t.inner, reported: t.reported}
+	return list
+}

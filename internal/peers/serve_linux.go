@@ -1,0 +1,87 @@
+package peers
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Serve answers commands as a peer until they end. bind returns the task of a question, whose words
+// are KEY=VALUE. An Error of kind Refused refuses it.
+func Serve(a About, bind func(words map[string]string) (Task, error)) error {
+	for fd := 3; fd <= 4; fd++ {
+		var s unix.Stat_t
+		if unix.Fstat(fd, &s) != nil || s.Mode&unix.S_IFMT != unix.S_IFIFO {
+			return ErrAlone
+		}
+		unix.CloseOnExec(fd)
+	}
+	s := server{about: a, bind: bind, tasks: map[string]Task{}}
+	in, out := bufio.NewReaderSize(os.NewFile(3, "commands"), maxLine), os.NewFile(4, "replies")
+	for {
+		line, err := in.ReadSlice('\n')
+		words := strings.Fields(string(line))
+		if err != nil || len(words) == 0 || words[0] == "end" {
+			return nil
+		}
+		if _, err := out.WriteString(s.reply(words) + "\n"); err != nil {
+			return err
+		}
+	}
+}
+
+// A server is the state of Serve.
+type server struct {
+	about About
+	bind  func(map[string]string) (Task, error)
+	tasks map[string]Task // by number
+}
+
+// reply returns the line that answers a command.
+func (s *server) reply(words []string) string {
+	number := ""
+	if len(words) > 1 {
+		number = words[1]
+	}
+	task := s.tasks[number]
+	switch verb := words[0]; {
+	case verb == "about":
+		text, err := json.Marshal(s.about)
+		return outcome("about "+string(text), err)
+	case verb == "ping":
+		return "pong"
+	case verb == "bind":
+		known := map[string]string{}
+		for _, w := range words[min(2, len(words)):] {
+			key, value, _ := strings.Cut(w, "=")
+			known[key] = value
+		}
+		task, err := s.bind(known)
+		if err == nil {
+			s.tasks[number] = task
+		}
+		return outcome("ready", err)
+	case verb == "do" && task != nil:
+		return outcome("done", task.Answer())
+	case verb == "free" && task != nil:
+		delete(s.tasks, number)
+		return outcome("freed", task.Close())
+	}
+	return "unknown " + words[0]
+}
+
+// outcome returns the reply to a command that succeeded, or the one for its error.
+func outcome(reply string, err error) string {
+	if err == nil {
+		return reply
+	}
+	if refused := new(Error); errors.As(err, &refused) && refused.Kind == Refused {
+		return "refuse " + shown(refused.Why)
+	}
+	return "failed " + shown(fmt.Sprint(err))
+}
