@@ -72,6 +72,7 @@ func (s *float32Survey) work(read chunkReader) {
 	lo, hi := float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	var sorter floatSorter
 	var runs [][]float32
+	v := vectorsOf(fastest())
 	for {
 		to := s.next.Add(chunkVoxels)
 		from := to - chunkVoxels
@@ -88,7 +89,8 @@ func (s *float32Survey) work(read chunkReader) {
 			}
 			continue
 		}
-		lo, hi = min(lo, slices.Min(values)), max(hi, slices.Max(values))
+		least, most, _ := v.extremes(values)
+		lo, hi = min(lo, least), max(hi, most)
 		if s.table {
 			runs = append(runs, slices.Clone(slices.Compact(sorter.sort(values))))
 			// Merging runs of like lengths keeps the work at n·log(chunks).

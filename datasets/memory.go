@@ -43,7 +43,7 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	}
 	native := stored.native()
 	if stored.narrowed() {
-		data, labels, err := narrow(h, data, stored, false, 0, 0)
+		data, labels, err := narrow(h, data, stored, false, 0, 0, true)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package datasets
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 	"runtime"
@@ -15,10 +16,11 @@ import (
 // narrow turns voxels of a type that has no kernels into float32: as they are where float32
 // holds each of them exactly, else as ranks among their distinct values, in their own order,
 // with the values as labels. Scaled voxels are float64(stored·slope + inter) first. NaN and
-// infinities stay what they are, for who looks for them.
-func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float64) ([]byte, *grid.Labels, error) {
+// infinities stay what they are, for who looks for them. Without ranks, values that need them are
+// errRanks.
+func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
 	if scaled {
-		return narrowed(h, rescaled(data, s, slope, inter), storedFloat64, exactFloat)
+		return narrowed(h, rescaled(data, s, slope, inter), storedFloat64, ranks, exactFloat)
 	}
 	switch s {
 	case storedFloat16:
@@ -32,23 +34,26 @@ func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float6
 		})
 		return out, nil, h.ctx.Err()
 	case storedInt32:
-		return narrowed(h, grid.Values[int32](data), s, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
+		return narrowed(h, grid.Values[int32](data), s, ranks, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
 	case storedUint32:
-		return narrowed(h, grid.Values[uint32](data), s, func(v uint32) bool { return exactInteger(uint64(v)) })
+		return narrowed(h, grid.Values[uint32](data), s, ranks, func(v uint32) bool { return exactInteger(uint64(v)) })
 	case storedInt64:
-		return narrowed(h, grid.Values[int64](data), s, func(v int64) bool { return exactInteger(magnitude(v)) })
+		return narrowed(h, grid.Values[int64](data), s, ranks, func(v int64) bool { return exactInteger(magnitude(v)) })
 	case storedUint64:
-		return narrowed(h, grid.Values[uint64](data), s, exactInteger)
+		return narrowed(h, grid.Values[uint64](data), s, ranks, exactInteger)
 	}
-	return narrowed(h, grid.Values[float64](data), s, exactFloat)
+	return narrowed(h, grid.Values[float64](data), s, ranks, exactFloat)
 }
+
+// errRanks is the error of values that float32 does not hold, where there are to be no ranks.
+var errRanks = errors.New("float32 does not hold all values")
 
 type wide interface {
 	int32 | uint32 | int64 | uint64 | float64
 }
 
 // narrowed is narrow of values, which it takes over.
-func narrowed[T wide](h hands, values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
+func narrowed[T wide](h hands, values []T, s storedType, mayRank bool, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
 	var inexact, infinite atomic.Bool
@@ -75,6 +80,9 @@ func narrowed[T wide](h hands, values []T, s storedType, exact func(T) bool) ([]
 	})
 	if err := h.ctx.Err(); err != nil || !inexact.Load() || infinite.Load() {
 		return out, nil, err
+	}
+	if !mayRank {
+		return nil, nil, errRanks
 	}
 	ranks := grid.Values[uint32](out)
 	distinct := rank(h, values, ranks)

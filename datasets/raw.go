@@ -193,11 +193,11 @@ func (b *fileBody) source() (grid.Source, error) {
 		return nil, err
 	}
 	data, labels, err := b.convert(data)
+	if errors.Is(err, errRanks) {
+		return nil, LevelsError{fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.stored)}
+	}
 	if err != nil {
 		return nil, err
-	}
-	if labels != nil && in.Levels > 0 {
-		return nil, LevelsError{fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.stored)}
 	}
 	if typ != grid.Float32 {
 		return grid.NewField(b.shape, typ, data, grid.Identity(typ))
@@ -311,14 +311,14 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 		}
 		data = wide
 	}
-	typ := b.stored.native()
+	typ, ranks := b.stored.native(), b.in.Levels == 0 // ranks have no evenly spaced levels
 	if b.scales != nil {
-		if data, labels, err = narrowed(allHands(), b.scaleSlices(data), storedFloat64, exactFloat); err != nil {
+		if data, labels, err = narrowed(allHands(), b.scaleSlices(data), storedFloat64, ranks, exactFloat); err != nil {
 			return nil, nil, err
 		}
 		typ = grid.Float32
 	} else if b.stored.narrowed() || b.ranked() {
-		if data, labels, err = narrow(allHands(), data, b.stored, b.scaled, b.slope, b.inter); err != nil {
+		if data, labels, err = narrow(allHands(), data, b.stored, b.scaled, b.slope, b.inter, ranks); err != nil {
 			return nil, nil, err
 		}
 		typ = grid.Float32

@@ -16,16 +16,19 @@ func evenLadder(values []float64) string {
 }
 
 // evenly are as many evenly spaced values as were asked for, ascending, from the least value of an
-// image to the greatest, which float64 may not hold. It reads the image once more.
+// image to the greatest, which float64 may not hold. It reads an image that is not in memory once more.
 func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if n < 1 || n > mostEven {
 		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
 	}
-	src, err := OpenMasked(q.memory(), i.name, i.mask)
-	if err != nil {
-		return nil, Usage(err)
+	src := i.Source
+	if _, whole := src.(*grid.Field); !whole {
+		var err error
+		if src, err = OpenMasked(q.memory(), i.name, i.mask); err != nil {
+			return nil, Usage(err)
+		}
+		defer grid.Close(src)
 	}
-	defer grid.Close(src)
 	least, greatest, err := RangeWithin(src)
 	if err != nil {
 		return nil, err

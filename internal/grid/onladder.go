@@ -106,7 +106,9 @@ func Range(s Source, of Span) (least, greatest float32, err error) {
 func rangeOf[T Element](values []T) (least, greatest float32) {
 	a, b := values[0], values[0]
 	for _, v := range values {
-		a, b = min(a, v), max(b, v)
+		if v < a || v > b { // rarely, so that the branch is predicted
+			a, b = min(a, v), max(b, v)
+		}
 	}
 	return float32(a), float32(b)
 }

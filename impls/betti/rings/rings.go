@@ -173,7 +173,8 @@ func (l *lattice) characteristic(vertices bool) (chi int64) {
 		}
 		for _, z := range l.places(0, wide&1 > 0, vertices) {
 			for _, y := range l.places(1, wide&2 > 0, vertices) {
-				chi += sign * l.runsOf([4][]uint64{l.row(z[0], y[0]), l.row(z[0], y[1]), l.row(z[1], y[0]), l.row(z[1], y[1])}, vertices)
+				rows := [4][]uint64{l.row(z[0], y[0]), l.row(z[0], y[1]), l.row(z[1], y[0]), l.row(z[1], y[1])}
+				chi += sign * l.runsOf(rows, vertices)
 			}
 		}
 	}

@@ -33,14 +33,6 @@ func (f Fault) solver(right *solver) *solver {
 	return right
 }
 
-// source returns the right side for a component.
-func (f Fault) source(v0 [][]float32, c int) []float32 {
-	if f == Lost && c == len(v0)-1 {
-		c--
-	}
-	return v0[c]
-}
-
 // inject makes the restriction pass a cell's value only to the coarser cell that contains it.
 func (h *hierarchy) inject() {
 	for _, l := range h.levels {

@@ -112,7 +112,7 @@ func (s *solver) rest(part, r int, v0, to []float32) *rows.Rest {
 // progress.
 const enough, patience = 100, 6
 
-// solve computes the steady state of one component.
+// solve computes the steady state of one component. V0 may be in the memory of the result.
 func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	l := s.finest()
 	nx := l.x.n

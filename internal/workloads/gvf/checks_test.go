@@ -129,6 +129,20 @@ func startIsDefined(t *testing.T) {
 			t.Errorf("%s after another: %v", image, err)
 		}
 	}
+	// All of V0 is written, of rows of one voxel too.
+	for _, image := range []string{"noise/shape=5x4x3/type=uint8/seed=1", "noise/shape=1x4x3/type=uint8/seed=1", "noise/shape=1x1/type=uint8/seed=1"} {
+		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
+		out := NewOutput(p)
+		out.Poison()
+		into := StarterInto(out.V)
+		v0, _, err := p.definedStart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := into.Start(p, 2); err != nil || agree(p, Flow{v0}, out.Flow) != nil || &s.V0[0][0] != &out.V[0][0] {
+			t.Errorf("%s into given lists: %v (%v)", image, out.V, err)
+		}
+	}
 }
 
 // An image with a table of values flows as the image of those values, even if float64 cannot hold

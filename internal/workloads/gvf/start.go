@@ -19,9 +19,12 @@ func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(
 
 // A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
 type Starter struct {
-	f, b []float32
-	v0   [][]float32
+	b  []float32 // the image from 0 to 1, until b is made of its gradient
+	v0 [][]float32
 }
+
+// StarterInto returns a Starter that writes V0 to these lists, unless a problem has its own.
+func StarterInto(v0 [][]float32) Starter { return Starter{v0: v0} }
 
 // Start is Problem.Start.
 func (k *Starter) Start(p *Problem, threads int) (Start, error) {
@@ -31,6 +34,9 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 	s := p.Shape()
 	rows := s.D * s.H
 	v0 := p.V0
+	if k.b == nil {
+		k.b = grid.NewValues[float32](s.Voxels())
+	}
 	if v0 == nil {
 		f, err := k.scaled(p, threads)
 		if err != nil {
@@ -42,9 +48,6 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 		v0 = k.v0
 		inParts(rows, threads, func(_ int, lo, hi int64) { gradientRows(s, f, v0, lo, hi) })
 		p.mend(v0, f)
-	}
-	if k.b == nil {
-		k.b = grid.NewValues[float32](s.Voxels())
 	}
 	b := k.b
 	inParts(rows, threads, func(_ int, lo, hi int64) {
@@ -90,10 +93,7 @@ func (k *Starter) scaled(p *Problem, threads int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.f == nil {
-		k.f = grid.NewValues[float32](f.Shape().Voxels())
-	}
-	out := k.f
+	out := k.b
 	switch f.Type() {
 	case grid.Uint8:
 		scaleTo(out, grid.Values[uint8](f.Data()), threads)
@@ -151,6 +151,8 @@ func gradientRows(s grid.Shape, f []float32, v0 [][]float32, lo, hi int64) {
 		if last > 0 {
 			half(dst[1:last], here[:last-1], here[2:])
 			dst[0], dst[last] = 0.5*float32(here[1]-here[0]), 0.5*float32(here[last]-here[last-1])
+		} else {
+			dst[0] = 0
 		}
 		half(of(1), row(z, max(y-1, 0)), row(z, min(y+1, s.H-1)))
 		if s.D > 1 {
