@@ -59,7 +59,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// What is written under the name of a link is the file that it leads to.
+// Writing to a link writes the file that it refers to.
 func TestWriteFileFollowsLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := errors.Join(os.Mkdir("there", 0o777), os.Symlink("there/file", "link")); err != nil {
