@@ -9,8 +9,7 @@ import (
 )
 
 // A program that a signal ends while it writes a file leaves nothing of the file, also if the whole
-// program waits for the signal
-// elsewhere.
+// program waits for the signal elsewhere.
 func TestInterruptedWrite(t *testing.T) {
 	const variable = "ECCBENCH_TEST_WRITE"
 	if path := os.Getenv(variable); path != "" {

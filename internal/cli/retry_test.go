@@ -11,8 +11,7 @@ import (
 )
 
 // A resumed run keeps the cells that crashed or ran out of time, and reports it. With Retry it
-// measures them again, and readers take
-// the later record.
+// measures them again, and readers take the later record.
 func TestRetry(t *testing.T) {
 	flags := RecordFlags{Out: filepath.Join(t.TempDir(), "r.jsonl")}
 	cell := func(impl string, status verify.Status) bench.CellRecord {

@@ -51,8 +51,8 @@ func Each(n int, f func(i int)) {
 }
 
 // Starts converts counts to offsets. count[core][kind] becomes the place where the core's elements
-// of a kind begin, in a list sorted by
-// kind and then by core. start receives the first place of each kind, and the end of the last.
+// of a kind begin, in a list sorted by kind and then by core. start receives the first place of
+// each kind, and the end of the last.
 func Starts(count [][]uint32, start []uint32) {
 	at, last := uint32(0), len(start)-1
 	for kind := range last {

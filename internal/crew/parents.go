@@ -22,8 +22,7 @@ func (p Parents) Find(v uint32) uint32 {
 }
 
 // Unite joins the components of two nodes, and reports whether they were separate before. In any
-// order of concurrent calls, the number of
-// true results is the number of components lost.
+// order of concurrent calls, the number of true results is the number of components lost.
 func (p Parents) Unite(a, b uint32) bool {
 	for {
 		if a, b = p.Find(a), p.Find(b); a == b {

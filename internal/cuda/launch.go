@@ -15,8 +15,7 @@ const maxArgs = 64
 const maxCall = 11
 
 // arguments holds the arguments of driver calls, so that calls allocate nothing. It is pinned. Only
-// the caller whose turn it
-// is writes to it, except to pop.
+// the caller whose turn it is writes to it, except to pop.
 type arguments struct {
 	values   [maxArgs]uint64  // of a launch; the driver has read them when it returns
 	pointers [maxArgs]uintptr // to each of them

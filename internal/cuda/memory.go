@@ -43,8 +43,7 @@ type pinned struct {
 func (p *pinned) Bytes() int64 { return p.bytes }
 
 // Address returns the address on the device, which equals that on the host: since CUDA 4, 64-bit
-// systems have one address
-// space.
+// systems have one address space.
 func (p *pinned) Address() uint64 { return p.address() }
 
 func (p *pinned) Data() []byte {

@@ -3,8 +3,7 @@
 //	kind/key=value/key=value…
 //
 // where path=PLACE and of=NAME come last and contain the rest of the string, with its slashes. The
-// packages that read
-// names define the kinds and keys.
+// packages that read names define the kinds and keys.
 package name
 
 import (
@@ -112,8 +111,7 @@ func (n Name) With(key, value string) Name {
 }
 
 // A Form describes the names of one kind of input that is made of another input:
-// KIND/key=value…/of=NAME. The keys are in the form's
-// order, and only optional ones may be missing.
+// KIND/key=value…/of=NAME. The keys are in the form's order, and only optional ones may be missing.
 type Form struct {
 	Kind string
 	Keys []Key

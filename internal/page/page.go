@@ -1,7 +1,6 @@
 // Package page answers the page that computes in a browser. It opens an image, cuts slices to draw,
-// and computes its verified curve and the
-// Betti numbers of a set. Requests and replies are JSON, and each worker of the browser has one
-// session.
+// and computes its verified curve and the Betti numbers of a set. Requests and replies are JSON,
+// and each worker of the browser has one session.
 package page
 
 import (
@@ -62,8 +61,7 @@ func (r Request) naming(o ask.Opening) (string, error) {
 }
 
 // ofVolume returns the request with the first volume selected, if a file has several and the
-// request selects none. It also returns their
-// number.
+// request selects none. It also returns their number.
 func (r Request) ofVolume() (Request, int64, error) {
 	if r.Stack || datasets.IsName(r.Input) {
 		return r, 1, nil

@@ -104,8 +104,7 @@ func (p *Pool) Fill(word uint64) {
 }
 
 // block returns the smallest free block of at least words, or a new one. A block that is more than
-// half again as large is left for larger
-// requests.
+// half again as large is left for larger requests.
 func (p *Pool) block(words int) []uint64 {
 	if p == nil {
 		return grid.NewValues[uint64](int64(words))

@@ -20,8 +20,7 @@ type Scale struct {
 }
 
 // ScaleOf returns the scale for rates up to the largest. Voxels always use G. Other units use the
-// largest of G, M, k and none that is at most
-// ten times the rate; a rate of 0 uses G.
+// largest of G, M, k and none that is at most ten times the rate; a rate of 0 uses G.
 func ScaleOf(largest float64, unit string) Scale {
 	for _, s := range []Scale{{"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
 		if unit == "vox" || largest == 0 || largest >= s.By/10 {

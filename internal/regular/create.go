@@ -17,8 +17,7 @@ type New struct {
 }
 
 // hidden matches the names of files that are being written. Each is locked until its process ends,
-// so the next process can remove the files of
-// a killed one.
+// so the next process can remove the files of a killed one.
 var hidden = regexp.MustCompile(`^\.eccbench-[A-Z2-7]{16}$`)
 
 // unwritten are the hidden files of this process, and the folders that were swept.

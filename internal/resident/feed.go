@@ -116,10 +116,9 @@ func (f *Feed) placed(k int64) Piece {
 }
 
 // Each calls send with the pieces in order, on the device's thread; send adds their copies to the
-// stream. Each does
-// not wait for the last of them, but they must be complete before the next call. The part "read
-// into pinned
-// memory" of the trace is the sum over the goroutines. After an error no copy is in progress.
+// stream. Each does not wait for the last of them, but they must be complete before the next call.
+// The part "read into pinned memory" of the trace is the sum over the goroutines. After an error no
+// copy is in progress.
 func (f *Feed) Each(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
 	return f.each(s, trace, false, send)
 }

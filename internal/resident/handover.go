@@ -78,8 +78,7 @@ func (h *Handover) word() *uint32 {
 const spins = 100_000
 
 // Run launches a kernel and returns when its table is on the host. It first clears the table if an
-// earlier launch
-// failed.
+// earlier launch failed.
 func (h *Handover) Run(launch func() error) error {
 	if h.dirty {
 		if err := h.stream.Fill(h.total, 0, h.total.Bytes(), 0); err != nil {

@@ -22,8 +22,8 @@ type Member interface {
 }
 
 // A Team is work on several devices that starts together and is timed by one clock. A stream of the
-// first member's
-// device records the start, which all members wait for, and the end after waiting for all of them.
+// first member's device records the start, which all members wait for, and the end after waiting
+// for all of them.
 type Team struct {
 	Watches    // for each device
 	members    []Member

@@ -14,8 +14,7 @@ import (
 )
 
 // Image returns an image in memory with a value for each voxel, row-major. A value must be one of
-// the type; for float32 it
-// is rounded.
+// the type; for float32 it is rounded.
 func Image(t testing.TB, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())

@@ -212,8 +212,7 @@ func log2(v float64) float64 {
 }
 
 // tick adds the ticks of the axis, at round numbers about apart pixels from each other unless they
-// are given. It drops labels that overlap;
-// extent returns the length of a label.
+// are given. It drops labels that overlap; extent returns the length of a label.
 func (a *Axis) tick(apart float64, extent func(string) float64) {
 	ticks := a.Ticks
 	switch {
@@ -427,8 +426,8 @@ func (c canvas) dot(x, y string, hollow bool, color string) {
 }
 
 // steps returns the path of a step function, to the end of the axis. In each column of pixels it
-// passes through the first, least, greatest and
-// last point only. So it looks like the whole path, and its length is bounded by the width.
+// passes through the first, least, greatest and last point only. So it looks like the whole path,
+// and its length is bounded by the width.
 func (p *Plot) steps(l Line) []byte {
 	var d []byte
 	first, low, high := 0, 0, 0

@@ -233,8 +233,7 @@ func TestNothingIsCutOff(t *testing.T) {
 }
 
 // With any number of steps the file is small. Its line reaches as high and as low as the steps do,
-// wherever the extremes are, also in single
-// steps.
+// wherever the extremes are, also in single steps.
 func TestDecimation(t *testing.T) {
 	for _, n := range []int{3, 100, 10_000, 1_000_000} {
 		p := steps(random(n), random(n/2+2), random(n/3+2))

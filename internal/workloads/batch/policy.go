@@ -86,8 +86,7 @@ func each(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.D
 }
 
 // different rejects an answer that equals that of another image, as if a buffer had not been
-// replaced. Images of a few voxels may have equal
-// curves.
+// replaced. Images of a few voxels may have equal curves.
 func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
 	if b.like.Shape().Voxels() < 1<<12 || b.like.Ladder().Len() < 64 {
 		return nil, verify.ErrNotApplicable

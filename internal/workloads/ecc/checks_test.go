@@ -90,10 +90,8 @@ func shareCosts(t *testing.T) {
 }
 
 // In addition to slabs, memory grows with the levels: a weight of each function, a counter of each
-// core, and
-// three more. With too many levels for tables, it grows with the changes not yet on disk. A part
-// has an
-// entry for each step; there are no more steps than levels or cells.
+// core, and three more. With too many levels for tables, it grows with the changes not yet on disk.
+// A part has an entry for each step; there are no more steps than levels or cells.
 func shareCostsOfLevels(t *testing.T) {
 	cube := grid.Shape{D: 64, H: 64, W: 64}
 	beside := func(typ grid.Type) int64 {
@@ -126,8 +124,7 @@ func shareCostsOfLevels(t *testing.T) {
 			t.Errorf("%v of %v: %d bytes of memory, want %d", c.shape, c.typ, got.Memory, want)
 		}
 		// A view of a piece is another piece, and each core reads at least three slices of it.
-		// There is at most one
-		// core for each slice.
+		// There is at most one core for each slice.
 		for threads, slices := range map[int]int64{2: 6, 16: 48, 17: 51, 40: 51} {
 			plain, other := ShareOf(s, Convention{}, of, threads), ShareOf(s, Convention{Superlevel: true}, of, threads)
 			if got, want := other.Memory-plain.Memory, grid.PieceBytes(s, of)+slices*grid.SliceBytes(s); got != want {
@@ -395,8 +392,7 @@ func passesTell(t *testing.T) {
 }
 
 // Eight bytes at a time enter the set of the single values: at every threshold, in rows that end
-// within
-// eight bytes and within a word.
+// within eight bytes and within a word.
 func bytesOfASet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
@@ -432,8 +428,7 @@ func bytesOfASet(t *testing.T) {
 }
 
 // Noticing reports a law that accepts a wrong answer, and a fingerprint that names another level or
-// change
-// than the wrong one.
+// change than the wrong one.
 func blindLawsAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, 9)
 	out := Enumerate(f)

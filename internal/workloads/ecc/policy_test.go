@@ -45,8 +45,7 @@ func TestRefusedDerivedImages(t *testing.T) {
 }
 
 // In an image of several slabs, each of several stretches, the first voxel on a level is found
-// anywhere; its absence is
-// reported.
+// anywhere; its absence is reported.
 func TestNeighbourhoodOfALargeImage(t *testing.T) {
 	shape := grid.Shape{D: 200, H: 300, W: 300}
 	data := make([]byte, shape.Voxels())

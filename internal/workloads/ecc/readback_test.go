@@ -18,16 +18,14 @@ import (
 )
 
 // readBack applies to at most mostWritten levels, several times the number written at a time. Above
-// mostRead levels it
-// reads all of them once, in order.
+// mostRead levels it reads all of them once, in order.
 const (
 	mostWritten = 1 << 17
 	mostRead    = fewLevels
 )
 
 // readBack is the law that an answer reads back unchanged from every format: as sublevel sets and
-// superlevel sets,
-// whole, in two chunks, within two values, and as two slices.
+// superlevel sets, whole, in two chunks, within two values, and as two slices.
 var readBack = law{
 	Name: "what is written reads back",
 	Work: func(s grid.Source) time.Duration {

@@ -141,8 +141,7 @@ func enumerationsAgree(t *testing.T) {
 }
 
 // Lost orders, orders wrong by a square, and orders that do not divide each other are reported.
-// This holds for a file too, whose name does
-// not give its torsion.
+// This holds for a file too, whose name does not give its torsion.
 func wrongOrdersAreTold(t *testing.T) {
 	for name, want := range map[string][]uint64{
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "dodecahedral/tenths=3": {5, 5, 5}, "moore/n=5": {5}, "moore/n=9": {9}, "moore/n=4": {4},
@@ -449,8 +448,7 @@ func weakIsTold(t *testing.T) {
 }
 
 // Laws keep the coordinates of complexes in space. Simplices cut at an inner point fill the same
-// volume. An added simplex has a volume, and lies
-// outside of all others.
+// volume. An added simplex has a volume, and lies outside of all others.
 func lawsAskForComplexes(t *testing.T) {
 	var asked *Problem
 	answer := func(p *Problem) (Groups, error) {

@@ -1,6 +1,5 @@
 // Package homology defines the question of the homology groups of a simplicial complex (Murty
-// 2013): its Betti numbers over a field, or over the
-// integers with its torsion.
+// 2013): its Betti numbers over a field, or over the integers with its torsion.
 package homology
 
 import (

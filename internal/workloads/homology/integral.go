@@ -33,8 +33,8 @@ func short(list []*big.Int) (out []uint64, err error) {
 }
 
 // overRing returns the homology over a ring of a complex with these groups over the integers. By
-// the universal coefficient theorem, a cyclic part whose
-// order p divides counts in its dimension and in the next.
+// the universal coefficient theorem, a cyclic part whose order p divides counts in its dimension
+// and in the next.
 func (g Groups) overRing(r Ring) Groups {
 	if r == Integers {
 		return g
@@ -143,8 +143,8 @@ func wedged(a, b Groups) Groups {
 }
 
 // joined returns the homology of a join by Künneth's formula. In reduced homology the tensor
-// products count one dimension higher than their sum, and the
-// torsion products two dimensions higher.
+// products count one dimension higher than their sum, and the torsion products two dimensions
+// higher.
 func joined(a, b Groups) Groups {
 	out := NewGroups(len(a.Betti) + len(b.Betti))
 	reduced := func(g Groups) []int64 {

@@ -116,8 +116,8 @@ func dividing(out Groups) *verify.Diff {
 }
 
 // groups returns the groups over the integers, by elimination from the greatest dimension down. If
-// a boundary begins with a simplex, with coefficient
-// ±1, that simplex and its own boundary follow from others.
+// a boundary begins with a simplex, with coefficient ±1, that simplex and its own boundary follow
+// from others.
 func (c *chains) groups() (Groups, error) {
 	g := NewGroups(len(c.count))
 	copy(g.Betti, c.count)
@@ -144,10 +144,9 @@ func (c *chains) groups() (Groups, error) {
 }
 
 // byPrimes compares groups with ranks over some primes if elimination over the integers is too
-// expensive; why is the reason. Ranks can contradict groups
-// over the integers, but not confirm them. Over the rationals the lesser ranks of two large primes
-// confirm, because torsion is very unlikely to be
-// divisible by one of them.
+// expensive; why is the reason. Ranks can contradict groups over the integers, but not confirm
+// them. Over the rationals the lesser ranks of two large primes confirm, because torsion is very
+// unlikely to be divisible by one of them.
 func (c *chains) byPrimes(p *Problem, out Groups, why error) (*verify.Diff, error) {
 	if p.Over == Rationals {
 		want := NewGroups(len(c.count))

@@ -3,8 +3,7 @@ package homology
 import "eccbench/internal/ranks"
 
 // The code below uses only the list of given simplices of package simplicial. So it is an
-// independent witness for implementations that number faces by
-// that package.
+// independent witness for implementations that number faces by that package.
 
 // A chains is all simplices of a complex with their boundaries, as numbers that come in no
 // order that means anything.
@@ -99,9 +98,8 @@ search:
 }
 
 // betti returns the Betti numbers over the field of p elements, by the ranks of the boundary
-// matrices from the greatest dimension down. If a column of the
-// dimension above begins with a simplex, the simplex ends a boundary, and its own column is in the
-// span of others.
+// matrices from the greatest dimension down. If a column of the dimension above begins with a
+// simplex, the simplex ends a boundary, and its own column is in the span of others.
 func (c *chains) betti(p int64) []int64 {
 	rank := make([]int64, len(c.count)+1)
 	var known []bool

@@ -5,8 +5,7 @@ import (
 )
 
 // Radius is the reach of the kernel, which is 13 pixels wide (Wang et al. 2022, section 5.3). The
-// paper omits its standard deviation; here it is 2, so the kernel ends at
-// three of them.
+// paper omits its standard deviation; here it is 2, so the kernel ends at three of them.
 const Radius = 6
 
 // Weights returns the weights of the pixel and of its neighbours at 1 to Radius: the float32

@@ -3,8 +3,7 @@ package rows
 import "eccbench/internal/isa"
 
 // The number of cells in a row is a multiple of Lanes. Every list is 0 behind the last cell, and no
-// kernel
-// changes those cells.
+// kernel changes those cells.
 const Lanes = 16
 
 // Padded is how long a row of n cells is, with a 0 behind the last at least.

@@ -16,9 +16,8 @@ import (
 )
 
 // Answered checks an implementation on complexes with groups known from their names. It must give
-// them on any number of cores, repeatedly, and name the
-// parts of a call on several cores. An empty complex has no groups, and many points have as many
-// components.
+// them on any number of cores, repeatedly, and name the parts of a call on several cores. An empty
+// complex has no groups, and many points have as many components.
 func Answered(i Implementation, parts []string, names ...string) checktest.Check {
 	return checktest.Check{Name: "answers of " + i.About().Name, Of: func(t *testing.T) {
 		policy := homology.Workload().Policy

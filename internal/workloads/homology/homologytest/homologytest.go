@@ -41,8 +41,7 @@ func Open(t *testing.T, name string) *homology.Problem {
 }
 
 // Differs reports how kernels differ from cores. They must repeatedly give the same groups,
-// overwrite a poisoned answer, and reject the same complexes
-// in the same words.
+// overwrite a poisoned answer, and reject the same complexes in the same words.
 func Differs(t *testing.T, kernels, cores Implementation, p *homology.Problem, scope bench.Scope, times int) error {
 	t.Helper()
 	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 2}}

@@ -34,9 +34,8 @@ type matrix struct {
 }
 
 // Of returns the rank of a matrix, its invariant factors above 1, and for each row whether a kept
-// column begins with it. column appends the entries of column i to
-// a list, each row once. Columns marked in skip are left out: the caller knows that they depend on
-// the columns before.
+// column begins with it. column appends the entries of column i to a list, each row once. Columns
+// marked in skip are left out: the caller knows that they depend on the columns before.
 func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bool) (rank int64, orders []*big.Int, begins []bool, err error) {
 	m := &matrix{first: make([][]Term, rows)}
 	begins = make([]bool, rows)

@@ -65,10 +65,8 @@ func (i isa) keys() {
 }
 
 // inRows converts rows in groups of values from size bytes to becomes bytes. The last group ends
-// with the row. A
-// vector of the last converted value follows each row. A jump to "stop" returns the number of rows
-// that
-// are complete.
+// with the row. A vector of the last converted value follows each row. A jump to "stop" returns the
+// number of rows that are complete.
 func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
 	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
 	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
