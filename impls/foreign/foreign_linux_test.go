@@ -90,7 +90,7 @@ func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 20 * time.Second, Memory: hoard / 4,
 		Sampling: &runner.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
 		Clock: func() time.Time {
-			// Many looks later, the worker has told which verb is not answered.
+			// After many reads of the clock the worker has reported the verb that is not answered.
 			if _, err := os.Stat(p.Path + ".hangs"); err == nil && looks.Add(1) > 30 {
 				return time.Unix(0, 0).Add(time.Hour)
 			}
@@ -139,7 +139,7 @@ func TestPlantedPeers(t *testing.T) {
 			}
 			r := got[0]
 			status := r.Status
-			if status == verify.Noisy { // as a busy machine makes what is verified
+			if status == verify.Noisy { // a busy machine can make a verified cell noisy
 				status = verify.Verified
 			}
 			if status != x.status || !strings.Contains(r.Reason, x.reason) {
@@ -166,7 +166,7 @@ func TestPlantedPeers(t *testing.T) {
 	}
 }
 
-// A guest is no witness: who comes after it is held to the definition alone.
+// A peer is no witness: the implementation after it is compared with the definition only.
 func TestNoGuestIsAWitness(t *testing.T) {
 	p := meet(t, "honest")
 	plan := planFor(t, p)
@@ -240,7 +240,7 @@ func TestClaimsStartNothing(t *testing.T) {
 	}
 }
 
-// What NumPy reads is what the question is about.
+// NumPy reads the array of the question.
 func TestArrays(t *testing.T) {
 	l, err := grid.Affine(0.5, 1, 4)
 	if err != nil {
@@ -279,7 +279,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestSoftCurves reads back an answer that a peer would write, and asks for nothing that does not fit on a line.
+// TestSoftCurves reads an answer as a peer would write it. Problems whose words do not fit a line
+// are rejected.
 func TestSoftCurves(t *testing.T) {
 	p := &peers.Peer{Name: "soft", About: peers.About{Answers: []peers.Claim{{Workload: "softecc"}}}}
 	pose := func(name string) *softecc.Problem {

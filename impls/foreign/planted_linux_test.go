@@ -29,14 +29,14 @@ const planted = "planted-"
 // hoard is how much memory a greedy peer takes.
 const hoard = 256 << 20
 
-// A guest plays a peer, in the way that its name says.
+// A guest plays a peer, in the way of its name.
 type guest struct {
 	way      string
 	out      *os.File
 	images   map[string]*task
 	calls    int
 	late     *task               // whose answer comes after the next command
-	memories map[string]ecc.VCEC // of those that remember by shape
+	memories map[string]ecc.VCEC // of the ways that remember answers by shape
 }
 
 // A task is a binding.
@@ -46,7 +46,7 @@ type task struct {
 	data   []byte
 	levels []byte
 	answer []int64
-	early  ecc.VCEC // of what works in bind
+	early  ecc.VCEC // of the way that works in bind
 }
 
 // play is a peer, until its commands end.
@@ -167,7 +167,7 @@ func (t *task) write(v ecc.VCEC) {
 	}
 }
 
-// do answers a question, or does what a peer should not.
+// do answers a question, or breaks the protocol in the guest's way.
 func (g *guest) do(t *task) string {
 	switch g.way {
 	case "idler":
@@ -232,7 +232,7 @@ func (g *guest) do(t *task) string {
 	return g.answer(t)
 }
 
-// answer is what honest peers do, with one fault.
+// answer answers honestly, with one fault.
 func (g *guest) answer(t *task) string {
 	v := t.count()
 	if known, ok := g.memories[fmt.Sprint(t.shape)]; ok && g.way == "elephant" {

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/read"
 )
 
-// All is every implementation, those on devices with what opens them.
+// All returns every implementation; those on devices open them by open.
 func All(open resident.Opener) []bench.Implementation[grid.Source, uint64] {
 	return []bench.Implementation[grid.Source, uint64]{OnHost{}, OnDevice{open}, OnDevices{open}, ToDevice{Open: open}}
 }
