@@ -41,9 +41,9 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// The test binary is also eccbench itself, by clocks of its own or, as eccbench-timed, by
-// the machine's; eccbench-planted, which has implementations that fail in every way; and
-// eccbench-<defect>, whose cpu has that one. They start their workers as themselves.
+// The test binary is also eccbench, with clocks of its own, or with the machine's as
+// eccbench-timed. eccbench-planted has implementations that fail in every way, and
+// eccbench-<defect> has a cpu with that defect. Workers run the same binary.
 func TestMain(m *testing.M) {
 	programs := map[string]func(){
 		"eccbench":         func() { start(same) },
@@ -72,8 +72,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-// A change is how a program's implementations differ from the project's. The clock is that
-// of its workers.
+// A change modifies a program's implementations. The clock is that of its workers.
 type change func(list []implementation, open resident.Opener, clock *metronome) []implementation
 
 func same(list []implementation, _ resident.Opener, _ *metronome) []implementation { return list }
