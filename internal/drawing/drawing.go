@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// IsPlot reports whether a file is named as one that plots are written to.
+// IsPlot reports whether a file has an extension of plots.
 func IsPlot(path string) bool {
 	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
 }

@@ -87,7 +87,7 @@ type Session struct {
 type Fault struct {
 	Error string `json:"error"`
 	NaN   bool   `json:"nan"`   // a value is not finite, and a mask can exclude it
-	Wrong bool   `json:"wrong"` // of an answer that its witness refutes
+	Wrong bool   `json:"wrong"` // the witness refutes the answer
 }
 
 // Reply answers a question in JSON; more has the bytes of a slice or a file. The reply to an error
