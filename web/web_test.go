@@ -271,7 +271,7 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 	}
 }
 
-// sampled is where the files are that the readers are tried on.
+// sampled is the folder of the files for trying the readers.
 var sampled = filepath.Join("..", "datasets", "testdata", "files")
 
 // samples are the files that the readers are tried on, each in a folder of its own.

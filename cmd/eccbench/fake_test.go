@@ -91,7 +91,7 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`, verify: true},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`, verify: true},
-		// Machine code is tried first, and refused.
+		// Machine code is tried first, and rejected.
 		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:1", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: cli.ExitCrash},
 		"the driver fails to load":   {fake: "fail:cuModuleLoadDataEx:999:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*, 999\)`, code: cli.ExitCrash},
 		"machine code":               {fake: "machine:1", want: `WRONG: `, code: cli.ExitWrong},
@@ -248,7 +248,7 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Machine code is tried first, and refused.
+	// Machine code is tried first, and rejected.
 	stdout = runFake(t, driver, "fail:cuModuleLoadDataEx:218:2", cli.ExitOK, "eccbench", "doctor")
 	wantAll(t, stdout,
 		`\n +kernels betti_curves: betti_\w+: module "betti_curves": .*a PTX JIT compilation failed`,

@@ -353,8 +353,8 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 	return out, err
 }
 
-// hasSlurm is whether a Slurm of one node can be started. Where it must be, it is an error that
-// it cannot.
+// hasSlurm reports whether a Slurm of one node can be started. If the tests require it, its absence
+// is an error.
 func hasSlurm() (bool, error) {
 	var err error
 	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "munged", "bash"} {

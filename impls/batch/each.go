@@ -59,7 +59,7 @@ type Together struct {
 // About describes the method.
 func (t Together) About() bench.About { return t.Of.About() }
 
-// CanDo is that of the implementation.
+// CanDo calls CanDo of the implementation.
 func (t Together) CanDo(b *batch.Batch, c bench.Conditions) error { return t.Of.CanDo(b.Whole(), c) }
 
 // Setup binds the implementation to the images.

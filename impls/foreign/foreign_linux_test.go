@@ -76,7 +76,7 @@ func meet(t *testing.T, way string) *peers.Peer {
 	return p
 }
 
-// planFor runs a peer on a small image. Time stands still until the peer hangs.
+// planFor plans a run of a peer on a small image. The clock stops until the peer hangs.
 func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 	t.Helper()
 	self, err := os.Executable()
@@ -201,7 +201,7 @@ func bothPeers(list ...*peers.Peer) runner.Bench {
 	return runner.Bind(w)
 }
 
-// Claims refuse cells, and start nothing.
+// A claim rejects cells without starting the peer.
 func TestClaimsStartNothing(t *testing.T) {
 	p := &peers.Peer{Name: "absent", Path: "/nowhere/absent", About: peers.About{Answers: []peers.Claim{
 		{Workload: "ecc", Dims: []int{3}, Types: []string{"uint8"}, MinSide: 2, MaxSide: 9, MaxVoxels: 100, MaxLevels: 300, NSPerVoxel: 1e6, BytesPerVoxel: 1 << 20},

@@ -26,7 +26,7 @@ import (
 // planted begins the names of the links to the test program by which it plays a peer.
 const planted = "planted-"
 
-// hoard is how much memory a greedy peer takes.
+// hoard is the memory of a greedy peer.
 const hoard = 256 << 20
 
 // A guest plays a peer, in the way of its name.

@@ -142,7 +142,7 @@ func Eigenmaps(p *peers.Peer, workload string) []bench.Implementation[*eigenmap.
 	})
 }
 
-// mostThresholds is how many thresholds of a soft curve fit on a line of the protocol.
+// mostThresholds is the number of thresholds of a soft curve that fit on a line of the protocol.
 const mostThresholds = 1000
 
 // SoftCurves asks for the soft curve at some thresholds and its gradients: float64[m] twice, float32[…],

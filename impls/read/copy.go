@@ -53,7 +53,7 @@ func (c ToDevice) cut(in grid.Source) (words, window int64) {
 	return words, window
 }
 
-// CanDo refuses images that do not fit the device.
+// CanDo rejects images that do not fit the device.
 func (c ToDevice) CanDo(in grid.Source, conditions bench.Conditions) error {
 	d, err := c.Open(conditions.Device)
 	if err != nil {
@@ -95,7 +95,7 @@ type copyJob struct {
 	*resident.Watch
 }
 
-// A window is where every second part of the image is on the device.
+// A window is device memory for every second part of the image.
 type window struct {
 	words        device.Buffer
 	copied, free device.Event // the part is there; it was added up
@@ -174,7 +174,7 @@ func (j *copyJob) pinnedAt(off int64) (device.Memory, int64) {
 	return j.host, off
 }
 
-// parts is how many parts the image has.
+// parts returns the number of parts of the image.
 func (j *copyJob) parts() int64 { return (j.words + j.window - 1) / j.window }
 
 // windowOf returns the window of part k, its start, and its length in words.

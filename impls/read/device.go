@@ -151,7 +151,7 @@ func (j *deviceJob) Stream() device.Stream { return j.stream }
 
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
 
-// value is where the sum is on the host.
+// value returns the sum on the host.
 func (j *deviceJob) value() []byte {
 	if j.over != nil {
 		return j.over.Data()

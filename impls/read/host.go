@@ -33,7 +33,7 @@ func (OnHost) About() bench.About {
 	}
 }
 
-// CanDo refuses images with slices so large that a few do not fit in memory.
+// CanDo rejects images with slices so large that a few do not fit in memory.
 func (OnHost) CanDo(in grid.Source, c bench.Conditions) error {
 	j := share(in, c.Threads)
 	if j.resident != nil {

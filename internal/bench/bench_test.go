@@ -155,7 +155,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A file that is not ours, whatever is in it, is refused and keeps every byte.
+// A file that is no results file is rejected and keeps every byte.
 func TestResumeLeavesOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	record, err := json.Marshal(sampleCell())

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Allocated is how many bytes a function allocates: the least of a few calls, because the runtime
-// allocates too.
+// Allocated returns the bytes that a function allocates: the least of a few calls, because the
+// runtime allocates too.
 func Allocated(f func()) uint64 {
 	least := ^uint64(0)
 	for range 3 {

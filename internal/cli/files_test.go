@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A target is refused that is an input or another target, under whatever name, before it
-// is there as well as after.
+// A target that is an input or another target is rejected, under any name, before it exists and
+// after.
 func TestApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"in", "other"} {
@@ -28,7 +28,7 @@ func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		a, b   string // targets
 		inputs []string
-		want   bool // refused
+		want   bool // rejected
 	}{
 		{"in", "", []string{"in"}, true},
 		{"./in", "", []string{"other", "in"}, true},

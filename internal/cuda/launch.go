@@ -8,10 +8,10 @@ import (
 	"eccbench/internal/device"
 )
 
-// maxArgs is how many arguments a kernel can be given.
+// maxArgs is the greatest number of arguments of a kernel.
 const maxArgs = 64
 
-// maxCall is how many arguments a function of the driver takes.
+// maxCall is the greatest number of arguments of a driver function.
 const maxCall = 11
 
 // arguments holds the arguments of driver calls, so that calls allocate nothing. It is pinned. Only

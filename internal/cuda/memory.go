@@ -13,7 +13,7 @@ func (b *buffer) Bytes() int64 { return b.bytes }
 
 func (b *buffer) Address() uint64 { return b.address() }
 
-// address is where the memory is, 0 once it is freed.
+// address returns the address of the memory, or 0 once it is freed.
 func (o *object) address() uint64 {
 	if o.closed.Load() {
 		return 0

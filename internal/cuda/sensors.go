@@ -143,7 +143,7 @@ func (s *sensors) Read() device.Readings {
 	return r
 }
 
-// unreadable is why nothing can be read, or nothing.
+// unreadable returns the reason why nothing can be read, or "".
 func (s *sensors) unreadable() string {
 	if s.closed.Load() {
 		return "the sensors are closed"

@@ -64,7 +64,7 @@ func (Inputs) Smaller(name string) []string {
 		}
 	}
 	whole := n
-	n = whole.With("repeat", "") // which is for large images
+	n = whole.With("repeat", "") // repetition is for large images
 	shapes(func(v int64) int64 { return (v + 1) / 2 })
 	n = whole
 	shapes(func(v int64) int64 { return max(1, v-1) })
@@ -125,7 +125,7 @@ type header struct {
 	Period int64 // of a periodic image, see grid.Period
 }
 
-// align is where a shared image's bytes start to be multiples of: a page.
+// align is the alignment of a shared image's bytes: a page.
 const align = 4096
 
 // encodeHeader is the header with its length before it, padded to a page.

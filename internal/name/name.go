@@ -18,7 +18,7 @@ import (
 // The keys whose value is the rest of a name.
 const (
 	Path = "path" // a file or folder
-	Of   = "of"   // the name of what the input is made of
+	Of   = "of"   // the name of the input that this one is made of
 )
 
 // A Name is a name taken apart. Its methods change nothing.

@@ -47,9 +47,9 @@ func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
 	}, skip)
 }
 
-// The rank of a matrix with any coefficients is how many columns it was made of: the others are
-// sums of those, which are independent by a triangle of ones. Of rows that columns begin with there are
-// as many, and each is one without which the rows behind it have a lesser rank.
+// Columns that are sums of independent ones do not change the rank. Independent columns have a
+// triangle of ones. The rows that kept columns begin with are those without which the rows behind
+// have a lesser rank.
 func sumsAddNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 100 {

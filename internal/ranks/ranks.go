@@ -15,7 +15,7 @@ const MostPrime = 1<<31 - 1
 // An entry is a term over the field.
 type entry struct{ row, times uint32 }
 
-// pieceEntries is how many entries of kept columns are in one piece of memory.
+// pieceEntries is the number of entries of kept columns in one piece of memory.
 const pieceEntries = 1 << 16
 
 // Of returns the rank of a matrix over the field of p elements, and for each row whether a kept

@@ -167,7 +167,7 @@ func TestImages(t *testing.T) {
 				w.Header().Set("ETag", r.Header.Get("If-Match"))
 				w.Header().Set("Content-Length", strconv.Itoa(last-first+1))
 				w.WriteHeader(status)
-				io.WriteString(w, "") // of which nothing arrives
+				io.WriteString(w, "") // no data arrives
 				return true
 			},
 		} {

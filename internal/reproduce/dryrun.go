@@ -53,7 +53,7 @@ func (r *reproduction) list() error {
 	return nil
 }
 
-// estimate is about how long a cell takes.
+// estimate estimates the time of a cell.
 func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 	rate := 0.08e9 * float64(r.o.limit.Threads)
 	if a.Where == "gpu" {

@@ -234,7 +234,7 @@ func (r *reproduction) weighTime(j paperJob, input string) {
 	}
 }
 
-// rotate is how many images rotate through the cells of a job.
+// rotate returns the number of images that rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
 	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
 		return 1

@@ -96,7 +96,7 @@ func PieceSlices(in grid.Source, bytes int64) int64 {
 	return max(1, min(bytes/grid.SliceBytes(in), in.Shape().Slices()))
 }
 
-// Pieces is how many there are.
+// Pieces returns the number of pieces.
 func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
 
 // Whole reports whether the image is pinned where it is.

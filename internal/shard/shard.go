@@ -15,7 +15,7 @@ import (
 // A Shard is number I of N, counted from 1. I is 0 where it is not known.
 type Shard struct{ I, N int64 }
 
-// MaxShards is how many there may be.
+// MaxShards is the greatest number of shards.
 const MaxShards = 1 << 20
 
 // String is "i/n".

@@ -96,7 +96,7 @@ func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 	for i := range ranks {
 		ranks[i] = i + 1
 	}
-	k, below := 0, 0.0 // how many averages the bound may leave out
+	k, below := 0, 0.0 // k is the number of averages that the bound may leave out
 	for _, p := range rankSums(ranks) {
 		if below += p; below > 1-confidence+1e-12 {
 			break

@@ -185,7 +185,7 @@ func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
 	}
 }
 
-// transposed is how far ⟨Pu, v⟩ and ⟨u, Rv⟩ are apart, the farthest of the levels.
+// transposed returns the largest difference of ⟨Pu, v⟩ and ⟨u, Rv⟩ on any level.
 func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) {
 	j := setUp(t, i, p, bench.Kernel)
 	s := j.solver
@@ -265,7 +265,7 @@ func BenchmarkRestOnDevice(b *testing.B) {
 	}
 }
 
-// timed is how many seconds a call takes by the device's events.
+// timed returns the seconds of a call by the device's events.
 func timed(b *testing.B, j *job) float64 {
 	b.Helper()
 	if err := j.Do(nil); err != nil {

@@ -48,8 +48,7 @@ func open(t testing.TB, name string) *gvf.Problem {
 	return p
 }
 
-// cycles is how many cycles an answer takes on the average of its components, or why there is
-// none.
+// cycles returns the mean number of cycles of an answer's components, or the error.
 func cycles(t *testing.T, i Implementation, name string) (float64, error) {
 	t.Helper()
 	p := open(t, name)

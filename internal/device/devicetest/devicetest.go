@@ -55,7 +55,7 @@ func (d *Driver) Hurry(stream string) { d.hurried = stream }
 // RefuseMachineCode makes the devices load no machine code, as older drivers do.
 func (d *Driver) RefuseMachineCode() { d.refuses = true }
 
-// refused is the error of code that a device does not take.
+// refused is the error of code that a device rejects.
 type refused struct{}
 
 func (refused) Error() string     { return "no code for this device" }
@@ -269,7 +269,7 @@ func (a *array) slice() int64 {
 	return a.Bytes() / a.layout.Height
 }
 
-// A texture fetches from an array. To a kernel it is where the texels are.
+// A texture fetches from an array. Its handle in a kernel is the address of the texels.
 type texture struct {
 	of   *array
 	name string

@@ -97,7 +97,7 @@ func (s *stream) Launch(f device.Function, shape device.Launch, args ...any) err
 	if !ok || k.m.on != s.on {
 		return fmt.Errorf("stream %q: a kernel of another device", s.name)
 	}
-	for i, a := range args { // as a driver refuses them
+	for i, a := range args { // drivers reject them, too
 		switch a.(type) {
 		case int32, uint32, float32, int64, uint64, float64, device.Memory, device.Texture:
 		default:

@@ -33,7 +33,7 @@ func Factors(m [][]int64) (list []*big.Int) {
 	return list
 }
 
-// Rank is that over the field of p elements, over the rationals where p is 0.
+// Rank returns the rank over the field of p elements, or over the rationals if p is 0.
 func Rank(m [][]int64, p int64) (rank int64) {
 	for _, d := range Divisors(m) {
 		if p == 0 || new(big.Int).Mod(d, big.NewInt(p)).Sign() != 0 {

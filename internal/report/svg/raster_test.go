@@ -25,7 +25,7 @@ func drawn(t *testing.T, p Plot) (image.Image, int) {
 	return m, size
 }
 
-// is whether a dot is about of a colour.
+// is reports whether a dot has about the given colour.
 func is(m image.Image, x, y float64, want uint32) bool {
 	r, g, b, _ := m.At(int(2*x), int(2*y)).RGBA()
 	near := func(a, b uint32) bool { return max(a, b)-min(a, b) < 24 }

@@ -24,13 +24,13 @@ type Plot struct {
 	X, Y          Axis
 	Lines         []Line
 
-	legend float64 // how wide the legend is
+	legend float64 // width of the legend
 }
 
 // An Axis is the range of one coordinate of all lines.
 type Axis struct {
 	Label string
-	// Log is for values above 0, at distances by their ratios.
+	// Log makes the axis logarithmic, for values above 0.
 	Log bool
 	// Margin is the free space at both ends: a fraction of the range, or a factor on a logarithmic
 	// axis.
@@ -312,7 +312,7 @@ func label(v float64, e int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// width is about how long a text is; few fonts have wider letters.
+// width estimates the length of a text; few fonts have wider letters.
 func width(s string) float64 { return math.Ceil(float64(len([]rune(s))) * 0.6 * font) }
 
 // num prints a length with at most two decimals.

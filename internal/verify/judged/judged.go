@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Count is how many answers are confirmed, found wrong, neither, and refused, and how many laws
-// were not tried.
+// A Count has the numbers of answers that are confirmed, found wrong, neither, and rejected, and of
+// laws that were not tried.
 type Count struct{ Right, Wrong, Open, Refused, Untried int }
 
 // All reports whether all answers are confirmed, by all laws.

@@ -133,7 +133,7 @@ func fingerprinted(key fingerprint.Key) func(*Batch, []ecc.VCEC, verify.Ask[*Bat
 	}
 }
 
-// samples is how many images of a batch are counted by the definition.
+// samples is the number of images of a batch that the definition counts.
 const samples = 16
 
 // sampled spreads the samples evenly, the first and the last image among them.

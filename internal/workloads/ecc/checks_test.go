@@ -212,7 +212,7 @@ func scattered(t *testing.T, shape grid.Shape, typ grid.Type, levels int64) *gri
 	return gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
 }
 
-// A law makes no statement if an implementation refuses. Other failures are errors.
+// A law makes no statement if an implementation rejects its question. Other failures are errors.
 func failuresAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7)
 	out := Enumerate(f)
@@ -344,7 +344,8 @@ func lawsContradict(t *testing.T) {
 	}
 }
 
-// Enumeration is of small images, by one core, and reading back is of levels.
+// The enumeration is for small images on one core, and the cost of reading back depends on the
+// levels.
 func estimatesGrow(t *testing.T) {
 	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return allLaws() }, func(voxels int64) grid.Source {
 		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)

@@ -32,7 +32,7 @@ func failedReadsAreTold(t *testing.T) {
 		for reads := int64(0); ; reads++ {
 			b := gridtest.BreaksAfter(f, reads, nil)
 			d, err := l.Check(b, right, func(in grid.Source) (VCEC, error) { return counted(in, 0) })
-			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // what is around is not shown
+			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // its neighbourhood is not shown
 			if whole := b.Left() >= 0; errors.Is(err, verify.ErrNotApplicable) || whole && d == nil && err == nil {
 				break
 			} else if d != nil || whole || !told {
@@ -68,7 +68,7 @@ func changesAreSeen(t *testing.T) {
 	}
 }
 
-// A law makes no statement if only some questions are refused, and reports if all are. A law
+// A law makes no statement if only some questions are rejected, and reports if all are. A law
 // applies in a convention to views of the whole or of pieces. An implementation that answers
 // despite unreadable input is detected.
 func asksAreHeard(t *testing.T) {

@@ -53,8 +53,8 @@ func inOtherWords(k fingerprint.Key) []law {
 	return laws
 }
 
-// mostWeighed are as many levels as the fingerprint is taken for by each instruction set: each has
-// tables of weights of its own.
+// mostWeighed bounds the levels for comparing all instruction sets: each needs its own tables of
+// weights.
 const mostWeighed = 1 << 17
 
 // inPieces asks for slabs of a few slices, and for the slices that two of them share.

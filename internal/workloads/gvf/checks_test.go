@@ -177,7 +177,7 @@ func closedForms(t *testing.T) {
 	}
 }
 
-// Steps that grow are refused at the bound and taken below it.
+// Steps that may grow are rejected at the bound and accepted below it.
 func unstableIsRefused(t *testing.T) {
 	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
 	solid := gridtest.OfBytes(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)

@@ -82,7 +82,7 @@ func (f Flow) WithAxes(n int) Flow {
 	return Flow{lists}
 }
 
-// Dim is how many components a field has: 2 or 3.
+// Dim returns the number of components of a field: 2 or 3.
 func (p *Problem) Dim() int { return p.Shape().Dim() }
 
 // Steps is the workload of the field after N steps. The first of the implementations is the

@@ -202,7 +202,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
-// mostTurned is how long an axis may be whose cosines are added up.
+// mostTurned bounds the length of an axis whose cosines are summed.
 const mostTurned = 8192
 
 // line returns the flow of a line of voxels where b is constant.

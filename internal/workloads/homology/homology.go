@@ -246,7 +246,7 @@ func (Inputs) Cost(name string, p *Problem) bench.Cost {
 	return bench.Cost{Items: n, Unit: "simplices", Bytes: p.Bytes(), Class: class, Size: fmt.Sprintf("%d simplices", n)}
 }
 
-// ringBytes is how many bytes a ring takes before the complex.
+// ringBytes is the size of the ring before the complex.
 const ringBytes = 8
 
 // Size returns the size of the complex in our own format, and of the ring before it.

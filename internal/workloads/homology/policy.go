@@ -59,7 +59,7 @@ func laws() []law {
 	}, func(p *Problem) int64 { return 16 * faces(p) })
 }
 
-// faces is how many simplices there are at most, which need not be counted for that.
+// faces bounds the number of simplices without counting them.
 func faces(p *Problem) int64 {
 	n := int64(0)
 	for d, tops := range p.Tops {
@@ -72,7 +72,7 @@ func faces(p *Problem) int64 {
 // integers is too expensive: two large ones and 2.
 var firstPrimes = []int64{mostPrime, mostPrime - 18, 2}
 
-// lesser is of each two numbers the lesser.
+// lesser returns the lesser of each pair of numbers.
 func lesser(a, b []int64) []int64 {
 	for i := range a {
 		a[i] = min(a[i], b[i])
@@ -103,7 +103,7 @@ func byRanks(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	return agree(p, want.overRing(p.Over), out), nil
 }
 
-// dividing is where an order is less than 2, or does not divide the next one.
+// dividing reports an order that is less than 2, or does not divide the next one.
 func dividing(out Groups) *verify.Diff {
 	for d, orders := range out.Torsion {
 		for i, t := range orders {

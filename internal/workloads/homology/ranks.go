@@ -74,7 +74,7 @@ func (c *chains) number(s []uint32) uint32 {
 	return uint32(c.count[d] - 1)
 }
 
-// place is where a simplex is in the table of its dimension, or would be.
+// place returns the place of a simplex in the table of its dimension, or its free place.
 func (c *chains) place(s []uint32) int {
 	d := len(s) - 1
 	h := uint64(0)

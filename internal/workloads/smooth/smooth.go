@@ -27,7 +27,7 @@ const Name = "ecc-smooth"
 // most is the largest number of iterations.
 const most = 1 << 20
 
-// checkpoint is how many iterations lie between curves that are kept.
+// checkpoint is the number of iterations between kept curves.
 const checkpoint = 1000
 
 // Workload is the question, put to implementations.

@@ -19,7 +19,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the weights that vector instructions look up, and of where there are some.
+// checks cover counting by cells, lanes, and the vector look-up of weights, for each instruction
+// set.
 func checks() []checktest.Check {
 	var checks []checktest.Check
 	for _, set := range available() {
@@ -67,7 +68,7 @@ func streamedAlike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
+			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // all rows differ
 			for _, c := range []Convention{
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -242,7 +243,7 @@ func whatIsCounted(t *testing.T, set string) {
 		{grid.Uint8, eight, 256, Convention{}, 1}, {grid.Uint8, eight, 256, superlevel, 1}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, 2},
 		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, 2}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, 2}, {grid.Uint8, table, 3, Convention{}, 1},
 		{grid.Uint8, eight, 256, Convention{Vertices: true}, 0}, {grid.Uint8, eight, 256, Convention{Periodic: grid.Axes{X: true}}, 0},
-		{grid.Uint16, eight, 256, superlevel, 0}, {grid.Uint16, sixteen, 9, superlevel, 0}, // where what is outside would be first
+		{grid.Uint16, eight, 256, superlevel, 0}, {grid.Uint16, sixteen, 9, superlevel, 0}, // the outside would be first
 		{grid.Float32, table, 3, Convention{}, 4}, {grid.Float32, affine(0, 0.1, math.MaxUint16), 9, Convention{}, 2}, {grid.Float32, affine(0, 0.1, math.MaxUint16+1), 9, Convention{}, 4},
 		{grid.Float32, affine(0, 0.1, 1<<15), 9, superlevel, 2}, {grid.Float32, affine(0, 0.1, 1<<15+1), 9, superlevel, 0}, {grid.Float32, table, 3, superlevel, 2},
 		{grid.Float32, every, 9, Convention{}, 4}, {grid.Float32, every, every.Len(), superlevel, 4}, {grid.Float32, every, every.Len(), Convention{Masked: true}, 4},

@@ -244,7 +244,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 					VMOVDQU(between, handed)
 					sub(kept, n, n)
 				}
-				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first is where a column is no greater than the next one
+				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first: the column is no greater than the next one
 				VPANDN(count[1], first, theirs)
 				VPAND(count[1], first, kept)
 				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
@@ -486,7 +486,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 					handed := Mem{Base: c.handed, Disp: vector * beside}
 					VMOVDQU64(handed, n)
 					falls(beside, n)
-					between, below := ZMM(), K() // what is taken away, and where a plane is no greater than the next one
+					between, below := ZMM(), K() // subtracted counts; where a plane is no greater than the next one
 					some(ones, fell[2+beside], between)
 					greater(after[2+beside], now[2+beside], fell[2+beside])
 					sub(ones, between, fell[2+beside], between)
@@ -531,7 +531,7 @@ func (c counting) writeByAVX512(v, n VecVirtual) {
 	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.bytes)}, c.to)
 }
 
-// digits is how many bytes weights have that are looked up byte by byte.
+// digits is the number of bytes of weights that are looked up byte by byte.
 const digits = 5
 
 // sumsByDigits generates sumsOfWords for bytes whose weights have few bytes. Each byte of a weight

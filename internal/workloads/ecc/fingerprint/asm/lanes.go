@@ -154,7 +154,7 @@ func (i isa) levelsOfFloats(double bool) {
 		var other [2]Register
 		for half := range 2 {
 			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
-			VPMINUD(l.last, l.nearest(values[half]), level[half]) // what is not on the ladder has another value
+			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
 			other[half] = i.which(unequal, l.value(level[half]), values[half])
 		}
 		ORL(other[1], other[0])

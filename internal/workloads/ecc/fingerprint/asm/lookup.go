@@ -154,7 +154,7 @@ func (i isa) ladderOf(double bool) ladder {
 // predicates of VCMPPS
 const equal, less, lessOrEqual, unequal = 0, 1, 2, 4
 
-// lanes is how many values are done at a time.
+// lanes returns the number of values of one step.
 func (l ladder) lanes() int {
 	if l.double {
 		return l.bytes / 8
@@ -207,7 +207,7 @@ func (i isa) floats(double bool) {
 	s.groups(l.lanes(), 4, func() {
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
 		nearest := l.nearest(values)
-		VPMINUD(l.last, nearest, level) // what is not on the ladder has another value
+		VPMINUD(l.last, nearest, level) // values off the ladder have another value
 		bits := i.which(equal, l.value(level), values)
 		CMPL(bits, U32(1<<l.lanes()-1))
 		JNE(LabelRef("between"))

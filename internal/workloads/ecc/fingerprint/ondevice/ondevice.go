@@ -179,7 +179,7 @@ func (f *function) setEntries(n int64) {
 	}
 }
 
-// rows is how many a warp takes at a time: more where it holds weights.
+// rows returns the number of rows that a warp handles at a time: more if it stores weights.
 func (o *Looker) rows() int64 {
 	if o.way == "places" {
 		return 4
@@ -211,7 +211,7 @@ func (o *Looker) load(t grid.Type) (err error) {
 	return nil
 }
 
-// levels is how values of float32 become levels: by arithmetic in float32 where that gives
+// levels prepares the conversion of float32 values to levels: by float32 arithmetic if that gives
 // each level, else by their values.
 func (o *Looker) levels(l grid.Ladder) (err error) {
 	lo, step, even := l.Affinity()

@@ -107,7 +107,7 @@ func (s *slab) look(to int64) error {
 
 // A Witness computes fingerprints on a device that is already in use.
 type Witness struct {
-	// Device is that device, nil for none.
+	// Device returns the device, or nil.
 	Device func() device.Device
 }
 
