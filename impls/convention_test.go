@@ -19,7 +19,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// everywhere is the shape of the images of all types that are in all conventions.
+// everywhere is the shape of the images that are tested with all types in all conventions.
 var everywhere = grid.Shape{D: 3, H: 4, W: 5}
 
 // conventional are images of all types and dimensions, with the least and the greatest
@@ -44,7 +44,7 @@ func conventional(t *testing.T) (list []*grid.Field) {
 			case race.Enabled && (ladder.Len() == 1<<16 || shape.W != 5):
 				continue // the goroutines are the same ones
 			case testing.Short() && ladder.Len() == 1<<16 && shape.W != 5:
-				continue // tables of so many levels are most of the time
+				continue // large tables take most of the time
 			}
 			for _, few := range []int64{2, 6} {
 				if few == 2 && ladder.Len() == 1<<16 && shape != everywhere {
@@ -72,8 +72,8 @@ func conventionsOf(f *grid.Field) []ecc.Convention {
 	return slices.Concat(ecctest.Conventions(), ecctest.Periodic(f.Shape()))
 }
 
-// Every implementation of the host, in memory and streamed, and the fingerprint by itself
-// agree with the definition in every convention.
+// Every implementation on the host, in memory and streamed, and the fingerprint alone agree with
+// the definition in every convention.
 func TestConventions(t *testing.T) {
 	for _, f := range conventional(t) {
 		for _, c := range conventionsOf(f) {
@@ -129,7 +129,8 @@ func checkConvention(t *testing.T, f *grid.Field, c ecc.Convention) {
 	}
 }
 
-// On every float32 the curve in a convention is that on the values that occur.
+// On the ladder of every float32 the curve in a convention equals that on the ladder of the image's
+// values.
 func TestConventionsOnEveryFloat32(t *testing.T) {
 	for _, f := range conventional(t) {
 		if f.Type() == grid.Float32 {
@@ -161,9 +162,8 @@ func checkOnEvery(t *testing.T, f *grid.Field, c ecc.Convention) {
 	}
 }
 
-// Voxels that a mask leaves out are no part of the image: every implementation of the host and
-// the fingerprint agree with the definition, in every convention, and so does an image that
-// is read once.
+// Masked voxels are outside the image. Every implementation on the host and the fingerprint agree
+// with the definition in every convention, and so does an image that is read once.
 func TestMasked(t *testing.T) {
 	for i, f := range conventional(t) {
 		if f.Ladder().Len() == 1<<16 && f.Shape() != everywhere {

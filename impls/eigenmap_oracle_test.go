@@ -31,7 +31,7 @@ func holdValues(t *testing.T, w bench.Workload[*eigenmap.Problem, eigenmap.Map],
 	}
 }
 
-// Values are those that SciPy finds of its own Laplacian.
+// The eigenvalues agree with SciPy's, of a Laplacian that the test builds there.
 func TestEigenmapAgainstSciPy(t *testing.T) {
 	const k = 5
 	all, files := saved(t, "noise/shape=7x6x5/type=uint8/seed=1", "grf/shape=17x12/levels=1000/type=float32/smooth=2/seed=2", "noise/shape=15x11/levels=300/type=int16/seed=3", "ball/shape=13x14/type=uint8")
@@ -60,7 +60,7 @@ func TestPatchEigenmapAgainstSciPy(t *testing.T) {
 	}
 }
 
-// What steps reach is what NumPy's steps reach from the same start.
+// Lanczos steps reach the same values as NumPy's from the same start.
 func TestLanczosAgainstNumPy(t *testing.T) {
 	all, files := saved(t, "noise/shape=45x33/type=uint8/seed=1", "grf/shape=64x52/levels=1000/type=float32/smooth=3/seed=2")
 	for _, steps := range []int{3, 12, 40} {

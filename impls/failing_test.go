@@ -23,12 +23,12 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// soft is the question of the soft curve, with those that answer on cores.
+// soft is the workload of the soft curve, with the implementations on cores.
 var soft = softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
 
 var errDisk = errors.New("the disk is gone")
 
-// A failing source cannot be read the at-th time, from 1 on.
+// A failing source fails at read number at, counted from 1.
 type failing struct {
 	grid.Source
 	at   int64
@@ -42,8 +42,8 @@ func (f *failing) ReadSlab(dst []byte, lo, hi int64) error {
 	return f.Source.ReadSlab(dst, lo, hi)
 }
 
-// tellFailures has implementations answer about images of which one slab or another cannot be
-// read. The input is what a source is asked about.
+// tellFailures runs implementations on images whose reads fail at each slab in turn. input makes
+// the question about a source.
 func tellFailures[In, Out any](t *testing.T, impls []bench.Implementation[In, Out], image string, input func(grid.Source) In) {
 	t.Helper()
 	const most = 20 // slabs
@@ -75,7 +75,7 @@ func tellFailures[In, Out any](t *testing.T, impls []bench.Implementation[In, Ou
 	}
 }
 
-// What cannot be read is an error of whoever reads it, and no answer.
+// A failed read is an error of the implementation, not an answer.
 func TestFailuresAreTold(t *testing.T) {
 	set := impls.All(nil)
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=1", "noise/shape=17x13/type=float32/levels=9/seed=2", "noise/shape=6x5x9/type=int16/levels=40/seed=3"} {
@@ -92,8 +92,8 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 }
 
-// looks has implementations of a workload answer, and looks at what Out says when the answer
-// was overwritten, and at what the policy says where no derived question is answered.
+// looks runs the implementations of a workload. It checks Out after Poison, and the verdict if no
+// derived question is answered.
 func looks[In, Out any](t *testing.T, w bench.Workload[In, Out], name string) {
 	t.Helper()
 	in, err := w.Inputs.Open(name)
@@ -145,8 +145,8 @@ func looks[In, Out any](t *testing.T, w bench.Workload[In, Out], name string) {
 	}
 }
 
-// Of an answer nothing is left when it is overwritten, and who does not answer about derived
-// inputs is not WRONG for it.
+// Poison leaves nothing of an answer. An implementation that answers no derived inputs is not WRONG
+// for that.
 func TestAnswersAreOverwritten(t *testing.T) {
 	set := impls.All(nil)
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=1", "noise/shape=17x13/type=float32/levels=9/seed=2"} {
@@ -159,8 +159,7 @@ func TestAnswersAreOverwritten(t *testing.T) {
 	}
 }
 
-// An estimate refuses what takes longer than there is time, and nothing that takes less, on any
-// number of cores that is asked for.
+// An estimate rejects what exceeds the time limit, and nothing below it, on any number of cores.
 func TestEstimatesOfCurves(t *testing.T) {
 	small, err := datasets.Open("noise/shape=10x10x10/type=uint8/levels=5/seed=1")
 	if err != nil {

@@ -42,7 +42,7 @@ func TestFlowAgainstNumPy(t *testing.T) {
 	}
 }
 
-// Steady states are those of SciPy's direct solver.
+// Steady states agree with SciPy's direct solver.
 func TestSteadyFlowAgainstSciPy(t *testing.T) {
 	all, files := saved(t, "noise/shape=11x12x9/type=uint8/seed=1", "grf/shape=31x26/levels=1000/type=float32/smooth=2/seed=2", "noise/shape=2x1x9/type=uint16/seed=4")
 	for _, boundary := range []gvf.Boundary{gvf.Replicate, gvf.Third} {

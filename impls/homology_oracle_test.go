@@ -23,7 +23,7 @@ var known = []string{
 	"random/vertices=14/dim=3/count=90/seed=2", "random/vertices=12/dim=5/count=30/seed=3", "random/vertices=40/dim=1/count=60/seed=3",
 }
 
-// opened are the complexes that names say over a ring.
+// opened opens the complexes of names over a ring.
 func opened(t *testing.T, names []string, ring homology.Ring) (all []*homology.Problem) {
 	t.Helper()
 	for _, name := range names {
@@ -40,8 +40,7 @@ func opened(t *testing.T, names []string, ring homology.Ring) (all []*homology.P
 	return all
 }
 
-// holdGroups holds what implementations say of complexes to the Betti numbers that another
-// program has.
+// holdGroups compares the Betti numbers of implementations with those of another program.
 func holdGroups(t *testing.T, all []*homology.Problem, want [][]int64, by string) {
 	t.Helper()
 	if len(want) != len(all) {
@@ -92,8 +91,8 @@ func TestHomologyAgainstGudhi(t *testing.T) {
 	}
 }
 
-// TestHomologyAgainstPhat holds the Betti numbers over 2 to PHAT, which pairs the columns of the
-// whole boundary matrix: what is in no pair counts.
+// TestHomologyAgainstPhat compares the Betti numbers over 2 with PHAT. It pairs the columns of the
+// whole boundary matrix; the unpaired ones count.
 func TestHomologyAgainstPhat(t *testing.T) {
 	phat, err := exec.LookPath("phat")
 	if err != nil {

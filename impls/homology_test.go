@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// limit keeps the definition from what it takes long for.
+// limit keeps the definition from long computations.
 const limit = 5 * time.Second
 
 func TestHomologyOfAdversarialInputs(t *testing.T) {
@@ -51,7 +51,7 @@ func TestPolicyCatchesPlantedFaultsOfHomology(t *testing.T) {
 	faulty["partitions: "+string(reductions.SharedInside)] = reductions.FaultyPartitions(reductions.SharedInside)
 	for name, i := range faulty {
 		if race.Enabled {
-			break // of the right ones all goroutines were seen
+			break // without a fault all goroutines were seen
 		}
 		t.Run(name, func(t *testing.T) { judged.Caught(t, homology.Workload(i), false, limit) })
 	}

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/limits.txt")
 
-// limits writes the least time and memory with which the implementations of a workload on cores take inputs: what is the
-// least of both says what an estimate is, to the nanosecond and the byte.
+// limits writes the least time and memory with which implementations on cores accept inputs. These
+// show the estimates exactly, to the nanosecond and the byte.
 func limits[In, Out any](t *testing.T, to io.Writer, w bench.Workload[In, Out], names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -54,7 +54,8 @@ func limits[In, Out any](t *testing.T, to io.Writer, w bench.Workload[In, Out], 
 	}
 }
 
-// What implementations take, and refuse, stays as it was, but for changes that are meant: -update.
+// The estimates and rejections of implementations do not change unintentionally. -update accepts a
+// change.
 func TestLimits(t *testing.T) {
 	var b strings.Builder
 	set := impls.All(nil)

@@ -47,7 +47,7 @@ func TestOnePass(t *testing.T) {
 					t.Errorf("%v %v, %+v by %d: %v, %s", f.Shape(), f.Type(), c, slabSlices, verdict.Status, verdict.Reason)
 				}
 			}
-			// One that counts images whole counts each piece as one.
+			// An implementation of whole images counts each piece as an image.
 			if f.Type() != grid.Uint8 {
 				continue
 			}
@@ -89,8 +89,8 @@ func TestOnePassOfManyLevels(t *testing.T) {
 	}
 }
 
-// What is spilled on the way and what is left add up to the answer that is kept in memory, in
-// every convention, and each spill is held to its fingerprint.
+// The spilled steps and the remaining ones add up to the answer in memory, in every convention.
+// Each spill has its own fingerprint.
 func TestSpilled(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
 	ask := func(impl extrema.Implementation, c ecc.Convention, by ecc.Beside) (ecc.VCEC, *verify.Diff) {

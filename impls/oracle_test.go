@@ -103,8 +103,8 @@ func curve(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], in gr
 	return v
 }
 
-// answered is what an implementation answers on two cores. One on a device skips the test where it
-// refuses, as where there is no device.
+// answered returns the answer of an implementation on two cores. It skips the test if an
+// implementation on a device rejects the input, for example without a device.
 func answered[In, Out any](t *testing.T, i bench.Implementation[In, Out], in In) Out {
 	t.Helper()
 	out, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
@@ -117,7 +117,7 @@ func answered[In, Out any](t *testing.T, i bench.Implementation[In, Out], in In)
 	return out
 }
 
-// oldGudhi is why some are not asked of it.
+// oldGudhi is the reason to skip questions.
 const oldGudhi = "this GUDHI takes voxels for top cells alone; 3.8 has vertices"
 
 func TestAgainstGudhi(t *testing.T) {
@@ -224,7 +224,7 @@ func TestAgainstScikitImage(t *testing.T) {
 					var level int64
 					fmt.Sscan(l, &level)
 					got := v.At(level)
-					if c.Superlevel { // what is above the level before
+					if c.Superlevel { // the set above the level before
 						got = v.At(f.Ladder().Len()) - v.At(level-1)
 					}
 					if got != want[i] {

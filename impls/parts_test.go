@@ -22,7 +22,7 @@ func named[In, Out any](t *testing.T, w bench.Workload[In, Out], input string, w
 	}
 }
 
-// A call names its parts, which a report tells the times of.
+// Calls name their parts, whose times a report shows.
 func TestPartsAreNamed(t *testing.T) {
 	set := impls.All(nil)
 	const image = "noise/shape=9x8x7/type=uint8/levels=5/seed=1"

@@ -110,8 +110,8 @@ func curves(seed uint32) error {
 	return errors.Join(byInstructions(chi, noise(seed)...), byInstructions(all, noise(seed)...))
 }
 
-// numbers are of implementations that have no choice of instructions: those with vector kernels and flood
-// fill are compared with one that has none.
+// numbers compares implementations without a choice of instruction sets: those with vector kernels
+// and flood fill with one that has none.
 func numbers(seed uint32) error {
 	w := betti.Workload()
 	for _, of := range []string{"noise/shape=600x7x4/type=uint8/levels=5", "grf/shape=600x7x4/type=uint8/levels=5/smooth=3", "noise/shape=600x7/type=int16/levels=5"} {

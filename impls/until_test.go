@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// soon is a context that ends when it has been asked so many times.
+// soon is a context that ends after a number of calls of Err.
 type soon struct {
 	context.Context
 	left *atomic.Int64
@@ -34,8 +34,8 @@ func (s soon) Err() error {
 	return nil
 }
 
-// Those on the host and the fingerprint leave an image soon after its context has ended,
-// in memory, streamed, and in a view; before that it changes nothing.
+// Implementations on the host and the fingerprint stop soon after their context ends: in memory,
+// streamed, and in a view. Before that it has no effect.
 func TestUntil(t *testing.T) {
 	for _, name := range []string{"noise/shape=40x30x60/type=uint8/seed=1", "noise/shape=40x30x60/type=float32/seed=2", "noise/shape=300x900/type=int16/seed=3", "noise/shape=9x30x60/type=uint8/seed=1/repeat=7"} {
 		streamed, whole := ecctest.Open(t, name)

@@ -31,7 +31,7 @@ type browser struct {
 	from    *bufio.Reader
 	session string
 	number  int
-	console []string // what the page complains of
+	console []string // errors of the page
 }
 
 // start starts Chromium, or skips the test where there is none or the page is not built.
@@ -153,7 +153,7 @@ func (b *browser) until(expression string) {
 	})`, expression)
 }
 
-// settled is true once all that was asked is shown, or an error is.
+// settled is true once all requests are shown, or an error is.
 const settled = `!document.getElementById("fault").hidden ||
 	now.about && now.curve && now.set && now.plane && !now.image.busy && !now.counter.busy`
 
@@ -204,7 +204,7 @@ func picture(t *testing.T, seed uint32) []byte {
 	return file.Bytes()
 }
 
-// images are files of several formats and types, some of which no answer is given for.
+// images writes files of several formats and types, some of them without an answer.
 func images(t *testing.T, folder string) (paths []string) {
 	t.Helper()
 	bytes8, floats, wide := make([]uint8, 9*8*7), make([]float32, 9*8*7), make([]int64, 9*8*7)
@@ -271,7 +271,7 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 	}
 }
 
-// sampled is where the files are that the readers are tried on.
+// sampled is the folder of the files for trying the readers.
 var sampled = filepath.Join("..", "datasets", "testdata", "files")
 
 // samples are the files that the readers are tried on, each in a folder of its own.
@@ -314,8 +314,8 @@ func stack(t *testing.T, folder string) (paths []string) {
 	return paths
 }
 
-// compare compares the answer of the page about files with that of the command about an input, which is a file of
-// their folder or the folder. The arguments are of the command.
+// compare compares the page's answer about files with that of the command about an input: a file of
+// their folder, or the folder. args are for the command.
 func compare(t *testing.T, b *browser, input string, paths, args []string) {
 	t.Helper()
 	either := func(arg, on, off string) string {
@@ -404,7 +404,8 @@ func TestPageIsUsable(t *testing.T) {
 	}
 }
 
-// The time from the choice of 256³ bytes to the verified curve, and that of a set, are printed.
+// Prints the times from the choice of 256³ bytes to the verified curve, and to the numbers of a
+// set.
 func TestPageIsFast(t *testing.T) {
 	b, address, _ := start(t)
 	b.call("Page.navigate", map[string]any{"url": address})

@@ -20,7 +20,7 @@ const (
 	cardJob     = "ECCBENCH_CARD"
 )
 
-// A cardRun is a command as a person types it, and what its records have to show.
+// A cardRun is a command as a user types it, and the expected contents of its records.
 type cardRun struct {
 	args   string
 	cells  int   // verified ones at least

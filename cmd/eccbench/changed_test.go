@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/cli"
 )
 
-// A meddler writes to the image's file once its implementation was asked.
+// A meddler writes to the image's file after its implementation was called.
 type meddler[In, Out any] struct {
 	bench.Implementation[In, Out]
 	meddle func()

@@ -87,7 +87,7 @@ func (m *metronome) until(next time.Duration) {
 // do not wait; those after them wait for ever.
 const waiting = "ECCBENCH_TEST_WAITING"
 
-// With hold, waiting programs wait until a file named released exists below os.TempDir.
+// hold makes waiting programs wait until a file named released exists below os.TempDir.
 const (
 	hold     = "ECCBENCH_TEST_HOLD"
 	released = "eccbench-released"

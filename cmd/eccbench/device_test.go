@@ -83,7 +83,7 @@ func plantedKernels(open resident.Opener) []implementation {
 	return list
 }
 
-// float32Only refuses the types for which no kernel has a planted fault.
+// float32Only rejects the types whose kernels have no planted faults.
 type float32Only struct{ implementation }
 
 func (f float32Only) CanDo(in grid.Source, c bench.Conditions) error {

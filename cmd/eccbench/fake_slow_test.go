@@ -13,10 +13,9 @@ import (
 	"eccbench/internal/cli"
 )
 
-// The slowdown that is planted for tests of the gate (internal/resident/slow.go) costs
-// time, and nothing else that is recorded: no allocation, no launch. By the clock of the
-// stand-in's events a kernel takes a millisecond, so that no other is needed; the waits, by
-// the host's clock, must take longer.
+// The slowdown for tests of the gate (internal/resident/slow.go) costs time only: no recorded
+// allocation, no launch. By the stand-in's events a kernel takes a millisecond, so that no other is
+// needed; by the host's clock the waits must take longer.
 func TestSlowdownIsTimeAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a program is built")

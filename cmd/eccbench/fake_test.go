@@ -40,8 +40,8 @@ func fakeDriver(t *testing.T) string {
 	return path
 }
 
-// runFake runs a program with the stand-in for the driver, which ECCBENCH_FAKE tells
-// what goes wrong, and wants the exit code.
+// runFake runs a program with the stand-in for the driver, and requires the exit code.
+// ECCBENCH_FAKE selects the stand-in's faults.
 func runFake(t *testing.T, driver, fake string, code int, program string, args ...string) (stdout []byte) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -80,7 +80,7 @@ func TestFailingDriver(t *testing.T) {
 		devices    string
 		want       string // in the cell, after its name
 		code       int
-		verify     bool // in place of a run; it takes ten times as long
+		verify     bool // instead of a run; it takes ten times as long
 	}{
 		"kernels that count nothing": {fake: "", want: `WRONG: `, code: cli.ExitWrong, verify: true},
 		"driver too old":             {fake: "version:11040", want: `SKIPPED: the NVIDIA driver is too old: it supports CUDA 11\.4, this needs 11\.8$`},
@@ -91,7 +91,7 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`, verify: true},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`, verify: true},
-		// Machine code is tried first, and refused.
+		// Machine code is tried first, and rejected.
 		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:1", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: cli.ExitCrash},
 		"the driver fails to load":   {fake: "fail:cuModuleLoadDataEx:999:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*, 999\)`, code: cli.ExitCrash},
 		"machine code":               {fake: "machine:1", want: `WRONG: `, code: cli.ExitWrong},
@@ -157,8 +157,8 @@ func TestKernelScope(t *testing.T) {
 	}
 }
 
-// With a device the cells of a paper's tables that are on one are run too, the
-// batch's and the pipeline's among them; the stand-in's kernels count nothing.
+// With a device the cells of a paper's tables on devices run too, also the batch's and the
+// pipeline's. The stand-in's kernels count nothing.
 func TestPaperOnADevice(t *testing.T) {
 	driver := fakeDriver(t)
 	for impl, table := range map[string]string{"smooth-gpu": "2", "chunked": "3", "extrema-gpu-batch": "3"} {
@@ -232,7 +232,7 @@ func TestFailingUpload(t *testing.T) {
 	}
 }
 
-// doctor loads the kernels of a device one by one, and names what does not load.
+// doctor loads the kernels of a device one by one, and names those that fail.
 func TestDoctorLoadsKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("doctor tries an image of 256³ voxels, which takes seconds")
@@ -248,7 +248,7 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Machine code is tried first, and refused.
+	// Machine code is tried first, and rejected.
 	stdout = runFake(t, driver, "fail:cuModuleLoadDataEx:218:2", cli.ExitOK, "eccbench", "doctor")
 	wantAll(t, stdout,
 		`\n +kernels betti_curves: betti_\w+: module "betti_curves": .*a PTX JIT compilation failed`,

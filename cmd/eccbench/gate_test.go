@@ -50,7 +50,7 @@ func locate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], path)
 }
 
-// An interrupted gate leaves what had ended, and no process behind.
+// An interrupted gate keeps the finished processes, and leaves no process running.
 func TestInterruptedGate(t *testing.T) {
 	dir := t.TempDir()
 	cmd := program(t, "gate", "--impl", "waiter", "--sizes", "16", "--max-time", "5ms", "--out", filepath.Join(dir, "gate.json"))

@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/cli"
 )
 
-// A command that answers for an image ends with one line and ExitInconclusive when a signal asks it to,
-// and leaves no file.
+// A command that answers about an image ends on a signal with one line and ExitInconclusive, and
+// leaves no file.
 func TestInterruptedAnswers(t *testing.T) {
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 	for i, args := range [][]string{
@@ -40,7 +40,7 @@ func TestInterruptedAnswers(t *testing.T) {
 			}
 			defer w.Close()
 			cmd.Process.Signal(by)
-			cmd.Wait() // the exit code tells
+			cmd.Wait() // the exit code is checked below
 			if code := cmd.ProcessState.ExitCode(); code != cli.ExitInconclusive || stderr.String() != "eccbench: interrupted\n" {
 				t.Errorf("exit code %d, want %d: %s", code, cli.ExitInconclusive, stderr.String())
 			}

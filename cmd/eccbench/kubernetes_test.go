@@ -14,8 +14,8 @@ import (
 	"eccbench/internal/shard"
 )
 
-// The manifests for Kubernetes are jobs by its own schema, a strict one that knows each field; a
-// pod finds its shard in what Kubernetes tells it, and eccbench has the flags that it is given.
+// The manifests for Kubernetes are valid jobs by its strict schema. A pod finds its shard in the
+// environment of Kubernetes, and eccbench has the flags in them.
 func TestKubernetes(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("testdata/kubernetes-job.schema.json")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestKubernetes(t *testing.T) {
 				t.Errorf("%s: eccbench %s has no flag %s", name, command, flag)
 			}
 		}
-		// What the schema does not know is refused, so that the check above can fail.
+		// The schema rejects an unknown field, so the check above can fail.
 		inner(job, "spec")["completion"] = 3
 		if schema.Validate(job) == nil {
 			t.Errorf("%s: a field that there is not is let pass", name)

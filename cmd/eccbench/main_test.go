@@ -41,9 +41,9 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// The test binary is also eccbench itself, by clocks of its own or, as eccbench-timed, by
-// the machine's; eccbench-planted, which has implementations that fail in every way; and
-// eccbench-<defect>, whose cpu has that one. They start their workers as themselves.
+// The test binary is also eccbench, with clocks of its own, or with the machine's as
+// eccbench-timed. eccbench-planted has implementations that fail in every way, and
+// eccbench-<defect> has a cpu with that defect. Workers run the same binary.
 func TestMain(m *testing.M) {
 	programs := map[string]func(){
 		"eccbench":         func() { start(same) },
@@ -72,8 +72,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-// A change is how a program's implementations differ from the project's. The clock is that
-// of its workers.
+// A change modifies a program's implementations. The clock is that of its workers.
 type change func(list []implementation, open resident.Opener, clock *metronome) []implementation
 
 func same(list []implementation, _ resident.Opener, _ *metronome) []implementation { return list }
@@ -354,8 +353,8 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 	return out, err
 }
 
-// hasSlurm is whether a Slurm of one node can be started. Where it must be, it is an error that
-// it cannot.
+// hasSlurm reports whether a Slurm of one node can be started. If the tests require it, its absence
+// is an error.
 func hasSlurm() (bool, error) {
 	var err error
 	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "munged", "bash"} {

@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/headers"
 )
 
-// A volume of one slice is a volume, whatever holds it: z can be periodic, which makes a ring of every
-// set, with χ 0; fields have a component along z; and output files keep its axes.
+// A volume of one slice is a volume in every format. z can be periodic, which makes every set a
+// ring with χ 0; fields have a component along z; output files keep its axes.
 func TestOneSlice(t *testing.T) {
 	folder := t.TempDir()
 	voxels := []byte{1, 0, 1, 0, 2, 0, 1, 0, 1, 3, 3, 3} // 4x3

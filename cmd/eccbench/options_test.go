@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/cli"
 )
 
-// The table of options in doc/conventions.md has each flag that a question takes, and none that it does not.
+// The table of options in doc/conventions.md has exactly the flags of each question.
 func TestOptionsOfQuestions(t *testing.T) {
 	page, err := os.ReadFile("../../doc/conventions.md")
 	if err != nil {

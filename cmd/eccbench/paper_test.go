@@ -8,7 +8,7 @@ import (
 	"eccbench/reports/paper"
 )
 
-// The papers' tables ask for workloads by the names that the program has.
+// The papers' tables name workloads of the program.
 func TestPapersNameWorkloads(t *testing.T) {
 	benches := impls.With(nil, nil).Benches
 	for _, name := range []string{paper.ECC, paper.Batch, paper.Smooth, paper.BatchCeiling} {

@@ -158,8 +158,7 @@ func TestKilledRunResumes(t *testing.T) {
 	}
 }
 
-// What another program measured, or another machine, is not done: it is measured again,
-// and has a table of its own.
+// Cells of another program or another machine are measured again, and have a table of their own.
 func TestResumeKeepsStationsApart(t *testing.T) {
 	for _, field := range []string{"sha256", "cpu"} {
 		out := filepath.Join(t.TempDir(), "r.jsonl")
@@ -194,7 +193,7 @@ func TestResumeKeepsStationsApart(t *testing.T) {
 	}
 }
 
-// A run whose program is replaced goes on with the one that was started.
+// A run whose program is replaced continues with the program that started it.
 func TestReplacedProgram(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r.jsonl")
 	cmd := program(t, "run", "--impl", "waiter,naive,cpu", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
@@ -232,7 +231,7 @@ func TestReplacedProgram(t *testing.T) {
 	}
 }
 
-// An interrupted run leaves what has ended, and no worker behind.
+// An interrupted run keeps the finished cells, and leaves no worker running.
 func TestInterruptedRun(t *testing.T) {
 	// Under nohup a hang-up is ignored, here and in all that is started. Where it is looked
 	// for, a started program has the usual one.

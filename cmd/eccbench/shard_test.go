@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// told is what the program writes when it is asked, and its exit code.
+// told runs the program, and returns its output and exit code.
 func told(args ...string) (stdout, stderr string, code int) {
 	var out, err bytes.Buffer
 	c := programWith(same)
@@ -24,7 +24,7 @@ func told(args ...string) (stdout, stderr string, code int) {
 	return out.String(), err.String(), code
 }
 
-// mustTell is told of what succeeds.
+// mustTell runs the program, requires success, and returns its output.
 func mustTell(t *testing.T, args ...string) string {
 	t.Helper()
 	out, errs, code := told(args...)
@@ -168,8 +168,8 @@ func TestPartsAreTheCurve(t *testing.T) {
 	}
 }
 
-// The parts of Betti numbers are those of the image, in every convention, however many there are and
-// in whatever order: but for the witness to the byte.
+// The parts of Betti numbers merge to those of the image: in every convention, for any number of
+// parts in any order, to the byte except for the witness.
 func TestBettiPartsAreTheNumbers(t *testing.T) {
 	rows := func(text string) string {
 		head, _, _ := strings.Cut(text, "VERIFIED by ")
@@ -212,7 +212,7 @@ func TestBettiPartsAreTheNumbers(t *testing.T) {
 	}
 }
 
-// What merge writes is what curve does, in every format and of any rows.
+// merge writes the output of curve, in every format and for any rows.
 func TestMergedRows(t *testing.T) {
 	images := raws(t)
 	for _, name := range []string{"8 bits", "float32", "nothing"} {
@@ -253,8 +253,8 @@ func TestMergedRows(t *testing.T) {
 	}
 }
 
-// More changes than are put together at a time are written as one curve, and as one part where
-// they are not all kept in memory.
+// More changes than fit one chunk are written as one curve, or as one part if memory cannot keep
+// them.
 func TestMergedChunks(t *testing.T) {
 	defer func(was int64) { spilledVoxels = was }(spilledVoxels)
 	spilledVoxels = 1 << 18

@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/cli"
 )
 
-// A named pipe without a writer, a device without an end and a folder are errors of one line, as an argument of any
-// kind: nothing waits, and nothing is read without end.
+// A named pipe without a writer, an endless device and a folder are errors of one line, for every
+// kind of argument. No command waits, or reads forever.
 func TestSpecialFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	records := func(s string) []string { return []string{"report", s} }

@@ -111,7 +111,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Each law finds what it is there for.
+// Each law rejects the fault that it is for.
 func TestPolicyCatches(t *testing.T) {
 	b := open(t, "batch/count=5/of=noise/shape=70x60/levels=256/type=float32/seed=5")
 	right := answer(t, cpu.Implementation{}, b, 2)
@@ -149,8 +149,8 @@ func sum(a, b ecc.VCEC, levels int64) []int64 {
 	return dense
 }
 
-// A batch is the same images in memory that were shared, and its slabs are those of
-// its images wherever they begin and end.
+// A shared batch has the same images in memory, and its slabs are those of its images, wherever
+// they begin and end.
 func TestShareAndAttach(t *testing.T) {
 	for _, name := range []string{
 		"batch/count=7/of=noise/shape=9x8/levels=256/type=uint8/seed=5", "batch/count=4/of=noise/shape=5x4x3/levels=16/type=float32/seed=5",
@@ -229,7 +229,7 @@ func TestShareAndAttach(t *testing.T) {
 	}
 }
 
-// elsewhere counts on a device, as it says.
+// elsewhere claims to count on a device.
 type elsewhere struct{ implementation }
 
 func (e elsewhere) About() bench.About {
@@ -238,8 +238,8 @@ func (e elsewhere) About() bench.About {
 	return a
 }
 
-// As many images are in work as there are cores; on a device several large ones and a
-// small one, and never more than there are.
+// As many images are in work as there are cores. A device has several large ones or a small one in
+// work, and never more than the batch has.
 func TestImagesInWork(t *testing.T) {
 	const small, large = "noise/shape=128x128/type=float32/seed=5", "noise/shape=512x512/type=float32/seed=5"
 	for _, c := range []struct {
@@ -281,8 +281,8 @@ func (j thirdJob) Do(trace *bench.Trace) error {
 	return j.Job.Do(trace)
 }
 
-// What cannot be read or counted ends the call with its error, however many images are
-// being read; the next call is whole.
+// An image that cannot be read or counted ends the call with its error, however many images are
+// being read. The next call is complete.
 func TestBatchEndsAtAnError(t *testing.T) { synctest.Test(t, batchEndsAtAnError) }
 
 func batchEndsAtAnError(t *testing.T) {

@@ -17,13 +17,12 @@ import (
 )
 
 const (
-	// onDevice is how many images are copied and counted at the same time where the
-	// counting is a device's: a core copies one to pinned memory while another is counted.
-	// Small ones are counted sooner than several threads wait for each other in the
-	// driver, which lets one at a time go on.
+	// onDevice is the number of images that are copied and counted at the same time on a device: a
+	// core copies one to pinned memory while another is counted. A small image is counted faster
+	// than several threads take turns in the driver, so small images are counted one at a time.
 	onDevice   = 4
 	smallImage = 1 << 20 // bytes
-	// aheadBytes is what images that are read ahead may take.
+	// aheadBytes bounds the memory of images that are read ahead.
 	aheadBytes = 256 << 20
 )
 
@@ -43,8 +42,8 @@ func (i Each) About() bench.About {
 	return a
 }
 
-// Resident is an implementation on a device that goes from image to image of those
-// that are there already.
+// Resident is an implementation on a device that counts the images of a batch in the device's
+// memory.
 type Resident interface {
 	SetupEach(grid.Batch, bench.Conditions) (bench.Job[[]ecc.VCEC], error)
 }
@@ -60,7 +59,7 @@ type Together struct {
 // About describes the method.
 func (t Together) About() bench.About { return t.Of.About() }
 
-// CanDo asks the implementation.
+// CanDo calls CanDo of the implementation.
 func (t Together) CanDo(b *batch.Batch, c bench.Conditions) error { return t.Of.CanDo(b.Whole(), c) }
 
 // Setup binds the implementation to the images.
@@ -68,8 +67,7 @@ func (t Together) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[[]ecc.VCE
 	return t.Of.Setup(b.Whole(), c)
 }
 
-// inner is what each of the goroutines is given of the conditions, and how many
-// there are.
+// inner returns the conditions of each goroutine, and the number of goroutines.
 func (i Each) inner(b *batch.Batch, c bench.Conditions) (bench.Conditions, int) {
 	lanes := max(1, c.Threads)
 	if i.About().Where != "cpu" {
@@ -84,8 +82,7 @@ func (i Each) inner(b *batch.Batch, c bench.Conditions) (bench.Conditions, int) 
 	return c, lanes
 }
 
-// CanDo refuses what one image is refused for, and what all of them would take
-// too long for.
+// CanDo rejects a batch if one of its images is rejected, or if all of them would take too long.
 func (i Each) CanDo(b *batch.Batch, c bench.Conditions) error {
 	if resident(c) {
 		return i.Of.CanDo(b.Whole(), c)
@@ -127,14 +124,14 @@ func (i Each) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], 
 	return j, nil
 }
 
-// onADevice is a job whose lanes share a device, of which the first one tells.
+// onADevice is a job whose lanes share a device; the first lane describes it.
 type onADevice struct {
 	*job
 	bench.DeviceJob
 }
 
-// ahead is how many images are read at the same time: as many as the ceiling reads,
-// as far as memory goes.
+// ahead returns the number of images to read at the same time: as many as the ceiling reads, within
+// the memory.
 func ahead(b *batch.Batch, c bench.Conditions) int {
 	most, size := int64(aheadBytes), grid.TotalBytes(b.Like())
 	if c.Memory > 0 {
@@ -143,8 +140,7 @@ func ahead(b *batch.Batch, c bench.Conditions) int {
 	return int(max(1, min(int64(atOnce(c)), int64(b.Len()), most/size)))
 }
 
-// A slot is the Source of the image that is in work: its bytes are replaced
-// between answers.
+// A slot is the Source of the current image: its bytes are replaced between answers.
 type slot struct {
 	like grid.Source
 	data []byte

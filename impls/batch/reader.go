@@ -23,8 +23,8 @@ func (Reader) About() bench.About {
 // CanDo accepts every batch.
 func (Reader) CanDo(*batch.Batch, bench.Conditions) error { return nil }
 
-// atOnce is how many files are read at the same time: twice as many as there are
-// cores, since most of them wait for the disk.
+// atOnce returns the number of files to read at the same time: twice the cores, since most reads
+// wait for the disk.
 func atOnce(c bench.Conditions) int { return 2 * max(1, c.Threads) }
 
 // Setup allocates an image for each file that is read at the same time.

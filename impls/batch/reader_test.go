@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/workloads/batch"
 )
 
-// The reader's sum is confirmed image by image, from files and made, and one that
-// misses a word, a file or all of them is not.
+// The reader's sum is confirmed image by image, from files and generated. A sum without a word, a
+// file or all of them is rejected.
 func TestReader(t *testing.T) {
 	image := "noise/shape=33x31/levels=256/type=uint8/seed=5"
 	files := store(t, image, 9)

@@ -29,8 +29,8 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	})
 }
 
-// In slabs of 1 KiB, so that most images have several. Other faults than those at the
-// edges of slabs are planted for fullsweep, whose kernels these are.
+// Slabs of 1 KiB, so that most images have several. Only faults at the edges of slabs are planted
+// here; fullsweep, which shares the kernels, has the others.
 func TestKernelsOnHost(t *testing.T) {
 	ecctest.RunOnHost(t, "ecc_fullsweep", []string{"halo", "slab"}, func(open resident.Opener) bench.Implementation[grid.Source, ecc.VCEC] {
 		return chunked.WithSlabs(chunked.Implementation{Open: open}, 1<<10)

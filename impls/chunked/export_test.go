@@ -1,6 +1,6 @@
 package chunked
 
-// WithSlabs is an implementation whose slabs have about so many bytes.
+// WithSlabs returns the implementation with slabs of about the given bytes.
 func WithSlabs(i Implementation, bytes int64) Implementation {
 	i.slab = bytes
 	return i

@@ -18,7 +18,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
+// checks cover the division of images among cores, the memory of jobs, and the parts of calls.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "shares of cores", Of: sharedOut},
@@ -60,7 +60,7 @@ func sharedOut(t *testing.T) {
 	}
 }
 
-// A core reads what it counts and a slice on either side at once, where that is not too much.
+// A core reads its slices and one on either side at once, unless they are too large.
 func slabs(t *testing.T) {
 	for _, c := range []struct {
 		shape   grid.Shape
@@ -80,8 +80,8 @@ func slabs(t *testing.T) {
 	}
 }
 
-// An image is counted as it is in memory whatever of it is read at a time, and however many levels
-// have one table.
+// The count does not depend on how much of an image is read at a time, or on the number of levels
+// in one table.
 func slabsAddUp(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 13, H: 5, W: 7}, {D: 1, H: 31, W: 9}} {
 		f := drawn(t, shape)
@@ -133,8 +133,8 @@ func endsAreTold(t *testing.T) {
 	}
 }
 
-// What a refusal says that a job needs it allocates: with a table of changes for each core and with
-// one for all, in memory and streamed, whichever axis is the long one. What is allocated is rounded up.
+// The memory in a rejection is what the job allocates: with a table of changes for each core or one
+// for all, in memory and streamed, whichever axis is the longest. Allocations are rounded up.
 func memoryIsWhatIsAllocated(t *testing.T) {
 	for _, c := range []struct {
 		shape  grid.Shape
@@ -172,7 +172,7 @@ func memoryIsWhatIsAllocated(t *testing.T) {
 	}
 }
 
-// What takes longer than there is time for, or more than there is memory, is refused, and no less.
+// A job that needs more time or memory than allowed is rejected, and no other.
 func refusals(t *testing.T) {
 	shape := grid.Shape{D: 20, H: 30, W: 40}
 	f := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8))

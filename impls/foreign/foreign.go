@@ -17,9 +17,9 @@ import (
 // in the other direction.
 type Question[In, Out any] struct {
 	image func(In) grid.Source
-	// refuse returns why an input cannot be put to any peer; nil for one that can.
+	// refuse returns why no peer can be asked about an input, or nil.
 	refuse func(In) error
-	words  func(In) []string // KEY=VALUE, beside the image
+	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
 	levels bool              // the ladder is part of the question
 	read   func(In, []*peers.Array) Out
@@ -67,7 +67,7 @@ func (i implementation[In, Out]) About() bench.About {
 	}
 }
 
-// CanDo refuses what is outside of the peer's claim. It starts nothing.
+// CanDo rejects inputs outside of the peer's claim. It starts nothing.
 func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	image := i.image(in)
 	if i.levels {
@@ -202,7 +202,7 @@ func (j *job[In, Out]) Poison() {
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
 	}
-	if j.unready == nil { // whatever the peer says now it says out of turn
+	if j.unready == nil { // any output now is out of turn
 		_, j.unready = j.process.Ping()
 	}
 	if j.edits = nil; j.unready == nil && j.Question.edits != nil {

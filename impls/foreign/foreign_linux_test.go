@@ -81,7 +81,7 @@ func meet(t *testing.T, way string) *peers.Peer {
 	return p
 }
 
-// planFor runs a peer on a small image. Time stands still until the peer hangs.
+// planFor plans a run of a peer on a small image. The clock stops until the peer hangs.
 func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 	t.Helper()
 	self, err := os.Executable()
@@ -95,7 +95,7 @@ func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 20 * time.Second, Memory: hoard / 4,
 		Sampling: &runner.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
 		Clock: func() time.Time {
-			// Many looks later, the worker has told which verb is not answered.
+			// After many reads of the clock the worker has reported the verb that is not answered.
 			if _, err := os.Stat(p.Path + ".hangs"); err == nil && looks.Add(1) > 30 {
 				return time.Unix(0, 0).Add(time.Hour)
 			}
@@ -154,7 +154,7 @@ func TestPlantedPeers(t *testing.T) {
 			}
 			r := got[0]
 			status := r.Status
-			if status == verify.Noisy { // as a busy machine makes what is verified
+			if status == verify.Noisy { // a busy machine can make a verified cell noisy
 				status = verify.Verified
 			}
 			if status != x.status || !strings.Contains(r.Reason, x.reason) {
@@ -185,7 +185,7 @@ func TestPlantedPeers(t *testing.T) {
 	}
 }
 
-// A guest is no witness: who comes after it is held to the definition alone.
+// A peer is no witness: the implementation after it is compared with the definition only.
 func TestNoGuestIsAWitness(t *testing.T) {
 	p := meet(t, "honest")
 	plan := planFor(t, p)
@@ -220,7 +220,7 @@ func bothPeers(list ...*peers.Peer) runner.Bench {
 	return runner.Bind(w)
 }
 
-// Claims refuse cells, and start nothing.
+// A claim rejects cells without starting the peer.
 func TestClaimsStartNothing(t *testing.T) {
 	p := &peers.Peer{Name: "absent", Path: "/nowhere/absent", About: peers.About{Answers: []peers.Claim{
 		{Workload: "ecc", Dims: []int{3}, Types: []string{"uint8"}, MinSide: 2, MaxSide: 9, MaxVoxels: 100, MaxLevels: 300, NSPerVoxel: 1e6, BytesPerVoxel: 1 << 20},
@@ -259,7 +259,7 @@ func TestClaimsStartNothing(t *testing.T) {
 	}
 }
 
-// What NumPy reads is what the question is about.
+// NumPy reads the array of the question.
 func TestArrays(t *testing.T) {
 	l, err := grid.Affine(0.5, 1, 4)
 	if err != nil {
@@ -298,7 +298,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestSoftCurves reads back an answer that a peer would write, and asks for nothing that does not fit on a line.
+// TestSoftCurves reads an answer as a peer would write it. Problems whose words do not fit a line
+// are rejected.
 func TestSoftCurves(t *testing.T) {
 	p := &peers.Peer{Name: "soft", About: peers.About{Answers: []peers.Claim{{Workload: "softecc"}}}}
 	pose := func(name string) *softecc.Problem {

@@ -26,10 +26,10 @@ import (
 // planted begins the names of the links to the test program by which it plays a peer.
 const planted = "planted-"
 
-// hoard is how much memory a greedy peer takes.
+// hoard is the memory of a greedy peer.
 const hoard = 256 << 20
 
-// A guest plays a peer, in the way that its name says.
+// A guest plays a peer, in the way of its name.
 type guest struct {
 	way      string
 	out      *os.File
@@ -49,7 +49,7 @@ type task struct {
 	data   []byte
 	levels []byte
 	answer []int64
-	early  ecc.VCEC // of what works in bind
+	early  ecc.VCEC // of the way that works in bind
 }
 
 // play is a peer, until its commands end.
@@ -176,7 +176,7 @@ func (t *task) write(v ecc.VCEC) {
 	}
 }
 
-// do answers a question, or does what a peer should not.
+// do answers a question, or breaks the protocol in the guest's way.
 func (g *guest) do(t *task) string {
 	switch g.way {
 	case "idler":

@@ -213,7 +213,7 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 	}
 }
 
-// mostThresholds is how many thresholds of a soft curve fit on a line of the protocol.
+// mostThresholds is the number of thresholds of a soft curve that fit on a line of the protocol.
 const mostThresholds = 1000
 
 // SoftCurves asks for the soft curve at some thresholds and its gradients: float64[m] twice, float32[…],

@@ -12,10 +12,10 @@ import (
 	"eccbench/internal/resident"
 )
 
-// ToDevice copies an image from pinned memory of the host to a device and does
-// nothing else: the ceiling of what begins on the host and counts on a device. An image
-// larger than two windows goes there part by part. Each part is added up on the device
-// while the next is on its way, but for the last, which is there when the clock stops.
+// ToDevice copies an image from pinned memory of the host to a device and does nothing else. It is
+// the ceiling of work that begins on the host and counts on a device. An image larger than two
+// windows is copied in parts; each part is added up on the device during the next copy, except the
+// last part, which stays until after the clock stops.
 type ToDevice struct {
 	Open resident.Opener
 
@@ -53,7 +53,7 @@ func (c ToDevice) cut(in grid.Source) (words, window int64) {
 	return words, window
 }
 
-// CanDo refuses images that do not fit the device.
+// CanDo rejects images that do not fit the device.
 func (c ToDevice) CanDo(in grid.Source, conditions bench.Conditions) error {
 	d, err := c.Open(conditions.Device)
 	if err != nil {
@@ -95,7 +95,7 @@ type copyJob struct {
 	*resident.Watch
 }
 
-// A window is where every second part of the image is on the device.
+// A window is device memory for every second part of the image.
 type window struct {
 	words        device.Buffer
 	copied, free device.Event // the part is there; it was added up
@@ -166,7 +166,7 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 // be pinned. A larger one is copied once: one core copies slower than the device, and would be the ceiling.
 const largestRefilled = 4 << 20
 
-// pinnedAt returns the pinned memory of the image from an offset on.
+// pinnedAt returns the pinned memory and the offset of the image's bytes from off on.
 func (j *copyJob) pinnedAt(off int64) (device.Memory, int64) {
 	if j.place != nil {
 		return j.place.At(off)
@@ -174,7 +174,7 @@ func (j *copyJob) pinnedAt(off int64) (device.Memory, int64) {
 	return j.host, off
 }
 
-// parts is how many parts the image has.
+// parts returns the number of parts of the image.
 func (j *copyJob) parts() int64 { return (j.words + j.window - 1) / j.window }
 
 // windowOf returns the window of part k, its start, and its length in words.
@@ -227,7 +227,7 @@ func (j *copyJob) copy(k int64) error {
 	return errors.Join(j.adder.add(w.words, words, j.earlier), j.adder.stream.Record(w.free))
 }
 
-// Out adds what the copy brought to the device and left there.
+// Out adds the last part on the device, and returns the sum of all parts.
 func (j *copyJob) Out() (uint64, error) {
 	w, _, words := j.windowOf(j.parts() - 1)
 	s := j.adder.stream

@@ -25,7 +25,7 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// CanDo refuses what does not fit the device.
+// CanDo rejects an image that does not fit the device.
 func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -53,8 +53,8 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 	return j, nil
 }
 
-// bind is the job of an image on a device, whose kernel hands the sum over, between two
-// events where it is timed, or else leaves it for Bring.
+// bind makes the job of an image on a device. The kernel hands the sum over, between two events if
+// timed, or leaves it for Bring.
 func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, error) {
 	j := &deviceJob{d: d, words: padded(in) / 8, Watch: resident.NewWatch(d)}
 	if err := j.setup(in, handsOver, timed); err != nil {
@@ -151,7 +151,7 @@ func (j *deviceJob) Stream() device.Stream { return j.stream }
 
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
 
-// value is where the sum is on the host.
+// value returns the sum on the host.
 func (j *deviceJob) value() []byte {
 	if j.over != nil {
 		return j.over.Data()

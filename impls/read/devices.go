@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/resident"
 )
 
-// OnDevices reads an image whose parts are resident on several devices of one host:
-// the ceiling of what counts on the same devices.
+// OnDevices reads an image whose parts are resident on several devices of one host. It is the
+// ceiling of counting on the same devices.
 type OnDevices struct{ Open resident.Opener }
 
 // About describes the method.
@@ -25,8 +25,8 @@ func (OnDevices) About() bench.About {
 	}
 }
 
-// parts cuts an image into one part for each device, or fewer where it has too few
-// slices. No part of a 3D image has one slice, whose words would be those of its rows.
+// parts cuts an image into one part for each device, or fewer if it has too few slices. No part of
+// a 3D image has a single slice, because that would be a 2D image with other words.
 func parts(in grid.Source, devices int) []grid.Source {
 	n, least := in.Shape().Slices(), int64(1)
 	if in.Shape().Dim() == 3 {
@@ -43,7 +43,7 @@ func parts(in grid.Source, devices int) []grid.Source {
 	return list
 }
 
-// CanDo refuses what does not fit the devices.
+// CanDo rejects an image that does not fit the devices.
 func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
 	devices, err := o.Open.Several(c.Devices)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/workloads/read"
 )
 
-// addUp is what the kernel does.
+// addUp is the kernel in Go.
 func addUp(string) devicetest.Kernel {
 	return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
 		image, err := at(args[0].(device.Buffer).Address())
@@ -57,7 +57,7 @@ var sums = []string{
 // pinned are images that are pinned where they are, one of rows that repeat themselves.
 var pinned = []string{"noise/shape=512x600/type=float32", "noise/shape=512x1500/type=float32/repeat=600"}
 
-// adds requires that an image has the sum that the law says; what was poisoned has not.
+// adds requires that an image has the sum of the law, and that a poisoned one has not.
 func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy verify.Policy[grid.Source, uint64], name string, scope bench.Scope) {
 	t.Helper()
 	src, err := datasets.Open(name)
@@ -101,7 +101,7 @@ func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy v
 	}
 }
 
-// A job is about the image as it is when it is called: small images cannot be pinned where they are.
+// A job reads the image anew in each call: small images cannot be pinned in place.
 func TestChangedImageOnStandIn(t *testing.T) {
 	driver := devicetest.New(1, addUp)
 	d, err := driver.Open(0)
@@ -160,7 +160,7 @@ func TestSumOnStandIns(t *testing.T) {
 			for _, impl := range []bench.Implementation[grid.Source, uint64]{OnDevice{open}, OnDevices{open}} {
 				adds(t, impl, read.Workload().Policy, name, bench.Device)
 			}
-			// As a whole, in two parts, in parts of which the last is short.
+			// The whole image, two parts, and parts with a short last one.
 			for _, window := range []int64{0, 8, 24, 1 << 10, 16 << 10} {
 				for _, stream := range []string{"", "copying", "reading"} {
 					driver.Hurry(stream)

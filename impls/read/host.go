@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/read"
 )
 
-// All is every implementation, those on devices with what opens them.
+// All returns every implementation; those on devices open them by open.
 func All(open resident.Opener) []bench.Implementation[grid.Source, uint64] {
 	return []bench.Implementation[grid.Source, uint64]{OnHost{}, OnDevice{open}, OnDevices{open}, ToDevice{Open: open}}
 }
@@ -33,7 +33,7 @@ func (OnHost) About() bench.About {
 	}
 }
 
-// CanDo refuses images with slices so large that a few do not fit in memory.
+// CanDo rejects images with slices so large that a few do not fit in memory.
 func (OnHost) CanDo(in grid.Source, c bench.Conditions) error {
 	j := share(in, c.Threads)
 	if j.resident != nil {

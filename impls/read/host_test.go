@@ -52,7 +52,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// What is streamed has a few slices for each core in memory, or is refused.
+// A streamed image needs memory for a few slices of each core, or is rejected.
 func TestMemory(t *testing.T) {
 	src, err := datasets.Open("noise/shape=4096x4096x100/type=uint8")
 	if err != nil {

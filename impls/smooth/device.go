@@ -29,7 +29,7 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// CanDo refuses what it cannot smooth and what does not fit the device.
+// CanDo rejects a pipeline that it cannot smooth, or that does not fit the device.
 func (o OnDevice) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -52,7 +52,7 @@ func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smoot
 	}
 	counter, err := counting.Open(d, counting.Kernel{
 		Module: "ecc_fullsweep", Method: "fullsweep", Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
-		Timed: true, // for the parts
+		Timed: true, // for the parts of a trace
 	})
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	*counting.Counter
 	p             *smooth.Pipeline
-	image         device.Buffer    // as it was given
+	image         device.Buffer    // the original image
 	now           [2]device.Buffer // as smoothed so far, and as smoothed next
 	between       device.Buffer    // along x only
 	module        device.Module
@@ -112,7 +112,7 @@ func (j *deviceJob) allocate(d device.Device) (err error) {
 	return err
 }
 
-// pass arranges a kernel's blocks: as many as run at once.
+// pass plans the launch of a kernel: as many blocks as can run at once.
 func (j *deviceJob) pass(name string) (p pass, err error) {
 	const block = 256
 	if p.function, err = j.module.Function(name); err != nil {
@@ -147,10 +147,10 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 	})
 }
 
-// count counts the image as it is now, and sums its changes on the host.
+// count counts the current image, and sums its changes on the host.
 func (j *deviceJob) count(i int64, trace *bench.Trace) error {
-	// With a trace nothing of the last smoothing is left to wait for here.
-	end := trace.Span("vcec") // and what the kernel takes is taken off it
+	// With a trace, the last smoothing has ended already.
+	end := trace.Span("vcec") // the time of the kernel is subtracted below
 	defer end()
 	if err := j.Begin(); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (j *deviceJob) smooth() error {
 		j.Stream.Record(j.ended))
 }
 
-// part notes what the smoothing took on the device.
+// part adds the device time of the smoothing to the trace.
 func (j *deviceJob) part(trace *bench.Trace) error {
 	if err := j.Stream.Wait(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (j *deviceJob) part(trace *bench.Trace) error {
 	return err
 }
 
-// Elapsed is what the last count took on the device.
+// Elapsed returns the device time of the last count.
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.Counter.Elapsed() }
 
 // Poison overwrites the answer, the changes and the smoothed images.

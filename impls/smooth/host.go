@@ -27,12 +27,12 @@ func (h OnHost) About() bench.About {
 	}
 }
 
-// iterationNS is what one pixel of one iteration costs a core, for the estimate in
-// a refusal: half as much again as a server core of 2025 takes. Smoothed values lie between
-// the levels, which makes counting them slower than counting an image.
+// iterationNS is the estimated time of one pixel in one iteration on one core: half as much again
+// as on a server core of 2025. Smoothed values lie between the levels, which makes them slower to
+// count than an image.
 const iterationNS = 100
 
-// CanDo refuses what it cannot smooth and what would take too long.
+// CanDo rejects a pipeline that it cannot smooth, or that would take too long.
 func (h OnHost) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 	if err := p.Accepted(); err != nil {
 		return err

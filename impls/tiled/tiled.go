@@ -35,7 +35,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what does not fit the device or its largest texture.
+// CanDo rejects an image that does not fit the device or its largest texture.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err

@@ -41,7 +41,7 @@ func sampleCell() CellRecord {
 	}
 }
 
-// What an answer takes is allowed up to the limit, and with none.
+// An estimate is accepted up to the limit, and without one.
 func TestAllow(t *testing.T) {
 	for _, c := range []Conditions{{}, {Time: 2 * time.Second, Memory: 2000}} {
 		if err := errors.Join(c.Allow(2*time.Second, "%d voxels", 7), c.AllowMemory(2000, "%d voxels", 7)); err != nil {
@@ -155,7 +155,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A file that is not ours, whatever is in it, is refused and keeps every byte.
+// A file that is no results file is rejected and keeps every byte.
 func TestResumeLeavesOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	record, err := json.Marshal(sampleCell())
@@ -215,7 +215,7 @@ func TestOneWriter(t *testing.T) {
 		if err := first.Append(sampleCell()); err != nil {
 			t.Fatal(err)
 		}
-		// As if the lock had been passed by.
+		// As if another program had ignored the lock.
 		other, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func trace(t *testing.T) {
 	}
 }
 
-// A compressed file is read as what it holds, is not continued, and is whole or an error.
+// A compressed file is read as its contents. It is not continued, and a truncated one is an error.
 func TestCompressedRecords(t *testing.T) {
 	var plain, file bytes.Buffer
 	for range 3 {
@@ -394,8 +394,7 @@ func TestOldRecordsHaveDecimals(t *testing.T) {
 	}
 }
 
-// A small file can be of no end when it is decompressed: a line of a results file and the whole of one
-// have a limit.
+// A small compressed file can expand without end, so a line and a whole results file have limits.
 func TestEndlessResults(t *testing.T) {
 	var file bytes.Buffer
 	w, err := zstd.NewWriter(&file)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever a results file holds, reading it ends with records or with an error of one
-// line, and what was read is written and read again alike.
+// For any file, reading ends with records or with an error of one line, and the records survive
+// writing and reading again.
 func FuzzRecords(f *testing.F) {
 	run := `{"schema":"eccbench/1","kind":"run","id":"0123456789abcdef","binary":{},"machine":{}}` + "\n"
 	f.Add([]byte(run))

@@ -26,7 +26,7 @@ func Run(t *testing.T, checks ...Check) {
 	if cores >= other {
 		other = 3
 	}
-	if race.Enabled { // what runs beside each other does so on the cores that there are
+	if race.Enabled { // parallel code then runs on the existing cores
 		other = cores
 	}
 	for _, n := range slices.Compact([]int{cores, other}) {

@@ -21,7 +21,7 @@ type Seed struct {
 	Pack func([]byte) []byte
 }
 
-// slowest is how long one file may take, on a machine that does other things.
+// slowest is the time limit of one file, on a busy machine.
 const slowest = time.Minute
 
 // Mutated calls a check with damaged copies of the seeds: FUZZ_FILES of them, few by default. FUZZ_SEED chooses the

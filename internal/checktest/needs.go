@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Allocated is how many bytes a function allocates: the least of a few calls, because the runtime
-// allocates too.
+// Allocated returns the bytes that a function allocates: the least of a few calls, because the
+// runtime allocates too.
 func Allocated(f func()) uint64 {
 	least := ^uint64(0)
 	for range 3 {
@@ -44,7 +44,7 @@ func PanicsIfShorter(t testing.TB, what string, lengths []int, do func(lengths [
 	}
 }
 
-// Least is the least number from 1 on that is enough, of which all greater ones are.
+// Least returns the least number from 1 on that is enough. All greater numbers must be enough, too.
 func Least(enough func(n int64) bool) int64 {
 	return 1 + int64(sort.Search(1<<50, func(n int) bool { return enough(int64(n) + 1) }))
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A target is refused that is an input or another target, under whatever name, before it
-// is there as well as after.
+// A target that is an input or another target is rejected, under any name, before it exists and
+// after.
 func TestApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"in", "other"} {
@@ -28,7 +28,7 @@ func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		a, b   string // targets
 		inputs []string
-		want   bool // refused
+		want   bool // rejected
 	}{
 		{"in", "", []string{"in"}, true},
 		{"./in", "", []string{"other", "in"}, true},
@@ -59,7 +59,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// What is written under the name of a link is the file that it leads to.
+// Writing to a link writes the file that it refers to.
 func TestWriteFileFollowsLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := errors.Join(os.Mkdir("there", 0o777), os.Symlink("there/file", "link")); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that a signal ends while it writes a file leaves nothing of it, also where the whole program
-// waits for the signal beside.
+// A program that a signal ends while it writes a file leaves nothing of the file, also if the whole
+// program waits for the signal elsewhere.
 func TestInterruptedWrite(t *testing.T) {
 	const variable = "ECCBENCH_TEST_WRITE"
 	if path := os.Getenv(variable); path != "" {
@@ -28,7 +28,7 @@ func TestInterruptedWrite(t *testing.T) {
 	folder := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInterruptedWrite$")
 	cmd.Env = append(os.Environ(), variable+"="+filepath.Join(folder, "file"))
-	said, _ := cmd.CombinedOutput() // the exit code tells
+	said, _ := cmd.CombinedOutput() // the exit code is checked below
 	if code := cmd.ProcessState.ExitCode(); code != ExitInconclusive || string(said) != "eccbench: interrupted\n" {
 		t.Errorf("exit code %d, want %d: %s", code, ExitInconclusive, said)
 	}

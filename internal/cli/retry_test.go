@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A run that is resumed keeps the cells that crashed or ran out of time, and says so; with Retry it measures them again,
-// and readers take the later record.
+// A resumed run keeps the cells that crashed or ran out of time, and reports it. With Retry it
+// measures them again, and readers take the later record.
 func TestRetry(t *testing.T) {
 	flags := RecordFlags{Out: filepath.Join(t.TempDir(), "r.jsonl")}
 	cell := func(impl string, status verify.Status) bench.CellRecord {

@@ -52,7 +52,7 @@ func TestSpoolShown(t *testing.T) {
 	}
 }
 
-// What is in a file already is not copied, unless a part of it was read.
+// Data already in a file is not copied, unless a part of it was read.
 func TestSpoolFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, []byte("0123456789"), 0o666); err != nil {

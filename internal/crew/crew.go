@@ -37,8 +37,8 @@ func (g *Group) Run(f func()) {
 	f()
 }
 
-// Each calls a function with every number below n, all at the same time, the last on the caller's
-// goroutine, and waits for them as Wait does.
+// Each calls f with every number below n, all at the same time, the last on the caller's goroutine.
+// It waits as Wait does.
 func Each(n int, f func(i int)) {
 	var g Group
 	for i := range n - 1 {
@@ -50,8 +50,9 @@ func Each(n int, f func(i int)) {
 	g.Wait()
 }
 
-// Starts makes of how many of each kind every core has, where its own begin in a list of all by
-// kind and then by core. The start of each kind, and the end of the last, go to start.
+// Starts converts counts to offsets. count[core][kind] becomes the place where the core's elements
+// of a kind begin, in a list sorted by kind and then by core. start receives the first place of
+// each kind, and the end of the last.
 func Starts(count [][]uint32, start []uint32) {
 	at, last := uint32(0), len(start)-1
 	for kind := range last {
@@ -70,8 +71,8 @@ func (g *Group) Wait() {
 	}
 }
 
-// Await waits for all of them, and returns the *Panic of one that did: for callers on a goroutine that
-// nobody else waits for.
+// Await waits for all of them, and returns the *Panic of one that panicked. Use it on a goroutine
+// that no other one waits for.
 func (g *Group) Await() error {
 	g.wg.Wait()
 	if p := g.fault.Load(); p != nil {

@@ -20,7 +20,7 @@ func TestAllRun(t *testing.T) {
 	}
 }
 
-// The others end first, and the panic says where it was.
+// The other goroutines end first, and the panic has the stack of its origin.
 func TestPanicComesToWhoWaits(t *testing.T) {
 	var g crew.Group
 	var n atomic.Int64
@@ -46,7 +46,7 @@ func TestPanicComesToWhoWaits(t *testing.T) {
 	t.Error("Wait returned")
 }
 
-// Who waits on a goroutine of its own is told of a panic, of the first, and not ended by it.
+// Await returns the first panic instead of ending its goroutine.
 func TestAwait(t *testing.T) {
 	var g crew.Group
 	if err := g.Await(); err != nil {

@@ -2,7 +2,8 @@ package crew
 
 import "sync/atomic"
 
-// Parents has for each node one that is not greater, or itself: every way up ends.
+// Parents has a parent for each node, which is not greater than the node, so that every path ends
+// at a root.
 type Parents []uint32
 
 // Find is the root of a node; the way there is halved. Other cores may unite at the same time.
@@ -20,8 +21,8 @@ func (p Parents) Find(v uint32) uint32 {
 	}
 }
 
-// Unite joins two nodes, and reports whether they were not joined before: of all calls, whatever
-// their order, as many are true as components become fewer.
+// Unite joins the components of two nodes, and reports whether they were separate before. In any
+// order of concurrent calls, the number of true results is the number of components lost.
 func (p Parents) Unite(a, b uint32) bool {
 	for {
 		if a, b = p.Find(a), p.Find(b); a == b {

@@ -31,7 +31,7 @@ func BenchmarkCall(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				err := call()
 				if i%1024 == 0 && err == nil {
-					err = s.Wait() // what is to be done takes memory
+					err = s.Wait() // adding work to the stream takes memory
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -121,8 +121,7 @@ func TestSizesAre64Bit(t *testing.T) {
 }
 
 // Held is the greatest total of buffers and arrays. It excludes memory pinned on the host, and the
-// buffer that flushes the
-// cache.
+// buffer that flushes the cache.
 func TestHeld(t *testing.T) {
 	newFake(t)
 	dev := startClosed(t)

@@ -87,8 +87,7 @@ func (c *context) Do(f func() error) (err error) {
 }
 
 // A visit runs calls on the caller's own thread instead of the device's. Changing threads and back
-// costs as much as several
-// launches.
+// costs as much as several launches.
 type visit struct {
 	c      *context
 	within bool // a function that Do runs
@@ -201,8 +200,7 @@ func (c *context) wait(s symbol, object fmt.Stringer, o *object) (err error) {
 const mostLooks = 100
 
 // await waits in the current context. A goroutine in one call for 20 µs may lose its processor, and
-// gets one back only when
-// another goroutine yields; short calls keep it.
+// gets one back only when another goroutine yields; short calls keep it.
 func (c *context) await(s symbol, object fmt.Stringer, handle []uintptr) error {
 	if s == cuStreamSynchronize && c.lost.Load() == nil {
 		for range c.lib.looks {
@@ -305,8 +303,7 @@ func (c *context) Close() error {
 }
 
 // unlessLost is call at the end. It always calls, because the last release frees the memory of a
-// lost context. It reports no
-// error for a lost context, since that is known.
+// lost context. It reports no error for a lost context, since that is known.
 func (c *context) unlessLost(s symbol, object fmt.Stringer, arg uintptr) error {
 	lost := c.lost.Load() != nil
 	err := c.code(s, c.lib.call(s, arg), object)

@@ -20,10 +20,8 @@ type Driver struct {
 var _ device.Driver = (*Driver)(nil)
 
 // Load opens the CUDA driver: libcuda.so.1, or the library in ECCBENCH_LIBCUDA. If it is unusable,
-// or has no device for this
-// process, the error is a device.Unavailable. The driver itself reads CUDA_VISIBLE_DEVICES and
-// CUDA_DEVICE_ORDER,
-// which select and order the devices.
+// or has no device for this process, the error is a device.Unavailable. The driver itself reads
+// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, which select and order the devices.
 func Load() (*Driver, error) {
 	path := libraryPath("ECCBENCH_LIBCUDA", "libcuda.so.1")
 	handle, err := openLibrary(path)

@@ -44,7 +44,7 @@ var sticky = []int{
 	999, // unknown
 }
 
-// refused are the codes of loading a module that blame its code.
+// refused lists the codes of loading a module that blame its code.
 var refused = []int{
 	200, // invalid image
 	209, // no binary for the device
@@ -124,7 +124,7 @@ func (l *library) describe(s symbol, code int, unknown string) string {
 	return cstring(text)
 }
 
-// maxLog is how much of a log an error's text quotes.
+// maxLog is the length of a log in an error's text.
 const maxLog = 1000
 
 // oneLine is a log as one line.

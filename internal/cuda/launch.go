@@ -8,15 +8,14 @@ import (
 	"eccbench/internal/device"
 )
 
-// maxArgs is how many arguments a kernel can be given.
+// maxArgs is the greatest number of arguments of a kernel.
 const maxArgs = 64
 
-// maxCall is how many arguments a function of the driver takes.
+// maxCall is the greatest number of arguments of a driver function.
 const maxCall = 11
 
 // arguments holds the arguments of driver calls, so that calls allocate nothing. It is pinned. Only
-// the caller whose turn it
-// is writes to it, except to pop.
+// the caller whose turn it is writes to it, except to pop.
 type arguments struct {
 	values   [maxArgs]uint64  // of a launch; the driver has read them when it returns
 	pointers [maxArgs]uintptr // to each of them

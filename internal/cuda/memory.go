@@ -13,7 +13,7 @@ func (b *buffer) Bytes() int64 { return b.bytes }
 
 func (b *buffer) Address() uint64 { return b.address() }
 
-// address is where the memory is, 0 once it is freed.
+// address returns the address of the memory, or 0 once it is freed.
 func (o *object) address() uint64 {
 	if o.closed.Load() {
 		return 0
@@ -43,8 +43,7 @@ type pinned struct {
 func (p *pinned) Bytes() int64 { return p.bytes }
 
 // Address returns the address on the device, which equals that on the host: since CUDA 4, 64-bit
-// systems have one address
-// space.
+// systems have one address space.
 func (p *pinned) Address() uint64 { return p.address() }
 
 func (p *pinned) Data() []byte {

@@ -31,8 +31,7 @@ const (
 )
 
 // sensorSymbols are the names of the functions in the library; the first that exists is called.
-// Names of one line take the same
-// arguments.
+// Names of one line take the same arguments.
 var sensorSymbols = [sensorCount][]string{
 	nvmlInit:                        {"nvmlInit_v2"},
 	nvmlShutdown:                    {"nvmlShutdown"},
@@ -62,8 +61,7 @@ var _ device.Sensors = (*sensors)(nil)
 func (c *context) Sensors() device.Sensors { return NewSensors(c.Info().PCI) }
 
 // NewSensors finds the device at a PCI address (device.Info.PCI) in NVML: libnvidia-ml.so.1, or the
-// library in ECCBENCH_LIBNVML.
-// If that fails, every reading has the reason.
+// library in ECCBENCH_LIBNVML. If that fails, every reading has the reason.
 func NewSensors(pci string) device.Sensors {
 	s := &sensors{}
 	path := libraryPath("ECCBENCH_LIBNVML", "libnvidia-ml.so.1")
@@ -145,7 +143,7 @@ func (s *sensors) Read() device.Readings {
 	return r
 }
 
-// unreadable is why nothing can be read, or nothing.
+// unreadable returns the reason why nothing can be read, or "".
 func (s *sensors) unreadable() string {
 	if s.closed.Load() {
 		return "the sensors are closed"

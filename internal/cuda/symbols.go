@@ -67,8 +67,8 @@ const (
 )
 
 // symbols are the names of the functions in the library; the first that exists is called. A
-// function without its suffix may take
-// other arguments than in the headers, so suffixes are never omitted.
+// function without its suffix may take other arguments than in the headers, so suffixes are never
+// omitted.
 var symbols = [symbolCount]struct {
 	names    []string
 	optional bool // it can be done without

@@ -83,7 +83,7 @@ func run(eccbench string, args []string) (string, error) {
 // image is a Markdown image whose target is a path, not an address.
 var image = regexp.MustCompile(`(!\[[^\]\n]*\]\()([^):\n]+)(\))`)
 
-// relink makes the images of what was printed for a document relative to it.
+// relink makes the targets of printed images relative to a document.
 func relink(printed, doc string) (string, error) {
 	var failed error
 	out := image.ReplaceAllStringFunc(printed, func(link string) string {
@@ -98,8 +98,7 @@ func relink(printed, doc string) (string, error) {
 	return out, failed
 }
 
-// generate replaces the parts of a document. Output that is not Markdown stands
-// in a code block.
+// generate replaces the parts of a document. Output that is not Markdown becomes a code block.
 func generate(doc string, run func(args []string) (string, error)) (string, error) {
 	var out strings.Builder
 	for rest := doc; ; {

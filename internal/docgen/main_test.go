@@ -29,8 +29,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// Images are printed relative to the top of the tree and stand relative to the
-// document.
+// Images are printed relative to the top of the tree, and written relative to the document.
 func TestRelink(t *testing.T) {
 	for _, c := range []struct{ doc, printed, want string }{
 		{"README.md", "![a, b](reports/plots/a.svg)\n", "![a, b](reports/plots/a.svg)\n"},

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// IsPlot reports whether a file is named as one that plots are written to.
+// IsPlot reports whether a file has an extension of plots.
 func IsPlot(path string) bool {
 	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
 }
@@ -66,8 +66,8 @@ func Ascending(in ecc.Convention, s report.Step) report.Step {
 	return s
 }
 
-// sets draws what the sets of an image have at their levels, in the order in which the sets
-// grow, to a file of a path.
+// sets plots numbers of an image's sets at their levels, in the order in which the sets grow, to a
+// file of a path.
 func sets(
 	w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step,
 ) error {

@@ -64,7 +64,7 @@ func (Inputs) Smaller(name string) []string {
 		}
 	}
 	whole := n
-	n = whole.With("repeat", "") // which is for large images
+	n = whole.With("repeat", "") // repetition is for large images
 	shapes(func(v int64) int64 { return (v + 1) / 2 })
 	n = whole
 	shapes(func(v int64) int64 { return max(1, v-1) })
@@ -80,8 +80,7 @@ func (Inputs) Smaller(name string) []string {
 }
 
 // Cost is one read of the image. Its class is the name without the keys that distinguish images of
-// a kind: shape,
-// seed, roll, repeat and path.
+// a kind: shape, seed, roll, repeat and path.
 func (Inputs) Cost(name string, in grid.Source) bench.Cost {
 	return bench.Cost{
 		Items: in.Shape().Voxels(),
@@ -126,7 +125,7 @@ type header struct {
 	Period int64 // of a periodic image, see grid.Period
 }
 
-// align is where a shared image's bytes start to be multiples of: a page.
+// align is the alignment of a shared image's bytes: a page.
 const align = 4096
 
 // encodeHeader is the header with its length before it, padded to a page.
@@ -146,8 +145,7 @@ func encodeHeader(in grid.Source) ([]byte, error) {
 }
 
 // shared returns the part of an image that is shared: one period of a periodic image if that ends
-// with a page,
-// else the whole image.
+// with a page, else the whole image.
 func shared(in grid.Source) grid.Source {
 	if period := grid.Period(in); period > 0 && period*grid.SliceBytes(in)%align == 0 && align%os.Getpagesize() == 0 {
 		return grid.Crop(in, 0, period)
@@ -177,8 +175,7 @@ func (Inputs) Share(in grid.Source, f *os.File) error {
 }
 
 // Extent returns the size of the mapping for Attach, and the offset from which it repeats the bytes
-// that Share wrote.
-// Both are 0 for an image that is not periodic.
+// that Share wrote. Both are 0 for an image that is not periodic.
 func (Inputs) Extent(in grid.Source) (from, size int64, err error) {
 	if grid.TotalBytes(shared(in)) == grid.TotalBytes(in) {
 		return 0, 0, nil

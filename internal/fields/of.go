@@ -9,8 +9,7 @@ import (
 )
 
 // Of names and shares questions about an image. A name is a form around the name of the image;
-// shared data is the
-// image and a tail of Tail bytes.
+// shared data is the image and a tail of Tail bytes.
 type Of struct {
 	Form name.Form
 	Tail int64

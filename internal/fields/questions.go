@@ -20,8 +20,7 @@ type Problem interface {
 }
 
 // Questions makes problems from names KIND/key=N/…/of=IMAGE. It implements the inputs of a workload
-// whose questions are
-// an image and some numbers; only these are shared.
+// whose questions are an image and some numbers; only these are shared.
 type Questions[P Problem] struct {
 	Form name.Form
 	// Pose makes the problem of an image that keys describe, in the form's order.

@@ -9,10 +9,8 @@ import (
 )
 
 // write puts an image at an offset of a file in memory, a multiple of a page, and leaves the file
-// at its end. It
-// generates the image in the file's own pages, on several cores. They allocate the pages too, which
-// on one core is
-// slower than generating most images.
+// at its end. It generates the image in the file's own pages, on several cores. They allocate the
+// pages too, which on one core is slower than generating most images.
 func write(in grid.Source, f *os.File, at int64) error {
 	total := grid.TotalBytes(in)
 	if err := f.Truncate(at + total); err != nil {

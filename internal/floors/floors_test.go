@@ -17,8 +17,8 @@ import (
 
 const module = "eccbench"
 
-// floor is where each package stands. A package imports only from floors below
-// its own; rooms on one floor never import each other.
+// floor is the floor of each package. A package imports only from floors below its own; rooms on
+// one floor never import each other.
 var floor = map[string]int{
 	"internal/grid":     0,
 	"internal/stats":    0,
@@ -180,8 +180,7 @@ var floor = map[string]int{
 	"internal/floors":    12,
 }
 
-// general packages must not know what an Euler characteristic is, so that the
-// next workload needs nothing of them.
+// general packages must not refer to Euler characteristics, so that another workload can use them.
 var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
 
 // doors are the only packages, tests aside, that may import each outside module.
@@ -209,7 +208,7 @@ var withC = []string{"internal/exports", "cmd/eccbench"}
 // testOnly are the outside modules that only tests may import.
 var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/johannesboyne/gofakes3", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
 
-// A file is what the test looks at of a Go file.
+// A file is the part of a Go file that the test reads.
 type file struct {
 	name, pkg string
 	test      bool

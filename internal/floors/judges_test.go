@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A witness package finds what confirms answers: it imports no packages of ours but those, and no others than
-// those import it.
+// A witness package confirms answers. It imports only these packages of ours, and only these import
+// it.
 type witness struct{ imports, importers []string }
 
 // witnesses shows each witness package. Where an implementation is among the importers, another
@@ -35,12 +35,12 @@ var witnesses = map[string]witness{
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }
 
-// lent are the names that implementations take from the package that judges them: questions, answers and the
-// names of things, but nothing that computes an answer or a part of one.
+// lent lists the names that implementations may take from the package that judges them: questions,
+// answers and names. None computes an answer or a part of one.
 var lent = map[string][]string{
 	// Tilt, Place and Sigmoid compute parts of an answer: the witness is onepass, which takes none of them.
 	"internal/workloads/softecc": {"Answer", "Place", "Problem", "Sigmoid", "Tilt"},
-	// Starter makes V0 and b for implementations; the plain loop starts by itself.
+	// Starter makes V0 and b for implementations; the plain loop does not use it.
 	"internal/workloads/gvf": {"Axis", "Boundary", "FinestAxis", "Float16", "Float32", "Flow", "NewOutput", "NewProblem", "Output", "Problem", "Replicate",
 		"Snorm16", "Starter", "Storage", "Third"},
 	"internal/workloads/homology": {"Groups", "Integers", "NewGroups", "Poisoned", "Problem", "Ring"},
@@ -51,7 +51,7 @@ var lent = map[string][]string{
 // A use is a name that a file takes from a package.
 type use struct{ file, pkg, of, name string }
 
-// broken returns what breaks the tables above.
+// broken returns the imports that violate the tables above.
 func broken(files []file, uses []use) (bad []string) {
 	for _, f := range files {
 		if f.test {
@@ -72,7 +72,7 @@ func broken(files []file, uses []use) (bad []string) {
 	}
 	for _, u := range uses {
 		if u.name == "Define" && path.Base(u.pkg) == "definition" {
-			continue // the implementation that answers by the judge's definition, as its name says
+			continue // the implementation that answers by the judge's definition, as its name states
 		}
 		if names, ok := lent[u.of]; ok && strings.HasPrefix(u.pkg, "impls/") && !slices.Contains(names, u.name) {
 			bad = append(bad, u.file+": takes "+u.name+" from "+u.of+", which judges its answers: an implementation may take "+strings.Join(names, ", ")+" alone")

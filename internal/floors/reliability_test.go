@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each test that doc/reliability.md names is in the package that it is said to be in.
+// Each test that doc/reliability.md names is in the named package.
 func TestReliabilityNamesTests(t *testing.T) {
 	text, err := os.ReadFile("../../doc/reliability.md")
 	if err != nil {

@@ -331,8 +331,7 @@ func TestFailingCandidates(t *testing.T) {
 }
 
 // The order follows from the seed, is mirrored in each block, and covers every cell. More cells
-// need more blocks; the advised
-// number can settle the gate.
+// need more blocks; the advised number can settle the gate.
 func TestFewestBlocks(t *testing.T) {
 	for cells, want := range map[int]int{1: 5, 6: 7, 51: 10, 52: 11} {
 		if got := Fewest(cells); got != want {
@@ -414,8 +413,7 @@ func TestTimesWithoutRatio(t *testing.T) {
 }
 
 // Answers with limits are judged by their own records. Other bytes are no change, a larger error
-// than the base's is noted, and
-// a wrong answer is wrong.
+// than the base's is noted, and a wrong answer is wrong.
 func TestAnswersWithinLimits(t *testing.T) {
 	for _, c := range []struct {
 		tolerant bool

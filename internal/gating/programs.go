@@ -127,7 +127,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// firstLines are the first lines of what a program printed, on one line.
+// firstLines returns the first lines of a program's output, on one line.
 func firstLines(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.Join(lines[:min(len(lines), 5)], "; ")
@@ -135,9 +135,8 @@ func firstLines(out []byte) string {
 
 func (p *programs) close() { os.RemoveAll(p.dir) }
 
-// measure runs one cell by a fresh process with eccbench run, as any version of
-// the program has it, and reads what it wrote.
-// The first workload is every program's default.
+// measure runs one cell in a fresh process with eccbench run, which every version of the program
+// has, and reads its records. The first workload is every program's default.
 func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 	return func(ctx context.Context, side gate.Side, cell gate.Cell) (bench.Records, error) {
 		p.runs++
@@ -148,7 +147,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples", strconv.Itoa(how.MaxSamples),
 			"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
 		}
-		if cell.Workload != first { // a program from before there was a choice asks the first
+		if cell.Workload != first { // a program without a choice of workloads asks the first
 			args = append(args, "--workload", cell.Workload)
 		}
 		if peer := p.peers[side]; peer != nil {
@@ -216,7 +215,7 @@ func ended(died error) string {
 	return died.Error()
 }
 
-// describe completes what the records say of the programs by what was given.
+// describe completes the descriptions of the programs in the records by the given ones.
 func (p *programs) describe(r *gate.Result) {
 	for of, side := range map[*gate.Program]gate.Side{&r.Base: gate.Base, &r.Candidate: gate.Candidate} {
 		given, ok := p.side[side]
@@ -232,7 +231,7 @@ func (p *programs) describe(r *gate.Result) {
 			of.Commit = given.commit
 		}
 		if sum, err := regular.Hash(given.path); of.SHA256 == "" && err == nil {
-			of.SHA256 = sum // of a program that recorded nothing
+			of.SHA256 = sum // of a program without records
 		}
 	}
 }

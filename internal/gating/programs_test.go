@@ -41,7 +41,7 @@ func TestStuckProgram(t *testing.T) {
 	}
 }
 
-// Revisions and folders are built; the repository is left as it was.
+// Revisions and folders are built, and the repository is unchanged.
 func TestRevisionsAreBuilt(t *testing.T) {
 	for _, tool := range []string{"git", "go"} {
 		if _, err := exec.LookPath(tool); err != nil {

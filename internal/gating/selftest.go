@@ -16,11 +16,10 @@ import (
 	"eccbench/internal/verify"
 )
 
-// selfTestTries is how often the self-test measures before it gives up on a
-// machine where nothing can be said.
+// selfTestTries is the number of measurements before the self-test gives up on a noisy machine.
 const selfTestTries = 3
 
-// A selfTest shows that the gate on this machine tells right from wrong.
+// A selfTest shows that the gate works on this machine.
 type selfTest struct {
 	c        *cli.Program
 	ctx      context.Context

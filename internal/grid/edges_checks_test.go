@@ -61,8 +61,7 @@ func labels(t *testing.T) {
 }
 
 // Values outside the image are above all others. −0 stays in memory that may not be written. Values
-// above the last level
-// are counted, for every type.
+// above the last level are counted, for every type.
 func gapsAndTops(t *testing.T) {
 	nan, inf, minus := float32(math.NaN()), float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	shape := grid.Shape{D: 1, H: 2, W: 2}

@@ -21,7 +21,7 @@ func (s *slow) ReadSlab(_ []byte, lo, _ int64) error {
 	return nil
 }
 
-// Shape is of slabs of eight slices.
+// Shape makes slabs have eight slices.
 func (s *slow) Shape() Shape { return Shape{D: 128, H: 1024, W: 2048} }
 
 // After an interrupted reading, no reader writes to a slab any more.

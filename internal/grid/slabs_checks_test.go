@@ -68,8 +68,8 @@ func eachPiece(t *testing.T) {
 }
 
 // The spans of any cut add up to each slice once, and each pair of neighbours once; in a ring also
-// the last and the first.
-// Each span reads its own slices, the one before them, and the one that closes the ring.
+// the last and the first. Each span reads its own slices, the one before them, and the one that
+// closes the ring.
 func eachPieceOfSpans(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 3, W: 2}, {D: 11, H: 2, W: 3}} {
 		f := numbered(t, shape)
@@ -158,8 +158,7 @@ type sized struct {
 func (s sized) Shape() grid.Shape { return s.shape }
 
 // A counting source has the number of each slice as its values. It fails from one slice on, and is
-// large enough for several
-// slabs.
+// large enough for several slabs.
 type counting struct {
 	slices, fails int64
 }
@@ -451,8 +450,7 @@ func (a *asked) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // The hash does not depend on how an image is read; a large image nearby is read slice by slice.
-// Another image, shape or
-// order of slices has another hash.
+// Another image, shape or order of slices has another hash.
 func digester(t *testing.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
 	if err := grid.NewDigester(counting{9, 2}).ReadSlab(grid.NewBuffer(3<<24), 0, 3); !errors.Is(err, errBroken) {

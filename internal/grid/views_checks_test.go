@@ -449,8 +449,7 @@ func repeat(t *testing.T) {
 }
 
 // A quantity to which every period adds the same is found without reading the whole image, whether
-// it is generated or in
-// memory.
+// it is generated or in memory.
 func overPeriods(t *testing.T) {
 	looked := int64(0)
 	// The sum over pairs of adjacent slices, and over the first and the last.

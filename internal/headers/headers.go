@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Npy is that of a little-endian NumPy array, of version 1.0 of the format (NEP 1): "u1" or "f4",
-// and how long its axes are, the slowest first.
+// Npy returns the header of a little-endian NumPy array, version 1.0 of the format (NEP 1). The
+// kind is "u1" or "f4"; the shape begins with the slowest axis.
 func Npy(kind string, shape ...int64) []byte {
 	list := ""
 	for _, n := range shape {
@@ -33,13 +33,13 @@ func Npy(kind string, shape ...int64) []byte {
 	return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text))), text...)
 }
 
-// A Nifti is what a NIfTI-1 file says of its numbers.
+// A Nifti describes the numbers of a NIfTI-1 file.
 type Nifti struct {
 	Kind       string  // "u1" or "f4", as of Npy
 	Shape      []int64 // the fastest axis first: x, y, z, time, components
-	Vector     bool    // components are those of a vector
+	Vector     bool    // components form a vector
 	Note, Name string
-	// Affine maps x, y, z and 1 to millimetres: right, anterior, superior; nil where nobody knows.
+	// Affine maps x, y, z and 1 to millimetres: right, anterior, superior. It is nil if unknown.
 	Affine *[3][4]float64
 }
 
@@ -114,7 +114,7 @@ func Extension(path string, list []string) string {
 	return list[i]
 }
 
-// Write writes a header and then what voxels writes, compressed where the extension ends in .gz.
+// Write writes a header and the output of voxels, compressed if the extension ends in .gz.
 func Write(w io.Writer, extension string, header []byte, voxels func(io.Writer) error) error {
 	b := bufio.NewWriterSize(w, 1<<18)
 	to, end := io.Writer(b), b.Flush

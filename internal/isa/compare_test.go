@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A result that differs in one instruction set is found, and so is an error in any.
+// A different result of one instruction set is found, and so is an error of any.
 func TestCompare(t *testing.T) {
 	same := func(a, b int) bool { return a == b }
 	broken := errors.New("broken")

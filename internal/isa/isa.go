@@ -19,8 +19,8 @@ const (
 // All lists every instruction set, the fastest first.
 func All() []string { return []string{AVX512, AVX2, Portable} }
 
-// Available lists those of this machine, the fastest first, for a program with assembly
-// for each or for none.
+// Available lists the instruction sets of this machine, the fastest first. assembled reports
+// whether the program has assembly for them.
 func Available(assembled bool) []string {
 	var list []string
 	if assembled && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2 {
@@ -35,8 +35,7 @@ func Available(assembled bool) []string {
 // FMA reports whether the machine multiplies and adds at once, as nearly all with AVX2 do.
 func FMA() bool { return cpu.X86.HasFMA }
 
-// Choose is the instruction set that was asked for, or the fastest of those available
-// for "".
+// Choose returns the requested instruction set, or the fastest available one for "".
 func Choose(asked string, available []string) (string, error) {
 	switch {
 	case asked == "":

@@ -27,8 +27,7 @@ func fixture(t *testing.T) *Project {
 }
 
 // All changes of the fixture are noticed, except planted survivors, unreached functions, and
-// changes without
-// effect.
+// changes without effect.
 func TestRun(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the fixture's assembly is of amd64")

@@ -2,8 +2,8 @@
 //
 //	kind/key=value/key=value…
 //
-// in which path=PLACE and of=NAME come last and hold the rest of the string, slashes
-// and all. What kinds and keys there are is for those to say who read the names.
+// where path=PLACE and of=NAME come last and contain the rest of the string, with its slashes. The
+// packages that read names define the kinds and keys.
 package name
 
 import (
@@ -18,7 +18,7 @@ import (
 // The keys whose value is the rest of a name.
 const (
 	Path = "path" // a file or folder
-	Of   = "of"   // the name of what the input is made of
+	Of   = "of"   // the name of the input that this one is made of
 )
 
 // A Name is a name taken apart. Its methods change nothing.
@@ -33,8 +33,8 @@ type Pair struct{ Key, Value string }
 // last reports whether a key holds the rest of a name.
 func last(key string) bool { return key == Path || key == Of }
 
-// Shown is a part of a name as an error shows it: as it is where it prints in one
-// line, quoted otherwise.
+// Shown returns a part of a name for an error message: unchanged if it prints in one line,
+// otherwise quoted.
 func Shown(part string) string {
 	if strings.ContainsFunc(part, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return strconv.Quote(part)
@@ -85,7 +85,7 @@ func (n Name) Get(key string) (value string, given bool) {
 	return "", false
 }
 
-// With is the name with one key set, or taken out when value is "".
+// With returns the name with one key set, or without it if value is "".
 func (n Name) With(key, value string) Name {
 	pairs := slices.Clone(n.Pairs)
 	at := slices.IndexFunc(pairs, func(p Pair) bool { return p.Key == key })
@@ -97,7 +97,7 @@ func (n Name) With(key, value string) Name {
 	case value != "":
 		pairs = append(pairs, Pair{key, value})
 	}
-	// What follows such a key would be read as part of its value.
+	// A key after such a key would be read as part of its value.
 	slices.SortStableFunc(pairs, func(a, b Pair) int {
 		switch {
 		case last(a.Key) && !last(b.Key):
@@ -110,8 +110,8 @@ func (n Name) With(key, value string) Name {
 	return Name{n.Kind, pairs}
 }
 
-// A Form is what the names of one kind of input look like that is made of another one:
-// KIND/key=value…/of=NAME, with all keys given that are not optional, in the form's order.
+// A Form describes the names of one kind of input that is made of another input:
+// KIND/key=value…/of=NAME. The keys are in the form's order, and only optional ones may be missing.
 type Form struct {
 	Kind string
 	Keys []Key

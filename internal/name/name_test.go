@@ -64,7 +64,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// An optional key is in a name only where it is not what is meant without it.
+// An optional key is in a name only if it differs from the default.
 func TestOptional(t *testing.T) {
 	f := Form{"heap", []Key{{Key: "count", Min: 1, Max: 9, Default: 4}, {Key: "turned", Max: 3, Default: 1, Optional: true}}}
 	if f.String() != "heap/count=N[/turned=N]/of=IMAGE" {
@@ -119,7 +119,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// Names of before parameters were decimals, as they are spelled now.
+// Names from before parameters were decimals convert to the current spelling.
 func TestCurrent(t *testing.T) {
 	for old, want := range map[string]string{
 		"gvf/steps=256/mu=50/boundary=0/of=noise/shape=8x8":                         "gvf/steps=256/mu=0.05/boundary=0/of=noise/shape=8x8",

@@ -21,7 +21,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// conditions are those of a page, whose workers have one core each.
+// conditions are the conditions of a page, whose workers have one core each.
 var conditions = bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}
 
 // A curve is a confirmed curve.
@@ -161,7 +161,7 @@ func (f follower) Reading(s grid.Source, times int64) (grid.Source, func()) {
 
 func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s) }
 
-// Takes tells nobody: a page has little memory, and refuses what takes more.
+// Takes does nothing: a page has little memory, and rejects what does not fit.
 func (follower) Takes(string, int64, int64) {}
 
 // Checks does nothing: the curve's witness takes about as long as the curve.
@@ -181,5 +181,5 @@ func (f *followed) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// InBulk is that of the source.
+// InBulk reports whether the source is read in bulk.
 func (f *followed) InBulk() bool { return grid.InBulk(f.Source) }

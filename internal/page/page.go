@@ -1,6 +1,6 @@
-// Package page answers for the page that computes in a browser: it opens an image, cuts slices of it to draw, and
-// finds its verified curve and the Betti numbers of a set. Its questions and replies are JSON, so that one worker of
-// the browser holds one session.
+// Package page answers the page that computes in a browser. It opens an image, cuts slices to draw,
+// and computes its verified curve and the Betti numbers of a set. Requests and replies are JSON,
+// and each worker of the browser has one session.
 package page
 
 import (
@@ -18,7 +18,8 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A Request is a question of the page. What names it: open, slice, set, curve, chi, plot, csv, svg or rows.
+// A Request is a question of the page. Its kind is in What: open, slice, set, curve, chi, plot,
+// csv, svg or rows.
 type Request struct {
 	What  string `json:"what"`
 	Input string `json:"input"` // a file, a folder of slices, or an input string
@@ -59,7 +60,8 @@ func (r Request) naming(o ask.Opening) (string, error) {
 	return datasets.Canonical(name + "/path=" + r.Input)
 }
 
-// ofVolume returns the request for the first volume, where a file has several and none is asked for, and their number.
+// ofVolume returns the request with the first volume selected, if a file has several and the
+// request selects none. It also returns their number.
 func (r Request) ofVolume() (Request, int64, error) {
 	if r.Stack || datasets.IsName(r.Input) {
 		return r, 1, nil
@@ -71,11 +73,11 @@ func (r Request) ofVolume() (Request, int64, error) {
 	return r, n, err
 }
 
-// A Session is what a worker of the browser holds: an image and a curve. Its zero value has none.
+// A Session holds the image and the curve of a worker of the browser. Its zero value has none.
 type Session struct {
-	// Progress is called with what goes on, and how much of it is done: 0 to 1.
+	// Progress is called with the current step, and its progress from 0 to 1.
 	Progress func(what string, done float64)
-	Memory   func() int64 // that is free
+	Memory   func() int64 // free memory, in bytes
 
 	image *grid.Field
 	curve *curve
@@ -84,11 +86,12 @@ type Session struct {
 // A Fault is the reply to a question that has no answer.
 type Fault struct {
 	Error string `json:"error"`
-	NaN   bool   `json:"nan"`   // of values that are not finite, which can be masked
-	Wrong bool   `json:"wrong"` // of an answer that its witness refutes
+	NaN   bool   `json:"nan"`   // a value is not finite, and a mask can exclude it
+	Wrong bool   `json:"wrong"` // the witness refutes the answer
 }
 
-// Reply answers a question in JSON, with the bytes of a slice or of a file beside it. An error is a Fault.
+// Reply answers a question in JSON; more has the bytes of a slice or a file. The reply to an error
+// is a Fault.
 func (s *Session) Reply(question []byte) (reply, more []byte) {
 	var r Request
 	out, err := library.Caught(func() (out any, err error) {
@@ -194,7 +197,8 @@ func (s *Session) open(r Request) (a About, err error) {
 	return a, nil
 }
 
-// A Plane is the size of a slice, whose values are beside it: float32, or float64 of a wide image.
+// A Plane is the size of a slice. Its values are returned separately: float32, or float64 for a
+// wide image.
 type Plane struct {
 	Width  int64 `json:"width"`
 	Height int64 `json:"height"`
@@ -214,12 +218,12 @@ func (s *Session) slice(r Request) (p Plane, values []byte, err error) {
 	return p, cut(s.image, r.Index*stride[r.Axis], p, stride[row], stride[column]), nil
 }
 
-// cutter has what cuts a plane of each type.
+// cutter maps each type to the function that cuts a plane.
 var cutter = map[grid.Type]func(f *grid.Field, at int64, p Plane, row, column int64) []byte{
 	grid.Uint8: cut[uint8], grid.Int16: cut[int16], grid.Uint16: cut[uint16], grid.Float32: cut[float32],
 }
 
-// cut returns the values of a plane that begins at a voxel, as bytes of the type that About says.
+// cut returns the values of a plane from a voxel on, as bytes of the type in About.
 func cut[T grid.Element](f *grid.Field, at int64, p Plane, row, column int64) []byte {
 	from, labels := grid.Values[T](f.Data()), grid.LabelsOf(f)
 	narrow, wide := make([]float32, 0, p.Width*p.Height), []float64(nil)

@@ -64,7 +64,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// The numbers are those of sets that everybody knows, in each convention, and the curve has their χ.
+// Numbers of well-known sets are right in each convention, and the curve has their χ.
 func TestNumbers(t *testing.T) {
 	shell := `"input":"shell/shape=24x20x18/type=uint8/radius=7/thickness=2"`
 	s := session()
@@ -98,7 +98,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A question without an answer is a fault in plain words, and the session goes on.
+// A question without an answer is a fault in plain words, and the session continues.
 func TestFaults(t *testing.T) {
 	gaps := filepath.Join(t.TempDir(), "gaps.npy")
 	data := append(headers.Npy("f4", 2, 2), grid.Bytes([]float32{1, float32(math.NaN()), 2, 3})...)

@@ -1,5 +1,5 @@
-// Package pool keeps the memory that a call took for the next call, of the same job or of another
-// one, so that a process pays for its pages once.
+// Package pool reuses the memory of a call for the next call, of the same job or another one, so
+// that a process pays for its pages once.
 package pool
 
 import (
@@ -56,7 +56,7 @@ func (s *Stock) Return(p *Pool) {
 	}
 }
 
-// Take is room for so many values without pointers, which hold whatever they held before.
+// Take returns n values of a type without pointers. Their contents are arbitrary.
 func Take[T any](p *Pool, n int) []T {
 	var zero T
 	words := int((uintptr(n)*unsafe.Sizeof(zero) + 7) / 8)
@@ -74,7 +74,7 @@ func Zeros[T any](p *Pool, n int) []T {
 	return v
 }
 
-// Give gives back what was taken, before everything is.
+// Give returns memory of Take early, before Reset.
 func Give[T any](p *Pool, v []T) {
 	if p == nil || cap(v) == 0 {
 		return
@@ -103,8 +103,8 @@ func (p *Pool) Fill(word uint64) {
 	}
 }
 
-// block is the smallest free one of at least so many words, or a new one. One that is more than
-// half again as large is left to what needs it.
+// block returns the smallest free block of at least words, or a new one. A block that is more than
+// half again as large is left for larger requests.
 func (p *Pool) block(words int) []uint64 {
 	if p == nil {
 		return grid.NewValues[uint64](int64(words))

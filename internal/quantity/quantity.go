@@ -13,14 +13,14 @@ import (
 // Giga prints a rate in units of 10⁹, with four significant digits.
 func Giga(rate float64) string { return Significant(rate/1e9, 4) }
 
-// A Scale is a unit of rates: a prefix of the International System, and what it stands for.
+// A Scale is a unit of rates: a prefix of the International System, and its factor.
 type Scale struct {
 	Prefix string
 	By     float64
 }
 
-// ScaleOf is that of rates of which the largest is given: G for voxels, whatever their rate, and
-// for others the largest of G, M, k and none of which there is a tenth; G where there is no rate.
+// ScaleOf returns the scale for rates up to the largest. Voxels always use G. Other units use the
+// largest of G, M, k and none that is at most ten times the rate; a rate of 0 uses G.
 func ScaleOf(largest float64, unit string) Scale {
 	for _, s := range []Scale{{"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
 		if unit == "vox" || largest == 0 || largest >= s.By/10 {
@@ -33,7 +33,7 @@ func ScaleOf(largest float64, unit string) Scale {
 // Of prints a rate in the scale's unit, with four significant digits.
 func (s Scale) Of(rate float64) string { return Significant(rate/s.By, 4) }
 
-// Rate prints a rate of so many of a unit a second, with the unit.
+// Rate prints a rate per second, with the unit.
 func Rate(rate float64, unit string) string {
 	s := ScaleOf(rate, unit)
 	return s.Of(rate) + " " + s.Prefix + unit + "/s"

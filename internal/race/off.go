@@ -1,9 +1,9 @@
 //go:build !race
 
-// Package race tells tests that the race detector is at work: it slows everything
-// down about tenfold, and makes a sync.Pool drop one item in four at random, so that
-// what takes from a pool allocates now and then.
+// Package race tells tests whether the race detector is on. It slows everything down about tenfold,
+// and makes a sync.Pool drop one item in four at random, so that users of a pool sometimes
+// allocate.
 package race
 
-// Enabled says that the race detector is compiled in.
+// Enabled reports whether the race detector is compiled in.
 const Enabled = false

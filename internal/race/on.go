@@ -2,5 +2,5 @@
 
 package race
 
-// Enabled says that the race detector is compiled in.
+// Enabled reports whether the race detector is compiled in.
 const Enabled = true

@@ -10,7 +10,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of ranks and of what columns begin with, over small fields and the greatest.
+// checks cover ranks, and the rows that columns begin with, over small fields and the greatest.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "inverses", Of: inverses},
@@ -35,7 +35,7 @@ func inverses(t *testing.T) {
 	}
 }
 
-// of is the rank of a full matrix by columns, of the rows from one on.
+// of returns the rank of a full matrix by its columns, for the rows from a given one on.
 func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
 	return Of(int64(len(columns[0])), int64(len(columns)), p, func(i int64, list []Term) []Term {
 		for row, v := range columns[i] {
@@ -47,9 +47,9 @@ func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
 	}, skip)
 }
 
-// The rank of a matrix with any coefficients is how many columns it was made of: the others are
-// sums of those, which are independent by a triangle of ones. Of rows that columns begin with there are
-// as many, and each is one without which the rows behind it have a lesser rank.
+// Columns that are sums of independent ones do not change the rank. Independent columns have a
+// triangle of ones. The rows that kept columns begin with are those without which the rows behind
+// have a lesser rank.
 func sumsAddNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
@@ -91,8 +91,8 @@ func sumsAddNothing(t *testing.T) {
 	}
 }
 
-// A column that is twice another over the integers is nothing over two elements, and what is left
-// out is not looked at.
+// A column that is twice another over the integers vanishes over two elements, and skipped columns
+// are not read.
 func fieldsAndSkips(t *testing.T) {
 	columns := [][]int64{{2, 0}, {0, 1}, {0, 3}}
 	for p, want := range map[int64]int64{2: 1, 3: 2, MostPrime: 2} {

@@ -3,7 +3,7 @@ package ranks
 
 import "slices"
 
-// A Term is an entry of a column: its row, and what it is over the integers.
+// A Term is an entry of a column: its row, and its integer coefficient.
 type Term struct {
 	Row   uint32
 	Times int64
@@ -15,17 +15,17 @@ const MostPrime = 1<<31 - 1
 // An entry is a term over the field.
 type entry struct{ row, times uint32 }
 
-// pieceEntries is how many entries of kept columns are in one piece of memory.
+// pieceEntries is the number of entries of kept columns in one piece of memory.
 const pieceEntries = 1 << 16
 
-// Of is the rank of a matrix over the field of p elements. Column appends the entries of column i
-// to a list, each row once. Columns are eliminated from left to right: each by those before that
-// begin with the same row, the last one first. Those that skip names are left out, as their
-// owner knows that they come to nothing; nil for none. It tells of each row whether a column
-// that was kept begins with it.
+// Of returns the rank of a matrix over the field of p elements, and for each row whether a kept
+// column begins with it. column appends the entries of column i to a list, each row once. Columns
+// are eliminated from left to right, each by the earlier ones that begin with the same row, the
+// last one first. Columns marked in skip (nil for none) are left out: the caller knows that they
+// reduce to zero.
 func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, skip []bool) (rank int64, begins []bool) {
 	begins = make([]bool, rows)
-	first := make([][]entry, rows) // with 1 there
+	first := make([][]entry, rows) // with coefficient 1 there
 	var list []Term
 	var now, sum, piece []entry
 	for i := range columns {
@@ -70,7 +70,7 @@ func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, 
 	return rank, begins
 }
 
-// differ appends what one of two columns has but not the other: their sum over two elements.
+// differ appends the entries that exactly one of two columns has: their sum over two elements.
 func differ(sum, a, b []entry) []entry {
 	for len(a) > 0 && len(b) > 0 {
 		switch x, y := a[0].row, b[0].row; {

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// A New is a file that is being written, under a hidden name beside its own. It has its name when
-// Commit returns. Close it by Commit or Drop.
+// A New is a file that is being written under a hidden name next to its own. Commit gives it its
+// name. Close it by Commit or Drop.
 type New struct {
 	*os.File
 	path string
 }
 
-// hidden are the names of files that are being written. The lock of one ends with its process, so
-// the next process removes those that a killed one left.
+// hidden matches the names of files that are being written. Each is locked until its process ends,
+// so the next process can remove the files of a killed one.
 var hidden = regexp.MustCompile(`^\.eccbench-[A-Z2-7]{16}$`)
 
 // unwritten are the hidden files of this process, and the folders that were swept.
@@ -48,8 +48,8 @@ func Create(path string) (*New, error) {
 	return &New{f, path}, nil
 }
 
-// createHidden makes a locked file of a hidden name. Another process may take it for one that was
-// left before it is locked; then there is another one.
+// createHidden makes a locked file of a hidden name. If another process removes it before it is
+// locked, createHidden makes another.
 func createHidden(dir string) (*os.File, error) {
 	for {
 		name := filepath.Join(dir, ".eccbench-"+rand.Text()[:16])
@@ -126,7 +126,7 @@ func (n *New) Drop() {
 // DropAll removes all files that this process is writing, which begins no others. The process is
 // to end then.
 func DropAll() {
-	unwritten.Lock() // for good
+	unwritten.Lock() // never unlocked: the process ends
 	for name := range unwritten.names {
 		os.Remove(name) // all that can be done
 	}

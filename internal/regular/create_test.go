@@ -63,7 +63,7 @@ func TestSweptFolders(t *testing.T) {
 	}
 }
 
-// A file whose writing fails leaves the one that it would have replaced, and nothing else.
+// A failed write leaves the former file, and nothing else.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

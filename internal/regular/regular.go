@@ -14,14 +14,14 @@ var (
 	// ErrDirectory and ErrSpecial are the errors of paths that name no regular file.
 	ErrDirectory = errors.New("is a directory; name one file")
 	ErrSpecial   = errors.New("is not a regular file (a pipe, a device or a socket); copy it to one")
-	// ErrLocked and ErrNoLocks are those of Lock. File systems of some clusters have no locks.
+	// ErrLocked and ErrNoLocks are the errors of Lock. File systems of some clusters have no locks.
 	ErrLocked  = errors.New("another program is writing to it")
 	ErrNoLocks = errors.New("the file system has no locks")
 )
 
 // Open opens a regular file to read it.
 func Open(path string) (f *os.File, info fs.FileInfo, err error) {
-	info, err = os.Stat(path) // to open a device may act on it
+	info, err = os.Stat(path) // first, since opening a device may have effects
 	if err == nil {
 		err = check(info)
 	}

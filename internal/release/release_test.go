@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Builds are distinguished by their release or commit, and by their executables where those do
-// not say which source it was.
+// Builds are distinguished by their release or commit, and by their executables if those do not
+// identify the source.
 func TestVersions(t *testing.T) {
 	hash := func() (string, error) { return strings.Repeat("0123456789abcdef", 4), nil }
 	commit := debug.BuildSetting{Key: "vcs.revision", Value: "5eed"}

@@ -21,8 +21,7 @@ type answer struct {
 }
 
 // Every answer is compared with the first. A server that ignores If-Match, or sends another range,
-// gives no
-// image.
+// gives no image.
 func TestAnswersOfAnotherObject(t *testing.T) {
 	data := image()
 	const tag, then, later = `"v1"`, "Mon, 02 Jan 2006 15:04:05 GMT", "Mon, 02 Jan 2006 15:04:06 GMT"

@@ -1,6 +1,5 @@
 // Package remote reads ranges of objects from HTTP and S3 servers. Temporary failures are retried;
-// an object that
-// changes between two reads is an error.
+// an object that changes between two reads is an error.
 package remote
 
 import (
@@ -56,8 +55,7 @@ type client interface {
 const unknown = -1
 
 // read gets a part of an object, or all of it, and compares the object with the one that was read
-// before. Every
-// answer of every server passes here. The zero FileInfo accepts any object.
+// before. Every answer of every server passes here. The zero FileInfo accepts any object.
 func read(ctx context.Context, c client, at *url.URL, from, n int64, was datasets.FileInfo) (io.ReadCloser, datasets.FileInfo, error) {
 	body, h, err := c.get(ctx, at, from, n, was.Version)
 	if err != nil {
@@ -103,8 +101,7 @@ func sameObject(was, is datasets.FileInfo) error {
 }
 
 // lengthOf returns the length of the whole object from the header of an answer. The answer must
-// have the requested
-// range: n bytes from an offset, the last n if from < 0, everything if n < 0.
+// have the requested range: n bytes from an offset, the last n if from < 0, everything if n < 0.
 func lengthOf(h http.Header, from, n int64) (int64, error) {
 	said := h.Get("Content-Range")
 	length, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
@@ -156,8 +153,7 @@ func (e statusError) Is(err error) bool {
 }
 
 // A read fails after this number of attempts, or earlier after too little data for patience times
-// the silence. Too
-// little is fewer than leastBytes within the silence.
+// the silence. Too little is fewer than leastBytes within the silence.
 const (
 	attempts   = 6
 	patience   = 2

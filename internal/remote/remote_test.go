@@ -140,8 +140,7 @@ func checkImage(t *testing.T, name string, want []byte) {
 }
 
 // Raw and npy files and Zarr arrays are read from S3 and HTTP servers, also if answers fail, stop
-// in the middle or
-// are late.
+// in the middle or are late.
 func TestImages(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)
@@ -168,7 +167,7 @@ func TestImages(t *testing.T) {
 				w.Header().Set("ETag", r.Header.Get("If-Match"))
 				w.Header().Set("Content-Length", strconv.Itoa(last-first+1))
 				w.WriteHeader(status)
-				io.WriteString(w, "") // of which nothing arrives
+				io.WriteString(w, "") // no data arrives
 				return true
 			},
 		} {

@@ -34,7 +34,7 @@ func newS3() (client, error) {
 	core, err := minio.NewCore(u.Host, &minio.Options{
 		Creds:  credentials.NewChainCredentials(providers),
 		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
-		Transport: transport(), MaxRetries: 1, // again is for all errors
+		Transport: transport(), MaxRetries: 1, // again retries all errors
 	})
 	if err != nil {
 		return nil, datasets.ObjectError{Why: err.Error()}

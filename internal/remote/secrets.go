@@ -28,10 +28,8 @@ var secrets struct {
 var urlArgument = regexp.MustCompile(`(?is)(?:^|=)((?:s3|https?)://.*)$`)
 
 // Conceal removes user names, passwords, queries and fragments from the URLs in arguments, in
-// place. Requests
-// still use them; names, records and messages do not contain them. It also reads ECCBENCH_URLS, and
-// adds to
-// it for child processes.
+// place. Requests still use them; names, records and messages do not contain them. It also reads
+// ECCBENCH_URLS, and adds to it for child processes.
 func Conceal(args []string) error {
 	secrets.mu.Lock()
 	defer secrets.mu.Unlock()

@@ -61,8 +61,7 @@ func TestConceal(t *testing.T) {
 }
 
 // A concealed part is sent to the server of its URL, for every object of a Zarr array there, also
-// from a child
-// process. No other server receives it.
+// from a child process. No other server receives it.
 func TestSecretsOfRequests(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)

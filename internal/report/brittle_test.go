@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A disk is full from one write on.
+// A disk is a writer that is full from one write on.
 type disk struct{ room int }
 
 var errFull = errors.New("no space left on device")
@@ -170,7 +170,7 @@ func TestRatiosWithoutAnInterval(t *testing.T) {
 	}
 }
 
-// The caches of the disk tell rows apart, those of a device do not.
+// Hot and cold rows are peers, except in scope file.
 func TestPeers(t *testing.T) {
 	for _, scope := range []bench.Scope{bench.E2E, bench.Kernel, bench.File} {
 		cold, hot := Row{Setting: bench.Setting{Scope: scope}}, Row{Setting: bench.Setting{Scope: scope, Hot: true}}
@@ -180,7 +180,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// What nothing ran of has no table, and no runs no machines.
+// Cells that did not run make no table, and no runs make no machines.
 func TestNothingRan(t *testing.T) {
 	var b strings.Builder
 	row := Row{Impl: "a", Class: "gen=any", Size: "8x8x8", Status: verify.Skipped, Reason: "no card", Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
@@ -192,7 +192,7 @@ func TestNothingRan(t *testing.T) {
 	}
 }
 
-// What begins a tag of HTML is escaped, and nothing else that is less.
+// A < that begins a tag of HTML is escaped, and no other.
 func TestTagsAreEscaped(t *testing.T) {
 	for _, c := range "azmAZM/!?" {
 		if got, want := Prose(Markdown, "1<"+string(c)), "1&lt;"+string(c); got != want {

@@ -146,7 +146,7 @@ func TestFiguresAtExtremes(t *testing.T) {
 	}
 }
 
-// Step functions: names where there are several, and an error for what cannot be drawn.
+// Step functions have names if there are several. Invalid ones are an error.
 func TestSteps(t *testing.T) {
 	one := Step{Name: "one", X: []float64{0, 3}, Y: []float64{1, -1}}
 	for names, steps := range map[string][]Step{"": {one}, ">one<,>two<": {one, {Name: "two", X: one.X, Y: one.Y}}} {
@@ -241,8 +241,8 @@ func TestPointsAreInOrder(t *testing.T) {
 	}
 }
 
-// A faster change is drawn to the left of no change and a slower one to the right, in proportion,
-// and nothing is outside the drawing.
+// A faster change is drawn to the left of no change and a slower one to the right, in proportion.
+// Nothing lies outside the drawing.
 func TestForestSides(t *testing.T) {
 	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}, {value: 2, hi: 4}, {value: 2, lo: 1}, {}}}
 	f.draw()

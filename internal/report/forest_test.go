@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A gate's changes are drawn on one logarithmic axis, which reaches to the farthest end of an
-// interval, and to a tenth more and less at least.
+// A gate's changes share one logarithmic axis. It reaches to the farthest end of an interval, and
+// at least a tenth to either side.
 func TestGateForest(t *testing.T) {
 	share := func(v float64) *float64 { return &v }
 	far := Change{Impl: "far", Effect: 0.05, Change: share(0.2), Lo: share(0.1), Hi: share(0.5)}

@@ -153,7 +153,7 @@ func TestNoiseFloor(t *testing.T) {
 	}
 }
 
-// probe is what the browser tries, and reports in the document.
+// probe is the script that tries actions in the browser, and reports them in the document.
 const probe = `<script>
 const out = {};
 const table = document.querySelector("table.sortable:not(.ratios)");

@@ -374,8 +374,8 @@ func TestWallsOfRows(t *testing.T) {
 	}
 }
 
-// Cells of two devices are two rows; one that never got to its device is a process of
-// the others.
+// Cells of two devices are two rows. A cell that never reached its device is a process of the other
+// cells' row.
 func TestRowsAreOfOneDevice(t *testing.T) {
 	cell := func(device string, process int, status verify.Status) bench.CellRecord {
 		return bench.CellRecord{Run: "r", Impl: "card", Device: device, Process: process, Verdict: verify.Verdict{Status: status}}

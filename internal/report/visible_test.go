@@ -41,7 +41,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// No cell of CSV is a formula, and numbers and other text stay as they are.
+// No cell of CSV is a formula; numbers and other text are unchanged.
 func TestCSVHasNoFormulas(t *testing.T) {
 	records := evilRecords()
 	for i := range records.Cells {
@@ -67,7 +67,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	}
 }
 
-// What cannot be written is an error.
+// A failed write is an error.
 func TestVisibleFails(t *testing.T) {
 	r, w := io.Pipe()
 	r.Close()
@@ -90,7 +90,7 @@ func evilRecords() bench.Records {
 	return bench.Records{Runs: []bench.RunRecord{run}, Cells: []bench.CellRecord{cell}}
 }
 
-// In Markdown no name makes a column, a tag or a link, and a page has no raw one.
+// In Markdown no name makes a column, a tag or a link, and in a page no name makes a tag.
 func TestNamesMakeNoMarkup(t *testing.T) {
 	all := evilRecords()
 	rows := Rows(all, "")
@@ -129,7 +129,7 @@ func TestNamesMakeNoMarkup(t *testing.T) {
 	}
 }
 
-// Of prose only what would be markup is changed: the brackets of a link, and tags.
+// In prose only markup is changed: the brackets of a link, and tags.
 func TestProse(t *testing.T) {
 	for text, want := range map[string]string{
 		"(as is)": "(as is)", "a (b) [c] (d)": "a (b) [c] (d)", "[c](d)": `[c]\(d)`, "](d": `]\(d`, "a < b <c": "a < b &lt;c", "<": "<",

@@ -4,7 +4,7 @@ package reproduce
 
 import "syscall"
 
-// freeDisk is how many bytes can be written to the file system of a folder.
+// freeDisk returns the free bytes of the file system of a folder.
 func freeDisk(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -53,7 +53,7 @@ func (r *reproduction) list() error {
 	return nil
 }
 
-// estimate is about how long a cell takes.
+// estimate estimates the time of a cell.
 func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 	rate := 0.08e9 * float64(r.o.limit.Threads)
 	if a.Where == "gpu" {
@@ -65,8 +65,9 @@ func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.Time)
 }
 
-// refusals are why implementations on the host refuse the jobs, by job and implementation: "" where one
-// does not or cannot be asked without a device. Each input is opened once.
+// refusals returns the reasons why implementations on the host reject the jobs, by job and
+// implementation. It is "" if one accepts, or cannot be asked without a device. Each input is
+// opened once.
 func (r *reproduction) refusals() [][]string {
 	type input struct{ workload, name string }
 	type cell struct{ job, impl int }

@@ -1,5 +1,5 @@
-// Package reproduce is the paper command: it runs the cells of a paper's tables and prints its
-// numbers with those of this machine.
+// Package reproduce is the paper command. It runs the cells of a paper's tables, and prints its
+// numbers next to those of this machine.
 package reproduce
 
 import (
@@ -43,7 +43,7 @@ func Command() cli.Subcommand {
 	}
 }
 
-// paperFlags are what the command was asked for.
+// paperFlags are the flags of the command.
 type paperFlags struct {
 	limit    cli.Limits
 	records  cli.RecordFlags
@@ -146,8 +146,8 @@ func command(c *cli.Program, args []string) error {
 	return reproduce(c, p, tables, o)
 }
 
-// keepRows is the tables with those of their rows whose sizes match a pattern, all
-// where there is no pattern.
+// keepRows returns the tables with only the rows whose sizes match a pattern, or with all rows if
+// there is none.
 func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
 	if len(patterns) == 0 {
 		return tables, nil
@@ -379,7 +379,7 @@ func probe(c *cli.Program, p runner.Plan) (why string, err error) {
 	return why, err
 }
 
-// ceilingOnDevice names what reads a device's memory and does nothing else.
+// ceilingOnDevice returns the implementation that only reads a device's memory.
 func ceilingOnDevice(benches []runner.Bench) (impl string, ok bool) {
 	b, err := runner.Find(benches, impls.Ceiling)
 	if err != nil {

@@ -55,7 +55,7 @@ func newReproduction(c *cli.Program, o paperFlags) (*reproduction, error) {
 		return nil, err
 	}
 	if r.base.Budget = o.check; o.check == 0 {
-		r.base.Budget = o.limit.Time / 2 // of a stand-in, verification is all that a number has
+		r.base.Budget = o.limit.Time / 2 // a stand-in's number rests on verification alone
 	}
 	if r.noDevice, err = probe(c, r.base); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func newReproduction(c *cli.Program, o paperFlags) (*reproduction, error) {
 	return r, nil
 }
 
-// add adds the cells of a table that this program and machine have. A real image
-// that is not there costs its own cells, and is told of once.
+// add adds the cells of a table that this program and machine have. A missing real image costs only
+// its own cells, and is reported once.
 func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 	for _, s := range p.Series(t.N) {
 		for _, row := range t.Rows {
@@ -187,7 +187,7 @@ func (r *reproduction) scope(j paperJob) bench.Scope {
 	return j.series.Scope
 }
 
-// made reports whether a job's images are made as they are read.
+// made reports whether a job's images are generated as they are read.
 func (r *reproduction) made(j paperJob) bool {
 	return j.series.Scope == bench.File && paper.Source(j.input) == "generated"
 }
@@ -225,7 +225,7 @@ func (r *reproduction) tooLong(j paperJob, impl string) string {
 	return why
 }
 
-// weighTime notes why a job that is asked for by an input takes too long.
+// weighTime records why a job with an input takes too long.
 func (r *reproduction) weighTime(j paperJob, input string) {
 	for _, impl := range j.impls {
 		if why := r.tooLong(j, impl); why != "" {
@@ -234,7 +234,7 @@ func (r *reproduction) weighTime(j paperJob, input string) {
 	}
 }
 
-// rotate is how many images rotate through the cells of a job.
+// rotate returns the number of images that rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
 	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
 		return 1
@@ -254,7 +254,7 @@ func (r *reproduction) plans() []runner.Plan {
 		p := r.base
 		p.Impls = nil
 		p.Workload, p.Scope, p.Rotate, p.Inputs = j.series.Workload, r.scope(j), r.rotate(j), []string{j.input}
-		if j.series.Workload != paper.ECC { // verify asks for the curves of single images
+		if j.series.Workload != paper.ECC { // verify computes the curves of single images
 			p.Reproduce = func(impl, input string) string {
 				return fmt.Sprintf("eccbench paper %s --impl %s (%s fails, too)", j.table, impl, input)
 			}

@@ -30,8 +30,8 @@ func (r *reproduction) images(j paperJob) ([]string, error) {
 	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
 }
 
-// settling is how long a disk is left alone after it was written to: it goes on for a
-// moment when the files are there, and reads at two thirds of its rate meanwhile.
+// settling is the pause after writing to a disk. It continues for a moment after the files are
+// written, and reads at two thirds of its rate meanwhile.
 const settling = 3 * time.Second
 
 // store writes the images that are read from a disk. Images without room on the disk are generated
@@ -95,8 +95,8 @@ func (r *reproduction) place(i int, reserved int64) (names []string, need, free 
 	return nil, 0, free, nil
 }
 
-// storeAll writes images to their files, several at a time: each is made on all
-// cores, but small ones wait for the disk most of the time.
+// storeAll writes images to their files, several at a time. Each is generated on all cores, but
+// small ones wait for the disk most of the time.
 func storeAll(names []string) error {
 	const writers = 16
 	errs := make([]error, min(writers, len(names)))

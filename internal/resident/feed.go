@@ -96,7 +96,7 @@ func PieceSlices(in grid.Source, bytes int64) int64 {
 	return max(1, min(bytes/grid.SliceBytes(in), in.Shape().Slices()))
 }
 
-// Pieces is how many there are.
+// Pieces returns the number of pieces.
 func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
 
 // Whole reports whether the image is pinned where it is.
@@ -116,10 +116,9 @@ func (f *Feed) placed(k int64) Piece {
 }
 
 // Each calls send with the pieces in order, on the device's thread; send adds their copies to the
-// stream. Each does
-// not wait for the last of them, but they must be complete before the next call. The part "read
-// into pinned
-// memory" of the trace is the sum over the goroutines. After an error no copy is in progress.
+// stream. Each does not wait for the last of them, but they must be complete before the next call.
+// The part "read into pinned memory" of the trace is the sum over the goroutines. After an error no
+// copy is in progress.
 func (f *Feed) Each(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
 	return f.each(s, trace, false, send)
 }

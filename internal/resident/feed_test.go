@@ -103,8 +103,7 @@ func standIn(t *testing.T) device.Device {
 }
 
 // The bytes are the same in pieces of every size, with any number of goroutines, in repeated
-// uploads, and from
-// memory pinned in place.
+// uploads, and from memory pinned in place.
 func TestFeed(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=7x9x131/type=float32/seed=1", "noise/shape=7x9x131/type=uint8/seed=1", "noise/shape=37x129/type=uint16/seed=1",
@@ -244,8 +243,7 @@ func (b *breaking) Copy(to device.Memory, at int64, from device.Memory, off, n i
 }
 
 // An error in the middle of an upload ends it. The first error is returned, no goroutine reads on,
-// no copy is in
-// progress, and nothing leaks. The feed can be used again.
+// no copy is in progress, and nothing leaks. The feed can be used again.
 func TestFeedFails(t *testing.T) {
 	const pieces = 40
 	for _, at := range []int{1, 2, 7, pieces - 1, pieces} {

@@ -73,13 +73,12 @@ func (h *Handover) word() *uint32 {
 	return (*uint32)(unsafe.Pointer(&h.result.Data()[h.result.Bytes()-wordAlign]))
 }
 
-// spins is how often the word is looked at before the host waits for the stream,
-// which takes microseconds more: tens of µs.
+// spins is the number of looks at the word, tens of µs, before the host waits for the stream. That
+// wait takes microseconds more.
 const spins = 100_000
 
 // Run launches a kernel and returns when its table is on the host. It first clears the table if an
-// earlier launch
-// failed.
+// earlier launch failed.
 func (h *Handover) Run(launch func() error) error {
 	if h.dirty {
 		if err := h.stream.Fill(h.total, 0, h.total.Bytes(), 0); err != nil {

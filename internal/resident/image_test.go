@@ -9,8 +9,7 @@ import (
 )
 
 // All devices share one driver, which is loaded once it is available. Memory that a driver has
-// pinned is foreign to a
-// driver that was loaded again.
+// pinned is foreign to a driver that was loaded again.
 func TestOnceLoadsOneDriver(t *testing.T) {
 	calls, none := 0, errors.New("no driver yet")
 	open := Once(func() (device.Driver, error) {

@@ -1,8 +1,7 @@
 package resident
 
 // Overwrite sets all bytes to a value. A Poison calls it before each timed call; byte by byte,
-// hundreds of MB would
-// take longer than the rest.
+// hundreds of MB would take longer than the rest.
 func Overwrite(data []byte, value byte) {
 	if len(data) == 0 {
 		return

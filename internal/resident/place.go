@@ -9,8 +9,7 @@ import (
 )
 
 // A Place is an image pinned in place. Of a periodic image it pins each piece once: a driver cannot
-// pin more than the
-// machine's memory, even if the pages repeat.
+// pin more than the machine's memory, even if the pages repeat.
 type Place struct {
 	pinned device.Pinned
 	cycle  int64 // bytes after which the image repeats itself, 0 when it does not
@@ -25,8 +24,7 @@ func (p *Place) At(off int64) (device.Memory, int64) {
 }
 
 // Each calls f with the memory of n bytes of the image from off on, in order. It splits them where
-// a periodic image
-// repeats.
+// a periodic image repeats.
 func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64) error) error {
 	for done := int64(0); done < n; {
 		from, at := p.At(off + done)

@@ -62,7 +62,7 @@ func (p *Program) Launch(kernel string, blocks, threads, shared int64, args ...a
 	return p.Stream.Launch(p.functions[kernel], device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: threads}, Shared: shared}, args...)
 }
 
-// AtOnce is how many blocks of a kernel run at once.
+// AtOnce returns the number of blocks of a kernel that can run at once.
 func (p *Program) AtOnce(kernel string, threads int64) (int64, error) {
 	l := device.Launch{Block: device.Dim{X: threads}}
 	err := AtOnce(p.On, p.functions[kernel], &l)

@@ -22,8 +22,8 @@ type Member interface {
 }
 
 // A Team is work on several devices that starts together and is timed by one clock. A stream of the
-// first member's
-// device records the start, which all members wait for, and the end after waiting for all of them.
+// first member's device records the start, which all members wait for, and the end after waiting
+// for all of them.
 type Team struct {
 	Watches    // for each device
 	members    []Member
@@ -101,8 +101,8 @@ func (t *Team) Do() error {
 	return errors.Join(err, t.clock.Wait())
 }
 
-// starting is where the threads of all devices meet, so that none has to be woken up
-// after the clock has started. They wait for each other without sleeping.
+// starting synchronises the threads of all devices, so that none has to be woken up after the clock
+// has started. They wait for each other without sleeping.
 type starting struct {
 	missing      atomic.Int32
 	begun, ended atomic.Bool

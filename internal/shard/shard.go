@@ -15,7 +15,7 @@ import (
 // A Shard is number I of N, counted from 1. I is 0 where it is not known.
 type Shard struct{ I, N int64 }
 
-// MaxShards is how many there may be.
+// MaxShards is the greatest number of shards.
 const MaxShards = 1 << 20
 
 // String is "i/n".
@@ -44,8 +44,7 @@ func (s Shard) SpanBy(slices, step int64) grid.Span {
 }
 
 // Of returns a shard's share of a list: every N-th element from the I-th on. Costs that grow along
-// the list are so divided
-// evenly.
+// the list are so divided evenly.
 func Of[T any](s Shard, list []T) []T {
 	var mine []T
 	for i := s.I - 1; i < int64(len(list)); i += s.N {

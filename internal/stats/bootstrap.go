@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// resamples is how many samples a bootstrap draws.
+// resamples is the number of samples that a bootstrap draws.
 const resamples = 2000
 
 // Mean is the arithmetic mean of values. It is NaN without any.

@@ -8,14 +8,10 @@ import (
 )
 
 // SignedRank returns the exact one-sided p-value of Wilcoxon's signed-rank test. The null
-// hypothesis is that the median of
-// symmetrically distributed differences is at most 0. The p-value is the chance of a sum of
-// positive ranks at least
-// this large, if every sign is a fair coin. Equal magnitudes share the mean of their ranks, and
-// zeros have ranks
-// but no sign (Pratt 1959), so the distribution is exact with ties. Without a nonzero difference it
-// is 1, and
-// with a NaN it is NaN.
+// hypothesis is that the median of symmetrically distributed differences is at most 0. The p-value
+// is the chance of a sum of positive ranks at least this large, if every sign is a fair coin. Equal
+// magnitudes share the mean of their ranks, and zeros have ranks but no sign (Pratt 1959), so the
+// distribution is exact with ties. Without a nonzero difference it is 1, and with a NaN it is NaN.
 func SignedRank(d []float64) float64 {
 	if slices.ContainsFunc(d, math.IsNaN) {
 		return math.NaN()
@@ -30,8 +26,7 @@ func SignedRank(d []float64) float64 {
 }
 
 // doubledRanks returns twice the mid-ranks of the nonzero magnitudes, which are whole numbers, and
-// the sum of the positive
-// ones.
+// the sum of the positive ones.
 func doubledRanks(d []float64) (ranks []int, positive int) {
 	order := slices.Clone(d)
 	slices.SortFunc(order, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -92,18 +87,16 @@ func walsh(d []float64) []float64 {
 }
 
 // SignedRankBounds returns exact one-sided bounds of the median of symmetrically distributed
-// values, each of at least the
-// given confidence. They invert the signed-rank test: order statistics of the Walsh averages
-// (Hollander, Wolfe and
-// Chicken, Nonparametric Statistical Methods, section 3.3). Between them the confidence is
-// 2·confidence − 1. With
-// too few values, below five for 95 %, the bounds are infinite. Ties only widen them.
+// values, each of at least the given confidence. They invert the signed-rank test: order statistics
+// of the Walsh averages (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, section
+// 3.3). Between them the confidence is 2·confidence − 1. With too few values, below five for 95 %,
+// the bounds are infinite. Ties only widen them.
 func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 	ranks := make([]int, len(d))
 	for i := range ranks {
 		ranks[i] = i + 1
 	}
-	k, below := 0, 0.0 // how many averages the bound may leave out
+	k, below := 0, 0.0 // k is the number of averages that the bound may leave out
 	for _, p := range rankSums(ranks) {
 		if below += p; below > 1-confidence+1e-12 {
 			break
@@ -118,8 +111,7 @@ func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 }
 
 // Holm adjusts the p-values of several tests (Holm 1979). Comparing each with a level keeps the
-// chance of any false
-// rejection below it.
+// chance of any false rejection below it.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

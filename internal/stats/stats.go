@@ -12,12 +12,9 @@ import (
 )
 
 // A Summary describes a sample of one quantity. Lo and Hi bound the median with at least the
-// requested confidence. With too
-// few samples they are the extremes, and Confidence is the confidence of those. Q1 and Q3
-// interpolate linearly
-// between the order statistics at n/4 and 3n/4 (type 4 of Hyndman and Fan 1996, as in all records;
-// R and NumPy
-// default to type 7).
+// requested confidence. With too few samples they are the extremes, and Confidence is the
+// confidence of those. Q1 and Q3 interpolate linearly between the order statistics at n/4 and 3n/4
+// (type 4 of Hyndman and Fan 1996, as in all records; R and NumPy default to type 7).
 type Summary struct {
 	N          int     `json:"n"`
 	Min        float64 `json:"min"`
@@ -61,13 +58,10 @@ func median(sorted []float64) float64 {
 }
 
 // MedianRanks returns the narrowest symmetric pair of 0-based ranks whose order statistics, in a
-// sorted sample of n, bound
-// the median with at least the given confidence. It also returns the confidence reached. The number
-// of samples below
-// the median is Binomial(n, ½) for every distribution (David and Nagaraja, Order Statistics,
-// section 7.1). The
-// confidence must be above 0. Below six samples 95 % is impossible; the ranks are then the
-// extremes.
+// sorted sample of n, bound the median with at least the given confidence. It also returns the
+// confidence reached. The number of samples below the median is Binomial(n, ½) for every
+// distribution (David and Nagaraja, Order Statistics, section 7.1). The confidence must be above 0.
+// Below six samples 95 % is impossible; the ranks are then the extremes.
 func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
@@ -78,8 +72,7 @@ func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 }
 
 // Spread returns the half-width of the interval relative to the median, or +Inf if there are too
-// few samples for an interval
-// at the project's confidence.
+// few samples for an interval at the project's confidence.
 func (s Summary) Spread() float64 {
 	if s.Confidence < Confidence || s.Median == 0 {
 		return math.Inf(1)
@@ -88,8 +81,7 @@ func (s Summary) Spread() float64 {
 }
 
 // LowerDecile returns the value below which a tenth of the values lie, or the least of ten or
-// fewer. It sorts a copy, and
-// panics without values.
+// fewer. It sorts a copy, and panics without values.
 func LowerDecile(x []float64) float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)

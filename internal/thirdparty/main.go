@@ -154,7 +154,8 @@ func (m *module) add(dir string) error {
 	return err
 }
 
-// licenceTexts are words of each licence, by its name; "" for those of a notice or a grant of patents.
+// licenceTexts are phrases of each licence, by its name; "" for those of a notice or a grant of
+// patents.
 var licenceTexts = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"Apache-2.0", "Licensed under the Apache License, Version 2.0"},
@@ -166,7 +167,8 @@ var licenceTexts = []struct{ name, words string }{
 	{"", "hereby grants to You a perpetual"},
 }
 
-// kindsOf returns the names of the licences in a text. An unknown one, or one that asks for source, is an error.
+// kindsOf returns the names of the licences in a text. An unknown licence is an error, and so is
+// one that requires source code.
 func kindsOf(text string) (kinds []string, err error) {
 	words := strings.Join(strings.Fields(text), " ")
 	known := false
@@ -194,7 +196,7 @@ type component struct {
 	Properties []map[string]string `json:"properties,omitempty"`
 }
 
-// bill writes the bill of materials of a program, as CycloneDX 1.5, by what go version -m reads of it.
+// bill writes the bill of materials of a program, as CycloneDX 1.5, from its build information.
 func bill(w io.Writer, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

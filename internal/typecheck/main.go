@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// listed is a package as go list tells of it, or one whose files are some of a test's.
+// listed is a package in the output of go list, or the files of one test of a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -45,7 +45,7 @@ type listed struct {
 	Error           *struct{ Err string }
 }
 
-// check is what is refused of the packages below a folder of a module.
+// check returns the type errors of the packages below a folder of a module.
 func check(system, dir string) (refused []error, err error) {
 	list := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
 	list.Dir = dir
@@ -57,7 +57,7 @@ func check(system, dir string) (refused []error, err error) {
 	}
 	known, own := map[string]*types.Package{"unsafe": types.Unsafe}, 0
 	files := token.NewFileSet()
-	// Each comes after what it imports.
+	// Each package comes after its imports.
 	for from := json.NewDecoder(bytes.NewReader(text)); ; {
 		var p listed
 		if err := from.Decode(&p); err == io.EOF {
@@ -104,7 +104,7 @@ func check(system, dir string) (refused []error, err error) {
 				return known[path], nil
 			}),
 		}
-		path, _, _ := strings.Cut(p.ImportPath, " ") // a test's says after a space of which
+		path, _, _ := strings.Cut(p.ImportPath, " ") // a test's path has its package after a space
 		known[p.ImportPath], _ = config.Check(path, files, parsed, nil)
 	}
 	if own == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is not there on another system is told, in packages and in their tests alike; what other
-// systems have is not looked at.
+// Names missing on another system are reported, in packages and in their tests. Files of other
+// systems are not read.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ file, source, want string }{
 		"nothing is wrong":              {"a.go", "package a\n\nimport \"os\"\n\nvar _ = os.Getpid()\n", ""},

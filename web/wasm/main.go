@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/page"
 )
 
-// mostMemory is what a module of 32-bit WebAssembly can address.
+// mostMemory is the address space of a module of 32-bit WebAssembly.
 const mostMemory = 4 << 30
 
 func main() {

@@ -17,7 +17,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of fields that are cut in ways which small ones are not, and of how they are cut.
+// checks cover fields in tiles, which small fields do not need, and the division into tiles.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{

@@ -10,7 +10,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of calls.
+// checks cover the parts of calls.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{gvftest.Calls(i, gvf.Name)}

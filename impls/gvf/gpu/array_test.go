@@ -15,8 +15,7 @@ import (
 )
 
 // Arrays in the caller's memory have the bits of the plain loop, whatever the output and scratch
-// memory held before. On
-// the host each has guards around it.
+// memory held before. On the host each has guards around it.
 func TestArraysOnHost(t *testing.T) {
 	testArrays(t, onHost(t, ""), slices.DeleteFunc(asked(), func(name string) bool {
 		return problemOf(t, name).Steps > 5 && !slices.Contains(tiled, name)

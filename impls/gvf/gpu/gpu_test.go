@@ -43,8 +43,7 @@ var tiled = []string{
 }
 
 // asked returns the problems for the kernels: all adversarial ones, and all kinds of tiles with all
-// ways to divide steps
-// into passes.
+// ways to divide steps into passes.
 func asked() []string {
 	list := slices.Concat(tiled, gvf.Steps().Adversarial)
 	for i, image := range []string{

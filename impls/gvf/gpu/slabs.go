@@ -14,12 +14,9 @@ import (
 )
 
 // Slabs computes steps of a field that stays in host memory, on one or several devices. The field
-// passes through a
-// device in slabs: planes of a volume, rows of a 2D image. A slab has an extra plane at either end
-// for each
-// step of a visit, because each step invalidates one plane at an inner end. Invalid planes are not
-// copied
-// back.
+// passes through a device in slabs: planes of a volume, rows of a 2D image. A slab has an extra
+// plane at either end for each step of a visit, because each step invalidates one plane at an inner
+// end. Invalid planes are not copied back.
 type Slabs struct {
 	Open    resident.Opener
 	several bool

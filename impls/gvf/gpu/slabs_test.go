@@ -59,8 +59,7 @@ func (a ofAll) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], e
 }
 
 // inSlabs are problems with their cuts: into few slabs or one for each plane, with halos longer
-// than a slab, and with odd
-// and even numbers of visits and passes.
+// than a slab, and with odd and even numbers of visits and passes.
 var inSlabs = []struct {
 	name         string
 	slabs, steps int64
@@ -147,8 +146,7 @@ func TestFaultsOfSlabsAreSeenOnHost(t *testing.T) {
 }
 
 // Slabs stay within the device memory of their budget, which is known before. The error for a
-// problem that does not fit
-// reports the need.
+// problem that does not fit reports the need.
 func TestSlabsFitTheirBudgetOnHost(t *testing.T) {
 	open := slabDevices(t, 2, "")
 	for _, name := range []string{

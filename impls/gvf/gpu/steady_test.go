@@ -28,8 +28,7 @@ func setUp(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope) *j
 }
 
 // rest returns the field at rest, its residual relative to the tolerance, and the number of steps.
-// Repeated calls must
-// have the same bits.
+// Repeated calls must have the same bits.
 func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, times int) (f gvf.Flow, share, steps float64) {
 	t.Helper()
 	j := setUp(t, i, p, scope)
@@ -65,8 +64,7 @@ func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, tim
 }
 
 // thin has b almost only in a few pixels of a line, which each level places elsewhere. A smoother
-// that is too weak for
-// cells of large b needs 14 steps.
+// that is too weak for cells of large b needs 14 steps.
 const thin = "gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=600x5/type=uint8"
 
 // Residuals, which shares no code with the solver, confirms that fields come to rest after few
@@ -76,8 +74,7 @@ func TestRestOnHost(t *testing.T) {
 }
 
 // manyNames have levels of more than fewCells cells, whose passes can be launches: one or two
-// levels, with whole and
-// partial rows. The last has none, because its rows have two cells.
+// levels, with whole and partial rows. The last has none, because its rows have two cells.
 var manyNames = []string{
 	"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=21x19x18/type=uint8/seed=1", "gvf-steady/tol=5/mu=50/boundary=0/of=noise/shape=40x22x16/type=uint8/seed=4", "gvf-steady/tol=4/mu=200/boundary=1/of=grf/shape=44x33x27/type=float32/levels=1024/smooth=2/seed=3",
 	"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=64x9x8/type=uint8", "gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=2x70x40/type=uint8/seed=2",
@@ -176,8 +173,7 @@ func TestRestRefusalsOnHost(t *testing.T) {
 }
 
 // With another restriction the answer is still right, after more steps. So inner products of random
-// lists compare
-// interpolation with restriction.
+// lists compare interpolation with restriction.
 func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=13x11x9/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=31x22/type=uint8/seed=1"} {
 		p := problemOf(t, name)
@@ -189,7 +185,7 @@ func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
 	}
 }
 
-// transposed is how far ⟨Pu, v⟩ and ⟨u, Rv⟩ are apart, the farthest of the levels.
+// transposed returns the largest difference of ⟨Pu, v⟩ and ⟨u, Rv⟩ on any level.
 func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) {
 	j := setUp(t, i, p, bench.Kernel)
 	s := j.solver
@@ -269,7 +265,7 @@ func BenchmarkRestOnDevice(b *testing.B) {
 	}
 }
 
-// timed is how many seconds a call takes by the device's events.
+// timed returns the seconds of a call by the device's events.
 func timed(b *testing.B, j *job) float64 {
 	b.Helper()
 	if err := j.Do(nil); err != nil {

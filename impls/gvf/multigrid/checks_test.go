@@ -48,8 +48,7 @@ func open(t testing.TB, name string) *gvf.Problem {
 	return p
 }
 
-// cycles is how many cycles an answer takes on the average of its components, or why there is
-// none.
+// cycles returns the mean number of cycles of an answer's components, or the error.
 func cycles(t *testing.T, i Implementation, name string) (float64, error) {
 	t.Helper()
 	p := open(t, name)
@@ -142,8 +141,7 @@ func transposed(t *testing.T, p *gvf.Problem, fault Fault) (worst float64) {
 }
 
 // With another restriction the answer is still right, after as many cycles. So inner products
-// compare it with the
-// transpose.
+// compare it with the transpose.
 func restrictionIsTheTranspose(t *testing.T) {
 	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=45x37x41/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=131x62/type=uint8/seed=1"} {
 		p := open(t, name)
@@ -163,10 +161,8 @@ func uneven(t *testing.T) []*gvf.Problem {
 }
 
 // The operators of all levels approximate one field. Applied to 1, an operator gives b, which is
-// the sum of b of the
-// finer cells. Applied to the position along an axis, it gives b times the position, except at the
-// border.
-// Interpolation preserves the position.
+// the sum of b of the finer cells. Applied to the position along an axis, it gives b times the
+// position, except at the border. Interpolation preserves the position.
 func levelsAreOfOneField(t *testing.T) {
 	for _, p := range uneven(t) {
 		levels := begun(t, p).levels.levels
@@ -249,8 +245,7 @@ func levelsAreOfOneField(t *testing.T) {
 }
 
 // From zero, a cycle is a symmetric operator B; from any u it gives u + B(f − Au). So the order of
-// colours is the same in
-// the first and the last smoothing.
+// colours is the same in the first and the last smoothing.
 func cyclesAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, p := range uneven(t) {
@@ -464,8 +459,7 @@ func again(t *testing.T) {
 }
 
 // Residuals, which shares no code with the solver, confirms that images of any shape come to rest,
-// with weak and strong
-// diffusion.
+// with weak and strong diffusion.
 func anyShape(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	images := 80

@@ -25,8 +25,7 @@ func checks() []checktest.Check {
 }
 
 // Orders of more than 64 bits are rejected over the integers, and do not matter over other rings.
-// Few simplices
-// suffice for them if they form no complex.
+// Few simplices suffice for them if they form no complex.
 func longOrders(t *testing.T) {
 	const d, n = 14, 56
 	rng := rand.New(rand.NewPCG(15, 15))

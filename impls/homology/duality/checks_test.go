@@ -17,8 +17,7 @@ import (
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
 // checks cover cases that small complexes and grids lack: buckets of several vertices, the sides of
-// tetrahedra at any
-// coordinates, and tables that grow.
+// tetrahedra at any coordinates, and tables that grow.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "buckets of several vertices", Of: buckets},
@@ -232,8 +231,7 @@ func flatOnes(t *testing.T) {
 }
 
 // The bits of a vertex within a bucket leave eleven bits for buckets. They fit a word with two
-// vertices and the
-// sides.
+// vertices and the sides.
 func trianglesFit(t *testing.T) {
 	for width := 1; width <= mostBits; width++ {
 		if got, want := bucketBits(uint(width)), max(0, min(width-11, 64-2-2*width)); got != uint(want) {
@@ -326,8 +324,7 @@ func told(t *testing.T, want string, at []float64, vertices int, tops ...[]uint3
 }
 
 // Triangles that form no surface are reported, also those that bound no tetrahedra. The components
-// and the Euler
-// characteristic of a surface are counted.
+// and the Euler characteristic of a surface are counted.
 func noSurfaces(t *testing.T) {
 	for _, c := range []struct {
 		triangles  [][3]uint64

@@ -13,8 +13,7 @@ import (
 )
 
 // meshes returns tetrahedra in space for all branches of the kernels: nested surfaces, several
-// components, drills,
-// unused vertices, and invalid boundaries.
+// components, drills, unused vertices, and invalid boundaries.
 func meshes(t *testing.T) map[string]*homology.Problem {
 	t.Helper()
 	list := map[string]*homology.Problem{}

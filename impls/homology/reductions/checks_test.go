@@ -18,8 +18,7 @@ import (
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
 // checks cover cases that the groups of a small complex do not show: lists that outgrow their
-// places, renumbered
-// complexes, parts of a complex, and races, on any number of cores.
+// places, renumbered complexes, parts of a complex, and races, on any number of cores.
 func checks() []checktest.Check {
 	parts := []string{"faces", "reducible complex", "reductions"}
 	shared := []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}
@@ -58,8 +57,7 @@ var (
 )
 
 // Each list keeps its values while others change: short ones that stay in place, and long ones that
-// fill a piece of
-// memory.
+// fill a piece of memory.
 func listsGrow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, k := range []int{1, 2, 3, 5} {
@@ -122,8 +120,7 @@ func listsGrow(t *testing.T) {
 }
 
 // complexOf returns the complex of a name. "mixed" has three dimensions and an unused vertex;
-// "nothing" has only
-// unused vertices.
+// "nothing" has only unused vertices.
 func complexOf(t *testing.T, name string) *simplicial.Complex {
 	t.Helper()
 	if name == "nothing" {

@@ -15,8 +15,7 @@ import (
 )
 
 // complexes returns small complexes of each dimension, shuffled or not. Some simplices are given
-// twice, are faces of
-// others, or are alone.
+// twice, are faces of others, or are alone.
 func complexes(t *testing.T) map[string]*homology.Problem {
 	t.Helper()
 	list := map[string]*homology.Problem{}
@@ -52,8 +51,7 @@ func TestKernelsOnHost(t *testing.T) {
 }
 
 // The result is the same for every call, whichever cell wins. Cells around one vertex win one by
-// one, and their number
-// is the length of their list, so little is random here.
+// one, and their number is the length of their list, so little is random here.
 func TestKernelsOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
 	list := complexes(t)

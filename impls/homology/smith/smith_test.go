@@ -59,8 +59,7 @@ func TestFormByHand(t *testing.T) {
 }
 
 // A diagonal form has the rank of the matrix. Its entries define the group of the invariant
-// factors, computed from the
-// minors.
+// factors, computed from the minors.
 func TestDiagonalsByMinors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	torsion := 0

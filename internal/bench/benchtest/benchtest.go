@@ -11,9 +11,9 @@ import (
 	"eccbench/internal/checktest"
 )
 
-// Calls is a check that a call of an implementation names these parts, in the order of their names, of
-// which a report tells the times; and that one fails whose input has no answer, of each of these by
-// what the error is to say.
+// Calls is a check of the parts of a call. A call names these parts, in alphabetical order, and
+// reports their times. A call whose input has no answer fails, for each failing input with the
+// error by its key.
 func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(*testing.T) (in In, failing map[string]In), parts ...string) checktest.Check {
 	return checktest.Check{Name: "calls", Of: func(t *testing.T) {
 		in, failing := inputs(t)

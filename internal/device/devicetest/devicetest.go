@@ -20,12 +20,12 @@ import (
 	"eccbench/kernels"
 )
 
-// A Kernel does what a launch of a shape does, with the arguments as they were passed. At
-// is the memory of its device from an address to the end of what was allocated there.
+// A Kernel executes a launch of a shape with the given arguments. at returns the memory of its
+// device from an address to the end of the allocation.
 type Kernel func(shape device.Launch, at func(address uint64) ([]byte, error), args []any) error
 
-// New is a driver of so many devices, whose kernels find gives by name; nil where
-// there is none. A module has those that its code names.
+// New returns a driver of the given number of devices. find returns a kernel by name, or nil; a
+// module has the kernels that its code names.
 func New(devices int, find func(name string) Kernel) *Driver {
 	return &Driver{devices: devices, find: find, sms: 2, threads: 1024}
 }
@@ -42,20 +42,20 @@ type Driver struct {
 	mu      sync.Mutex
 }
 
-// Multiprocessors gives each device so many.
+// Multiprocessors sets the number of multiprocessors of each device.
 func (d *Driver) Multiprocessors(n int) { d.sms = n }
 
 // ThreadsPerBlock sets how many threads a block may have, 1024 unless set.
 func (d *Driver) ThreadsPerBlock(n int) { d.threads = n }
 
-// Hurry has the work in streams of a name done as soon as it is added, ahead of all
-// others: code that forgets to let it wait for another stream has it done too early.
+// Hurry runs the work of all streams of a name as soon as it is added. Code that forgets to let
+// such a stream wait for another then runs too early.
 func (d *Driver) Hurry(stream string) { d.hurried = stream }
 
 // RefuseMachineCode makes the devices load no machine code, as older drivers do.
 func (d *Driver) RefuseMachineCode() { d.refuses = true }
 
-// refused is the error of code that a device does not take.
+// refused is the error of code that a device rejects.
 type refused struct{}
 
 func (refused) Error() string     { return "no code for this device" }
@@ -67,7 +67,7 @@ var _ device.Guest = (*standin)(nil)
 // Version is made up.
 func (*Driver) Version() string { return "12.8" }
 
-// Devices describes the stand-ins, which are alike.
+// Devices describes the stand-ins, which are all equal.
 func (d *Driver) Devices() ([]device.Info, error) {
 	list := make([]device.Info, d.devices)
 	for i := range list {
@@ -93,7 +93,7 @@ func (d *Driver) Open(index int) (device.Device, error) {
 type standin struct {
 	driver *Driver
 	info   device.Info
-	live   map[any]string // what is not closed, by name
+	live   map[any]string // open objects, by name
 	held   int64          // the most bytes that memory of the device took
 	closed bool
 }
@@ -138,7 +138,7 @@ func (s *standin) Close() error {
 	return errors.Join(errs...)
 }
 
-// keep notes what was made.
+// keep registers a new object.
 func (s *standin) keep(o any, name string) error {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
@@ -218,13 +218,13 @@ func (s *standin) Register(name string, mem []byte) (device.Pinned, error) {
 	return m, s.keep(m, name)
 }
 
-// taken is the error of memory of which pages are registered already.
+// taken is the error of memory whose pages are registered already.
 type taken struct{}
 
 func (taken) Error() string    { return "pages of it are registered already" }
 func (taken) Registered() bool { return true }
 
-// overlaps reports whether memory has a page of what is registered, as drivers look at it.
+// overlaps reports whether memory shares a page with registered memory, as drivers check it.
 func (s *standin) overlaps(m *memory) bool {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
@@ -269,7 +269,7 @@ func (a *array) slice() int64 {
 	return a.Bytes() / a.layout.Height
 }
 
-// A texture fetches from an array. To a kernel it is where the texels are.
+// A texture fetches from an array. Its handle in a kernel is the address of the texels.
 type texture struct {
 	of   *array
 	name string
@@ -300,7 +300,7 @@ func (s *standin) part(m device.Memory, at, n int64) ([]byte, error) {
 	return mine.data[at : at+n], nil
 }
 
-// at is memory that kernels reach, of the device or pinned, from an address on.
+// at returns the memory that kernels can access, on the device or pinned, from an address on.
 func (s *standin) at(address uint64) ([]byte, error) {
 	for o := range s.live {
 		if m, ok := o.(*memory); ok && address >= m.Address() && address < m.Address()+uint64(len(m.data)) {

@@ -25,7 +25,7 @@ func (s *standin) NewStream(name string) (device.Stream, error) {
 	return st, s.keep(st, name)
 }
 
-// Handle is what LentStream finds a stream by.
+// Handle returns the handle by which LentStream finds a stream.
 func Handle(s device.Stream) uint64 { return s.(*stream).handle }
 
 // LentStream is a stream that was made here, and panics where none was.
@@ -40,7 +40,7 @@ func (s *standin) LentStream(name string, handle uint64) device.Stream {
 	panic(fmt.Sprintf("%s: stream %d: nobody made it", name, handle))
 }
 
-// own is the stream when it is of this device, else one that fails.
+// own returns the stream if it belongs to this device, or else one that fails.
 func (s *standin) own(st device.Stream) *stream {
 	if mine, ok := st.(*stream); ok && mine.on == s {
 		return mine
@@ -97,7 +97,7 @@ func (s *stream) Launch(f device.Function, shape device.Launch, args ...any) err
 	if !ok || k.m.on != s.on {
 		return fmt.Errorf("stream %q: a kernel of another device", s.name)
 	}
-	for i, a := range args { // as a driver refuses them
+	for i, a := range args { // drivers reject them, too
 		switch a.(type) {
 		case int32, uint32, float32, int64, uint64, float64, device.Memory, device.Texture:
 		default:

@@ -14,8 +14,7 @@ import (
 )
 
 // Image returns an image in memory with a value for each voxel, row-major. A value must be one of
-// the type; for float32 it
-// is rounded.
+// the type; for float32 it is rounded.
 func Image(t testing.TB, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())
@@ -87,7 +86,7 @@ func Labelled(t testing.TB, shape grid.Shape, labels []float64, ranks ...int) *g
 	return Image(t, shape, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(grid.Ranked(ranks[i])) }).Labelled(l)
 }
 
-// ErrUnread is of an Unread image.
+// ErrUnread is the error of an Unread image.
 var ErrUnread = errors.New("it cannot be read")
 
 // Unread is an image that cannot be read.
@@ -111,7 +110,7 @@ func BreaksAfter(in grid.Source, reads int64, then grid.Source) Breaking {
 	return b
 }
 
-// Left is how many reads are left until it breaks, less than none where it did.
+// Left returns the number of reads left until it breaks; it is negative after that.
 func (b Breaking) Left() int64 { return b.left.Load() }
 
 // ReadSlab is ErrUnread at the read that fails.

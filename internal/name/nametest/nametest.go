@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/name"
 )
 
-// Holds holds a form to names that are this one by default, and to taking of each key what is from
-// one number to another, and nothing else.
+// Holds tests a form: its default name, and that each key accepts exactly the numbers within its
+// range.
 func Holds(t testing.TB, f name.Form, byDefault string, ranges map[string][2]float64) {
 	t.Helper()
 	_, of, err := f.Parse(byDefault)

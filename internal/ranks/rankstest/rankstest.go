@@ -1,5 +1,5 @@
-// Package rankstest finds what elimination finds of small matrices over the integers by their minors,
-// as ranks and invariant factors are defined.
+// Package rankstest computes ranks and invariant factors of small integer matrices from their
+// minors, by definition.
 package rankstest
 
 import (
@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 )
 
-// Divisors are the greatest common divisors of all minors of one row, of two and so on, as far as
-// not all are 0. There are as many as the rank is, and as those over the field of p elements that p
-// does not divide.
+// Divisors returns the greatest common divisors of all minors of one row, of two, and so on, until
+// all are 0. Their number is the rank. The number of those that p does not divide is the rank over
+// the field of p elements.
 func Divisors(m [][]int64) (list []*big.Int) {
 	for k := 1; len(m) > 0 && k <= min(len(m), len(m[0])); k++ {
 		all := new(big.Int)
@@ -24,7 +24,7 @@ func Divisors(m [][]int64) (list []*big.Int) {
 	return list
 }
 
-// Factors are the invariant factors, each of which divides the next.
+// Factors returns the invariant factors. Each divides the next.
 func Factors(m [][]int64) (list []*big.Int) {
 	last := big.NewInt(1)
 	for _, d := range Divisors(m) {
@@ -33,7 +33,7 @@ func Factors(m [][]int64) (list []*big.Int) {
 	return list
 }
 
-// Rank is that over the field of p elements, over the rationals where p is 0.
+// Rank returns the rank over the field of p elements, or over the rationals if p is 0.
 func Rank(m [][]int64, p int64) (rank int64) {
 	for _, d := range Divisors(m) {
 		if p == 0 || new(big.Int).Mod(d, big.NewInt(p)).Sign() != 0 {
@@ -78,8 +78,8 @@ func det(m [][]int64, rows, columns []int) *big.Int {
 	return sum
 }
 
-// Random is a matrix of one to four rows and columns, of which each third entry is 0 and the others
-// are any from −most to most.
+// Random returns a matrix of one to four rows and columns. Each third entry is 0, the others are
+// from −most to most.
 func Random(rng *rand.Rand, most int64) [][]int64 {
 	m := make([][]int64, 1+rng.IntN(4))
 	columns := 1 + rng.IntN(4)

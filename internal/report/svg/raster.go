@@ -21,8 +21,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// WritePNG writes the plot as dots, so many of them along a pixel of the plot: what Write
-// writes, drawn with one font of its own.
+// WritePNG writes the plot of Write as pixels, scale for each pixel of the plot, with a font of its
+// own.
 func (p Plot) WritePNG(w io.Writer, scale int) error {
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
@@ -49,7 +49,7 @@ func (p Plot) WritePNG(w io.Writer, scale int) error {
 type raster struct {
 	scale float64
 	dots  *image.RGBA
-	open  []attributes // of the elements around, the inner ones last
+	open  []attributes // of the enclosing elements, the inner ones last
 	words string
 }
 

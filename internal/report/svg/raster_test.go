@@ -25,15 +25,15 @@ func drawn(t *testing.T, p Plot) (image.Image, int) {
 	return m, size
 }
 
-// is whether a dot is about of a colour.
+// is reports whether a dot has about the given colour.
 func is(m image.Image, x, y float64, want uint32) bool {
 	r, g, b, _ := m.At(int(2*x), int(2*y)).RGBA()
 	near := func(a, b uint32) bool { return max(a, b)-min(a, b) < 24 }
 	return near(r>>8, want>>16) && near(g>>8, want>>8&255) && near(b>>8, want&255)
 }
 
-// What is drawn in dots is where it is drawn in lengths: steps, the zero line, marks with
-// their bars, dashes, and words, upright and turned.
+// Dots are where the lengths of the plot put them: steps, the zero line, marks with their bars,
+// dashes, and upright and turned words.
 func TestPNG(t *testing.T) {
 	p := Plot{
 		Title: "title", Note: "note", Width: 400, Height: 300, X: Axis{Label: "along"}, Y: Axis{Label: "up"},

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// A Plot is lines over two axes. It becomes wider and higher than it is asked to be
-// where its legend has no room otherwise.
+// A Plot is lines over two axes. It becomes wider and higher than requested if its legend needs the
+// room.
 type Plot struct {
 	Title         string
 	Note          string  // a smaller line below the title, "" for none
@@ -24,16 +24,16 @@ type Plot struct {
 	X, Y          Axis
 	Lines         []Line
 
-	legend float64 // how wide the legend is
+	legend float64 // width of the legend
 }
 
 // An Axis is the range of one coordinate of all lines.
 type Axis struct {
 	Label string
-	// Log is for values above 0, at distances by their ratios.
+	// Log makes the axis logarithmic, for values above 0.
 	Log bool
-	// Margin is what is free at both ends: a share of the range, and a factor where
-	// the axis is logarithmic.
+	// Margin is the free space at both ends: a fraction of the range, or a factor on a logarithmic
+	// axis.
 	Margin float64
 	// Ticks have labels, except a label that would overlap an earlier one in the list. Without any,
 	// there are ticks at round numbers.
@@ -51,24 +51,24 @@ type Tick struct {
 
 // A Line joins its points, in their order.
 type Line struct {
-	Name   string // in the legend, where any line has a name
+	Name   string // in the legend, if any line has a name
 	Color  string
 	Dashes string // lengths in pixels, dash and gap in turn, "" for none
-	Hollow bool   // of its mark in the legend
+	Hollow bool   // mark in the legend
 	X, Y   []float64
-	// Marks are dots on the points, one for each. A line without is a step function:
-	// Y[i] from X[i] on, where X ascends.
+	// Marks are dots on the points, one for each. A line without marks is a step function: Y[i]
+	// from X[i] on, with X ascending.
 	Marks []Mark
 }
 
-// A Mark is the dot on a point, and the ends of the bar through it, which are the
-// point's own Y where it has none.
+// A Mark is the dot on a point, and the ends of the bar through it. Without a bar both are the
+// point's Y.
 type Mark struct {
 	Hollow bool
 	Lo, Hi float64
 }
 
-// Sizes of what is around the lines, in pixels.
+// Sizes of the parts around the lines, in pixels.
 const (
 	font      = 12.0
 	gap       = 10.0
@@ -116,7 +116,7 @@ func (p Plot) Place(x, y float64) (left, top float64, err error) {
 	return p.X.pixelOf(x), p.Y.pixelOf(y), nil
 }
 
-// layout finds the ranges of the axes, their ticks, and what is where.
+// layout computes the ranges of the axes, their ticks, and the places of all parts.
 func (p *Plot) layout() error {
 	p.X.lo, p.X.hi, p.Y.lo, p.Y.hi = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, l := range p.Lines {
@@ -167,7 +167,7 @@ func (a *Axis) span(values ...float64) {
 	}
 }
 
-// widen adds the margins, and a range around what is a single value.
+// widen adds the margins, and a range around a single value.
 func (a *Axis) widen() error {
 	switch {
 	case a.lo > a.hi:
@@ -197,7 +197,7 @@ func (a *Axis) pixelOf(v float64) float64 {
 	return a.from + float64(share*(a.to-a.from))
 }
 
-// log2 is the binary logarithm to 30 bits, by operations that round alike everywhere.
+// log2 returns the binary logarithm to 30 bits, by operations that round equally on every machine.
 func log2(v float64) float64 {
 	m, e := math.Frexp(v)
 	log := float64(e - 1)
@@ -211,8 +211,8 @@ func log2(v float64) float64 {
 	return log
 }
 
-// tick gives the axis its ticks, about as many pixels apart where they are at round
-// numbers, and takes the labels that run into others; extent is how long one is.
+// tick adds the ticks of the axis, at round numbers about apart pixels from each other unless they
+// are given. It drops labels that overlap; extent returns the length of a label.
 func (a *Axis) tick(apart float64, extent func(string) float64) {
 	ticks := a.Ticks
 	switch {
@@ -280,7 +280,7 @@ func rounds(lo, hi, n float64) []Tick {
 	return ticks
 }
 
-// exponent is that of the greatest power of ten that is not above v.
+// exponent returns the exponent of the greatest power of ten that is at most v.
 func exponent(v float64) int {
 	e := 0
 	for math.Pow10(e) > v {
@@ -292,7 +292,7 @@ func exponent(v float64) int {
 	return e
 }
 
-// scaled is v·10ᵉ, with one rounding: its shortest decimal is that of v, shifted.
+// scaled returns v·10ᵉ, rounded once: its shortest decimal is that of v, shifted.
 func scaled(v float64, e int) float64 {
 	if e < 0 {
 		return v / math.Pow10(-e)
@@ -312,7 +312,7 @@ func label(v float64, e int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// width is about how long a text is; few fonts have wider letters.
+// width estimates the length of a text; few fonts have wider letters.
 func width(s string) float64 { return math.Ceil(float64(len([]rune(s))) * 0.6 * font) }
 
 // num prints a length with at most two decimals.
@@ -425,9 +425,9 @@ func (c canvas) dot(x, y string, hollow bool, color string) {
 	c.printf("<circle cx=\"%s\" cy=\"%s\" r=\"3.5\" fill=\"%s\"/>\n", x, y, color)
 }
 
-// steps is the path of a step function, to the end of the axis. Of the points in one
-// column of pixels the first, the least, the greatest and the last are on it: so it
-// looks like the path of all of them, and has a length that the paper bounds.
+// steps returns the path of a step function, to the end of the axis. In each column of pixels it
+// passes through the first, least, greatest and last point only. So it looks like the whole path,
+// and its length is bounded by the width.
 func (p *Plot) steps(l Line) []byte {
 	var d []byte
 	first, low, high := 0, 0, 0

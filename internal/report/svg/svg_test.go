@@ -121,7 +121,7 @@ func parsed(t *testing.T, s string) float64 {
 func corners(t *testing.T, svg string) (x, y []float64) {
 	t.Helper()
 	for _, m := range path.FindAllStringSubmatch(svg, -1) {
-		horizontal := true // for pairs, which begin with M or a space
+		horizontal := true // the next number of a pair is x
 		for _, n := range number.FindAllStringSubmatch(m[1], -1) {
 			v := parsed(t, n[2])
 			switch {
@@ -232,8 +232,8 @@ func TestNothingIsCutOff(t *testing.T) {
 	}
 }
 
-// However many steps there are, the file is small, and its line reaches as high and as
-// low as they do, wherever the extremes are, in single steps too.
+// With any number of steps the file is small. Its line reaches as high and as low as the steps do,
+// wherever the extremes are, also in single steps.
 func TestDecimation(t *testing.T) {
 	for _, n := range []int{3, 100, 10_000, 1_000_000} {
 		p := steps(random(n), random(n/2+2), random(n/3+2))
@@ -259,8 +259,8 @@ func TestDecimation(t *testing.T) {
 	}
 }
 
-// In each column of pixels the first, least, greatest and last value are drawn, and
-// where the columns hold no more than that, all are.
+// In each column of pixels the first, least, greatest and last value are drawn. If the columns hold
+// no more than that, all are.
 func TestDecimationByColumn(t *testing.T) {
 	p := steps(random(20_000))
 	if err := p.layout(); err != nil {
@@ -336,7 +336,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Labels of ticks, in the order in which they are kept.
+// Labels of ticks, in order of priority.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		a    Axis

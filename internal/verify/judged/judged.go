@@ -13,16 +13,16 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Count is how many answers are confirmed, found wrong, neither, and refused, and how many laws
-// were not tried.
+// A Count has the numbers of answers that are confirmed, found wrong, neither, and rejected, and of
+// laws that were not tried.
 type Count struct{ Right, Wrong, Open, Refused, Untried int }
 
 // All reports whether all answers are confirmed, by all laws.
 func (n Count) All() bool { return n == Count{Right: n.Right} && n.Right > 0 }
 
 // Alone counts the verdicts of a workload's policy on its only implementation, with the given time
-// for each answer (0: no
-// limit). If thorough, it logs the answers that are not confirmed; use that for right answers.
+// for each answer (0: no limit). If thorough, it logs the answers that are not confirmed; use that
+// for right answers.
 func Alone[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) (n Count) {
 	t.Helper()
 	return until(t, w, thorough, limit, func(Count) bool { return false })

@@ -11,10 +11,9 @@ import (
 )
 
 // EstimatesGrow checks that the estimate of a law is some nanoseconds per voxel and core. It must
-// double with the voxels and
-// halve with twice the cores; estimating must not change the number of cores. Laws are made anew
-// for each estimate.
-// The estimates of laws named in apart need only be positive.
+// double with the voxels and halve with twice the cores; estimating must not change the number of
+// cores. Laws are made anew for each estimate. The estimates of laws named in apart need only be
+// positive.
 func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out], image func(voxels int64) In, apart ...string) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)

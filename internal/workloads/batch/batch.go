@@ -31,11 +31,11 @@ const most = 1 << 20
 // or are in memory together.
 type Batch struct {
 	like   grid.Source // the first image: shape, type and ladder
-	images []image     // none of those that are in memory
+	images []image     // empty if the batch is in memory
 	whole  grid.Batch  // all slices one after the other
 }
 
-// An image is one of a batch: its file, or what makes it where there is none.
+// An image of a batch is a file, or a generator if it has no file.
 type image struct {
 	name, file string
 	made       grid.Source
@@ -44,7 +44,7 @@ type image struct {
 // Len is the number of images.
 func (b *Batch) Len() int { return int(b.whole.Images) }
 
-// Source opens image i. A source that is an io.Closer is to be closed.
+// Source opens image i. The caller closes a source that is an io.Closer.
 func (b *Batch) Source(i int) (grid.Source, error) {
 	if f, ok := b.whole.At(int64(i)); ok {
 		return f, nil
@@ -88,11 +88,11 @@ func (b *Batch) Cool() (cold bool, err error) {
 	return cold, nil
 }
 
-// Inputs makes batches from names batch/count=N/of=IMAGE: the image and those
-// with the seeds that follow its own.
+// Inputs makes batches from names batch/count=N/of=IMAGE: the image, and images with the following
+// seeds.
 type Inputs struct{}
 
-// Form is what the names of batches look like.
+// Form returns the form of the names of batches.
 func Form() name.Form {
 	return name.Form{Kind: "batch", Keys: []name.Key{{
 		Key: "count", Doc: "images per question: the given one and the next seeds", Min: 1, Max: most, Default: 100,
@@ -105,7 +105,7 @@ func parse(s string) (count int, image string, err error) {
 	return int(values["count"]), image, err
 }
 
-// Spell is the name of a batch of images from one on.
+// Spell returns the name of a batch of count images from image on.
 func Spell(count int, image string) string {
 	return Form().Spell(map[string]float64{"count": float64(count)}, image)
 }
@@ -169,7 +169,7 @@ func (Inputs) Sketch(name string) (*Batch, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if c, ok := s.(io.Closer); ok { // Open says what is wrong with it
+	if c, ok := s.(io.Closer); ok { // Open reports the error
 		c.Close() // only looked at
 		return nil, false
 	}
@@ -227,7 +227,7 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	return names, nil
 }
 
-// Files are what the images of a batch are read from.
+// Files returns the files of the images of a batch.
 func (Inputs) Files(name string) []string {
 	count, first, err := parse(name)
 	if err != nil || len(datasets.Files(first)) == 0 {
@@ -279,7 +279,7 @@ func (Inputs) Attach(mapped []byte) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, _ := whole.At(0) // what is attached is in memory
+	first, _ := whole.At(0) // an attached image is in memory
 	return &Batch{like: first, whole: whole}, nil
 }
 

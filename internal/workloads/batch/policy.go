@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Question is what people are told of it.
+// Question describes the workload to users.
 func Question() bench.Question {
 	of := func(count int, images ...string) (list []string) {
 		for _, image := range images {
@@ -85,8 +85,8 @@ func each(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.D
 	return nil, nil
 }
 
-// different finds an answer that is another image's, as one that was left in a
-// buffer is. Images of a few voxels may well have equal curves.
+// different rejects an answer that equals that of another image, as if a buffer had not been
+// replaced. Images of a few voxels may have equal curves.
 func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
 	if b.like.Shape().Voxels() < 1<<12 || b.like.Ladder().Len() < 64 {
 		return nil, verify.ErrNotApplicable
@@ -102,7 +102,7 @@ func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ver
 	return nil, nil
 }
 
-// fingerprinting estimates what fingerprinted takes: a core has an image at a time.
+// fingerprinting estimates the time of fingerprinted: each core has one image at a time.
 func fingerprinting(key fingerprint.Key) func(*Batch) time.Duration {
 	return func(b *Batch) time.Duration {
 		one := fingerprint.Work(b.like, key.For(b.like.Ladder().Len()), 1)
@@ -133,7 +133,7 @@ func fingerprinted(key fingerprint.Key) func(*Batch, []ecc.VCEC, verify.Ask[*Bat
 	}
 }
 
-// samples is how many images of a batch are counted by the definition.
+// samples is the number of images of a batch that the definition counts.
 const samples = 16
 
 // sampled spreads the samples evenly, the first and the last image among them.

@@ -18,8 +18,8 @@ import (
 // ceiling of every implementation of Workload.
 const Reading = "memread-batch"
 
-// ReadingWorkload is the question: what is the sum of the bytes of all images, each
-// taken as 64-bit words and the last one filled up with zeros?
+// ReadingWorkload asks for the sum of the bytes of all images. Each image is taken as 64-bit words,
+// the last one filled with zeros.
 func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Workload[*Batch, uint64] {
 	return bench.Workload[*Batch, uint64]{
 		Name: Reading, Question: bench.Question{
@@ -34,8 +34,8 @@ func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Worklo
 	}
 }
 
-// Spread calls do for each of n images, from so many goroutines, which are
-// numbered. It ends at an error, and returns one.
+// Spread calls do for each of n images, on numbered goroutines. It stops at an error and returns
+// one.
 func Spread(n, workers int, do func(worker, i int) error) error {
 	errs := make([]error, workers)
 	var next atomic.Int64
@@ -63,7 +63,7 @@ func Spread(n, workers int, do func(worker, i int) error) error {
 	return nil
 }
 
-// summing is what inOrder takes: the images are in the page cache by then.
+// summing estimates the time of inOrder; the images are in the page cache by then.
 func summing(b *Batch) time.Duration {
 	return time.Duration(int64(b.Len())*grid.TotalBytes(b.like)/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 }

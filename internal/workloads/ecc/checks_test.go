@@ -90,10 +90,8 @@ func shareCosts(t *testing.T) {
 }
 
 // In addition to slabs, memory grows with the levels: a weight of each function, a counter of each
-// core, and
-// three more. With too many levels for tables, it grows with the changes not yet on disk. A part
-// has an
-// entry for each step; there are no more steps than levels or cells.
+// core, and three more. With too many levels for tables, it grows with the changes not yet on disk.
+// A part has an entry for each step; there are no more steps than levels or cells.
 func shareCostsOfLevels(t *testing.T) {
 	cube := grid.Shape{D: 64, H: 64, W: 64}
 	beside := func(typ grid.Type) int64 {
@@ -126,8 +124,7 @@ func shareCostsOfLevels(t *testing.T) {
 			t.Errorf("%v of %v: %d bytes of memory, want %d", c.shape, c.typ, got.Memory, want)
 		}
 		// A view of a piece is another piece, and each core reads at least three slices of it.
-		// There is at most one
-		// core for each slice.
+		// There is at most one core for each slice.
 		for threads, slices := range map[int]int64{2: 6, 16: 48, 17: 51, 40: 51} {
 			plain, other := ShareOf(s, Convention{}, of, threads), ShareOf(s, Convention{Superlevel: true}, of, threads)
 			if got, want := other.Memory-plain.Memory, grid.PieceBytes(s, of)+slices*grid.SliceBytes(s); got != want {
@@ -215,7 +212,7 @@ func scattered(t *testing.T, shape grid.Shape, typ grid.Type, levels int64) *gri
 	return gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
 }
 
-// A law makes no statement if an implementation refuses. Other failures are errors.
+// A law makes no statement if an implementation rejects its question. Other failures are errors.
 func failuresAreTold(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7)
 	out := Enumerate(f)
@@ -347,7 +344,8 @@ func lawsContradict(t *testing.T) {
 	}
 }
 
-// Enumeration is of small images, by one core, and reading back is of levels.
+// The enumeration is for small images on one core, and the cost of reading back depends on the
+// levels.
 func estimatesGrow(t *testing.T) {
 	verifytest.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return allLaws() }, func(voxels int64) grid.Source {
 		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
@@ -395,8 +393,7 @@ func passesTell(t *testing.T) {
 }
 
 // Eight bytes at a time enter the set of the single values: at every threshold, in rows that end
-// within
-// eight bytes and within a word.
+// within eight bytes and within a word.
 func bytesOfASet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
@@ -432,8 +429,7 @@ func bytesOfASet(t *testing.T) {
 }
 
 // Noticing reports a law that accepts a wrong answer, and a fingerprint that names another level or
-// change
-// than the wrong one.
+// change than the wrong one.
 func blindLawsAreFound(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, 9)
 	out := Enumerate(f)

@@ -31,8 +31,7 @@ type huge struct {
 func (h huge) Shape() grid.Shape { return h.shape }
 
 // The estimate for a large image is the cost of the definition at one level (three times that
-// without vector
-// instructions), plus microseconds for the tables of weights.
+// without vector instructions), plus microseconds for the tables of weights.
 func TestFingerprintIsAffordable(t *testing.T) {
 	var cost []time.Duration
 	for _, law := range ecc.Laws() {

@@ -32,7 +32,7 @@ func failedReadsAreTold(t *testing.T) {
 		for reads := int64(0); ; reads++ {
 			b := gridtest.BreaksAfter(f, reads, nil)
 			d, err := l.Check(b, right, func(in grid.Source) (VCEC, error) { return counted(in, 0) })
-			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // what is around is not shown
+			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // its neighbourhood is not shown
 			if whole := b.Left() >= 0; errors.Is(err, verify.ErrNotApplicable) || whole && d == nil && err == nil {
 				break
 			} else if d != nil || whole || !told {
@@ -68,7 +68,7 @@ func changesAreSeen(t *testing.T) {
 	}
 }
 
-// A law makes no statement if only some questions are refused, and reports if all are. A law
+// A law makes no statement if only some questions are rejected, and reports if all are. A law
 // applies in a convention to views of the whole or of pieces. An implementation that answers
 // despite unreadable input is detected.
 func asksAreHeard(t *testing.T) {
@@ -166,8 +166,7 @@ func eyesSee(t *testing.T) {
 		}
 	}
 	// The report names the lower one of two wrong levels and shows its neighbourhood. If that
-	// cannot be read, it is an
-	// error.
+	// cannot be read, it is an error.
 	law := Fingerprinted(fingerprint.Draw(1), 1)
 	for i := range right[1:] {
 		wrong := slices.Clone(right)
@@ -283,8 +282,7 @@ func lawsApply(t *testing.T) {
 }
 
 // Every instruction set counts the same cells as single voxels do: in rows that end within a vector
-// and beyond one, on
-// every level and beyond either end. Vector code runs if the machine has it.
+// and beyond one, on every level and beyond either end. Vector code runs if the machine has it.
 func cellsAreCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, name := range isa.Available(assembled) {
@@ -328,8 +326,7 @@ func cellsAreCounted(t *testing.T) {
 }
 
 // A disagreement shows the first voxel on its level and its neighbours, at every border and
-// anywhere in an image. It
-// reports the value of the level.
+// anywhere in an image. It reports the value of the level.
 func neighbourhoods(t *testing.T) {
 	for _, c := range []struct {
 		shape grid.Shape
@@ -508,8 +505,7 @@ func (j *joinJob) AddJoined(p grid.Piece) error {
 }
 
 // The shards of an image add up to its curve and fingerprint, joined or not, spilled as often as
-// requested. Wrong
-// spills, wrong answers and all errors are reported.
+// requested. Wrong spills, wrong answers and all errors are reported.
 func sharesAddUp(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 9, H: 4, W: 5}, grid.Uint8, 7)
 	own := bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })
@@ -727,8 +723,7 @@ func countedWithin(t *testing.T, in grid.Source) (VCEC, error) {
 }
 
 // CanDo is called for an image with masked voxels if the implementation accepts those: on the host
-// for the whole, on a
-// device for a piece.
+// for the whole, on a device for a piece.
 func viewsAreAsked(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, 7)
 	plain := bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
@@ -781,8 +776,7 @@ func viewsAreAsked(t *testing.T) {
 }
 
 // With bytes as levels, a run alone finds a wrong answer with a key of its own. The parts of a
-// shared run have the
-// fingerprint of the given key.
+// shared run have the fingerprint of the given key.
 func bytesReadOnce(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
 	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
@@ -812,8 +806,7 @@ func bytesReadOnce(t *testing.T) {
 }
 
 // Counting and fingerprinting run at the same time if there are enough threads, otherwise in turns.
-// An error of the
-// count is reported first, and the count does not wait for the fingerprint.
+// An error of the count is reported first, and the count does not wait for the fingerprint.
 func goTogether(t *testing.T) {
 	both := func(threads int, count, look func() error) error {
 		rest, err := countAndLook(threads, 3, count, look)

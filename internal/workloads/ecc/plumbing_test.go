@@ -53,8 +53,8 @@ func inOtherWords(k fingerprint.Key) []law {
 	return laws
 }
 
-// mostWeighed are as many levels as the fingerprint is taken for by each instruction set: each has
-// tables of weights of its own.
+// mostWeighed bounds the levels for comparing all instruction sets: each needs its own tables of
+// weights.
 const mostWeighed = 1 << 17
 
 // inPieces asks for slabs of a few slices, and for the slices that two of them share.
@@ -139,8 +139,7 @@ func alike(k fingerprint.Key) law {
 }
 
 // joinedLooks is the law that the fingerprints of joined pieces add up to that of the image, as for
-// an image that is
-// read once.
+// an image that is read once.
 func joinedLooks(k fingerprint.Key) law {
 	return law{
 		Name: "the fingerprint of what is joined",
@@ -174,8 +173,7 @@ func joinedLooks(k fingerprint.Key) law {
 }
 
 // noticing is the law that every law about the answer alone rejects an answer that is off by one.
-// The fingerprint and
-// the comparison of answers must also name the level.
+// The fingerprint and the comparison of answers must also name the level.
 func noticing(laws []law, k fingerprint.Key) law {
 	return law{
 		Name: "an error put into the answer is found",
@@ -233,8 +231,7 @@ type misanswer struct {
 }
 
 // misanswers returns answers that are off by one in the middle, or lack a step there or at either
-// end. Each missing
-// step also occurs as one too many.
+// end. Each missing step also occurs as one too many.
 func misanswers(in grid.Source, out VCEC) (list []misanswer) {
 	middle := len(out) / 2
 	changed := slices.Clone(out)

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// If an implementation refuses a derived image, no law counts this as a contradiction.
+// If an implementation rejects a derived image, no law counts this as a contradiction.
 func TestRefusedDerivedImages(t *testing.T) {
 	refusal := errors.New("it is too large")
 	for _, name := range []string{"noise/shape=5x4x6/levels=9/type=uint8/seed=1", "noise/shape=7x6/levels=9/type=float32/seed=1"} {
@@ -45,8 +45,7 @@ func TestRefusedDerivedImages(t *testing.T) {
 }
 
 // In an image of several slabs, each of several stretches, the first voxel on a level is found
-// anywhere; its absence is
-// reported.
+// anywhere; its absence is reported.
 func TestNeighbourhoodOfALargeImage(t *testing.T) {
 	shape := grid.Shape{D: 200, H: 300, W: 300}
 	data := make([]byte, shape.Voxels())

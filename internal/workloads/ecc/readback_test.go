@@ -18,16 +18,14 @@ import (
 )
 
 // readBack applies to at most mostWritten levels, several times the number written at a time. Above
-// mostRead levels it
-// reads all of them once, in order.
+// mostRead levels it reads all of them once, in order.
 const (
 	mostWritten = 1 << 17
 	mostRead    = fewLevels
 )
 
 // readBack is the law that an answer reads back unchanged from every format: as sublevel sets and
-// superlevel sets,
-// whole, in two chunks, within two values, and as two slices.
+// superlevel sets, whole, in two chunks, within two values, and as two slices.
 var readBack = law{
 	Name: "what is written reads back",
 	Work: func(s grid.Source) time.Duration {
@@ -73,7 +71,7 @@ func newReader(in grid.Source, out VCEC, c Convention, f Format) reader {
 	return reader{LinesOf(in, out, c, f == Euler), f, p}
 }
 
-// whole is of all lines, one after the other.
+// whole reads back all lines in order.
 func (r reader) whole() error {
 	lines, err := r.read(r.Len(), r.Lines)
 	if err != nil {
@@ -110,7 +108,7 @@ func (r reader) whole() error {
 	return nil
 }
 
-// chunked is of the first third of the steps, and of the others after them.
+// chunked reads back the first third of the steps and the rest, written as two chunks.
 func (r reader) chunked() error {
 	if r.All { // which is written whole
 		return nil
@@ -126,7 +124,7 @@ func (r reader) chunked() error {
 	return r.same(0, r.Len(), a, b.After(chi))
 }
 
-// within is of the middle third of the lines.
+// within reads back the middle third of the lines.
 func (r reader) within() error {
 	n := r.Len()
 	if n == 0 {
@@ -153,7 +151,7 @@ func (r reader) values() func(yield func(float64) bool) {
 	}
 }
 
-// sliced is of the lines twice.
+// sliced reads back the lines of two equal slices.
 func (r reader) sliced() error {
 	if r.f != CSV && r.f != JSONL {
 		return nil
@@ -182,7 +180,7 @@ func (r reader) sliced() error {
 	return err
 }
 
-// same is nil where chunks are written as the lines from ≤ i < to.
+// same returns nil if chunks are written as the lines from ≤ i < to.
 func (r reader) same(from, to int64, chunks ...Lines) error {
 	lines, err := r.read(to-from, chunks...)
 	if err == nil && (int64(len(lines)) != to-from || !r.are(lines, from)) {

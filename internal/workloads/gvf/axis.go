@@ -27,10 +27,8 @@ func newAxis(n int64) Axis {
 }
 
 // Coarser returns the axis whose cells are pairs of cells; an odd last cell is a pair alone. A cell
-// is
-// interpolated from the pair that contains it, with weight near, and from the neighbouring pair on
-// its
-// side, with weight far.
+// is interpolated from the pair that contains it, with weight near, and from the neighbouring pair
+// on its side, with weight far.
 func (a Axis) Coarser(mu float64) (c Axis, near, far []float64) {
 	n := len(a.Width)
 	c = newAxis(int64(n+1) / 2)

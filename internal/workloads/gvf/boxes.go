@@ -27,8 +27,7 @@ func (b box) enlarged(far int64, sides [3]int64) box {
 }
 
 // The boxes with their margins cover at most 1/boxShare of an image, or littleVoxels if that is
-// more.
-// There are at most mostBoxes.
+// more. There are at most mostBoxes.
 const boxShare, mostBoxes, littleVoxels = 16, 24, 1 << 17
 
 // sides returns the size of the image along x, y and z.
@@ -38,8 +37,8 @@ func (p *Problem) sides() [3]int64 {
 }
 
 // boxes returns boxes at the corners of an image and at places drawn from a seed. Boxes grow with
-// the
-// steps, because their margins do. There are none if they would cover a large part of the image.
+// the steps, because their margins do. There are none if they would cover a large part of the
+// image.
 func (p *Problem) boxes(seed uint64) (list []box) {
 	sides, corners := p.sides(), 1<<p.Dim()
 	least := corners + 4
@@ -75,10 +74,8 @@ func (p *Problem) boxes(seed uint64) (list []box) {
 }
 
 // PlainBoxes compares a field after N steps with the plain loop in boxes, bit for bit. A box
-// depends
-// only on voxels within N+1 of it: one for each step, and one for the gradient. A field with few
-// wrong
-// values may be right in all boxes.
+// depends only on voxels within N+1 of it: one for each step, and one for the gradient. A field
+// with few wrong values may be right in all boxes.
 func PlainBoxes() verify.Law[*Problem, Flow] {
 	seed := rand.Uint64()
 	return law{

@@ -74,8 +74,7 @@ func open(t *testing.T, name string) *Problem {
 }
 
 // A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares. A step with μ =
-// 1/8
-// is V0 + lap/8; the rows above and below are the pixel itself.
+// 1/8 is V0 + lap/8; the rows above and below are the pixel itself.
 func rowByHand(t *testing.T) {
 	s := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
 	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
@@ -146,8 +145,7 @@ func startIsDefined(t *testing.T) {
 }
 
 // An image with a table of values flows as the image of those values, even if float64 cannot hold
-// their
-// range.
+// their range.
 func labelsFlow(t *testing.T) {
 	s, ranks := grid.Shape{D: 1, H: 2, W: 3}, []int{2, 0, 1, 1, 0, 2}
 	for _, c := range []struct{ labels, like []float64 }{{[]float64{-2, 0.5, 7}, []float64{-2, 0.5, 7}}, {[]float64{-1.5e308, -0.75e308, 1.5e308}, []float64{0, 1, 4}}} {
@@ -193,7 +191,7 @@ func closedForms(t *testing.T) {
 	}
 }
 
-// Steps that grow are refused at the bound and taken below it.
+// Steps that may grow are rejected at the bound and accepted below it.
 func unstableIsRefused(t *testing.T) {
 	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
 	solid := gridtest.OfBytes(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
@@ -444,8 +442,7 @@ func lawsSeeUnrest(t *testing.T) {
 }
 
 // atRest approximates the steady state: weak diffusion of a small field converges to float32
-// accuracy in
-// 2000 steps.
+// accuracy in 2000 steps.
 func atRest(p *Problem) (Flow, error) {
 	q := p.afterSteps(2000)
 	q.Tol = 0
@@ -468,8 +465,7 @@ func judged(l law, p *Problem, out Flow, ask ask) (right bool, err error) {
 }
 
 // A field without a component, or without some of its values, fails each law that reads it or asks
-// for
-// one.
+// for one.
 func lawsSeeShapes(t *testing.T) {
 	for _, c := range []struct {
 		kind   string
@@ -549,8 +545,7 @@ func lawsRead(t *testing.T) {
 }
 
 // The energy equals that computed by hand. The law rejects a rise just above rounding, half way or
-// at the
-// end, and accepts an energy that has stopped falling.
+// at the end, and accepts an energy that has stopped falling.
 func energiesFall(t *testing.T) {
 	pair := NewProblem(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 1), 0.5, 2, 0, Replicate)
 	f, v0 := Flow{[][]float32{{1, 3}, {0, 0}}}, [][]float32{{0, 0}, {0, 5}}
@@ -686,8 +681,7 @@ func limitsByHand(t *testing.T) {
 }
 
 // Closed forms are asked for along each axis of several voxels that is short enough to sum its
-// cosines.
-// They need the boundary replicate and no mask.
+// cosines. They need the boundary replicate and no mask.
 func turnsAreOfAxes(t *testing.T) {
 	for _, c := range []struct {
 		s    grid.Shape
@@ -766,8 +760,7 @@ func digests(t *testing.T) {
 }
 
 // Boxes lie within the image, include all corners, and cover a small part with their margins. A
-// field of
-// many steps has none.
+// field of many steps has none.
 func boxesCover(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -810,8 +803,7 @@ func boxesCover(t *testing.T) {
 }
 
 // Boxes accept a right field of each storage and boundary, and of a given V0. They read each of
-// their
-// values.
+// their values.
 func boxesSee(t *testing.T) {
 	for k, name := range []string{
 		"gvf/steps=3/mu=50/boundary=0/of=noise/shape=43x31x26/type=uint8/seed=1", "gvf/steps=5/mu=80/boundary=1/of=noise/shape=190x143/type=int16/levels=1000/seed=1",
@@ -1012,8 +1004,7 @@ func stepsAreFewer(t *testing.T) {
 }
 
 // Invalid problems, and storage or questions that an implementation does not answer, are rejected.
-// An image
-// that cannot be read gives no start.
+// An image that cannot be read gives no start.
 func problemsAreNotTaken(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
 	of := func(change func(*Problem)) *Problem {
@@ -1155,8 +1146,7 @@ func estimates(t *testing.T) {
 }
 
 // Names select the question that they describe, of images with the source in the name. The answers
-// of
-// constant images, and of a program that ignores its image, are known.
+// of constant images, and of a program that ignores its image, are known.
 func questionsAsk(t *testing.T) {
 	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
 		image := "noise/shape=5x4/type=uint8/seed=1"

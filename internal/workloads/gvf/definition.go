@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Define is the flow by the plain loop, on so many goroutines (0 for one each core). It shares
-// nothing with what implementations start from: neither the gradient nor a row of a step.
+// Define computes the flow by the plain loop, on threads goroutines (0: one for each core). It
+// shares no code with Start or with the steps of implementations.
 //
 //	f    = float32((value − least)/(greatest − least)), in float64; 0 where all are equal
 //	V0   = ½ (f(next) − f(before)) along x, y and z, the border repeated
@@ -17,10 +17,10 @@ import (
 //	s    = ((x⁻ + x⁺) + (y⁻ + y⁺)) + (z⁻ + z⁺) of V, the boundary's neighbours at the border
 //	V'   = V + (μ·(s − 2d·V) − (V − V0)·b), for each component
 //
-// In 2D there is no z, and 2d is 4. Each operation is rounded to float32 by itself, in this
-// order, and no multiplication is fused with an addition. Within a mask the neighbour of another
-// part is the voxel itself, of f and of V, least and greatest are those of what is inside, and
-// what is outside is 0.
+// In 2D there is no z, and 2d is 4. Each operation is rounded to float32 separately, in this order;
+// no multiplication is fused with an addition. Within a mask, a neighbour in another part is
+// replaced by the voxel itself, for f and for V. least and greatest are those of the inside, and
+// the field outside is 0.
 func Define(p *Problem, threads int) (Flow, error) {
 	if p.Storage != Float32 {
 		return p.defineKept(threads)
@@ -153,7 +153,7 @@ func (p *Problem) values() (list, error) {
 	return list{len(values), func(i int) float64 { return labels.Float64(values[i]) }}, nil
 }
 
-// gradient is by central differences.
+// gradient returns the gradient by central differences.
 func gradient(s grid.Shape, f []float32) [][]float32 {
 	v0 := lists(s.Dim(), int64(len(f)))
 	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) { gradientOf(s, f, v0, lo, hi) })

@@ -61,8 +61,7 @@ type Problem struct {
 	// as in a Flow; nil for the gradient.
 	V0 [][]float32
 	// Mask has a value for each voxel. Nothing flows between voxels of different values, and voxels
-	// of value 0
-	// are outside the image. nil is an image of one part.
+	// of value 0 are outside the image. nil is an image of one part.
 	Mask []float32
 	keys []float64 // keys of the name it was made from
 
@@ -83,7 +82,7 @@ func (f Flow) WithAxes(n int) Flow {
 	return Flow{lists}
 }
 
-// Dim is how many components a field has: 2 or 3.
+// Dim returns the number of components of a field: 2 or 3.
 func (p *Problem) Dim() int { return p.Shape().Dim() }
 
 // Steps is the workload of the field after N steps. The first of the implementations is the
@@ -185,10 +184,8 @@ func (p *Problem) Check() error {
 }
 
 // stable rejects steps that grow without bound. The eigenvalues of μL + b are from 0 to 4dμ + max
-// b, and a
-// step multiplies by 1 − eigenvalue. b of a gradient is at most d/4, so it is computed only if that
-// bound
-// is too large.
+// b, and a step multiplies by 1 − eigenvalue. b of a gradient is at most d/4, so it is computed
+// only if that bound is too large.
 func (p *Problem) stable() error {
 	d := float64(p.Dim())
 	diffusion := 4 * d * float64(p.Mu)
@@ -224,10 +221,8 @@ func form(kind string) name.Form {
 }
 
 // Inputs makes problems from names KIND/steps=N/mu=X/boundary=N/of=IMAGE, or KIND/tol=X/… for the
-// steady
-// state. The cost counts each voxel once for each step. Its bytes are one read of the image and one
-// write
-// of the field, because several steps can share a pass.
+// steady state. The cost counts each voxel once for each step. Its bytes are one read of the image
+// and one write of the field, because several steps can share a pass.
 func Inputs(kind string) fields.Questions[*Problem] {
 	q := fields.Questions[*Problem]{
 		Form: form(kind),

@@ -15,8 +15,7 @@ import (
 const unit = 1.0 / (1 << 24)
 
 // Estimated nanoseconds for each voxel, about three times those of a busy machine: startNS for the
-// start,
-// stepNS for one component in a step.
+// start, stepNS for one component in a step.
 const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
@@ -84,11 +83,9 @@ func plain(p *Problem, out Flow, _ ask) (*verify.Diff, error) {
 }
 
 // precise compares the field with steps in float64 from the same V0 and b. An error of one step
-// does not
-// grow: its largest is multiplied by |1 − 2dμ − b| + 2dμ, at most 1 if 4dμ + b ≤ 2. A step adds at
-// most
-// 16·u·max|V|, in 3D with μ ≤ 1/6. max|V| is max|V0| if 2dμ + b ≤ 1, and at most three times that
-// otherwise.
+// does not grow: its largest is multiplied by |1 − 2dμ − b| + 2dμ, at most 1 if 4dμ + b ≤ 2. A step
+// adds at most 16·u·max|V|, in 3D with μ ≤ 1/6. max|V| is max|V0| if 2dμ + b ≤ 1, and at most three
+// times that otherwise.
 func precise(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	if d := p.misshapen(out); d != nil {
 		return []verify.Measure{{Name: "largest error", Value: math.NaN(), At: d.String()}}, nil
@@ -205,7 +202,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
-// mostTurned is how long an axis may be whose cosines are added up.
+// mostTurned bounds the length of an axis whose cosines are summed.
 const mostTurned = 8192
 
 // line returns the flow of a line of voxels where b is constant.
@@ -320,8 +317,8 @@ func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 func (p *Problem) afterSteps(steps int64) *Problem { return p.Flowing(p.V0, steps) }
 
 // flipped tests that the flow of the reversed image is the reversed field, with one component
-// negated. A
-// sum of two neighbours does not depend on their order, so only the sign of a zero may differ.
+// negated. A sum of two neighbours does not depend on their order, so only the sign of a zero may
+// differ.
 func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		s, along := p.Shape(), map[byte]int{'x': 0, 'y': 1, 's': p.Dim() - 1}[by]
@@ -353,8 +350,7 @@ func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 }
 
 // energyFalls tests that E = Σ μ|∇V|² + b|V − V0|² falls from V0 to half of the steps, and from
-// there to the
-// end. The steps follow the gradient of E.
+// there to the end. The steps follow the gradient of E.
 func energyFalls(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	if p.Steps < 2 || p.Boundary != Replicate {
 		return nil, verify.ErrNotApplicable
@@ -415,8 +411,7 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 var errNoFlow = errors.New("not as many values as the image asks for")
 
 // Residuals returns the norms of b·V0 − (μL + b)V and of b·V0 for each component, in float64,
-// summed in the
-// order of rows. LV is 2d·V − the sum of the neighbours of V.
+// summed in the order of rows. LV is 2d·V − the sum of the neighbours of V.
 func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
 	if p.misshapen(f) != nil {
 		return nil, nil, errNoFlow
@@ -465,8 +460,7 @@ func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
 }
 
 // residuals compares the residual of a steady state with the tolerance. If b·V0 is 0 everywhere,
-// the field
-// must be 0.
+// the field must be 0.
 func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	of, relative, err := Residuals(p, out)
 	if errors.Is(err, errNoFlow) {
@@ -489,12 +483,9 @@ func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 }
 
 // manufactured asks for the steady state of a V0 made for a known field U that is nowhere 0. V0 = U
-// + t·d,
-// where d is the direction of s = μLU and t solves t·|U + t·d|² = |s|, so that b·(V0 − U) = s. By
-// the
-// maximum principle an error is at most the largest residual over the least b. The largest residual
-// is at
-// most the norm that the tolerance bounds.
+// + t·d, where d is the direction of s = μLU and t solves t·|U + t·d|² = |s|, so that b·(V0 − U) =
+// s. By the maximum principle an error is at most the largest residual over the least b. The
+// largest residual is at most the norm that the tolerance bounds.
 func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	if p.Mask != nil {
 		return nil, verify.ErrNotApplicable

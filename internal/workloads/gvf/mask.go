@@ -9,8 +9,7 @@ import (
 )
 
 // Within returns the flow of an image within the parts of a mask. Nothing flows between voxels of
-// different
-// mask values; the field is 0 where the mask is 0.
+// different mask values; the field is 0 where the mask is 0.
 func (p *Problem) Within(mask grid.Source) (*Problem, error) {
 	if mask.Shape() != p.Shape() {
 		return nil, fmt.Errorf("the mask is %v and the image %v; want a mask of the same shape", mask.Shape(), p.Shape())
@@ -53,8 +52,7 @@ type Seam struct {
 	At     int64
 	Inside bool
 	// Beside are its neighbours before and after it along x, y and z. The voxel itself replaces a
-	// neighbour
-	// across a border of the image or the mask.
+	// neighbour across a border of the image or the mask.
 	Beside [6]int64
 }
 
@@ -111,8 +109,7 @@ func (p *Problem) mend(v0 [][]float32, f []float32) {
 }
 
 // gradientWithin is the gradient by its definition. Beyond a border of the image or the mask, f is
-// the value
-// of the voxel itself.
+// the value of the voxel itself.
 func (p *Problem) gradientWithin(f []float32) [][]float32 {
 	s := p.Shape()
 	v0 := p.zeros().V

@@ -7,8 +7,7 @@ import (
 )
 
 // TakesSteps reports why an implementation without masks cannot answer a problem, or nil. It steps
-// whole
-// images in float32 or one of the given formats.
+// whole images in float32 or one of the given formats.
 func (p *Problem) TakesSteps(formats ...Storage) error {
 	if p.Mask != nil {
 		return errors.New("takes no mask; cpu does")

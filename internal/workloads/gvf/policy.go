@@ -81,7 +81,7 @@ func (p *Problem) misshapen(f Flow) *verify.Diff {
 
 func axis(c int) string { return "xyz"[c : c+1] }
 
-// place is where a value is.
+// place names the component and the voxel of a value.
 func (p *Problem) place(c, i int) string {
 	z, y, x := p.Shape().Coordinates(int64(i))
 	if p.Dim() == 2 {

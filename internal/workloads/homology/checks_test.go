@@ -21,8 +21,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
-// torsion, laws that see what is wrong, names, encoding and sharing.
+// checks cover complexes, and the parts of the judge: rings, two enumerations of faces, ranks and
+// torsion, laws, names, encoding and sharing.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "rings", Of: ringsAreRead},
@@ -92,8 +92,8 @@ func factorsDivide(t *testing.T) {
 	}
 }
 
-// primorial names a complex whose torsion is one group of as many elements as the primes up to one come to
-// together, of more than 64 bits from 53 on.
+// primorial names a complex with one torsion group, whose order is the product of the primes up to
+// most: more than 64 bits from 53 on.
 func primorial(most int) string {
 	name := "moore/n=2"
 	for p := 3; p <= most; p++ {
@@ -130,7 +130,7 @@ func universalCoefficients(t *testing.T) {
 	}
 }
 
-// Those who enumerate faces share nothing, and count the same.
+// The two enumerations of faces share no code, and agree.
 func enumerationsAgree(t *testing.T) {
 	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus"} {
 		p := problem(t, name)
@@ -140,8 +140,8 @@ func enumerationsAgree(t *testing.T) {
 	}
 }
 
-// Orders that are lost, wrong by a square or do not divide each other are told, of a file, too, whose torsion no
-// name tells.
+// Lost orders, orders wrong by a square, and orders that do not divide each other are reported.
+// This holds for a file too, whose name does not give its torsion.
 func wrongOrdersAreTold(t *testing.T) {
 	for name, want := range map[string][]uint64{
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "dodecahedral/tenths=3": {5, 5, 5}, "moore/n=5": {5}, "moore/n=9": {9}, "moore/n=4": {4},
@@ -251,7 +251,7 @@ func sharedIsAttached(t *testing.T) {
 	}
 }
 
-// Names say the ring before what holds the rest of the name.
+// Names have the ring before the key that holds the rest of the name.
 func namesSayRings(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off", "file/over=3/path=a/over=Z/b.off": "file/over=3/path=a/over=Z/b.off",
@@ -259,7 +259,7 @@ func namesSayRings(t *testing.T) {
 	} {
 		got, err := question().Named(name)
 		if want == "" {
-			continue // the ring of what a join is of: refused when it is opened
+			continue // the ring of a part of a join is rejected when it is opened
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
@@ -306,7 +306,7 @@ func lawsRefuse(t *testing.T) {
 	}
 }
 
-// Each two orders of a join make two groups of what divides both.
+// Each pair of orders of a join makes two groups, of the greatest common divisor.
 func joinsMultiply(t *testing.T) {
 	a := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2, 4}, nil}}
 	got := joined(a, a)
@@ -321,7 +321,7 @@ func joinsMultiply(t *testing.T) {
 	}
 }
 
-// What follows from a name is of its ring, and nothing follows about another.
+// The closed form of a name applies to its ring only.
 func namesAreKnown(t *testing.T) {
 	for _, ring := range []string{"2", "3", "Q", "Z"} {
 		p := problem(t, "rp2/over="+ring)
@@ -376,8 +376,7 @@ func ranksAreOfSmith(t *testing.T) {
 	}
 }
 
-// Groups that follow from a name are those of textbooks, and those that the ranks of its complex
-// leave.
+// The groups of a name are those of textbooks, and agree with the ranks of its complex.
 func closedFormsAreRight(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",
@@ -411,7 +410,7 @@ func closedFormsAreRight(t *testing.T) {
 	}
 }
 
-// What differs first is told, by its dimension.
+// The first difference is reported, with its dimension.
 func differencesAreTold(t *testing.T) {
 	right := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
 	for _, c := range []struct {
@@ -434,7 +433,7 @@ func differencesAreTold(t *testing.T) {
 	}
 }
 
-// One component and nothing else is what a program could answer that looks at nothing.
+// One component alone is weak: a program that ignores its input could answer it.
 func weakIsTold(t *testing.T) {
 	for _, c := range []struct {
 		g    Groups
@@ -448,8 +447,8 @@ func weakIsTold(t *testing.T) {
 	}
 }
 
-// Laws ask for complexes in space where they are given one: simplices cut at a point within fill
-// what they filled, and a simplex more is one with an inside and lies outside of all others.
+// Laws keep the coordinates of complexes in space. Simplices cut at an inner point fill the same
+// volume. An added simplex has a volume, and lies outside of all others.
 func lawsAskForComplexes(t *testing.T) {
 	var asked *Problem
 	answer := func(p *Problem) (Groups, error) {
@@ -483,7 +482,7 @@ func lawsAskForComplexes(t *testing.T) {
 			t.Errorf("%s: cut in %d simplices of volume %v, want %d of %v", name, asked.Given(), is, n*(d+1), was)
 		}
 		for i, most := 0, slices.Max(p.Points); i < len(p.Points); i++ {
-			p.Points[i] -= most // with 0 the greatest
+			p.Points[i] -= most // so that 0 is the greatest
 		}
 		ask("more", p)
 		last := asked.Tops[d][len(p.Tops[d]):]
@@ -500,7 +499,7 @@ func lawsAskForComplexes(t *testing.T) {
 			t.Errorf("%s: in other numbers of volume %v, want %v", name, is, was)
 		}
 	}
-	// What has no inside has none, and what has no dimension more has none.
+	// Points are not cut, and the greatest dimension has no suspension.
 	if c := problem(t, "sphere/dim=0").Complex; starred(c) != c {
 		t.Error("points are cut")
 	}
@@ -527,8 +526,8 @@ func lawsAskForComplexes(t *testing.T) {
 	}
 }
 
-// Laws say what they take: of each simplex and its faces some nanoseconds, more over the integers than
-// over a field, and some calls.
+// Laws estimate their cost: some nanoseconds for each simplex and its faces, more over the integers
+// than over a field, or some calls.
 func lawsSayWhatTheyTake(t *testing.T) {
 	for i, want := range []struct{ two, integers, calls float64 }{{two: 1100, integers: 1800}, {two: 400, integers: 400}, {calls: 1.2}, {calls: 5}, {calls: 6}, {calls: 1.1}} {
 		l := laws()[i]
@@ -549,7 +548,7 @@ func lawsSayWhatTheyTake(t *testing.T) {
 	}
 }
 
-// volume is what simplices of space fill, each by itself, or a third of that in a plane.
+// volume sums the volumes of simplices in space, or a third of the areas in a plane.
 func volume(c *simplicial.Complex, tops []uint32) (sum float64) {
 	d := c.Dim()
 	for at := 0; at < len(tops); at += d + 1 {

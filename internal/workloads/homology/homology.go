@@ -1,5 +1,5 @@
-// Package homology is the question of the homology groups of a simplicial complex (Murty 2013):
-// its Betti numbers over a field, and over the integers its torsion, too.
+// Package homology defines the question of the homology groups of a simplicial complex (Murty
+// 2013): its Betti numbers over a field, or over the integers with its torsion.
 package homology
 
 import (
@@ -61,7 +61,7 @@ func (r Ring) String() string {
 
 // Groups are the homology groups of a complex, by dimension.
 type Groups struct {
-	// Betti are the ranks of the groups, as many as the complex has dimensions.
+	// Betti are the ranks of the groups, one for each dimension of the complex.
 	Betti []int64
 	// Torsion are, over the integers, the orders of the cyclic parts of each group: more than
 	// 1, and each divides the next. There are none over a field.
@@ -73,7 +73,7 @@ func NewGroups(dims int) Groups {
 	return Groups{make([]int64, dims), make([][]uint64, dims)}
 }
 
-// Poisoned is what jobs overwrite their answer with.
+// Poisoned returns the value with which jobs overwrite their answer.
 func Poisoned() Groups { return Groups{[]int64{bench.Poison}, [][]uint64{nil}} }
 
 // String is the groups as people write them: "(1, 1, 1)", with torsion "(1, 0 + Z/2, 0)".
@@ -138,7 +138,7 @@ type Inputs struct{}
 
 const over = "over"
 
-// parse takes a name apart, by what reads that of the complex alone.
+// parse splits a name into the complex, read by the given function, and the ring.
 func parse(s string, complex func(string) (simplicial.Name, error)) (simplicial.Name, Ring, error) {
 	ring, rest := Ring(2), s
 	parts := strings.Split(s, "/")
@@ -165,7 +165,7 @@ func parse(s string, complex func(string) (simplicial.Name, error)) (simplicial.
 // spell is the name of a problem.
 func spell(n simplicial.Name, r Ring) string { return n.Change(over, r.String()).String() }
 
-// Of is the name of the problem of a named complex over a ring.
+// Of returns the name of the problem of a named complex over a ring.
 func Of(s string, r Ring) (string, error) {
 	n, _, err := parse(s, simplicial.Named)
 	return spell(n, r), err
@@ -207,7 +207,7 @@ func (Inputs) Variants(name string, k int) ([]string, error) {
 	return names, nil
 }
 
-// Files are what the complex is read from.
+// Files returns the files of the complex.
 func (Inputs) Files(name string) []string {
 	n, _, err := parse(name, simplicial.ParseName)
 	if err != nil {
@@ -246,10 +246,10 @@ func (Inputs) Cost(name string, p *Problem) bench.Cost {
 	return bench.Cost{Items: n, Unit: "simplices", Bytes: p.Bytes(), Class: class, Size: fmt.Sprintf("%d simplices", n)}
 }
 
-// ringBytes is how many bytes a ring takes before the complex.
+// ringBytes is the size of the ring before the complex.
 const ringBytes = 8
 
-// Size is that of the complex in our own format, and the ring before it.
+// Size returns the size of the complex in our own format, and of the ring before it.
 func (Inputs) Size(p *Problem) int64 { return ringBytes + simplicial.NativeSize(p.Complex) }
 
 // Share writes the ring and the complex, whose simplices are counted.

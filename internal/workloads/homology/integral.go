@@ -32,9 +32,9 @@ func short(list []*big.Int) (out []uint64, err error) {
 	return out, nil
 }
 
-// overRing returns the homology over a ring of a complex with these groups over the integers: by the
-// universal coefficients, a cyclic part of an order that p divides counts in its dimension and
-// in the next.
+// overRing returns the homology over a ring of a complex with these groups over the integers. By
+// the universal coefficient theorem, a cyclic part whose order p divides counts in its dimension
+// and in the next.
 func (g Groups) overRing(r Ring) Groups {
 	if r == Integers {
 		return g
@@ -142,8 +142,9 @@ func wedged(a, b Groups) Groups {
 	return out
 }
 
-// joined is the homology of a join by Künneth's formula: reduced, and one dimension higher, the
-// sum of the tensor products, and one more higher of the torsion products.
+// joined returns the homology of a join by Künneth's formula. In reduced homology the tensor
+// products count one dimension higher than their sum, and the torsion products two dimensions
+// higher.
 func joined(a, b Groups) Groups {
 	out := NewGroups(len(a.Betti) + len(b.Betti))
 	reduced := func(g Groups) []int64 {
@@ -164,7 +165,7 @@ func joined(a, b Groups) Groups {
 			}
 			for _, s := range a.Torsion[i] {
 				for _, t := range b.Torsion[j] {
-					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // 1 is of no group
+					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // a part of order 1 is no group
 					out.Torsion[d] = append(out.Torsion[d], g)
 					out.Torsion[d+1] = append(out.Torsion[d+1], g)
 				}

@@ -59,7 +59,7 @@ func laws() []law {
 	}, func(p *Problem) int64 { return 16 * faces(p) })
 }
 
-// faces is how many simplices there are at most, which need not be counted for that.
+// faces bounds the number of simplices without counting them.
 func faces(p *Problem) int64 {
 	n := int64(0)
 	for d, tops := range p.Tops {
@@ -68,11 +68,11 @@ func faces(p *Problem) int64 {
 	return n
 }
 
-// firstPrimes are those over which groups over the integers and the rationals are looked at where elimination
-// over the integers is not affordable: 2 and two large ones.
+// firstPrimes are the primes that replace the integers and the rationals if elimination over the
+// integers is too expensive: two large ones and 2.
 var firstPrimes = []int64{mostPrime, mostPrime - 18, 2}
 
-// lesser is of each two numbers the lesser.
+// lesser returns the lesser of each pair of numbers.
 func lesser(a, b []int64) []int64 {
 	for i := range a {
 		a[i] = min(a[i], b[i])
@@ -103,7 +103,7 @@ func byRanks(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	return agree(p, want.overRing(p.Over), out), nil
 }
 
-// dividing is where an order is less than 2, or does not divide the next one.
+// dividing reports an order that is less than 2, or does not divide the next one.
 func dividing(out Groups) *verify.Diff {
 	for d, orders := range out.Torsion {
 		for i, t := range orders {
@@ -115,8 +115,9 @@ func dividing(out Groups) *verify.Diff {
 	return nil
 }
 
-// groups are those over the integers, by elimination over the integers from the greatest dimension down. A
-// simplex that a boundary begins with, once, follows from others, and so does its own boundary.
+// groups returns the groups over the integers, by elimination from the greatest dimension down. If
+// a boundary begins with a simplex, with coefficient ±1, that simplex and its own boundary follow
+// from others.
 func (c *chains) groups() (Groups, error) {
 	g := NewGroups(len(c.count))
 	copy(g.Betti, c.count)
@@ -142,9 +143,10 @@ func (c *chains) groups() (Groups, error) {
 	return g, nil
 }
 
-// byPrimes holds groups to ranks over some primes where elimination over the integers is not affordable, for a
-// reason. They may contradict groups over the integers and confirm none; over the rationals the lesser ranks of
-// two large primes confirm, because torsion that one of them divides is as good as impossible.
+// byPrimes compares groups with ranks over some primes if elimination over the integers is too
+// expensive; why is the reason. Ranks can contradict groups over the integers, but not confirm
+// them. Over the rationals the lesser ranks of two large primes confirm, because torsion is very
+// unlikely to be divisible by one of them.
 func (c *chains) byPrimes(p *Problem, out Groups, why error) (*verify.Diff, error) {
 	if p.Over == Rationals {
 		want := NewGroups(len(c.count))
@@ -205,7 +207,7 @@ func starred(c *simplicial.Complex) *simplicial.Complex {
 		s := c.Tops[d][at : at+d+1]
 		key := fmt.Sprint(slices.Sorted(slices.Values(s)))
 		if seen[key] {
-			continue // one that is given twice has one point within
+			continue // a simplex given twice is cut once
 		}
 		seen[key] = true
 		if out.Points != nil {
@@ -231,8 +233,8 @@ func starred(c *simplicial.Complex) *simplicial.Complex {
 	return out
 }
 
-// suspension asks for the join with two points, which has the same reduced groups, one
-// dimension higher.
+// suspension asks for the join with two points. It has the same reduced groups, one dimension
+// higher.
 func suspension(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
 	if p.Dim() < 0 {
 		return nil, verify.ErrNotApplicable
@@ -256,8 +258,8 @@ func suspension(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
 	return agree(p, want, got), nil
 }
 
-// oneMore asks for the complex with a simplex more of the greatest dimension, with vertices of
-// its own: a component more.
+// oneMore asks for the complex with another simplex of the greatest dimension, on vertices of its
+// own. It has one component more.
 func oneMore(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
 	d := p.Dim()
 	if d < 0 {

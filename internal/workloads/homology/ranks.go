@@ -2,8 +2,8 @@ package homology
 
 import "eccbench/internal/ranks"
 
-// What follows shares nothing with the package simplicial but the list of the given simplices:
-// it is the witness of those who number faces by that.
+// The code below uses only the list of given simplices of package simplicial. So it is an
+// independent witness for implementations that number faces by that package.
 
 // A chains is all simplices of a complex with their boundaries, as numbers that come in no
 // order that means anything.
@@ -11,7 +11,7 @@ type chains struct {
 	count    []int64
 	vertices [][]uint32 // of each simplex, by dimension
 	boundary [][]uint32 // of each simplex, its faces; of face k the sign is (-1)^k
-	tables   [][]uint32 // of each dimension: the number of a simplex and 1 more, or 0
+	tables   [][]uint32 // for each dimension: the number of a simplex plus 1, or 0
 }
 
 // chainsOf enumerates the faces of a complex, from the given simplices down.
@@ -53,8 +53,8 @@ func chainsOf(p *Problem) *chains {
 	return c
 }
 
-// number is that of a simplex with ascending vertices, the next one of its dimension where it is
-// new. Places of a table are tried one after the other.
+// number returns the number of a simplex with ascending vertices, or the next number of its
+// dimension if it is new. The table is probed linearly.
 func (c *chains) number(s []uint32) uint32 {
 	d := len(s) - 1
 	if table := c.tables[d]; 2*c.count[d] >= int64(len(table)) {
@@ -74,7 +74,7 @@ func (c *chains) number(s []uint32) uint32 {
 	return uint32(c.count[d] - 1)
 }
 
-// place is where a simplex is in the table of its dimension, or would be.
+// place returns the place of a simplex in the table of its dimension, or its free place.
 func (c *chains) place(s []uint32) int {
 	d := len(s) - 1
 	h := uint64(0)
@@ -97,9 +97,9 @@ search:
 	return at
 }
 
-// betti are the Betti numbers over the field of p elements: by the ranks of the boundary
-// matrices, from the greatest dimension down. A simplex that a column of the dimension above
-// begins with is the end of a boundary, and its own column is in the span of others.
+// betti returns the Betti numbers over the field of p elements, by the ranks of the boundary
+// matrices from the greatest dimension down. If a column of the dimension above begins with a
+// simplex, the simplex ends a boundary, and its own column is in the span of others.
 func (c *chains) betti(p int64) []int64 {
 	rank := make([]int64, len(c.count)+1)
 	var known []bool

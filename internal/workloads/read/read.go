@@ -61,8 +61,8 @@ func Decode(b []byte) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// inOrder adds the words of each slice one after the other, on all cores; of an image that
-// repeats itself, those of little more than a period.
+// inOrder adds the words of each slice in order, on all cores. Of a periodic image it reads little
+// more than a period.
 func inOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
 	sum, err := grid.OverPeriods(in, sumInOrder, func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said })
 	if err != nil || sum == out {

@@ -4,12 +4,12 @@ import (
 	"sync"
 )
 
-// Radius is how far the kernel reaches: it is 13 pixels wide (Wang et al. 2022,
-// section 5.3, who do not say its standard deviation; 2 puts its end at three).
+// Radius is the reach of the kernel, which is 13 pixels wide (Wang et al. 2022, section 5.3). The
+// paper omits its standard deviation; here it is 2, so the kernel ends at three of them.
 const Radius = 6
 
-// Weights are those of the pixel and of its neighbours at 1 to Radius, the
-// float32 nearest to exp(−k²/8) over the sum of all 13.
+// Weights returns the weights of the pixel and of its neighbours at 1 to Radius: the float32
+// nearest to exp(−k²/8) over the sum of all 13.
 func Weights() [Radius + 1]float32 {
 	return [Radius + 1]float32{0x1.98ef8a0000000p-3, 0x1.68e26c0000000p-3, 0x1.f010660000000p-4, 0x1.0986220000000p-4, 0x1.babf560000000p-6, 0x1.1f7a640000000p-7, 0x1.22be4e0000000p-9}
 }
@@ -23,8 +23,8 @@ func Weights() [Radius + 1]float32 {
 // where there is none, and in the end not above the top of the ladder, so that
 // every pixel stays on a level.
 
-// plain smooths as the definition says, pixel by pixel; it is what others are
-// held to. It uses all cores, a strip of rows each.
+// plain smooths by the definition, pixel by pixel, and is the reference for implementations. Each
+// core has a strip of rows.
 func plain(dst, src, between []float32, width, height int64, top float32, cores int) {
 	w := Weights()
 	Share(cores, height, func(lo, hi int64) {
@@ -44,7 +44,7 @@ func plain(dst, src, between []float32, width, height int64, top float32, cores 
 	})
 }
 
-// pixel is pixel at of a line of n, which are so many places from each other.
+// pixel returns the smoothed pixel at of a line of n pixels, which are stride values apart.
 func pixel(line []float32, stride, at, n int64, w *[Radius + 1]float32) float32 {
 	sum := float32(w[0] * line[at*stride])
 	if at >= Radius && at < n-Radius {
@@ -59,7 +59,7 @@ func pixel(line []float32, stride, at, n int64, w *[Radius + 1]float32) float32 
 	return sum
 }
 
-// Share splits n rows among so many goroutines.
+// Share divides n rows among cores goroutines.
 func Share(cores int, n int64, work func(lo, hi int64)) {
 	parts := max(1, min(int64(cores), n))
 	var wg sync.WaitGroup

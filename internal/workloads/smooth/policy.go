@@ -14,11 +14,11 @@ import (
 
 type ask = verify.Ask[*Pipeline, Answer]
 
-// plainNS is what one pixel of one plain smoothing costs a core, three times what
-// one of an AMD EPYC takes.
+// plainNS is the cost of one pixel of a plain smoothing on one core, three times that on an AMD
+// EPYC.
 const plainNS = 40
 
-// enumerateNS is what the cells of one pixel cost a core to enumerate, likewise.
+// enumerateNS is the cost to enumerate the cells of one pixel on one core, likewise.
 const enumerateNS = 300
 
 func policy() verify.Policy[*Pipeline, Answer] {
@@ -35,7 +35,7 @@ func policy() verify.Policy[*Pipeline, Answer] {
 	}
 }
 
-// cores is what so many nanoseconds a pixel come to on all cores.
+// cores returns the time of ns per pixel on all cores.
 func cores(p *Pipeline, ns int64) time.Duration {
 	return time.Duration(p.Shape().Voxels() * ns / int64(runtime.GOMAXPROCS(0)))
 }
@@ -90,7 +90,7 @@ func first(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 	return compareAt(p.Source, out.Checkpoints[0])
 }
 
-// curve compares a kept curve with what it should be.
+// curve compares a kept curve with the wanted one.
 func curve(want ecc.VCEC, c Checkpoint) *verify.Diff {
 	for i := range max(len(want), len(c.VCEC)) {
 		if i >= len(want) || i >= len(c.VCEC) || want[i] != c.VCEC[i] {

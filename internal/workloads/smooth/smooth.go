@@ -27,7 +27,7 @@ const Name = "ecc-smooth"
 // most is the largest number of iterations.
 const most = 1 << 20
 
-// checkpoint is how many iterations lie between curves that are kept.
+// checkpoint is the number of iterations between kept curves.
 const checkpoint = 1000
 
 // Workload is the question, put to implementations.
@@ -52,8 +52,8 @@ func question() bench.Question {
 	}
 }
 
-// A Pipeline is an image of float32 in 2D with a number of iterations, each of
-// which counts the image and then smooths it.
+// A Pipeline is a 2D float32 image with a number of iterations. Each iteration counts the image and
+// then smooths it.
 type Pipeline struct {
 	grid.Source
 	Iterations int64
@@ -65,15 +65,15 @@ type Checkpoint struct {
 	VCEC      ecc.VCEC
 }
 
-// An Answer is the curves of the first, every 1000th and the last iteration, and
-// what all of them together come to.
+// An Answer has the curves of the first, every 1000th and the last iteration, and sums over all of
+// them.
 type Answer struct {
 	Checkpoints []Checkpoint
 	Sum         int64  // of all changes of all iterations
 	Trail       uint64 // folds the steps of all curves in order
 }
 
-// Add sums up the curve of an iteration of so many.
+// Add adds the curve of iteration i of the given number.
 func (a *Answer) Add(i, of int64, v ecc.VCEC) {
 	const prime = 1099511628211 // of FNV-1a
 	var chi int64
@@ -110,16 +110,16 @@ func Inputs() fields.Questions[*Pipeline] {
 	}
 }
 
-// Image is the one that is smoothed.
+// Image returns the image to smooth.
 func (p *Pipeline) Image() grid.Source { return p.Source }
 
-// Keys are those of the pipeline's name.
+// Keys returns the keys of the pipeline's name.
 func (p *Pipeline) Keys() []float64 { return []float64{float64(p.Iterations)} }
 
 // Close closes the image.
 func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
-// form is what the names of pipelines look like.
+// form returns the form of the names of pipelines.
 func form() name.Form {
 	return name.Form{Kind: "smooth", Keys: []name.Key{{
 		Key: "iterations", Doc: "number of times to count and smooth the image", Min: 1, Max: most, Default: 100,

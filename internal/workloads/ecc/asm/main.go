@@ -34,8 +34,7 @@ func main() {
 const voxels, word = 64, 8
 
 // fill512 generates the function that sets a bit for each byte that is at most a limit. It clears
-// the bits of
-// the others.
+// the bits of the others.
 func fill512() {
 	TEXT("fillavx512", NOSPLIT, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)")
 	Pragma("noescape")

@@ -43,8 +43,8 @@ func (l *loader) LoadModule(name string, code []byte) (device.Module, error) {
 	return l.Device.LoadModule(name, code)
 }
 
-// A device without machine code of its own is given the kernels of a module that will be
-// launched to compile, and no others. What cannot be loaded is named, and nothing is left of it.
+// A device without matching machine code compiles only the kernels of a module that will be
+// launched. A failure to load is reported, and leaves nothing loaded.
 func TestOpenLoadsWhatIsLaunched(t *testing.T) {
 	d, err := standIn(t)
 	if err != nil {
@@ -83,8 +83,8 @@ func TestOpenLoadsWhatIsLaunched(t *testing.T) {
 	}
 }
 
-// Machine code is loaded where there is some for the device; where its driver refuses it,
-// the kernels are compiled. No other error is hidden by that.
+// Machine code for the device is loaded. If the driver rejects it, the kernels are compiled. Other
+// errors are not hidden by that.
 func TestLoadFallsBackOnPTX(t *testing.T) {
 	const module, kernel = "ecc_extrema_float32", "ecc_extrema_3d_float32"
 	for name, c := range map[string]struct {
@@ -146,7 +146,7 @@ func ladder(t *testing.T, levels int64) grid.Ladder {
 	return l
 }
 
-// standIn is a stand-in of a device, of which nothing may be left.
+// standIn opens a stand-in for a device, which must be empty at the end.
 func standIn(t *testing.T) (device.Device, error) {
 	t.Helper()
 	d, err := devicetest.New(1, func(string) devicetest.Kernel {

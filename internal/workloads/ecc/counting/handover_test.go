@@ -37,7 +37,7 @@ func TestCounterAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A table of one change takes 64 bytes; the word that tells it is there follows them.
+	// A table of one change takes 64 bytes; the word that marks its arrival follows.
 	word := (*uint32)(unsafe.Pointer(&over.Data()[:128][64]))
 	c := &Counter{On: d, Stream: &prompt{s, word}, over: over, ladder: &Ladder{}}
 	c.Prepare(uint64(1), int32(2))

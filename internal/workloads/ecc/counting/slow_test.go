@@ -9,8 +9,7 @@ import (
 )
 
 // The slowdown reaches the planted share on a device whose launches overlap the work after them and
-// whose
-// writes do not take linear time. A short launch gets the least slowdown.
+// whose writes do not take linear time. A short launch gets the least slowdown.
 func TestSlowdownIsAShare(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {

@@ -47,8 +47,7 @@ func Closing(t testing.TB, open resident.Opener) resident.Opener {
 }
 
 // SetUp returns a job of an implementation and closes it at the end of the test. The implementation
-// must
-// accept the input.
+// must accept the input.
 func SetUp[In, Out any](t testing.TB, i bench.Implementation[In, Out], in In, c bench.Conditions) bench.Job[Out] {
 	t.Helper()
 	if err := i.CanDo(in, c); err != nil {

@@ -13,8 +13,7 @@ import (
 )
 
 // The definition, its dual and the enumeration of all cells agree at levels from the first to the
-// last of
-// every case.
+// last of every case.
 func TestDefinitions(t *testing.T) {
 	for _, c := range Cases(t) {
 		want := ecc.Enumerate(c.Field)
@@ -162,8 +161,7 @@ func TestLawsNotice(t *testing.T) {
 }
 
 // Each law that asks for another image rejects an implementation that answers only the image
-// itself. Each
-// applies to a float32 image of few levels.
+// itself. Each applies to a float32 image of few levels.
 func TestLawsNoticeWhatTheyAskFor(t *testing.T) {
 	for _, name := range []string{"noise/shape=9x8x7/type=float32/levels=5/seed=1", "noise/shape=9x8/type=float32/levels=5/seed=1", "between/shape=9x8x7/levels=9/seed=1"} {
 		_, f := Open(t, name)
@@ -202,8 +200,7 @@ func TestLawsNoticeWhatTheyAskFor(t *testing.T) {
 }
 
 // The change of one voxel is at least −3 in 2D and −7 in 3D, where it joins all its corners. So it
-// fits a
-// small signed integer.
+// fits a small signed integer.
 func TestRangeOfOneVoxelsChange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {

@@ -7,8 +7,7 @@ import (
 )
 
 // AroundLevels returns float32 images with values on levels, one rounding off them, between them,
-// and below
-// all. Some ladders follow from float32 arithmetic, others do not.
+// and below all. Some ladders follow from float32 arithmetic, others do not.
 func AroundLevels(t testing.TB) (images []*grid.Field) {
 	t.Helper()
 	for _, ladder := range []string{

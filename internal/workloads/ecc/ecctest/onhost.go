@@ -20,8 +20,7 @@ import (
 )
 
 // OnHost opens a stand-in for a device. It runs the kernels of a module of sweeps, compiled for the
-// host, with
-// a fault or with "none".
+// host, with a fault or with "none".
 func OnHost(t testing.TB, module, fault string) resident.Opener {
 	t.Helper()
 	program := hosttest.Program(t, module)
@@ -34,8 +33,7 @@ func OnHost(t testing.TB, module, fault string) resident.Opener {
 }
 
 // launch runs a program (kernels/onhost/launch.cc) with the arguments of a kernel: an image,
-// numbers, a
-// ladder, a table and copies.
+// numbers, a ladder, a table and copies.
 func launch(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) (err error) {
 	memory := func(arg any) (data []byte) {
 		switch m := arg.(type) {
@@ -86,10 +84,8 @@ func launch(program, fault, name string, shape device.Launch, at func(uint64) ([
 }
 
 // RunOnHost compares the kernels of a module of sweeps, compiled for the host, with the enumeration
-// of all
-// cells. It also plants the faults that show when threads run one after the other, and requires
-// that a
-// case shows each.
+// of all cells. It also plants the faults that show when threads run one after the other, and
+// requires that a case shows each.
 func RunOnHost(t *testing.T, module string, planted []string, with func(resident.Opener) bench.Implementation[grid.Source, ecc.VCEC]) {
 	cases := Cases(t)
 	wants := make([]ecc.VCEC, len(cases))

@@ -81,8 +81,7 @@ func (e *enumeration) Out() (ecc.VCEC, error) { return e.out, nil }
 func (e *enumeration) Close() error { return nil }
 
 // The suite catches the known kinds of defects: an answer from memory, levels beyond 65,536, slices
-// beyond
-// 300, and writes to the input.
+// beyond 300, and writes to the input.
 func TestSuiteCatches(t *testing.T) {
 	for _, defect := range []string{"remembers", "remembers what looks alike", "reads, and remembers", "deep", "levels", "vandal"} {
 		t.Run(defect, func(t *testing.T) {

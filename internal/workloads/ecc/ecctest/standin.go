@@ -18,8 +18,8 @@ import (
 var sweeping = regexp.MustCompile(`^ecc_fullsweep_([23])d_uint8$`)
 
 // StandIn opens a stand-in for a device, closed at the end of the test. It counts images of uint8
-// on the host
-// as the kernels of chunked and fullsweep do: voxel by voxel, for some slices of a slab.
+// on the host as the kernels of chunked and fullsweep do: voxel by voxel, for some slices of a
+// slab.
 func StandIn(t testing.TB) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(1, func(name string) devicetest.Kernel {
@@ -69,8 +69,7 @@ func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
 }
 
 // A sharedCell is a cell of a voxel, with the bits of all voxels that share it. The bits number the
-// 3×3×3 box
-// around the voxel, the slowest axis first.
+// 3×3×3 box around the voxel, the slowest axis first.
 type sharedCell struct {
 	sign   int64
 	voxels uint32
@@ -105,8 +104,7 @@ func sharedCells(flat bool) (list []sharedCell) {
 }
 
 // introduced sums the signs of the cells for which this voxel is the first: no other voxel of the
-// cell has a
-// smaller value, or an equal one at a lower position.
+// cell has a smaller value, or an equal one at a lower position.
 func introduced(slab []byte, extent, p [3]int64, cells []sharedCell) (sum int64) {
 	own := (p[0]*extent[1]+p[1])*extent[2] + p[2]
 	value, before := slab[own], uint32(0)

@@ -31,8 +31,7 @@ import (
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
 // LongSuites is the environment variable that selects the long suites: 1 for all their cases, or
-// i/n for shard
-// i of n. make test-long sets it.
+// i/n for shard i of n. make test-long sets it.
 const LongSuites = "ECCBENCH_LONG"
 
 // Long reports whether the long suites run.
@@ -91,8 +90,7 @@ func owned(f *grid.Field) *grid.Field {
 }
 
 // Cases returns the adversarial inputs, and images that no name describes: tables of levels for
-// every type,
-// levels between values, and one level for each voxel.
+// every type, levels between values, and one level for each voxel.
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	list, err := cases()
@@ -152,8 +150,7 @@ func coarse(values []float32) (grid.Ladder, error) {
 }
 
 // late returns a ladder of integers. Its first levels are above some of the values 0 to 49, its
-// last ones far
-// above all.
+// last ones far above all.
 func late([]float32) (grid.Ladder, error) { return grid.Affine(5, 1, 100) }
 
 // soon returns a ladder whose first levels are below those values, and below the range of unsigned
@@ -241,15 +238,12 @@ func ways() []way {
 }
 
 // Run tests an implementation against the enumeration of all cells, the closed forms and the laws.
-// It runs
-// every case in memory and streamed, with one thread and several. It also checks that poison is
-// seen,
-// answers repeat, the whole image is read anew, and the input stays unchanged.
+// It runs every case in memory and streamed, with one thread and several. It also checks that
+// poison is seen, answers repeat, the whole image is read anew, and the input stays unchanged.
 func Run(t *testing.T, impl implementation) { run(t, impl, func(Case) bool { return false }) }
 
 // RunOnceByLevel is Run for implementations whose cost grows with the levels. A case of many levels
-// runs once,
-// in memory, and not at all in a short run.
+// runs once, in memory, and not at all in a short run.
 func RunOnceByLevel(t *testing.T, impl implementation) {
 	run(t, impl, func(c Case) bool {
 		levels := c.Field.Ladder().Len()
@@ -322,8 +316,7 @@ func failures(t testing.TB, impl implementation) iter.Seq[string] {
 }
 
 // Failures returns the names of the cases with a wrong answer, for tests of the suite itself. A
-// case without an
-// answer is no failure.
+// case without an answer is no failure.
 func Failures(t testing.TB, impl implementation) []string {
 	return slices.Collect(failures(t, impl))
 }
@@ -339,8 +332,7 @@ func Catches(t testing.TB, impl implementation) {
 }
 
 // CatchesPlanted plants each fault of a source in an implementation on a device, and requires that
-// a case
-// shows it.
+// a case shows it.
 func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC]) {
 	planted := source.FaultsOnDevice(name)
 	if len(planted) == 0 {
@@ -355,8 +347,7 @@ func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byt
 type wrong struct{ error }
 
 // conforms runs a case twice in one way, and once more after another image has replaced the first,
-// unless the
-// image is resident. A streamed image must be read whole each time.
+// unless the image is resident. A streamed image must be read whole each time.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	image := owned(c.Field)
 	var in grid.Source = image

@@ -16,10 +16,8 @@ import (
 )
 
 // BenchmarkOf times one weight function, and two, in turns with extrema on the same image, cores
-// and
-// instruction set. It reports the ratios of the median rates and of the fastest calls, which other
-// load
-// disturbs least.
+// and instruction set. It reports the ratios of the median rates and of the fastest calls, which
+// other load disturbs least.
 func BenchmarkOf(b *testing.B) {
 	for _, name := range []string{
 		"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/seed=1",

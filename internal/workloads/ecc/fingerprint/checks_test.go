@@ -19,7 +19,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the weights that vector instructions look up, and of where there are some.
+// checks cover counting by cells, lanes, and the vector look-up of weights, for each instruction
+// set.
 func checks() []checktest.Check {
 	var checks []checktest.Check
 	for _, set := range available() {
@@ -55,8 +56,7 @@ func checks() []checktest.Check {
 }
 
 // An image has one fingerprint in memory and in slabs, on any number of cores, with every
-// instruction set, in
-// each convention.
+// instruction set, in each convention.
 func streamedAlike(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: mostRow + 1}, {D: 1, H: 2, W: 4*mostRow + 1}} {
 		for _, typ := range grid.Types() {
@@ -68,7 +68,7 @@ func streamedAlike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
+			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // all rows differ
 			for _, c := range []Convention{
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -112,8 +112,7 @@ func streamedIs(t *testing.T, f *grid.Field, k Key) {
 }
 
 // A watcher does not change the fingerprint of an image, whether cells are counted or not. The
-// watcher receives
-// the value that is on no level.
+// watcher receives the value that is on no level.
 func watchedAlike(t *testing.T) {
 	const off = 4.25
 	few, err := grid.Affine(0, 1, 9)
@@ -148,8 +147,7 @@ func watchedAlike(t *testing.T) {
 }
 
 // The sum does not depend on how an image is cut: tiles of few rows and columns, with few positions
-// in a turn,
-// and slabs of few slices.
+// in a turn, and slabs of few slices.
 func tilesAddUp(t *testing.T) {
 	few, err := grid.Affine(0, 1, 9)
 	if err != nil {
@@ -219,8 +217,8 @@ func endsAreTold(t *testing.T) {
 }
 
 // AVX-512 and AVX2 count cells if lanes order the voxels, ascending or descending, and nothing
-// wraps around: all
-// integers, and float32 whose levels and one more fit 16 bits. Rows fill a core's room.
+// wraps around: all integers, and float32 whose levels and one more fit 16 bits. Rows fill a core's
+// room.
 func whatIsCounted(t *testing.T, set string) {
 	affine := func(lo, step float64, levels int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, levels)
@@ -245,7 +243,7 @@ func whatIsCounted(t *testing.T, set string) {
 		{grid.Uint8, eight, 256, Convention{}, 1}, {grid.Uint8, eight, 256, superlevel, 1}, {grid.Uint16, sixteen, 9, Convention{Masked: true}, 2},
 		{grid.Int16, grid.Identity(grid.Int16), 1 << 16, superlevel, 2}, {grid.Int16, affine(-7, 0.5, 40), 40, Convention{}, 2}, {grid.Uint8, table, 3, Convention{}, 1},
 		{grid.Uint8, eight, 256, Convention{Vertices: true}, 0}, {grid.Uint8, eight, 256, Convention{Periodic: grid.Axes{X: true}}, 0},
-		{grid.Uint16, eight, 256, superlevel, 0}, {grid.Uint16, sixteen, 9, superlevel, 0}, // where what is outside would be first
+		{grid.Uint16, eight, 256, superlevel, 0}, {grid.Uint16, sixteen, 9, superlevel, 0}, // the outside would be first
 		{grid.Float32, table, 3, Convention{}, 4}, {grid.Float32, affine(0, 0.1, math.MaxUint16), 9, Convention{}, 2}, {grid.Float32, affine(0, 0.1, math.MaxUint16+1), 9, Convention{}, 4},
 		{grid.Float32, affine(0, 0.1, 1<<15), 9, superlevel, 2}, {grid.Float32, affine(0, 0.1, 1<<15+1), 9, superlevel, 0}, {grid.Float32, table, 3, superlevel, 2},
 		{grid.Float32, every, 9, Convention{}, 4}, {grid.Float32, every, every.Len(), superlevel, 4}, {grid.Float32, every, every.Len(), Convention{Masked: true}, 4},
@@ -478,9 +476,8 @@ func listsAreWeighed(t *testing.T, set string) {
 }
 
 // Lanes have the weights of their levels, in the same order: for values on levels, between, above
-// and below
-// all, in rows of every length around a group, up to any level, in either direction. The last lane
-// repeats behind each row. A watcher receives each value on no level.
+// and below all, in rows of every length around a group, up to any level, in either direction. The
+// last lane repeats behind each row. A watcher receives each value on no level.
 func valuesHaveLanes(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
@@ -610,8 +607,7 @@ func valuesHaveLanes(t *testing.T, set string) {
 }
 
 // A product just above the prime has the same random bits as its remainder. Few numbers reach this,
-// so the
-// factors of the last bytes are chosen to produce such levels.
+// so the factors of the last bytes are chosen to produce such levels.
 func productsAboutThePrime(t *testing.T, set string) {
 	every := grid.Identity(grid.Float32)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -643,10 +639,8 @@ func productsAboutThePrime(t *testing.T, set string) {
 }
 
 // weightsOfFloats compares the vector look-up of float32 weights with the portable one, for values
-// between levels
-// and beyond the ladder. It must find values on the ladder itself; those left to the portable code
-// are
-// only slow.
+// between levels and beyond the ladder. It must find values on the ladder itself; those left to the
+// portable code are only slow.
 func weightsOfFloats(t *testing.T, set string) {
 	const many, n = 3000, 77
 	src, free := gridtest.AtEnd(4 * n)
@@ -728,8 +722,7 @@ func weightsOfNumbers(t *testing.T, set string) {
 }
 
 // apart reports a weight that differs from the portable look-up, a write beyond the values, or
-// known values that
-// the vector code leaves.
+// known values that the vector code leaves.
 func (u *lookup) apart(src []byte, known bool) string {
 	n := len(src) / int(u.typ.Size())
 	want, got := make([]uint64, n+5), make([]uint64, n+5)
@@ -792,8 +785,7 @@ func sumsReadBack(t *testing.T) {
 }
 
 // The estimate of a fingerprint is the sum of its parts, for each kind of ladder: the voxels, the
-// search for a
-// level, many levels, and the table.
+// search for a level, many levels, and the table.
 func workIsTold(t *testing.T) {
 	voxel := int64(2)
 	if available()[0] == isa.Portable {
@@ -845,8 +837,7 @@ func workIsTold(t *testing.T) {
 }
 
 // The fingerprint of a curve of many steps is the sum of the fingerprints of its parts, on few
-// levels and on
-// every float32.
+// levels and on every float32.
 func curvesAdd(t *testing.T) {
 	const steps, each = 10_000, 77
 	for _, levels := range []int64{steps, grid.Identity(grid.Float32).Len()} {
@@ -876,8 +867,7 @@ func curvesAdd(t *testing.T) {
 }
 
 // A key gives the same sums on every machine, for each function, on few levels and many, for each
-// kind of
-// weights, in each convention.
+// kind of weights, in each convention.
 func knownSum(t *testing.T) {
 	of := func(functions string, levels int64, in Convention) string {
 		k, err := ParseKey("000102030405060708090a0b0c0d0e0f" + functions)
@@ -934,8 +924,7 @@ func apartIsNamed(t *testing.T) {
 }
 
 // The random bits of a level are the product of those of its bytes, and weights ascend with the
-// levels. Their
-// number keeps the greatest weight a normal float64.
+// levels. Their number keeps the greatest weight a normal float64.
 func productsAreWeights(t *testing.T) {
 	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {
 		if got := randomBits(levels); got != want {
@@ -1000,8 +989,7 @@ func watchersSeeAll(t *testing.T, isa string) {
 }
 
 // The table for a kernel has the weight of each value of an integer type. Values beyond its ends
-// are in the first
-// and the last entry, and the outside is there once.
+// are in the first and the last entry, and the outside is there once.
 func tablesAreTheWeights(t *testing.T) {
 	for _, typ := range grid.Types()[:3] {
 		lo, hi := int64(0), int64(1)<<(8*typ.Size())

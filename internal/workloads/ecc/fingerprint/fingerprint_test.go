@@ -29,8 +29,8 @@ func ofCurve(t testing.TB, v ecc.VCEC, levels int64, k fingerprint.Key) fingerpr
 type streamed struct{ grid.Source }
 
 // held requires that an image has the sum of a curve: in memory and streamed, on one core and
-// several, with every
-// instruction set, below every tried level, and with bilinear weights if there are any.
+// several, with every instruction set, below every tried level, and with bilinear weights if there
+// are any.
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	levels, cores := in.Ladder().Len(), []int{1, 3}
@@ -237,8 +237,7 @@ func FuzzInstructionSets(f *testing.F) {
 }
 
 // Every instruction set has the sums of the Go code, for rows that turn at every voxel, at nearly
-// every one and at
-// few, of lengths around those of vectors, in both orders.
+// every one and at few, of lengths around those of vectors, in both orders.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}

@@ -45,8 +45,8 @@ func checks() []checktest.Check {
 }
 
 // made writes n parts of an image of 4×3×9 with random changes on about one in one levels of a
-// ladder. It returns
-// the files and the sum of the changes. The fingerprints are those of the changes.
+// ladder. It returns the files and the sum of the changes. The fingerprints are those of the
+// changes.
 func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,8 +108,7 @@ func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, chang
 }
 
 // Parts add up to the curve: in a table and as they are read, from either end, in any order, with
-// more steps than one
-// merge holds.
+// more steps than one merge holds.
 func stepsAddUp(t *testing.T) {
 	for _, c := range []struct {
 		typ grid.Type
@@ -240,8 +239,7 @@ func bytesCount(t *testing.T) {
 }
 
 // A part is torn, whatever its checksum, if a change is 0, a level does not ascend or does not
-// exist, or bytes are not
-// changes.
+// exist, or bytes are not changes.
 func changesThatLie(t *testing.T) {
 	one := ecc.Step{Level: 3, Change: 1}
 	for _, c := range []struct {
@@ -298,8 +296,7 @@ func allShut(t *testing.T, files []string) {
 }
 
 // Parts with the same table add up; another table is another ladder. In a survey the tables are the
-// distinct values,
-// bounded in number.
+// distinct values, bounded in number.
 func tablesAddUp(t *testing.T) {
 	var values []float32
 	for i := range 300 {

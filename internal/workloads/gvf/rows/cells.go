@@ -3,20 +3,18 @@ package rows
 import "eccbench/internal/isa"
 
 // The number of cells in a row is a multiple of Lanes. Every list is 0 behind the last cell, and no
-// kernel
-// changes those cells.
+// kernel changes those cells.
 const Lanes = 16
 
-// Padded is how long a row of n cells is, with a 0 behind the last at least.
+// Padded returns the length of a row of n cells, with at least one 0 behind the last.
 func Padded(n int) int { return (n + Lanes) / Lanes * Lanes }
 
-// A Row is cells of a finite-volume grid that lie side by side along x, and what is around
-// them. Of two cells the one takes what the other has, times their link: the operator is
+// A Row is a row of cells of a finite-volume grid along x, with its neighbour rows. The operator is
 //
 //	A u = Diag·u − sum    sum = Along·(Link(x)·u(x−1) + Link(x+1)·u(x+1))
 //	                          + Width·((LinkNorth·u(North) + LinkSouth·u(South)) + (LinkBelow·u(Below) + LinkAbove·u(Above)))
 //
-// Each operation is rounded by itself, so that every instruction set has the same bits.
+// Each operation is rounded separately, so that every instruction set has the same bits.
 type Row struct {
 	U                              []float32 // of all rows, with a 0 at both ends of each
 	At, North, South, Below, Above int       // where rows begin in U; a neighbour with link 0 is the row itself
@@ -28,8 +26,8 @@ type Row struct {
 	LinkBelow, LinkAbove           float32
 }
 
-// A Rest is what is left of w·b·v0 − A u in float64, of the finest cells, whose width along x, y
-// and z is w together:
+// A Rest computes the residual w·b·v0 − A u of the finest cells in float64, where w is the product
+// of a cell's widths along x, y and z:
 //
 //	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same of the rows beside…)) + Along·Width·B·(V0−u)
 type Rest struct {
@@ -132,7 +130,7 @@ func rest(r *Row, of *Rest) (squares, product float64) {
 	return total(sums[:partial]), total(sums[partial:])
 }
 
-// partial is how many sums each value of a row is added to one of.
+// partial is the number of partial sums of a row.
 const partial = 8
 
 func total(sums []float64) (sum float64) {

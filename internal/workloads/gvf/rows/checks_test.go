@@ -23,8 +23,7 @@ func checks() []checktest.Check {
 }
 
 // Every instruction set has the bits of the kernel in Go, for rows of all lengths and values of all
-// sizes. It
-// writes nothing outside the rows.
+// sizes. It writes nothing outside the rows.
 func rowsHaveBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := func(n int) []float32 {

@@ -4,14 +4,13 @@ package rows
 
 import "eccbench/internal/isa"
 
-// A Step is one of Count rows of N values of a component. What lies around a row is given by
-// rows that begin at its first voxel, strides are from row to row, in values, and what is set
-// is no part of what is read:
+// A Step is one step of Count rows of N values of a component. Neighbour rows begin at their first
+// voxel. Strides are the distances of rows, in values. The destination does not overlap the rest:
 //
 //	sum = (V(x−1) + V(x+1)) + (North + South)     and, of a volume, + (Below + Above)
 //	Dst = V + (Mu·(sum − sides·V) − (V − V0)·B)   with 4 sides of a pixel, 6 of a voxel
 //
-// Each operation is rounded by itself.
+// Each operation is rounded separately.
 type Step struct {
 	V            []float32 // begins with the neighbour before the first voxel, and holds the one behind the last
 	North, South []float32
@@ -20,7 +19,7 @@ type Step struct {
 	Dst          []float32
 
 	N, Count                       int
-	DstStride, Stride, FieldStride int // of Dst; of V and what is around it; of V0 and B
+	DstStride, Stride, FieldStride int // of Dst; of V and its neighbours; of V0 and B
 	Mu                             float32
 }
 

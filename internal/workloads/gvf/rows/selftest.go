@@ -8,8 +8,7 @@ import (
 )
 
 // SelfTest compares the vector instructions on rows of cells with the Go code, bit for bit, for
-// numbers drawn
-// from the seed.
+// numbers drawn from the seed.
 func SelfTest(seed uint32) error {
 	const n, lead = 3 * Lanes, 3
 	rng := rand.New(rand.NewPCG(uint64(seed), 4))

@@ -15,9 +15,9 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// Answered is a check that an implementation gives the groups that follow from names, on any number
-// of cores, again and again, that it names the parts of a call of several cores, that nothing has no groups, and
-// that many points are as many components.
+// Answered checks an implementation on complexes with groups known from their names. It must give
+// them on any number of cores, repeatedly, and name the parts of a call on several cores. An empty
+// complex has no groups, and many points have as many components.
 func Answered(i Implementation, parts []string, names ...string) checktest.Check {
 	return checktest.Check{Name: "answers of " + i.About().Name, Of: func(t *testing.T) {
 		policy := homology.Workload().Policy
@@ -57,7 +57,7 @@ func Answered(i Implementation, parts []string, names ...string) checktest.Check
 				}
 			}
 		}
-		points := &simplicial.Complex{} // so many that several cores number them, where there are several
+		points := &simplicial.Complex{} // enough for several cores to number them, if there are several
 		for v := range uint32(1 << 15) {
 			points.Add(v)
 		}
@@ -108,8 +108,8 @@ func Planted(threads int, names []string, faulty ...Implementation) checktest.Ch
 	}}
 }
 
-// A Limit is from how many nanoseconds and bytes on an implementation takes a problem on some cores, or
-// why it does not, however many it has.
+// A Limit is the least time and memory with which an implementation accepts a problem on some
+// cores, or the reason why it never does.
 type Limit struct {
 	Of        string
 	Threads   int
@@ -117,7 +117,7 @@ type Limit struct {
 	Never     string
 }
 
-// Limited is a check that an implementation takes what it has time and memory for, and nothing else.
+// Limited checks the least time and memory with which an implementation accepts problems.
 func Limited(i Implementation, limits ...Limit) checktest.Check {
 	return checktest.Check{Name: "limits of " + i.About().Name, Of: func(t *testing.T) {
 		for _, l := range limits {
@@ -140,8 +140,8 @@ func Limited(i Implementation, limits ...Limit) checktest.Check {
 	}}
 }
 
-// LongTorsion is a complex with torsion of an order of more than 64 bits: one group of as many elements as the
-// primes up to 53 come to together.
+// LongTorsion returns a complex with torsion of more than 64 bits: one group whose order is the
+// product of the primes up to 53.
 func LongTorsion(t *testing.T, over homology.Ring) *homology.Problem {
 	t.Helper()
 	name := "moore/n=2"

@@ -1,4 +1,4 @@
-// Package homologytest is what tests of kernels of homology have in common.
+// Package homologytest has the common parts of tests of homology kernels.
 package homologytest
 
 import (
@@ -40,8 +40,8 @@ func Open(t *testing.T, name string) *homology.Problem {
 	return p
 }
 
-// Differs is how kernels answer otherwise than cores do: they give the same groups so many times,
-// leave nothing of an answer that was overwritten, and refuse what cores refuse in the same words.
+// Differs reports how kernels differ from cores. They must repeatedly give the same groups,
+// overwrite a poisoned answer, and reject the same complexes in the same words.
 func Differs(t *testing.T, kernels, cores Implementation, p *homology.Problem, scope bench.Scope, times int) error {
 	t.Helper()
 	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 2}}
@@ -76,8 +76,7 @@ func Differs(t *testing.T, kernels, cores Implementation, p *homology.Problem, s
 	return nil
 }
 
-// Faults sees to it that each defect that is planted in the kernels of a module shows in one of
-// some complexes.
+// Faults requires that each planted fault of a module's kernels shows in one of the complexes.
 func Faults(t *testing.T, module string, kernels func(resident.Opener) Implementation, cores Implementation, list map[string]*homology.Problem, faults ...string) {
 	for _, fault := range faults {
 		t.Run(fault, func(t *testing.T) {

@@ -18,8 +18,8 @@ type Term struct {
 	Times int64
 }
 
-// What is tried: entries up to mostEntry, so that products fit 64 bits, in all mostSteps of them, and of full
-// matrices mostFull products.
+// Bounds of the work: entries up to mostEntry, so that products fit 64 bits, mostSteps steps in
+// all, and mostFull products in full matrices.
 const (
 	mostEntry = 1 << 30
 	mostSteps = 4e9
@@ -28,14 +28,14 @@ const (
 
 // A matrix is eliminated from left to right.
 type matrix struct {
-	first [][]Term // of each row the column that begins with it, by 1
+	first [][]Term // for each row: the column that begins with it, with coefficient 1
 	aside [][]Term // columns that begin with another number
 	steps float64
 }
 
-// Of returns the rank of a matrix, the invariant factors that are more than 1, and of each row whether a column
-// that was kept begins with it. Column appends the entries of column i to a list, each row once. Columns
-// that skip names are left out, because their owner knows that they follow from those before them.
+// Of returns the rank of a matrix, its invariant factors above 1, and for each row whether a kept
+// column begins with it. column appends the entries of column i to a list, each row once. Columns
+// marked in skip are left out: the caller knows that they depend on the columns before.
 func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bool) (rank int64, orders []*big.Int, begins []bool, err error) {
 	m := &matrix{first: make([][]Term, rows)}
 	begins = make([]bool, rows)
@@ -75,7 +75,7 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 	return rank + more, orders, begins, nil
 }
 
-// reduceColumn takes from a column the kept one that begins with its first row, as often as it has it.
+// reduceColumn subtracts the kept column that begins with the same row, so that the row becomes 0.
 func (m *matrix) reduceColumn(now []Term) ([]Term, error) {
 	other, times := m.first[now[0].Row][1:], now[0].Times
 	now = now[1:]
@@ -142,8 +142,8 @@ func (m *matrix) rest() ([][]*big.Int, error) {
 	return full, nil
 }
 
-// Smith returns the rank of a full matrix over the integers, and those of its invariant factors that are more
-// than 1, each of which divides the next.
+// Smith returns the rank of a full matrix over the integers, and its invariant factors above 1.
+// Each divides the next.
 func Smith(full [][]*big.Int) (rank int64, orders []*big.Int) {
 	rank, minor := minorOf(full)
 	if rank == 0 {
@@ -153,7 +153,7 @@ func Smith(full [][]*big.Int) (rank int64, orders []*big.Int) {
 	for _, v := range residues(full, m) {
 		orders = append(orders, v.GCD(nil, nil, v, m))
 	}
-	// What is 0 to the modulus is of no pivot: a factor is at most half of it.
+	// A residue of 0 has no pivot: a factor is at most half of the modulus.
 	return rank, slices.DeleteFunc(Chain(orders), func(v *big.Int) bool { return v.Cmp(m) == 0 })
 }
 
@@ -221,8 +221,8 @@ func residues(full [][]*big.Int, m *big.Int) (diagonal []*big.Int) {
 	return diagonal
 }
 
-// meet makes the greatest common divisor of number k of two lines that number of the first, and 0 that of the
-// second.
+// meet combines two lines of n numbers, so that number k of the first becomes their greatest common
+// divisor, and number k of the second 0.
 func meet(m *big.Int, n, k int, first, second func(int) **big.Int) {
 	a, b := *first(k), *second(k)
 	var x, y big.Int
@@ -242,8 +242,7 @@ func meet(m *big.Int, n, k int, first, second func(int) **big.Int) {
 	}
 }
 
-// Chain returns the invariant factors of a sum of cyclic groups of some orders: those that are more than 1,
-// each of which divides the next.
+// Chain returns the invariant factors above 1 of a sum of cyclic groups. Each divides the next.
 func Chain(orders []*big.Int) (list []*big.Int) {
 	for _, v := range orders {
 		list = append(list, new(big.Int).Set(v))

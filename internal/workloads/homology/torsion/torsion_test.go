@@ -13,7 +13,7 @@ import (
 
 func list(orders []*big.Int) string { return fmt.Sprint(orders) }
 
-// Ranks and factors of random matrices are those of their minors, with columns that skip nothing.
+// Ranks and factors of random matrices are those of their minors, without skipped columns.
 func TestFactorsAreThoseOfMinors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	found := 0
@@ -76,7 +76,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// What grows or is too large is not decided.
+// Matrices whose entries grow, or that are too large, are undecided.
 func TestLimits(t *testing.T) {
 	const n = 60
 	columns := func(i int64, list []Term) []Term { // each row is 3 times the one before it, less one before that

@@ -49,8 +49,7 @@ func (i isa) least(a, b VecVirtual) VecVirtual {
 }
 
 // columns loops over vectors of columns, and down the rows of each; each plane has a base register.
-// Two sets of
-// registers hold the current and the next row in turns, so that nothing is copied.
+// Two sets of registers hold the current and the next row in turns, so that nothing is copied.
 func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual), between func(before, after []VecVirtual)) {
 	stride, rows, columns := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
 	starts := make([]Register, len(planes))

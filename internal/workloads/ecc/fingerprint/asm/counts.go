@@ -57,14 +57,10 @@ type counting struct {
 }
 
 // counts generates the function that counts cells down the rows of some columns: those of a plane,
-// and those
-// between it and the next plane. Each cell is counted at the lesser of its voxels. The cells
-// between two
-// rows come first, then those between planes, then those between columns. The values of a voxel of
-// the
-// next plane or column are handed on to it. Rows alternate between two stages: one stage loads the
-// next
-// row, which is the current row of the other.
+// and those between it and the next plane. Each cell is counted at the lesser of its voxels. The
+// cells between two rows come first, then those between planes, then those between columns. The
+// values of a voxel of the next plane or column are handed on to it. Rows alternate between two
+// stages: one stage loads the next row, which is the current row of the other.
 func (l lane) counts(order, isa string, volume bool, begin func(counting) (stages, ends [2]func())) {
 	what, planes, handed := "area", "plane", ""
 	if volume {
@@ -140,8 +136,7 @@ func (c counting) at(plane Register, columns, row int) Mem {
 }
 
 // kinds returns the number of vectors of a row: the voxels, the lesser of each and the next voxel,
-// and in a
-// volume also the lesser of both with the plane above.
+// and in a volume also the lesser of both with the plane above.
 func (c counting) kinds() int {
 	if c.volume {
 		return 4
@@ -249,7 +244,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 					VMOVDQU(between, handed)
 					sub(kept, n, n)
 				}
-				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first is where a column is no greater than the next one
+				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first: the column is no greater than the next one
 				VPANDN(count[1], first, theirs)
 				VPAND(count[1], first, kept)
 				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
@@ -333,8 +328,7 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 }
 
 // together returns a table of shuffles that move the elements of an eight-bit mask together. Words
-// are
-// shuffled by bytes, double words by their numbers. The other elements are arbitrary.
+// are shuffled by bytes, double words by their numbers. The other elements are arbitrary.
 func together(name string, bytes int) Mem {
 	table := GLOBL(name, RODATA|NOPTR)
 	at := 0
@@ -492,7 +486,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 					handed := Mem{Base: c.handed, Disp: vector * beside}
 					VMOVDQU64(handed, n)
 					falls(beside, n)
-					between, below := ZMM(), K() // what is taken away, and where a plane is no greater than the next one
+					between, below := ZMM(), K() // subtracted counts; where a plane is no greater than the next one
 					some(ones, fell[2+beside], between)
 					greater(after[2+beside], now[2+beside], fell[2+beside])
 					sub(ones, between, fell[2+beside], between)
@@ -537,12 +531,11 @@ func (c counting) writeByAVX512(v, n VecVirtual) {
 	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.bytes)}, c.to)
 }
 
-// digits is how many bytes weights have that are looked up byte by byte.
+// digits is the number of bytes of weights that are looked up byte by byte.
 const digits = 5
 
 // sumsByDigits generates sumsOfWords for bytes whose weights have few bytes. Each byte of a weight
-// is looked
-// up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
+// is looked up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
 	const name = "bytesdigitsavx512"
 	TEXT(name, NOSPLIT, "func(table *[5 * 256]byte, list *byte, counts, n int) int64")

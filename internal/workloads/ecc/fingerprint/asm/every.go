@@ -32,10 +32,8 @@ func aboveProduct(odd int, number, to VecVirtual) {
 }
 
 // every generates the weights of float32 values on the ladder of every float32, eight at a time. It
-// multiplies
-// the factors of the bytes of each level's number modulo 2³¹ − 1. The offsets are those of the
-// block in
-// every.go.
+// multiplies the factors of the bytes of each level's number modulo 2³¹ − 1. The offsets are those
+// of the block in every.go.
 func (i isa) every() {
 	const (
 		factors, zero, order, base = 1024, 4096, 4100, 4104

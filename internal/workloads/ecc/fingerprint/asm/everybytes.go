@@ -7,8 +7,8 @@ import (
 )
 
 // everyBytes generates every for 64 values at a time, with look-ups in vectors of bytes instead of
-// gathers: four
-// bytes of each factor, each in a table of 256. The offsets are those of the block in every.go.
+// gathers: four bytes of each factor, each in a table of 256. The offsets are those of the block in
+// every.go.
 func everyBytes() {
 	const (
 		zero, order, digits = 4096, 4100, 4160

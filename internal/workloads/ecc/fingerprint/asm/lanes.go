@@ -65,10 +65,8 @@ func (i isa) keys() {
 }
 
 // inRows converts rows in groups of values from size bytes to becomes bytes. The last group ends
-// with the row. A
-// vector of the last converted value follows each row. A jump to "stop" returns the number of rows
-// that
-// are complete.
+// with the row. A vector of the last converted value follows each row. A jump to "stop" returns the
+// number of rows that are complete.
 func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
 	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
 	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
@@ -156,7 +154,7 @@ func (i isa) levelsOfFloats(double bool) {
 		var other [2]Register
 		for half := range 2 {
 			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
-			VPMINUD(l.last, l.nearest(values[half]), level[half]) // what is not on the ladder has another value
+			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
 			other[half] = i.which(unequal, l.value(level[half]), values[half])
 		}
 		ORL(other[1], other[0])

@@ -19,8 +19,8 @@ func scanned() scan {
 }
 
 // groups takes groups of values until none is left. A jump to "stop" returns the number of values
-// that are done.
-// Values ahead are prefetched: they are a plane away, so the processor does not predict them.
+// that are done. Values ahead are prefetched: they are a plane away, so the processor does not
+// predict them.
 func (s scan) groups(group, size int, take func()) {
 	ADDQ(s.src, s.ahead)
 	XORQ(s.done, s.done)
@@ -64,8 +64,7 @@ func (i isa) integers(what string, size int, widen func(...Op)) {
 }
 
 // A ladder is the parameters of an affine ladder, in all lanes, and the registers of its
-// arithmetic: vectors of
-// float32, or of float64 for half as many values.
+// arithmetic: vectors of float32, or of float64 for half as many values.
 type ladder struct {
 	isa
 	double            bool
@@ -155,7 +154,7 @@ func (i isa) ladderOf(double bool) ladder {
 // predicates of VCMPPS
 const equal, less, lessOrEqual, unequal = 0, 1, 2, 4
 
-// lanes is how many values are done at a time.
+// lanes returns the number of values of one step.
 func (l ladder) lanes() int {
 	if l.double {
 		return l.bytes / 8
@@ -164,8 +163,7 @@ func (l ladder) lanes() int {
 }
 
 // between writes the levels of values that may lie between levels, each checked by the definition.
-// It jumps to
-// the label none if a value has no such level.
+// It jumps to the label none if a value has no such level.
 func (l ladder) between(values, level VecVirtual, none string) {
 	unlessAll := func(bits Register) {
 		CMPL(bits, U32(1<<l.lanes()-1))
@@ -209,7 +207,7 @@ func (i isa) floats(double bool) {
 	s.groups(l.lanes(), 4, func() {
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
 		nearest := l.nearest(values)
-		VPMINUD(l.last, nearest, level) // what is not on the ladder has another value
+		VPMINUD(l.last, nearest, level) // values off the ladder have another value
 		bits := i.which(equal, l.value(level), values)
 		CMPL(bits, U32(1<<l.lanes()-1))
 		JNE(LabelRef("between"))

@@ -26,8 +26,7 @@ type isa struct {
 	// gather loads the elements of 8 bytes of a table with the indices in half a vector.
 	gather func(table Register, index Register, to VecVirtual)
 	// which returns a bit for each float32 lane where a compares to b as the predicate requires.
-	// raise adds 1 to the
-	// integer lanes where it does.
+	// raise adds 1 to the integer lanes where it does.
 	which func(predicate uint8, b, a VecVirtual) Register
 	raise func(predicate uint8, b, a, integers VecVirtual)
 	// same returns a bit for each lane of 32 bits where a equals b.

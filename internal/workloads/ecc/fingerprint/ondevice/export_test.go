@@ -27,8 +27,7 @@ func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (f
 }
 
 // Launches returns the device time of n consecutive fingerprints, by the events of its clock. The
-// host waits for
-// the end only.
+// host waits for the end only.
 func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err error) {
 	var events [2]device.Event
 	defer func() {

@@ -1,6 +1,5 @@
 // Package ondevice computes the fingerprints of images (doc/proofs/fingerprint.md) on a device. The
-// sums equal those
-// of the processor; the kernels share no code with the kernels that count.
+// sums equal those of the processor; the kernels share no code with the kernels that count.
 package ondevice
 
 import (
@@ -55,8 +54,7 @@ const (
 	mostThreads = 512
 	columns     = 128 // of a warp
 	// mostShared bounds the copies of a table together, which leaves the rest to the cache. A
-	// single table
-	// may be larger.
+	// single table may be larger.
 	mostShared  = 144 << 10
 	mostCopies  = 4                       // log₂: the lanes of half a warp have one each
 	factorBytes = 257<<8 + 4096           // of factors, copied for the lanes of half a warp
@@ -135,8 +133,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 func hasRoom(d device.Device) bool { return factorBytes+heldBytes <= d.Info().SharedOptIn-reserve }
 
 // choose selects the source of the weights: a table in shared memory, factors, or a table in global
-// memory if
-// neither fits.
+// memory if neither fits.
 func (o *Looker) choose(l grid.Ladder) error {
 	room := o.d.Info().SharedOptIn - reserve
 	if !l.Indexed() {
@@ -182,7 +179,7 @@ func (f *function) setEntries(n int64) {
 	}
 }
 
-// rows is how many a warp takes at a time: more where it holds weights.
+// rows returns the number of rows that a warp handles at a time: more if it stores weights.
 func (o *Looker) rows() int64 {
 	if o.way == "places" {
 		return 4
@@ -214,7 +211,7 @@ func (o *Looker) load(t grid.Type) (err error) {
 	return nil
 }
 
-// levels is how values of float32 become levels: by arithmetic in float32 where that gives
+// levels prepares the conversion of float32 values to levels: by float32 arithmetic if that gives
 // each level, else by their values.
 func (o *Looker) levels(l grid.Ladder) (err error) {
 	lo, step, even := l.Affinity()
@@ -236,8 +233,7 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 }
 
 // arrange chooses the copies of a table in a block's shared memory, the warps of a block, and as
-// many blocks as can
-// run at once.
+// many blocks as can run at once.
 func (o *Looker) arrange(f *function) error {
 	info := o.d.Info()
 	threads, held := int64(mostThreads), int64(0)
@@ -266,8 +262,7 @@ func (o *Looker) arrange(f *function) error {
 }
 
 // segment returns the number of planes (rows in 2D) that a warp marches through. A warp reads one
-// more, so few
-// long segments are cheap, but the last turn of all warps should be full.
+// more, so few long segments are cheap, but the last turn of all warps should be full.
 func segment(s grid.Shape, rows, positions, warps int64) int64 {
 	items := marches(s, rows)
 	best, least := int64(1), math.Inf(1)
@@ -347,8 +342,7 @@ func (o *Looker) begin() error {
 }
 
 // add appends to the stream the kernels for the cells of positions from ≤ z < to: those between
-// slices z and z+1.
-// The image's memory begins at slice first. A 2D image is done whole.
+// slices z and z+1. The image's memory begins at slice first. A 2D image is done whole.
 func (o *Looker) add(image any, first, from, to int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {

@@ -19,8 +19,8 @@ import (
 )
 
 // images cover sizes around the kernels' rows and columns, and tables in shared memory and outside
-// it. Levels come
-// from arithmetic, from values and from a search; values lie on, between and above them.
+// it. Levels come from arithmetic, from values and from a search; values lie on, between and above
+// them.
 var images = []string{
 	"noise/shape=129x5x4/type=uint8/seed=1", "noise/shape=128x4x3/type=uint8/levels=5/seed=2", "noise/shape=3x9x70/type=uint8/seed=3",
 	"noise/shape=260x150/type=uint8/seed=4", "noise/shape=1x1/type=uint8/seed=5", "noise/shape=127x3x2/type=int16/levels=1000/seed=6",
@@ -86,8 +86,7 @@ func testSums(t *testing.T, open resident.Opener) {
 }
 
 // anyFloats returns an image on the ladder of every float32: numbers of all bit patterns, many of
-// them equal or
-// adjacent, both zeros, and the least and the greatest.
+// them equal or adjacent, both zeros, and the least and the greatest.
 func anyFloats(t *testing.T, s grid.Shape) *grid.Field {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(s.W), 1))
@@ -211,8 +210,7 @@ type onEvery struct{ grid.Source }
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
 // The rate of a fingerprint of an image on the device, until the host has the sum, and the rate of
-// the launches
-// alone.
+// the launches alone.
 func BenchmarkOf(b *testing.B) {
 	d, err := ecctest.Device(b)("")
 	if err != nil {

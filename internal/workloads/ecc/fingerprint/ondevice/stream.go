@@ -14,8 +14,7 @@ import (
 const slabBytes = 1 << 30
 
 // Of returns the sum over the cells of an image. The given number of goroutines copies pieces to
-// the device while
-// the kernels run on the pieces before.
+// the device while the kernels run on the pieces before.
 func Of(d device.Device, in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	return of(d, in, k, threads, slabBytes)
 }
@@ -44,8 +43,7 @@ type slab struct {
 }
 
 // pass streams an image through a slab of about the given bytes. A 2D image, and one that is
-// periodic along its
-// slices, is in memory as a whole.
+// periodic along its slices, is in memory as a whole.
 func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint.Sum, err error) {
 	s := &slab{Looker: o, size: grid.SliceBytes(in), next: -1}
 	s.room = in.Shape().Slices()
@@ -80,8 +78,7 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 }
 
 // take appends a piece of the image to the slab. If the slab is full, its positions are computed
-// first, and its last
-// slice moves to the beginning.
+// first, and its last slice moves to the beginning.
 func (s *slab) take(p resident.Piece) error {
 	for done := int64(0); p.Lo+done < p.Hi; {
 		if s.there == s.room {
@@ -110,7 +107,7 @@ func (s *slab) look(to int64) error {
 
 // A Witness computes fingerprints on a device that is already in use.
 type Witness struct {
-	// Device is that device, nil for none.
+	// Device returns the device, or nil.
 	Device func() device.Device
 }
 

@@ -59,7 +59,7 @@ func (l *loop) of(list string, by int) Mem {
 	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
 }
 
-// address is where a parameter is.
+// address returns the address of a parameter.
 func address(param string) Mem {
 	a, err := Param(param).Resolve()
 	if err != nil {

@@ -38,8 +38,7 @@ func main() {
 }
 
 // step generates one step of rows; the portable one documents it. If a row is not a whole number of
-// vectors,
-// its last vector overlaps the one before and stores the same values again.
+// vectors, its last vector overlaps the one before and stores the same values again.
 func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	signature := "func(dst, v, north, south, v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)"
 	pointers := []string{"v", "north", "south"}
