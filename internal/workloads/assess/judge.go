@@ -396,8 +396,9 @@ func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 			for x := int64(0); x < s.w; x += 64 {
 				rest[at+x/64] = ^mask[at+x/64] & (math.MaxUint64 >> max(0, 64-(s.w-x)))
 			}
-			if y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
-				copy(sides[at:], rest[at:at+s.row-1])
+			isEmpty := !slices.ContainsFunc(mask[at:at+s.row-1], func(v uint64) bool { return v != 0 })
+			if isEmpty || y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
+				copy(sides[at:], rest[at:at+s.row-1]) // an empty row leads to a side
 				continue
 			}
 			last := at + (s.w-1)/64
@@ -432,8 +433,9 @@ func (s space) reach(from, within []uint64, corners bool) []uint64 {
 	}
 	rows := s.d * s.h
 	due := make([]bool, rows)
-	for i := range due {
-		due[i] = true
+	for i := range rows {
+		at := s.rowStart(i/s.h, i%s.h)
+		due[i] = !slices.Equal(found[at:at+s.row-1], within[at:at+s.row-1])
 	}
 	for changed, forward := true, true; changed; forward = !forward {
 		changed = false
