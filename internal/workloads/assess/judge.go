@@ -396,8 +396,9 @@ func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 			for x := int64(0); x < s.w; x += 64 {
 				rest[at+x/64] = ^mask[at+x/64] & (math.MaxUint64 >> max(0, 64-(s.w-x)))
 			}
-			if y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
-				copy(sides[at:], rest[at:at+s.row-1])
+			isEmpty := !slices.ContainsFunc(mask[at:at+s.row-1], func(v uint64) bool { return v != 0 })
+			if isEmpty || y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
+				copy(sides[at:], rest[at:at+s.row-1]) // an empty row leads to a side
 				continue
 			}
 			last := at + (s.w-1)/64
@@ -432,8 +433,9 @@ func (s space) reach(from, within []uint64, corners bool) []uint64 {
 	}
 	rows := s.d * s.h
 	due := make([]bool, rows)
-	for i := range due {
-		due[i] = true
+	for i := range rows {
+		at := s.rowStart(i/s.h, i%s.h)
+		due[i] = !slices.Equal(found[at:at+s.row-1], within[at:at+s.row-1])
 	}
 	for changed, forward := true, true; changed; forward = !forward {
 		changed = false
@@ -511,6 +513,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 			found[k] = s.none()
 		}
 	}
+	beside := s.beside(corners)
 	var due, been []spot
 	take := func(of int, i int64, v uint64) {
 		if sets[of] == nil {
@@ -530,11 +533,11 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 					at := due[len(due)-1]
 					due = due[:len(due)-1]
 					take(1-at.of, at.i, found[at.of][at.i])
-					s.eachBeside(at.i, func(j int64) {
-						if sets[at.of][j] != 0 {
+					for _, by := range beside {
+						if j := at.i + by; sets[at.of][j] != 0 {
 							take(at.of, j, s.neighbours(found[at.of], j, corners))
 						}
-					})
+					}
 				}
 				f(found, been)
 				for _, at := range been {
@@ -546,13 +549,15 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 	}
 }
 
-// eachBeside calls f with a word and those around it.
-func (s space) eachBeside(i int64, f func(j int64)) {
-	for plane := i - s.plane; plane <= i+s.plane; plane += s.plane {
+// beside returns the distances to a word and to those with neighbours of its voxels.
+func (s space) beside(corners bool) (list []int64) {
+	if !corners {
+		return []int64{-s.plane, -s.row, -1, 0, 1, s.row, s.plane}
+	}
+	for plane := -s.plane; plane <= s.plane; plane += s.plane {
 		for row := plane - s.row; row <= plane+s.row; row += s.row {
-			for j := row - 1; j <= row+1; j++ {
-				f(j)
-			}
+			list = append(list, row-1, row, row+1)
 		}
 	}
+	return list
 }
