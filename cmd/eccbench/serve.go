@@ -9,7 +9,7 @@ import (
 
 func serveCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "serve", Args: "IMPL", Conducts: true, Brief: "be a peer that answers with a CPU implementation (see run --outside)",
+		Name: "serve", Args: "IMPL", Conducts: true, Brief: "answer as a peer with a CPU implementation (for --outside)",
 		Examples: []string{
 			"eccbench run --peer '/usr/bin/eccbench serve cpu' --sizes 128 --type uint8",
 			"eccbench run --outside --impl cpu,extrema --sizes 128 --type uint8",

@@ -136,8 +136,8 @@ func TestPlantedPeers(t *testing.T) {
 		{"boaster", verify.Crashed, `unknown field "speed"`},
 		{"teller", verify.Verified, ""},
 		// Cheats that want a better number.
-		{"few", verify.Wrong, "gives one answer every time"},
-		{"disk", verify.Wrong, "gives one answer every time"},
+		{"few", verify.Wrong, ""},
+		{"disk", verify.Wrong, ""},
 		{"pinger", verify.Wrong, ""},
 		{"freer", verify.Wrong, ""},
 		{"forger", verify.Crashed, "another process wrote it"},
@@ -149,10 +149,14 @@ func TestPlantedPeers(t *testing.T) {
 		t.Run(x.way, func(t *testing.T) {
 			p := meet(t, x.way)
 			var got collector
-			if err := runner.Run(context.Background(), planFor(t, p), &got); err != nil {
+			plan := planFor(t, p)
+			if x.way == "spy" { // on a witness before it
+				plan.Impls = append([]string{"naive"}, plan.Impls...)
+			}
+			if err := runner.Run(context.Background(), plan, &got); err != nil {
 				t.Fatal(err)
 			}
-			r := got[0]
+			r := got[len(got)-1]
 			status := r.Status
 			if status == verify.Noisy { // a busy machine can make a verified cell noisy
 				status = verify.Verified

@@ -75,16 +75,14 @@ func (l *Limits) Join(c *Program, in *Inputs) error {
 			l.found, l.served = append(l.found, q), append(l.served, a.Name)
 		}
 	}
-	if len(l.served) == 0 {
-		return Usagef("--outside: %s has no CPU implementation to run as a peer among %s", b.Name(), strings.Join(l.Impl, ","))
-	}
 	return l.Peers.Join(c, in)
 }
 
-// replace puts the peers of --outside in the place of our implementations.
-func (l *Limits) replace(impls []string) (list []string) {
+// replace puts the peers of --outside in the place of a workload's implementations.
+func (l *Limits) replace(impls []string, of []bench.About) (list []string) {
 	for _, impl := range impls {
-		if slices.Contains(l.served, impl) {
+		named := func(a bench.About) bool { return a.Name == peers.Prefix+impl }
+		if slices.Contains(l.served, impl) && slices.ContainsFunc(of, named) {
 			impl = peers.Prefix + impl
 		}
 		if !slices.Contains(list, impl) {
@@ -138,7 +136,13 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
 		return p, err
 	}
-	p.Impls = l.replace(p.Impls)
+	isPeer := func(impl string) bool { return strings.HasPrefix(impl, peers.Prefix) }
+	if p.Impls = l.replace(p.Impls, b.Abouts()); l.outside && !slices.ContainsFunc(p.Impls, isPeer) {
+		return p, Usagef("--outside: no CPU implementation of %s among %s can be a peer", workload, strings.Join(l.Impl, ","))
+	}
+	if (len(l.paths) > 0 || l.dir != "") && len(l.found) == 0 {
+		return p, Usagef("--peer, --peers: this command starts no peers")
+	}
 	if l.Devices == "" { // a pattern does not select implementations that need --devices
 		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
 			a := b.Abouts()
