@@ -366,16 +366,15 @@ func (j assessJob) writeErrors(a assessed) error {
 		return nil
 	}
 	lines := [][]string{strings.Split("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max", ",")}
-	for _, set := range a.sets {
-		for _, k := range a.constructions {
-			for _, d := range runs.Differences(a.pair, set, k, j.threads) {
-				line := []string{d.Label, strconv.Itoa(assess.Connectivity(k, a.dims)), d.Kind}
-				for _, n := range []int64{d.Voxels, d.Meets, d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1],
-					d.Least[2], d.Greatest[2]} {
-					line = append(line, strconv.FormatInt(n, 10))
-				}
-				lines = append(lines, line)
+	for i, list := range runs.Differences(a.pair, a.sets, a.constructions, j.threads) {
+		connectivity := strconv.Itoa(assess.Connectivity(a.constructions[i%len(a.constructions)], a.dims))
+		for _, d := range list {
+			line := []string{d.Label, connectivity, d.Kind}
+			for _, n := range []int64{d.Voxels, d.Meets, d.Least[0], d.Greatest[0], d.Least[1], d.Greatest[1],
+				d.Least[2], d.Greatest[2]} {
+				line = append(line, strconv.FormatInt(n, 10))
 			}
+			lines = append(lines, line)
 		}
 	}
 	return cli.WriteFile(j.errors, func(w *os.File) error { return report.WriteCSV(w, lines) })

@@ -18,7 +18,7 @@ const mostSlices = 3
 // drawSlices draws the slices with the worst errors of all labels in the first construction.
 func (a assessed) drawSlices(w io.Writer) error {
 	set, construction := a.sets[a.whole], a.constructions[0]
-	all := runs.Differences(a.pair, set, construction, a.threads)
+	all := runs.Differences(a.pair, []assess.Set{set}, []int{construction}, a.threads)[0]
 	list := a.slicesOf(all)
 	if len(list) == 0 {
 		list = a.slicesByEuler(set, construction)

@@ -9,14 +9,23 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// Differences lists the topological errors of a set of labels in a construction, the largest first of
-// each kind. Components correspond where they have voxels in common. In T the list includes the parts of the
-// prediction that touch the rest of their component only at edges or corners.
-func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list []assess.Difference) {
-	m := newMasks(in.Shape(), find(in, []assess.Set{set}, cores).of(0), cores)
-	if m == nil {
-		return nil
+// Differences lists the topological errors of sets of labels in some constructions: a list for each set and
+// construction, the largest first of each kind. Components correspond where they have voxels in common. In T a list
+// includes the parts of the prediction that touch the rest of their component only at edges or corners.
+func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores int) [][]assess.Difference {
+	all, lists := find(in, sets, cores), make([][]assess.Difference, len(sets)*len(constructions))
+	for i, set := range sets {
+		if m := newMasks(in.Shape(), all.of(i), cores); m != nil {
+			for k, construction := range constructions {
+				lists[i*len(constructions)+k] = m.differences(set.Name, construction)
+			}
+		}
 	}
+	return lists
+}
+
+// differences lists the errors in a construction.
+func (m *masks) differences(label string, construction int) (list []assess.Difference) {
 	for side, names := range [][4]string{{"extra component", "extra voxel", "merge", "extra cavity"},
 		{"missing component", "missing voxel", "split", "missing cavity"}} {
 		if m.flat {
@@ -49,7 +58,7 @@ func Differences(in *assess.Pair, set assess.Set, construction, cores int) (list
 	}
 	for i := range list {
 		d := &list[i]
-		d.Label = set.Name
+		d.Label = label
 		for axis, from := range [3]int{0, m.y, m.z} {
 			d.Least[axis] += int64(from)
 			d.Greatest[axis] += int64(from)

@@ -60,7 +60,7 @@ func TestDifferences(t *testing.T) {
 		{Kind: "missing component", Label: "1", Voxels: 3, Least: [3]int64{0, 5, 0}, Greatest: [3]int64{2, 5, 0}},
 		{Kind: "missing hole", Label: "1", Voxels: 1, Least: [3]int64{8, 1, 0}, Greatest: [3]int64{8, 1, 0}},
 	}
-	got := Differences(p, p.Sets[0], assess.V, 2)
+	got := Differences(p, p.Sets[:1], []int{assess.V}, 2)[0]
 	if len(got) != len(want) {
 		t.Fatalf("want %d differences, got %+v", len(want), got)
 	}
@@ -80,7 +80,7 @@ func TestContacts(t *testing.T) {
 		"...pp..t.",
 	})
 	kinds := func(p *assess.Pair, construction int) (list []string) {
-		for _, d := range Differences(p, p.Sets[0], construction, 1) {
+		for _, d := range Differences(p, p.Sets[:1], []int{construction}, 1)[0] {
 			list = append(list, fmt.Sprintf("%s %d %v", d.Kind, d.Voxels, d.Least))
 		}
 		return list
@@ -109,10 +109,11 @@ func TestDifferencesCount(t *testing.T) {
 	for range 100 {
 		p := random(t, rng, grid.Shape{D: 1 + rng.Int64N(6), H: 1 + rng.Int64N(7), W: 1 + rng.Int64N(70)}, 2,
 			0.3*rng.Float64())
+		lists := Differences(p, p.Sets, []int{assess.T, assess.V}, 1)
 		for i, c := range answer(t, Implementation{}, p) {
 			for k, topology := range c.In {
 				listed := map[string]int64{}
-				for _, d := range Differences(p, p.Sets[i], k, 1) {
+				for _, d := range lists[i*assess.Constructions+k] {
 					listed[d.Kind]++
 				}
 				extra := listed["extra component"] + listed["extra voxel"]

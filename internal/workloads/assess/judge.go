@@ -334,10 +334,11 @@ func (m *judged) unmet(by int, corners bool) (n int64) {
 	left, touching := slices.Clone(m.bits[ofUnion]), m.space.none()
 	for i := range left {
 		if left[i] &^= mask[i]; left[i] != 0 {
-			touching[i] = m.neighbours(mask, int64(i), corners)
+			touching[i] = left[i] & m.neighbours(mask, int64(i), corners)
 		}
 	}
-	for i, v := range m.reach(touching, left, corners) {
+	m.reach(touching, left, corners)
+	for i, v := range touching {
 		left[i] &^= v
 	}
 	m.eachComponent([2][]uint64{left, nil}, corners, func([2][]uint64, []spot) { n++ })
@@ -349,9 +350,8 @@ func (m *judged) unmet(by int, corners bool) (n int64) {
 func (m *judged) matchedHoles(corners bool) (n int64) {
 	var outside, enclosed [2][]uint64
 	for k := range outside {
-		rest, sides := m.background(m.bits[k], m.flat)
-		outside[k] = m.reach(sides, rest, corners)
-		enclosed[k] = rest
+		enclosed[k], outside[k] = m.background(m.bits[k], m.flat)
+		m.reach(outside[k], enclosed[k], corners)
 		for i, v := range outside[k] {
 			enclosed[k][i] &^= v
 		}
@@ -424,13 +424,9 @@ func (s space) neighbours(of []uint64, i int64, corners bool) uint64 {
 	return v | v<<1 | v>>1 | before>>63 | after<<63
 }
 
-// reach is the voxels of a set that are connected with some within it. Rows are passed forwards and
+// reach adds to the found voxels those of a set that are connected with them within it. Rows are passed forwards and
 // back, those that a change may lead on in.
-func (s space) reach(from, within []uint64, corners bool) []uint64 {
-	found := s.none()
-	for i, v := range from {
-		found[i] = v & within[i]
-	}
+func (s space) reach(found, within []uint64, corners bool) {
 	rows := s.d * s.h
 	due := make([]bool, rows)
 	for i := range rows {
@@ -460,7 +456,6 @@ func (s space) reach(from, within []uint64, corners bool) []uint64 {
 			}
 		}
 	}
-	return found
 }
 
 // grow adds the voxels of a row that are connected with found ones, and reports whether there are any.
