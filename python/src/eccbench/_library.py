@@ -38,6 +38,7 @@ _DEVICE_PROTOTYPES = {
     "eccbench_device_close": (None, _job),
 }
 
+_Addresses = _job * 16  # of ondevice.SoftCall
 _TURN = 50  # milliseconds that a wait may hold signals back
 
 
@@ -243,7 +244,7 @@ class Plan:
 
     def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
         """Add a pass of soft curves to a stream, in memory by addresses."""
-        self._call(self._library.eccbench_device_soft, backward, (_job * 16)(*memory), stream)
+        self._call(self._library.eccbench_device_soft, backward, _Addresses(*memory), stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:
