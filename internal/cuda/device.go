@@ -79,11 +79,23 @@ func (c *context) Do(f func() error) (err error) {
 	if c.lost.Load() != nil {
 		return f()
 	}
+	if current, err := c.isCurrent(); err != nil {
+		return err
+	} else if current {
+		return f()
+	}
 	if err := c.push(c); err != nil {
 		return err
 	}
 	defer c.pop(c, &err)
 	return f()
+}
+
+// isCurrent reports whether the context is current on the caller's thread, as it is in a program that uses the same
+// device by CUDA's runtime. The runtime's next call takes longer after a push and a pop.
+func (c *context) isCurrent() (bool, error) {
+	err := c.call(cuCtxGetCurrent, c, c.args.get[:]...)
+	return c.args.current == c.handle, err
 }
 
 // A visit is what a caller does on its own thread in place of the device's: a change
