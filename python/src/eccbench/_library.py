@@ -230,7 +230,8 @@ class Plan:
         if "error" in known:
             _raise(known)
         self._number: int = known["plan"]
-        self.memory: int = known["memory"]  # bytes to work in
+        self.memory: int = known["memory"]  # bytes to work in, for each image of a launch
+        self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
         self._add = self._library.eccbench_device_add
 
