@@ -98,8 +98,7 @@ func chiOnHost(t *testing.T, f *grid.Field) []int64 {
 	return chi
 }
 
-// chiOfArray is what Arrays finds: twice in the same memory, of the image, and then also of the image upside down, whose
-// curve is the same.
+// chiOfArray is what Arrays finds of the image alone, and as the second of a batch.
 func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.ArrayKind) []int64 {
 	t.Helper()
 	d, err := open("")
@@ -123,7 +122,8 @@ func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.Arra
 			if int64(len(voxels))%kind.Align != 0 {
 				break
 			}
-			voxels = slices.Concat(voxels, turned(f))
+			moved := 5 * int64(f.Type().Size()) % int64(len(voxels)) // so that the first has another curve
+			voxels = slices.Concat(voxels[moved:], voxels[:moved], voxels)
 		}
 		image, memory, chi := alloc(t, d, int64(len(voxels))), alloc(t, d, images*a.Memory()), alloc(t, d, images*8*kind.Rows)
 		if err := s.Upload(image, 0, voxels); err != nil {
@@ -149,8 +149,8 @@ func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.Arra
 		}
 		if images == 1 {
 			first = got
-		} else if !slices.Equal(got, slices.Concat(first, first)) {
-			t.Error("two images are counted otherwise than one")
+		} else if !slices.Equal(got[len(first):], first) {
+			t.Error("the second of two images is counted otherwise than alone")
 		}
 	}
 	out := make([]int64, kind.Rows)
@@ -158,15 +158,6 @@ func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.Arra
 		t.Fatal(err)
 	}
 	return out
-}
-
-// turned returns the data of an image upside down, from its last voxel to the first.
-func turned(f *grid.Field) (data []byte) {
-	size := int(f.Type().Size())
-	for end := len(f.Data()); end > 0; end -= size {
-		data = append(data, f.Data()[end-size:end]...)
-	}
-	return data
 }
 
 func alloc(t *testing.T, d device.Device, bytes int64) device.Buffer {
