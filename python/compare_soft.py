@@ -27,7 +27,7 @@ from compare import fastest, load, processor, rounded, spelled, written
 from eccbench.torch import SoftECC, soft_ecc
 
 sys.path.insert(0, str(Path(__file__).with_name("tests")))
-from formula import formula  # noqa: E402
+from formula import formula, tilted  # noqa: E402
 
 M, LAMBDA, ALPHA = 64, 100.0, 0.001
 IMAGES = ["noise/shape=64x64x64/levels=1024/type=float32/seed=1", "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"]
@@ -68,8 +68,12 @@ def rows():
         yield f"{shown} {spelled(slow)} | {rounded(slow / took)} | {', '.join(off)} |"
 
 
-BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128), (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
+BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128),
+           (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
+WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
+        "formula", "compiled", "compiled, step as a graph"]
 LIMIT = 1e-5  # of an error, relative as doc/proofs/softecc.md has it
+NEAR = 1e-6  # values so near may be equal, or in another order, when they are rounded to float32
 AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
 
 
@@ -101,10 +105,14 @@ def captured(call):
     return replay
 
 
-def by_events(call, repeats=21):
+def by_events(call):
     """The median milliseconds of a call that follows others, none of which waits."""
     for _ in range(3):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
         call()
+    torch.cuda.synchronize()
+    repeats = 21 if time.perf_counter() - start < 0.1 else 3
     events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
     events[0].record()
     for event in events[1:]:
@@ -114,16 +122,20 @@ def by_events(call, repeats=21):
     return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
 
 
-def by_host(call, repeats=201):
-    """The median microseconds that a call takes of the host, while the device is faster."""
-    for _ in range(20):
-        call()
-    torch.cuda.synchronize()
-    marks = []
-    for _ in range(repeats):
-        marks.append(time.perf_counter())
-        call()
-    return 1e6 * statistics.median(b - a for a, b in zip(marks, marks[1:]))
+def by_host(calls, repeats=101, rounds=7):
+    """The median microseconds that calls take of the host, in turn, while the device is faster."""
+    took = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, times in zip(calls, took):
+            for _ in range(10):
+                call()
+            torch.cuda.synchronize()
+            marks = []
+            for _ in range(repeats):
+                marks.append(time.perf_counter())
+                call()
+            times += [b - a for a, b in zip(marks, marks[1:])]
+    return [1e6 * statistics.median(times) for times in took]
 
 
 def empty_operator():
@@ -138,8 +150,20 @@ def empty_operator():
     return empty
 
 
-def by_definition(curve, x, tau):
-    """χ and the gradient of a step in float64, some thresholds at a time."""
+def clear(y, dims):
+    """Where no neighbour in y is as good as equal. Elsewhere the gradient is one of the derivatives to either side."""
+    found = torch.ones_like(y, dtype=torch.bool)
+    whole = slice(None)
+    ends = {-1: (slice(1, None), slice(None, -1)), 0: (whole, whole), 1: (slice(None, -1), slice(1, None))}
+    for way in itertools.product(ends, repeat=dims):
+        here, there = ((..., *(ends[k][side] for k in way)) for side in (0, 1))
+        if any(way):
+            found[here] &= (y[here] - y[there]).abs() > NEAR
+    return found
+
+
+def by_definition(curve, x, tau, y):
+    """χ and the gradient of a step in float64, with their least scales and where they count."""
     x = x.detach().double().requires_grad_()
     parts = tau.double().split(max(1, AT_ONCE // x.numel()))
     with torch.no_grad():
@@ -149,77 +173,87 @@ def by_definition(curve, x, tau):
     for t in parts:
         gradient += torch.autograd.grad(curve(x, t), x, upstream[..., k : k + len(t)].contiguous())[0]
         k += len(t)
-    return (chi, 1.0), (gradient, upstream.abs().max().item() * LAMBDA / 4)
+    everywhere = torch.ones_like(chi, dtype=torch.bool)
+    return (chi, 1.0, everywhere), (gradient, upstream.abs().max().item() * LAMBDA / 4, clear(y, y.ndim - 2))
 
 
 def off(answer, right):
     """The largest error, relative to the largest number, or to the most that one cell has if that is more."""
-    return max(((got - want).abs().max() / max(want.abs().max().item(), least)).item() for got, (want, least) in zip(answer, right))
+    return max((((got - want) * counts).abs().max() / max(want.abs().max().item(), least)).item()
+               for got, (want, least, counts) in zip(answer, right))
 
 
-def drawn(shape, smooth):
-    x = torch.rand(shape, device="cuda", generator=torch.Generator("cuda").manual_seed(1))
-    if smooth:
-        pool = torch.nn.functional.avg_pool2d if len(shape) == 4 else torch.nn.functional.avg_pool3d
-        for _ in range(2):
-            x = pool(x, 5, 1, 2, count_include_pad=False)
-        x = (x - x.min()) / (x.max() - x.min())
-    return x.requires_grad_()
+def drawn(shape):
+    return torch.rand(shape, device="cuda", generator=torch.Generator("cuda").manual_seed(1)).requires_grad_()
 
 
-def measured(shape, m, tilted):
-    """The milliseconds of each way to take a step, None for what the memory is too small for, and two errors."""
+def measured(shape, m, directed):
+    """The milliseconds of each of WAYS, None where the memory is too small, and the errors of both."""
     dims = len(shape) - 2
     tau = torch.linspace(0, 1, m, device="cuda")
-    v, alpha = (torch.tensor([1.0, 2.0, 3.0][:dims], device="cuda"), ALPHA) if tilted else (None, 0.0)
+    v, alpha = (torch.tensor([1.0, 2.0, 3.0][:dims], device="cuda"), ALPHA) if directed else (None, 0.0)
 
     def plain(x, at=tau):
         return formula(x, at, LAMBDA, None if v is None else v.to(x.dtype), alpha, dims=dims)
 
-    x = drawn(shape, False)
-    right = by_definition(plain, x, tau)
-    layer = SoftECC(tau, LAMBDA, dims=dims, direction=v, alpha=alpha).cuda()
-    graphed = torch.cuda.make_graphed_callables(SoftECC(tau, LAMBDA, dims=dims, direction=v, alpha=alpha).cuda(), (x.detach().clone().requires_grad_(),))
+    def layer():
+        return SoftECC(tau, LAMBDA, dims=dims, direction=v, alpha=alpha).cuda()
+
+    x = drawn(shape)
+    y = x.detach().double()
+    right = by_definition(plain, x, tau, y if v is None else tilted(y, v.double(), alpha))
     torch._dynamo.reset()
     compiled = torch.compile(plain, dynamic=False)
-    ways = {"eager": lambda: step(layer, x), "graphed": lambda: step(graphed, x), "captured": lambda: captured(step(layer, x)),
-            "smooth": lambda: captured(step(layer, drawn(shape, True))),
-            "formula": lambda: step(plain, x), "compiled": lambda: step(compiled, x), "compiled, captured": lambda: captured(step(compiled, x))}
-    took, errors = {}, {}
-    for name, made in ways.items():
+    made = [
+        lambda: step(layer(), x),
+        lambda: step(torch.cuda.make_graphed_callables(layer(), (x.detach().clone().requires_grad_(),)), x),
+        lambda: captured(step(layer(), x)),
+        lambda: step(plain, x), lambda: step(compiled, x), lambda: captured(step(compiled, x)),
+    ]
+    took, errors = [], []
+    for make in made:
         try:
-            call = made()
-            took[name] = by_events(call)
-            errors[name] = off(call(), right) if name != "smooth" else 0.0
+            call = make()
+            took.append(by_events(call))
+            errors.append(off(call(), right))
         except torch.OutOfMemoryError:
-            took[name], errors[name] = None, 0.0
+            took.append(None)
+            errors.append(0.0)
         call = None
         torch.cuda.empty_cache()
-    return took, max(errors[name] for name in ("eager", "graphed", "captured")), max(errors["formula"], errors["compiled"], errors["compiled, captured"])
+    return took, max(errors[:3]), max(errors[3:])
+
+
+def told(line):
+    """Prints a line of the table as soon as it is known."""
+    print(line, file=sys.stderr, flush=True)
+    return line
 
 
 def steps():
     for shape, m in itertools.product(BATCHES, (16, 64)):
-        both = [measured(shape, m, tilted) for tilted in (False, True)]
-        ms = lambda name: " / ".join("—" if took[name] is None else f"{took[name]:.3g}" for took, *_ in both)  # noqa: E731
+        both = [measured(shape, m, directed) for directed in (False, True)]
+        pairs = zip(*(took for took, *_ in both))
+        cells = [" / ".join("—" if t is None else f"{t:.2g}" for t in pair) for pair in pairs]
         ours, theirs = (max(b[k] for b in both) for k in (1, 2))
-        verdict = "VERIFIED" if ours <= LIMIT else "**WRONG**"
-        row = f"| {'×'.join(map(str, shape[:2]))}×{shape[2]}{'²³'[len(shape) - 4]} | {m} | " + " | ".join(map(ms, both[0][0])) + f" | {verdict}: {ours:.1g} | {theirs:.1g} |"
-        print(row, file=sys.stderr, flush=True)
-        yield row
+        batch = f"{'×'.join(map(str, shape[:3]))}{'²³'[len(shape) - 4]}"
+        verdict = f"{'VERIFIED' if ours <= LIMIT else '**WRONG**'}, {ours:.1g} and {theirs:.1g}"
+        yield told(f"| {batch} | {m} | {' | '.join(cells)} | {verdict} |")
 
 
 def on_device():
-    x, tau = drawn(BATCHES[0], False), torch.linspace(0, 1, 16, device="cuda")
-    ours, empty = by_host(step(SoftECC(tau, LAMBDA, dims=2).cuda(), x)), empty_operator()
-    floor = by_host(step(lambda x: empty(x, tau), x))
+    x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
+    ours, floor = by_host([step(SoftECC(tau, LAMBDA, dims=2).cuda(), x), step(lambda x: empty(x, tau), x)])
     written("../doc/guide/training.md", "compare_soft.py", [
-        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, noise, λ = {LAMBDA:g}: medians in milliseconds of forward, `square().mean()`",
-        f"and backward, without / with a direction. An eager step of {'×'.join(map(str, BATCHES[0]))} takes {ours:.0f} µs of the host, and one with an empty",
-        f"custom operator of PyTorch {floor:.0f} µs.",
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, noise, λ = {LAMBDA:g}. Milliseconds of",
+        "forward, `square().mean()` and backward, without / with a direction; medians of steps that follow each other.",
+        "The last column has the largest errors of `SoftECC` and of the formula in float32, at voxels that equal no",
+        "neighbour.",
         "",
-        "| batch | m | eager | `make_graphed_callables` | step as one graph | the same, smooth image | formula, eager | `torch.compile` of it | that as one graph | off by | formula off by |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, with an empty custom operator {floor:.0f} µs."),
+        "",
+        f"| batch | m | {' | '.join(WAYS)} | verdict and errors |",
+        "|---" * (len(WAYS) + 3) + "|",
         *steps(),
     ])
 

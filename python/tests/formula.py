@@ -5,14 +5,22 @@ import itertools
 import torch
 
 
-def formula(x, tau, lam, v, alpha, construction="T", superlevel=False, dims=None):
-    """χ of images at thresholds, cell by cell. The last dims axes are those of an image, by default all; v may be None."""
-    first = x.ndim - (dims or x.ndim)
-    axes = range(first, x.ndim)
-    for axis in axes if v is not None else ():
+def tilted(x, v, alpha):
+    """Y of images X, whose last axes are those of v."""
+    for k, u in enumerate(v / v.norm()):
+        axis = x.ndim - len(v) + k
         n = x.shape[axis]
         place = torch.arange(n, dtype=x.dtype, device=x.device) - (n - 1) / 2
-        x = x + alpha * (v / v.norm())[axis - first] * place.reshape([-1] + [1] * (x.ndim - 1 - axis))
+        x = x + alpha * u * place.reshape([-1] + [1] * (x.ndim - 1 - axis))
+    return x
+
+
+def formula(x, tau, lam, v, alpha, construction="T", superlevel=False, dims=None):
+    """χ of images at thresholds, cell by cell. The last dims axes, or all, are those of an image; v may be None."""
+    first = x.ndim - (dims or x.ndim)
+    axes = range(first, x.ndim)
+    if v is not None:
+        x = tilted(x, v, alpha)
     if superlevel:
         x, tau = -x, -tau
     total = 0
@@ -25,5 +33,6 @@ def formula(x, tau, lam, v, alpha, construction="T", superlevel=False, dims=None
             elif construction == "V" and span:  # the greatest of two vertices
                 n = values.shape[axis] - 1
                 values = torch.maximum(values.narrow(axis, 0, n), values.narrow(axis, 1, n))
-        total = total + (-1) ** sum(spans) * torch.sigmoid(lam * (tau[:, None] - values.flatten(first)[..., None, :])).sum(-1)
+        of_cells = torch.sigmoid(lam * (tau[:, None] - values.flatten(first)[..., None, :]))
+        total = total + (-1) ** sum(spans) * of_cells.sum(-1)
     return total
