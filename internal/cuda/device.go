@@ -91,13 +91,6 @@ func (c *context) Do(f func() error) (err error) {
 	return f()
 }
 
-// isCurrent reports whether the context is current on the caller's thread, as it is in a program that uses the same
-// device by CUDA's runtime. The runtime's next call takes longer after a push and a pop.
-func (c *context) isCurrent() (bool, error) {
-	err := c.call(cuCtxGetCurrent, c, c.args.get[:]...)
-	return c.args.current == c.handle, err
-}
-
 // A visit is what a caller does on its own thread in place of the device's: a change
 // of threads and back takes as long as several launches.
 type visit struct {
@@ -150,6 +143,13 @@ func (c *context) pop(object fmt.Stringer, err *error) {
 	if code := c.lib.call(cuCtxPopCurrent, c.args.pop[:]...); code != 0 {
 		*err = errors.Join(*err, c.code(cuCtxPopCurrent, code, object))
 	}
+}
+
+// isCurrent reports whether the context is current on the caller's thread, as it is in a program that uses the same
+// device by CUDA's runtime. The runtime's next call takes longer after a push and a pop.
+func (c *context) isCurrent() (bool, error) {
+	err := c.call(cuCtxGetCurrent, c, c.args.get[:]...)
+	return c.args.current == c.handle, err
 }
 
 // run runs f on the device's thread, unless the device is closed.
