@@ -146,7 +146,7 @@ func (c *context) pop(object fmt.Stringer, err *error) {
 }
 
 // isCurrent reports whether the context is current on the caller's thread, as it is in a program that uses the same
-// device by CUDA's runtime. The runtime's next call takes longer after a push and a pop.
+// device by CUDA's runtime. One call then takes the place of a push and a pop.
 func (c *context) isCurrent() (bool, error) {
 	err := c.call(cuCtxGetCurrent, c, c.args.get[:]...)
 	return c.args.current == c.handle, err
