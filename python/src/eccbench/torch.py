@@ -471,7 +471,7 @@ def _by_parameters(
         of_thresholds = (upstream * by[0]).sum(0).to(thresholds.dtype)
     if wanted[2]:
         of_lam = (upstream * by[1]).sum().to(lam.dtype).reshape(lam.shape)
-    all_of = of_each.sum(0) if wanted[3] or wanted[4] else None
+    all_of: Any = of_each.sum(0) if wanted[3] or wanted[4] else None
     if wanted[3]:
         of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
     if wanted[4]:
