@@ -1,14 +1,22 @@
 """The soft curve beside its formula in PyTorch, as a table.
 
-    python compare_soft.py [--write]
+    python compare_soft.py [--device cuda] [--write]
 
-Forward and backward of soft_ecc at 64 thresholds, of an image of float32, and the same by the
-definition as one writes it in PyTorch (tests/formula.py), with its gradients. Times are the fastest of
-at least three calls, on the threads that PyTorch takes. --write puts the table into README.md. Run it
-on a machine that does nothing else.
+Both tables compare soft_ecc with its definition as one writes it in PyTorch (tests/formula.py), forward
+and backward. Run it on a machine that does nothing else.
+
+On the CPU: images of float32 at 64 thresholds, with all gradients. Times are the fastest of at least three
+calls, on the threads that PyTorch takes. --write puts the table into README.md.
+
+With --device cuda: steps of training, of batches of float32. Times are medians by CUDA events of steps that follow
+each other. Each answer is compared with the formula in float64. --write puts the table into
+../doc/guide/training.md.
 """
 
+import itertools
+import statistics
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +24,10 @@ import torch
 
 import eccbench
 from compare import fastest, load, processor, rounded, spelled, written
-from eccbench.torch import soft_ecc
+from eccbench.torch import SoftECC, soft_ecc
 
 sys.path.insert(0, str(Path(__file__).with_name("tests")))
-from formula import formula  # noqa: E402
+from formula import formula, tilted  # noqa: E402
 
 M, LAMBDA, ALPHA = 64, 100.0, 0.001
 IMAGES = ["noise/shape=64x64x64/levels=1024/type=float32/seed=1", "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"]
@@ -60,6 +68,196 @@ def rows():
         yield f"{shown} {spelled(slow)} | {rounded(slow / took)} | {', '.join(off)} |"
 
 
+BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128),
+           (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
+WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
+        "formula", "compiled", "compiled, step as a graph"]
+LIMIT = 1e-5  # of an error, relative as doc/proofs/softecc.md has it
+NEAR = 1e-6  # values so near may be equal, or in another order, when they are rounded to float32
+AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
+
+
+def step(curve, x):
+    """A step of training, which returns χ and the gradient."""
+
+    def call():
+        chi = curve(x)
+        return chi.detach(), *torch.autograd.grad(chi.square().mean(), x)
+
+    return call
+
+
+def captured(call):
+    """The same call as one CUDA graph."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call()
+
+    def replay():
+        graph.replay()
+        return result
+
+    return replay
+
+
+def by_events(call):
+    """The median milliseconds of a call that follows others, none of which waits."""
+    for _ in range(3):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        call()
+    torch.cuda.synchronize()
+    repeats = 21 if time.perf_counter() - start < 0.1 else 3
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
+    events[0].record()
+    for event in events[1:]:
+        call()
+        event.record()
+    events[-1].synchronize()
+    return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
+
+
+def by_host(calls, repeats=101, rounds=7):
+    """The median microseconds that calls take of the host, in turn, while the device is faster."""
+    took = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, times in zip(calls, took):
+            for _ in range(10):
+                call()
+            torch.cuda.synchronize()
+            marks = []
+            for _ in range(repeats):
+                marks.append(time.perf_counter())
+                call()
+            times += [b - a for a, b in zip(marks, marks[1:])]
+    return [1e6 * statistics.median(times) for times in took]
+
+
+def empty_operator():
+    """An operator of PyTorch with a gradient that computes nothing."""
+
+    @torch.library.custom_op("compare_soft::empty", mutates_args=())
+    def empty(x: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+        return x.new_empty((*x.shape[:2], len(tau)))
+
+    empty.register_autograd(lambda ctx, _: (torch.empty_like(ctx.x), None),
+                            setup_context=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].detach()))
+    return empty
+
+
+def clear(y, dims):
+    """Where no neighbour in y is as good as equal. Elsewhere the gradient is one of the derivatives to either side."""
+    found = torch.ones_like(y, dtype=torch.bool)
+    whole = slice(None)
+    ends = {-1: (slice(1, None), slice(None, -1)), 0: (whole, whole), 1: (slice(None, -1), slice(1, None))}
+    for way in itertools.product(ends, repeat=dims):
+        here, there = ((..., *(ends[k][side] for k in way)) for side in (0, 1))
+        if any(way):
+            found[here] &= (y[here] - y[there]).abs() > NEAR
+    return found
+
+
+def by_definition(curve, x, tau, y):
+    """χ and the gradient of a step in float64, with their least scales and where they count."""
+    x = x.detach().double().requires_grad_()
+    parts = tau.double().split(max(1, AT_ONCE // x.numel()))
+    with torch.no_grad():
+        chi = torch.cat([curve(x, t) for t in parts], -1)
+    upstream = 2 * chi / chi.numel()
+    gradient, k = torch.zeros_like(x), 0
+    for t in parts:
+        gradient += torch.autograd.grad(curve(x, t), x, upstream[..., k : k + len(t)].contiguous())[0]
+        k += len(t)
+    everywhere = torch.ones_like(chi, dtype=torch.bool)
+    return (chi, 1.0, everywhere), (gradient, upstream.abs().max().item() * LAMBDA / 4, clear(y, y.ndim - 2))
+
+
+def off(answer, right):
+    """The largest error, relative to the largest number, or to the most that one cell has if that is more."""
+    return max((((got - want) * counts).abs().max() / max(want.abs().max().item(), least)).item()
+               for got, (want, least, counts) in zip(answer, right))
+
+
+def drawn(shape):
+    return torch.rand(shape, device="cuda", generator=torch.Generator("cuda").manual_seed(1)).requires_grad_()
+
+
+def measured(shape, m, directed):
+    """The milliseconds of each of WAYS, None where the memory is too small, and the errors of both."""
+    dims = len(shape) - 2
+    tau = torch.linspace(0, 1, m, device="cuda")
+    v, alpha = (torch.tensor([1.0, 2.0, 3.0][:dims], device="cuda"), ALPHA) if directed else (None, 0.0)
+
+    def plain(x, at=tau):
+        return formula(x, at, LAMBDA, None if v is None else v.to(x.dtype), alpha, dims=dims)
+
+    def layer():
+        return SoftECC(tau, LAMBDA, dims=dims, direction=v, alpha=alpha).cuda()
+
+    x = drawn(shape)
+    y = x.detach().double()
+    right = by_definition(plain, x, tau, y if v is None else tilted(y, v.double(), alpha))
+    torch._dynamo.reset()
+    compiled = torch.compile(plain, dynamic=False)
+    made = [
+        lambda: step(layer(), x),
+        lambda: step(torch.cuda.make_graphed_callables(layer(), (x.detach().clone().requires_grad_(),)), x),
+        lambda: captured(step(layer(), x)),
+        lambda: step(plain, x), lambda: step(compiled, x), lambda: captured(step(compiled, x)),
+    ]
+    took, errors = [], []
+    for make in made:
+        try:
+            call = make()
+            took.append(by_events(call))
+            errors.append(off(call(), right))
+        except torch.OutOfMemoryError:
+            took.append(None)
+            errors.append(0.0)
+        call = None
+        torch.cuda.empty_cache()
+    return took, max(errors[:3]), max(errors[3:])
+
+
+def told(line):
+    """Prints a line of the table as soon as it is known."""
+    print(line, file=sys.stderr, flush=True)
+    return line
+
+
+def steps():
+    for shape, m in itertools.product(BATCHES, (16, 64)):
+        both = [measured(shape, m, directed) for directed in (False, True)]
+        pairs = zip(*(took for took, *_ in both))
+        cells = [" / ".join("—" if t is None else f"{t:.2g}" for t in pair) for pair in pairs]
+        ours, theirs = (max(b[k] for b in both) for k in (1, 2))
+        batch = f"{'×'.join(map(str, shape[:3]))}{'²³'[len(shape) - 4]}"
+        verdict = f"{'VERIFIED' if ours <= LIMIT else '**WRONG**'}, {ours:.1g} and {theirs:.1g}"
+        yield told(f"| {batch} | {m} | {' | '.join(cells)} | {verdict} |")
+
+
+def on_device():
+    x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
+    ours, floor = by_host([step(SoftECC(tau, LAMBDA, dims=2).cuda(), x), step(lambda x: empty(x, tau), x)])
+    written("../doc/guide/training.md", "compare_soft.py", [
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, noise, λ = {LAMBDA:g}. Milliseconds of",
+        "forward, `square().mean()` and backward, without / with a direction; medians of steps that follow each other.",
+        "The last column has the largest errors of `SoftECC` and of the formula in float32, at voxels that equal no",
+        "neighbour.",
+        "",
+        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, with an empty custom operator {floor:.0f} µs."),
+        "",
+        f"| batch | m | {' | '.join(WAYS)} | verdict and errors |",
+        "|---" * (len(WAYS) + 3) + "|",
+        *steps(),
+    ])
+
+
 def main():
     before, body, after = load(), list(rows()), load()
     written("README.md", "compare_soft.py", [
@@ -74,4 +272,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    on_device() if "cuda" in sys.argv[1:] else main()

@@ -79,6 +79,11 @@ func (c *context) Do(f func() error) (err error) {
 	if c.lost.Load() != nil {
 		return f()
 	}
+	if current, err := c.isCurrent(); err != nil {
+		return err
+	} else if current {
+		return f()
+	}
 	if err := c.push(c); err != nil {
 		return err
 	}
@@ -138,6 +143,13 @@ func (c *context) pop(object fmt.Stringer, err *error) {
 	if code := c.lib.call(cuCtxPopCurrent, c.args.pop[:]...); code != 0 {
 		*err = errors.Join(*err, c.code(cuCtxPopCurrent, code, object))
 	}
+}
+
+// isCurrent reports whether the context is current on the caller's thread, as it is in a program that uses the same
+// device by CUDA's runtime. One call then takes the place of a push and a pop.
+func (c *context) isCurrent() (bool, error) {
+	err := c.call(cuCtxGetCurrent, c, c.args.get[:]...)
+	return c.args.current == c.handle, err
 }
 
 // run runs f on the device's thread, unless the device is closed.

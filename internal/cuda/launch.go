@@ -24,6 +24,8 @@ type arguments struct {
 	elapsed  float32    // result of the call
 	popped   uintptr    // the context that was popped, which is this one for every thread
 	pop      [1]uintptr // where that is
+	current  uintptr    // the context of the caller's thread
+	get      [1]uintptr // where that is
 }
 
 func newArguments() *arguments {
@@ -31,7 +33,7 @@ func newArguments() *arguments {
 	for i := range a.values {
 		a.pointers[i] = uintptr(unsafe.Pointer(&a.values[i]))
 	}
-	a.pop[0] = uintptr(unsafe.Pointer(&a.popped))
+	a.pop[0], a.get[0] = uintptr(unsafe.Pointer(&a.popped)), uintptr(unsafe.Pointer(&a.current))
 	return a
 }
 

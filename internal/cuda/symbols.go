@@ -26,6 +26,7 @@ const (
 	cuCtxSetCurrent
 	cuCtxPushCurrent
 	cuCtxPopCurrent
+	cuCtxGetCurrent
 	cuCtxResetPersistingL2Cache
 	cuMemGetInfo
 	cuMemAlloc
@@ -89,6 +90,7 @@ var symbols = [symbolCount]struct {
 	cuCtxSetCurrent:             {names: []string{"cuCtxSetCurrent"}},
 	cuCtxPushCurrent:            {names: []string{"cuCtxPushCurrent_v2"}},
 	cuCtxPopCurrent:             {names: []string{"cuCtxPopCurrent_v2"}},
+	cuCtxGetCurrent:             {names: []string{"cuCtxGetCurrent"}},
 	cuCtxResetPersistingL2Cache: {names: []string{"cuCtxResetPersistingL2Cache"}},
 	cuMemGetInfo:                {names: []string{"cuMemGetInfo_v2"}},
 	cuMemAlloc:                  {names: []string{"cuMemAlloc_v2"}},

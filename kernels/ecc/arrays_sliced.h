@@ -6,6 +6,7 @@
 #define ARRAY_SLICED(name, T, chunk, aligned, Counters)                                                                \
   ARRAY(name, 3d, T, launch_bounds(384, 1)) {                                                                          \
     typedef Counters counters;                                                                                         \
+    take_image(image, voxels, chi, rows, memory, levels);                                                              \
     int64 *total = table_in<int64>(memory);                                                                            \
     auto in = sliced::ring<T, counters, chunk, aligned, true>::make(image, width, height, bias,                        \
                                                                    counters::start(total, levels), voxels, safe);     \

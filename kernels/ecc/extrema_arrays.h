@@ -1,6 +1,7 @@
-// The kernels for arrays of other programs: they read nothing outside of the image, keep all
+// The kernels for arrays of other programs: they read nothing outside of the images, keep all
 // that blocks have in common in memory that is given for one launch, so that launches may
-// run at once, and leave the curve itself there. The host sets that memory to 0 before.
+// run at once, and leave the curves themselves there. The host sets that memory to 0 before.
+// Images follow each other, as do their curves and their memory; each has a row of blocks.
 #pragma once
 #include "extrema_small.h"
 #include "extrema_ranked.h"
@@ -11,6 +12,16 @@ const int state = 64; // bytes before the table
 inlined unsigned *queue_in(void *memory) { return (unsigned *)memory; }
 inlined unsigned *delivered_in(void *memory) { return (unsigned *)memory + 1; }
 template <class N> inlined N *table_in(void *memory) { return (N *)((char *)memory + state); }
+
+#ifndef ON_HOST
+inlined int block_y() { return (int)__nvvm_read_ptx_sreg_ctaid_y(); }
+#endif
+
+// Moves the parameters of a kernel to those of the block's image.
+template <class T> inlined void take_image(const T *&image, int64 voxels, int64 *&chi, int rows, void *&memory, int levels) {
+  const int64 i = block_y();
+  image += i * voxels, chi += i * rows, memory = (char *)memory + i * (state + 8 * ((levels + 3) / 4 * 4));
+}
 
 // Turns of a queue that is 0 at first, none of which is taken for the first of each block.
 struct given_turns : queue_turns {
@@ -73,6 +84,7 @@ template <class N> inlined void sum_up(void *memory, int levels, int64 *chi, int
   ARRAY(name, dim, T, launch_bounds(threads, blocks)) {                                                                \
     __shared__ seam<L> seams[threads / 32];                                                                            \
     ladder l{levels, least, affine, lo, inverse, lut, values};                                                         \
+    take_image(image, voxels, chi, rows, memory, levels);                                                              \
     int64 *total = table_in<int64>(memory);                                                                            \
     auto h = start;                                                                                                    \
     extrema_##dim<L, T, how>(image, width, height, slices, segment, scaling{scale, offset, bias}, l, h, seams,         \
@@ -95,6 +107,7 @@ template <class N> inlined void sum_up(void *memory, int levels, int64 *chi, int
   ARRAY(_small##name, dim, T, launch_bounds(32 * small_warps, 1)) {                                         \
     __shared__ seam<pair> seams[small_warps];                                                               \
     ladder l{levels, least, affine, lo, inverse, lut, values};                                              \
+    take_image(image, voxels, chi, rows, memory, levels);                                                   \
     extrema_small<view##_##dim<pair, T, fours | bare>, pair, T>(image, width, height, slices, segment,      \
         scaling{scale, offset, bias}, l, table_in<int>(memory), seams, bounds{voxels, safe});               \
     sum_up<int>(memory, levels, chi, rows);                                                                 \

@@ -148,7 +148,7 @@ func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
 func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
+	list := []string{name, fmt.Sprint(shape.Grid.X), fmt.Sprint(max(1, shape.Grid.Y)), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
 	var memory [][]byte
 	for _, arg := range args {
 		switch v := arg.(type) {

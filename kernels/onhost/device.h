@@ -65,7 +65,7 @@ enum { lanes = 32, shared_begin = 1024, most_shared = 228 << 10 };
 inline thread_local std::vector<fiber> fibers;
 inline thread_local std::vector<unsigned> met; // what each thread gave when its warp met last
 inline thread_local int thread, block;
-inline int blocks;
+inline int blocks, block_row;
 inline region image{"the image's memory"}, table{"the table"};
 inline thread_local region shared{"shared memory"};
 inline thread_local jmp_buf scheduler;
@@ -111,6 +111,7 @@ inline void yield() { meet(place::spin); }
 
 inlined int thread_x() { return onhost::thread; }
 inlined int block_x() { return onhost::block; }
+inlined int block_y() { return onhost::block_row; }
 inlined int threads() { return (int)onhost::fibers.size(); }
 inlined int blocks() { return onhost::blocks; }
 

@@ -75,10 +75,11 @@ template <class... P> std::function<void()> bind(void (*kernel)(P...)) {
 int main(int, char **argv) {
   using namespace onhost;
   next = argv + 1;
-  for (int i = 1; i < 5; i++)
-    if (!argv[i]) fail("want a kernel, blocks, threads and shared memory");
+  for (int i = 1; i < 6; i++)
+    if (!argv[i]) fail("want a kernel, blocks, rows of them, threads and shared memory");
   std::string name = *next++;
   onhost::blocks = atoi(*next++);
+  const int rows = atoi(*next++); // of blocks
   const size_t threads = atoll(*next++);
   start(threads, atoll(*next++));
   for (region *r : {&onhost::table, &onhost::image}) r->begin = nullptr, r->bytes = -1ull >> 1; // the pages around a parameter's memory bound it
@@ -89,7 +90,7 @@ int main(int, char **argv) {
 #ifdef BLOCKS_TOGETHER // which the source says where blocks wait for others
   run_blocks_together(threads, shared.bytes);
 #else
-  run_blocks();
+  for (block_row = 0; block_row < rows; block_row++) run_blocks();
 #endif
   for (auto &m : memories) {
     m.check();

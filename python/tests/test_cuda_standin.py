@@ -63,9 +63,10 @@ class Plan:
         if "flow" in request:
             assert request["flow"]["align"] in (4, 8, 16)
             self.rows, self.memory = len(request["shape"]) - (len(request["shape"]) == 3 and request["shape"][0] == 1), 1024
+            self.most = 1
             return
         self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
-        self.memory = 64 + 8 * self.rows
+        self.memory, self.most = 64 + 8 * self.rows, 2**16 - 1
 
     def close(self):
         self.closed = True

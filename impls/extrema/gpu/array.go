@@ -32,13 +32,13 @@ type ArrayKind struct {
 // Kernels read nothing outside the image, and write only to memory from the caller. So counts may
 // be enqueued on several streams at once, and be captured in a graph.
 type Arrays struct {
-	kind     ArrayKind
-	counter  *counting.Counter
-	scaling  scaling
-	length   int32
-	safe     int32
-	memory   int64
-	elements int64
+	kind    ArrayKind
+	counter *counting.Counter
+	scaling scaling
+	share   func(blocks int64) smallShare // divides an image, for at most so many blocks if it can
+	blocks  int64                         // that run at once
+	safe    int32
+	memory  int64 // of an image
 }
 
 // stateBytes is the number of bytes before the table.
@@ -66,7 +66,7 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 		return nil, fmt.Errorf("%v at an address that is no multiple of %d", a.Type, a.Type.Size())
 	}
 	in, s := outline{ArrayKind: a}, a.Shape
-	o := &Arrays{kind: a, safe: safePlanes(s), elements: s.Voxels()}
+	o := &Arrays{kind: a, safe: safePlanes(s)}
 	small := s.Voxels() <= smallVoxels && !a.large
 	k := kindNamed(single)
 	if a.Type == grid.Uint8 || a.OnLevels {
@@ -84,21 +84,23 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	}
 	kernel.Method = "extrema_array" + k.infix + o.reading(k)
 	kernel.Others = nil
-	var length int64
 	if k.name == pairs && small && s.W%4 == 0 && o.reading(k) == "" {
-		var share smallShare
-		share, kernel.Method = shareSmall(s, int64(d.Info().SMs))
+		_, kernel.Method = shareSmall(s, int64(d.Info().SMs))
 		kernel.Method = "extrema_array" + kernel.Method[len("extrema"):]
-		length, kernel.Blocks, kernel.Threads = share.segment, share.blocks, 32*share.warps
+		kernel.Blocks, kernel.Threads = int64(d.Info().SMs), 32*smallWarps
+		o.share = func(blocks int64) smallShare { share, _ := shareSmall(s, blocks); return share }
 	}
 	var err error
 	if o.counter, err = counting.Open(d, kernel); err != nil {
 		return nil, err
 	}
-	if length == 0 {
-		length = k.segment(s, a.Type, o.counter.Blocks())
+	o.blocks = o.counter.Blocks()
+	if o.share == nil {
+		o.share = func(blocks int64) smallShare {
+			blocks = max(blocks, (s.Voxels()+counting.MostVoxels-1)/counting.MostVoxels)
+			return smallShare{k.segment(s, a.Type, blocks), blocks, k.threads / 32}
+		}
 	}
-	o.length = int32(length)
 	const each = 4 // levels that the kernel sums together
 	o.memory = stateBytes + 8*((a.Ladder.Len()+each-1)/each*each)
 	return o, nil
@@ -128,22 +130,29 @@ func safePlanes(s grid.Shape) int32 {
 	return int32(max(0, n-1-(slicedRows*w+4*columns)/(h*w)))
 }
 
-// Memory returns the number of bytes that Enqueue needs, at an address that is a multiple of 16.
+// Memory returns the number of bytes that Enqueue needs for each image, at an address that is a multiple of 16.
 func (o *Arrays) Memory() int64 { return o.memory }
 
-// Enqueue enqueues the count of an image on a stream. It writes χ of each requested level to chi,
-// as int64. Nothing else may use memory until then.
-func (o *Arrays) Enqueue(s device.Stream, image, chi, memory device.Buffer) error {
-	if image.Bytes() < o.elements*o.kind.Type.Size() || chi.Bytes() < 8*o.kind.Rows || memory.Bytes() < o.memory {
-		return fmt.Errorf("an image of %d bytes, %d for the curve, %d of memory: want %d, %d and %d",
-			image.Bytes(), chi.Bytes(), memory.Bytes(), o.elements*o.kind.Type.Size(), 8*o.kind.Rows, o.memory)
+// MostArrays is the largest number of images that one call of Enqueue counts.
+const MostArrays = 1<<16 - 1
+
+// Enqueue enqueues the count of images that follow each other on a stream, as one launch. It writes χ of each
+// requested level to chi, as int64, image after image. Nothing else may use memory until then.
+func (o *Arrays) Enqueue(s device.Stream, images int64, image, chi, memory device.Buffer) error {
+	voxels := o.kind.Shape.Voxels()
+	bytes, curves, work := images*voxels*o.kind.Type.Size(), images*8*o.kind.Rows, images*o.memory
+	if image.Bytes() < bytes || chi.Bytes() < curves || memory.Bytes() < work {
+		return fmt.Errorf("%d images of %d bytes, %d for the curves, %d of memory: want %d, %d and %d",
+			images, image.Bytes(), chi.Bytes(), memory.Bytes(), bytes, curves, work)
 	}
 	n, h, w := ecc.Stack(o.kind.Shape)
+	share := o.share(max(1, o.blocks/images))
 	return o.counter.On.Do(func() error {
-		if err := s.Fill32(memory, 0, o.memory/4, 0); err != nil {
+		if err := s.Fill32(memory, 0, work/4, 0); err != nil {
 			return err
 		}
-		return o.counter.CountIn(s, memory, image, o.elements, o.safe, int32(w), int32(h), int32(n), o.length,
+		return o.counter.CountIn(s, share.blocks, images, 32*share.warps, memory,
+			image, voxels, o.safe, int32(w), int32(h), int32(n), int32(share.segment),
 			o.scaling.scale, o.scaling.offset, o.scaling.bias, chi, int32(o.kind.Rows))
 	})
 }

@@ -82,6 +82,7 @@ CUresult cuCtxSetCurrent(CUcontext c) {
 	current = (object *)c;
 	END(0);
 }
+CUresult cuCtxGetCurrent(CUcontext *c) { BEGIN(0); *c = (CUcontext)current; END(0); }
 CUresult cuCtxPushCurrent_v2(CUcontext c) {
 	BEGIN(0);
 	CHECK(find(CONTEXT, c), 201);

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -60,24 +61,22 @@ type Flow struct {
 // A Plan is how images alike are answered, from Make to Close.
 type Plan struct {
 	Number uint64 `json:"plan"`
-	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
+	// Memory are the bytes that Add needs for each image of a launch, or AddSoft for all, at an address that is a multiple
+	// of 256. Most is the number of images of a launch of Add.
+	Memory int64 `json:"memory"`
+	Most   int64 `json:"most"`
 	// Rows are those of a curve, an int64 each; the components of a field, float32 for each voxel; or the moments of the
 	// soft curves of all images, four float64 each.
 	Rows int64 `json:"rows"`
 
-	arrays arrays // nil of soft curves
-	soft   *binned.Batch
-	curve  *extrema.ArrayKind // nil of others
-	on     device.Guest
-	image  int64 // bytes
-	answer int64 // bytes
-}
-
-// arrays are images alike in memory of others: what is asked of them by kernels that are loaded.
-type arrays interface {
-	Memory() int64
-	Enqueue(s device.Stream, image, answer, memory device.Buffer) error
-	Close() error
+	arrays io.Closer // nil of soft curves
+	// enqueue adds a launch for images that follow each other.
+	enqueue func(s device.Stream, images int64, image, answer, memory device.Buffer) error
+	soft    *binned.Batch
+	curve   *extrema.ArrayKind // nil of others
+	on      device.Guest
+	image   int64 // bytes
+	answer  int64 // bytes
 }
 
 // A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
@@ -132,12 +131,14 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	if plan == nil || plan.arrays == nil {
 		return fmt.Errorf("plan %d: there is none", number)
 	}
-	s, memory := plan.on.LentStream("the caller's", c.Stream), plan.on.LentBuffer("the caller's memory", c.Memory, plan.Memory)
+	s := plan.on.LentStream("the caller's", c.Stream)
 	return plan.on.Do(func() error {
-		for i := range uint64(images) {
-			image := plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.image), plan.image)
-			answer := plan.on.LentBuffer("the answer", c.Answer+i*uint64(plan.answer), plan.answer)
-			if err := plan.arrays.Enqueue(s, image, answer, memory); err != nil {
+		for i := int64(0); i < images; i += plan.Most {
+			n := min(plan.Most, images-i)
+			image := plan.on.LentBuffer("the caller's images", c.Image+uint64(i*plan.image), n*plan.image)
+			answer := plan.on.LentBuffer("the answers", c.Answer+uint64(i*plan.answer), n*plan.answer)
+			memory := plan.on.LentBuffer("the caller's memory", c.Memory, n*plan.Memory)
+			if err := plan.enqueue(s, n, image, answer, memory); err != nil {
 				return err
 			}
 		}
@@ -301,7 +302,10 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: kind.Components, Memory: a.Memory(), arrays: a, image: image, answer: a.Out()}, nil
+			one := func(s device.Stream, _ int64, image, answer, memory device.Buffer) error {
+				return a.Enqueue(s, image, answer, memory)
+			}
+			return &Plan{Rows: kind.Components, Memory: a.Memory(), Most: 1, arrays: a, enqueue: one, image: image, answer: a.Out()}, nil
 		}, nil
 	}
 	if r.Soft != nil {
@@ -329,7 +333,10 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Plan{Rows: kind.Rows, Memory: a.Memory(), arrays: a, curve: &kind, image: image, answer: 8 * kind.Rows}, nil
+		return &Plan{
+			Rows: kind.Rows, Memory: a.Memory(), Most: extrema.MostArrays, arrays: a, enqueue: a.Enqueue, curve: &kind,
+			image: image, answer: 8 * kind.Rows,
+		}, nil
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func (c caller) answered(t *testing.T, plans *Plans, plan *Plan, fields []*grid.
 		images = append(images, f.Data()...)
 	}
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
-	image, answer, memory := c.put(t, images), junk(plan.answer*int64(len(fields))), junk(plan.Memory)
+	image, answer, memory := c.put(t, images), junk(plan.answer*int64(len(fields))), junk(plan.Memory*min(plan.Most, int64(len(fields))))
 	call := Call{Image: image.Address(), Answer: answer.Address(), Memory: memory.Address(), Stream: devicetest.Handle(c.Stream)}
 	if err := plans.Add(plan.Number, int64(len(fields)), call); err != nil {
 		t.Fatal(err)

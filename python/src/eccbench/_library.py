@@ -38,6 +38,7 @@ _DEVICE_PROTOTYPES = {
     "eccbench_device_close": (None, _job),
 }
 
+_Addresses = _job * 16  # of ondevice.SoftCall
 _TURN = 50  # milliseconds that a wait may hold signals back
 
 
@@ -229,7 +230,8 @@ class Plan:
         if "error" in known:
             _raise(known)
         self._number: int = known["plan"]
-        self.memory: int = known["memory"]  # bytes to work in
+        self.memory: int = known["memory"]  # bytes to work in, for each image of a launch
+        self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
         self._add = self._library.eccbench_device_add
 
@@ -243,7 +245,7 @@ class Plan:
 
     def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
         """Add a pass of soft curves to a stream, in memory by addresses."""
-        self._call(self._library.eccbench_device_soft, backward, (_job * 16)(*memory), stream)
+        self._call(self._library.eccbench_device_soft, backward, _Addresses(*memory), stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:

@@ -462,7 +462,8 @@ def curve(
     Notes
     -----
     The first call for images of a shape, a type and some values loads a kernel and waits for that.
-    Memory is that of the library's own allocator: 8 bytes for each value and 64 more, to work in.
+    Memory is that of the library's own allocator: for each image 8 bytes for each value and 64 more, to work in.
+    A batch is one launch.
     Arrays whose address is a multiple of 16 and whose rows are multiples of 16 bytes are read
     fastest.
     """
@@ -605,7 +606,7 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
             to = answer(plan)
             if not how.images:
                 return plan, to
-            memory = of.empty((plan.plan.memory // 8,), how.device)
+            memory = of.empty((plan.plan.memory // 8 * min(how.images, plan.plan.most),), how.device)
             if not plan.call(capturing, plan.plan.add, how.images, address, of.address(to), of.address(memory), stream):
                 continue
             if not verify or plan.call(False, plan.plan.verify, how.images, address, of.address(to), stream):

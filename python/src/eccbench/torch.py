@@ -151,9 +151,11 @@ def soft_ecc(
     """
     batch, shape = _split(images, dims)
     x = images
-    if x.dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16):
+    if x.dtype is torch.float32 or x.dtype is torch.float64:
+        pass
+    elif x.dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16):
         x = x.float()
-    elif x.dtype not in (torch.float32, torch.float64):
+    else:
         raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers of up to 16 bits")
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
@@ -168,12 +170,12 @@ def soft_ecc(
                          f"want one axis, one number, ({dims},) and one number")
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
-    x = x.reshape(-1, *shape)
-    given = x, tau, lam, alpha, v
     if _direct(images):
-        chi: Tensor = _Soft.apply(*given, construction)
-    else:
-        chi = _soft(*given, construction, tau.requires_grad or lam.requires_grad)[0]
+        on_device = x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]
+        curves: Tensor = (_SoftOnDevice if on_device else _Soft).apply(x, tau, lam, alpha, v, construction, dims)
+        return curves
+    derivatives = tau.requires_grad or lam.requires_grad
+    chi: Tensor = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction, derivatives)[0]
     return chi.reshape(*batch, len(tau))
 
 
@@ -390,7 +392,8 @@ def _soft_fake(
     n, m = images.shape[0], thresholds.shape[0]
     kept: Any = images.shape
     if images.device.type == "cuda":
-        kept = sum(_sizes_of_kept(images, m, direction, construction))
+        more = 2 if construction == "V" else 0
+        kept = sum(_sizes_of_kept([k + more for k in images.shape[1:]], n, m, direction.shape[0]))
     by = images.new_empty((2, n if derivatives else 0, m), dtype=torch.float64)
     return images.new_empty((n, m)), by, images.new_empty(kept, dtype=torch.int8)
 
@@ -443,27 +446,37 @@ def _remember(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, ...]) -> 
 
 
 def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]:
-    of_images = of_thresholds = of_lam = of_alpha = of_direction = None
     if upstream is None:
         return (None,) * 7
     images, thresholds, lam, alpha, direction, by, kept = ctx.saved_tensors
-    parameters = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
-    if ctx.needs_input_grad[0] or parameters:
+    wanted = ctx.needs_input_grad
+    parameters = wanted[3] or wanted[4]
+    of_images = of_each = None
+    if wanted[0] or parameters:
         step = _soft_backward  # which rejects derivatives of the second order
         if _direct(upstream) and not torch.is_grad_enabled():
             step = _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
         given = images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters
         of_images, of_each = step(upstream, *given)
-        all_of = of_each.sum(0) if parameters else of_each
-        if ctx.needs_input_grad[4]:
-            of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
-        if ctx.needs_input_grad[3]:
-            of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
-    if ctx.needs_input_grad[1]:
+    return of_images, *_by_parameters(wanted, upstream, by, of_each, thresholds, lam, alpha, direction), None, None
+
+
+def _by_parameters(
+    wanted: Sequence[bool], upstream: Tensor, by: Any, of_each: Any, thresholds: Tensor, lam: Tensor, alpha: Tensor,
+    direction: Tensor,
+) -> Tuple[Any, ...]:
+    """Return the gradients by the thresholds, λ, α and v, None for those that are not wanted."""
+    of_thresholds = of_lam = of_alpha = of_direction = None
+    if wanted[1]:
         of_thresholds = (upstream * by[0]).sum(0).to(thresholds.dtype)
-    if ctx.needs_input_grad[2]:
+    if wanted[2]:
         of_lam = (upstream * by[1]).sum().to(lam.dtype).reshape(lam.shape)
-    return of_images, of_thresholds, of_lam, of_alpha, of_direction, None, None
+    all_of: Any = of_each.sum(0) if wanted[3] or wanted[4] else None
+    if wanted[3]:
+        of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
+    if wanted[4]:
+        of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
+    return of_thresholds, of_lam, of_alpha, of_direction
 
 
 class _Soft(torch.autograd.Function):
@@ -471,18 +484,24 @@ class _Soft(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str
+        ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+        dims: int,
     ) -> Tensor:
         step = _soft_on_device if images.is_cuda else _soft_on_host
+        x = images.reshape(-1, *images.shape[images.ndim - dims :])
+        ctx.shape, ctx.curves = images.shape, (len(x), len(thresholds))
         derivatives = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
-        given = images, thresholds, lam, alpha, direction, construction, derivatives
+        given = x, thresholds, lam, alpha, direction, construction, derivatives
         output = step(*given)
         _remember(ctx, given, output)
-        return output[0]
+        return output[0].resize_(*images.shape[: images.ndim - dims], thresholds.shape[0])
 
     @staticmethod
     def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
-        return _gradients(ctx, upstream)[:6]
+        if upstream is not None:
+            upstream = upstream.reshape(ctx.curves)
+        of_images, *others = _gradients(ctx, upstream)
+        return None if of_images is None else of_images.reshape(ctx.shape), *others
 
 
 def _no_second_order(ctx: Any, *_: Any) -> Any:
@@ -507,19 +526,18 @@ def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, supe
 _LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values
 
 
-def _sizes_of_kept(images: Tensor, thresholds: int, direction: Tensor, construction: str) -> Tuple[Any, Any, Any]:
-    """Return the bytes of three parts: the places of the bins and thresholds; the terms of a direction, float32 for
-    each voxel of a row and for each row; and the changes, one for each counted voxel, each row filled up to four."""
-    more = 2 if construction == "V" else 0
+def _sizes_of_kept(counted: Sequence[Any], images: Any, thresholds: int, axes: int) -> Tuple[Any, Any, Any]:
+    """Return the bytes of three parts, given the shape of a counted image and the axes of the direction: the places of
+    the bins and thresholds; the terms of a direction, float32 for each voxel of a row and for each row; and the
+    changes, one for each counted voxel, each row filled up to four."""
     rows: Any = 1
-    for n in images.shape[1:-1]:
-        rows = rows * (n + more)
-    w = images.shape[-1] + more
-    tilt = 4 * (w + rows) if direction.shape[0] else 0
-    return 8 * (4 + thresholds), tilt, images.shape[0] * rows * ((w + 3) // 4 * 4)
+    for n in counted[:-1]:
+        rows = rows * n
+    w = counted[-1]
+    return 8 * (4 + thresholds), 4 * (w + rows) if axes else 0, images * rows * ((w + 3) // 4 * 4)
 
 
-def _counted(images: Tensor, construction: str) -> Tensor:
+def _counted(images: Tensor, construction: str, dims: int) -> Tensor:
     """Return the images as the kernels count them: voxels are top cells.
 
     Where they are vertices, a cell of k dimensions is dual to one of d − k of top cells, and has the
@@ -527,13 +545,15 @@ def _counted(images: Tensor, construction: str) -> Tensor:
     than all: they have the cells at the sides, which are dual to none. Those are a sphere, whose χ is 0 or 2.
     """
     if construction == "V":
-        return torch.nn.functional.pad(-images, (1, 1) * (images.ndim - 1), value=_LOW[images.dtype])
+        return torch.nn.functional.pad(-images, (1, 1) * dims, value=_LOW[images.dtype])
+    if construction != "T":
+        raise ValueError(f"construction {construction!r}: want T or V")
     return images.contiguous()
 
 
 def _of_images(x: Tensor, construction: str, dims: int) -> Tensor:
     """Return counted images without their border."""
-    return x[(slice(None), *[slice(1, -1)] * dims)].contiguous() if construction == "V" else x
+    return x[(..., *[slice(1, -1)] * dims)].contiguous() if construction == "V" else x
 
 
 def _parameters(thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor) -> Tuple[List[Tensor], List[int]]:
@@ -552,30 +572,119 @@ def _parameters(thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tenso
     return kept, [*addresses, *[0] * (4 - len(addresses)), doubles]
 
 
-_plans: Dict[Any, Any] = {}
+_layouts: Dict[Any, Any] = {}
 
 
-def _planned(x: Tensor, thresholds: int, vertices: bool) -> Any:
-    """Return the plan of tensors alike, made by the first of them."""
-    key = x.shape, x.get_device(), thresholds, vertices, x.data_ptr() % 16
-    plan = _plans.get(key)
-    if plan is None:
-        if len(_plans) >= 1024:
-            _plans.clear()
-        plan = _plans[key] = cuda.soft(x, thresholds, vertices)
-    return plan
+class _Layout:
+    """What follows from the shape of counted images: their plan, and the parts of what is kept."""
+
+    def __init__(self, x: Tensor, dims: int, thresholds: int, axes: int, construction: str):
+        x = x.reshape(-1, *x.shape[x.ndim - dims :])
+        self.images, self.image = len(x), x.shape[1:]
+        self.plan = cuda.soft(x, thresholds, construction == "V")
+        laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, axes)
+        self.kept, self.changes, self.tilt = laid + tilt + changes, laid + tilt, laid if axes else 0
+        self.rows = laid + 4 * self.image[-1]
+        self.work = self.plan.memory // 12, self.plan.memory // 4  # float32, without derivatives and with them
+
+    def where(self, x: Tensor, kept: Tensor) -> Tuple[int, ...]:
+        """Return the first addresses of both passes."""
+        at = kept.data_ptr()
+        tilt = (at + self.tilt, at + self.rows) if self.tilt else (0, 0)
+        return x.data_ptr(), at + self.changes, at, *tilt
 
 
-def _where(x: Tensor, kept: Tensor, sizes: Tuple[int, int, int]) -> List[int]:
-    """Return the first addresses of both passes."""
-    laid = kept.data_ptr()
-    tilt = laid + sizes[0]
-    return [x.data_ptr(), tilt + sizes[1], laid, *([tilt, tilt + 4 * x.shape[-1]] if sizes[1] else [0, 0])]
+def _layout(x: Tensor, dims: int, thresholds: int, axes: int, construction: str) -> Any:
+    """Return the layout of tensors alike, made for the first of them."""
+    key = x.shape, x.get_device(), dims, thresholds, axes, construction, x.data_ptr() % 16
+    found = _layouts.get(key)
+    if found is None:
+        if len(_layouts) >= 1024:
+            _layouts.clear()
+        found = _layouts[key] = _Layout(x, dims, thresholds, axes, construction)
+    return found
 
 
-def _check_on_device(images: Tensor, construction: str, *others: Tensor) -> None:
-    if construction not in ("T", "V"):
-        raise ValueError(f"construction {construction!r}: want T or V")
+def _add_forward(
+    images: Tensor, dims: int, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+    derivatives: bool,
+) -> Tuple[Any, Tensor, Any, Tensor]:
+    """Add the forward pass of float32 images of any number of axes, and return their layout and the results."""
+    m = thresholds.shape[0]
+    x = _counted(images, construction, dims)
+    how = _layout(x, dims, m, direction.shape[0], construction)
+    chi = images.new_empty((*images.shape[: images.ndim - dims], m))
+    kept, work = images.new_empty(how.kept, dtype=torch.int8), images.new_empty(how.work[derivatives])
+    by = images.new_empty((2, how.images, m), dtype=torch.float64) if derivatives else None
+    parts, numbers = _parameters(thresholds, lam, alpha, direction)
+    memory = work.data_ptr(), chi.data_ptr(), 0 if by is None else by.data_ptr()
+    how.plan.add(False, *how.where(x, kept), *numbers, *memory, 0, 0, 0)
+    return how, chi, by, kept
+
+
+def _add_backward(
+    how: Any, upstream: Tensor, x: Tensor, kept: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
+) -> Tuple[Tensor, Any]:
+    """Add the backward pass of counted images, and return the gradients by them, and if parameters is set those by each
+    image's v and α."""
+    upstream, gradient = upstream.contiguous(), torch.empty_like(x)
+    moments = None
+    if parameters:
+        moments = x.new_empty((how.images, how.plan.blocks // how.images, 4), dtype=torch.float64)
+    memory = upstream.data_ptr(), gradient.data_ptr(), 0 if moments is None else moments.data_ptr()
+    how.plan.add(True, *how.where(x, kept), *_NONE, *memory)
+    return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, how.image))
+
+
+_NONE = (0,) * 8  # of the forward pass
+
+
+class _SoftOnDevice(torch.autograd.Function):
+    """The same of float32 images on a device, with as little work of the host as there can be: in a step of training
+    it takes longer than the device."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
+        dims: int,
+    ) -> Tensor:
+        wanted = ctx.needs_input_grad
+        given = images, dims, thresholds, lam, alpha, direction, construction, wanted[1] or wanted[2]
+        how, chi, by, kept = _add_forward(*given)
+        ctx.given = how, thresholds, lam, alpha, direction, construction, dims
+        ctx.set_materialize_grads(False)
+        if any(wanted[1:5]):
+            ctx.save_for_backward(images, kept, by, alpha, direction)
+        else:
+            ctx.save_for_backward(images, kept)
+        return chi
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
+        if upstream is None:
+            return (None,) * 7
+        images, kept, *more = ctx.saved_tensors
+        how, thresholds, lam, alpha, direction, construction, dims = ctx.given
+        by, alpha, direction = more or (None, alpha, direction)
+        wanted = ctx.needs_input_grad
+        parameters = wanted[3] or wanted[4]
+        of_images = of_each = None
+        if torch.is_grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
+            rows, image = upstream.reshape(how.images, -1), images.shape[images.ndim - dims :]
+            given = images.reshape(-1, *image), kept, thresholds, lam, alpha, direction, construction, parameters
+            of_images, of_each = _soft_backward(rows, *given)
+            of_images = of_images.reshape(images.shape)
+        elif wanted[0] or parameters:
+            x = _counted(images, construction, dims)
+            of_images, of_each = _add_backward(how, upstream, x, kept, alpha, direction, parameters)
+            of_images = _of_images(of_images, construction, dims)
+        if not more:
+            return of_images, None, None, None, None, None, None
+        rows = upstream.reshape(how.images, -1)
+        return of_images, *_by_parameters(wanted, rows, by, of_each, thresholds, lam, alpha, direction), None, None
+
+
+def _check_on_device(images: Tensor, *others: Tensor) -> None:
     for one in others:
         if one.device != images.device:
             raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
@@ -585,48 +694,32 @@ def _soft_on_device(
     images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
     derivatives: bool,
 ) -> Tuple[Tensor, Tensor, Tensor]:
-    _check_on_device(images, construction, thresholds, lam, alpha, direction)
+    _check_on_device(images, thresholds, lam, alpha, direction)
+    given = thresholds, lam, alpha, direction, construction, derivatives
     if images.dtype == torch.float64:
-        return _exactly(images, thresholds, lam, alpha, direction, construction, derivatives)
-    chi, by, kept = _soft_fake(images, thresholds, lam, alpha, direction, construction, derivatives)
-    if chi.numel() and images.numel():
-        m = thresholds.shape[0]
-        x, sizes = _counted(images, construction), _sizes_of_kept(images, m, direction, construction)
-        plan = _planned(x, m, construction == "V")
-        work = images.new_empty(plan.memory // 4 if derivatives else plan.memory // 12)
-        parts, numbers = _parameters(thresholds, lam, alpha, direction)
-        memory = work.data_ptr(), chi.data_ptr(), by.data_ptr() if derivatives else 0
-        plan.add(False, *_where(x, kept, sizes), *numbers, *memory, 0, 0, 0)
-    return chi, by, kept
+        return _exactly(images, *given)
+    if not images.numel() or not thresholds.shape[0]:
+        return _soft_fake(images, *given)
+    _, chi, by, kept = _add_forward(images, images.ndim - 1, *given)
+    return chi, images.new_empty((2, 0, thresholds.shape[0]), dtype=torch.float64) if by is None else by, kept
 
 
 def _soft_backward_on_device(
     upstream: Tensor, images: Tensor, kept: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
     construction: str, parameters: bool,
 ) -> Tuple[Tensor, Tensor]:
-    _check_on_device(images, construction, thresholds, lam, alpha, direction)
+    _check_on_device(images, thresholds, lam, alpha, direction)
     if images.dtype == torch.float64:
         given = images, kept, thresholds, lam, alpha, direction, construction, parameters
         return _exact_gradient(upstream, *given)
-    n, m, dims = images.shape[0], thresholds.shape[0], images.ndim - 1
+    n, m, dims, axes = images.shape[0], thresholds.shape[0], images.ndim - 1, direction.shape[0]
+    by = images.new_zeros((n if parameters else 0, 4), dtype=torch.float64)
     if not images.numel() or not m:
-        return images.new_zeros(images.shape), images.new_zeros((n if parameters else 0, 4), dtype=torch.float64)
-    x, upstream = _counted(images, construction), upstream.contiguous()
-    tilted = parameters and direction.shape[0] > 0
-    gradient = torch.empty_like(x)
-    plan = _planned(x, m, construction == "V")
-    moments = images.new_empty((n if tilted else 0, plan.blocks // n, 4), dtype=torch.float64)
-    sizes = _sizes_of_kept(images, m, direction, construction)
-    memory = upstream.data_ptr(), gradient.data_ptr(), moments.data_ptr() if tilted else 0
-    plan.add(True, *_where(x, kept, sizes), *_NONE, *memory)
-    if tilted:
-        by = _by_direction(moments.sum(1), _Tilt(alpha, direction, x.shape[1:]))
-    else:
-        by = images.new_zeros((n, 4), dtype=torch.float64) if parameters else moments[:, 0]
-    return _of_images(gradient, construction, dims), by
-
-
-_NONE = (0,) * 8  # of the forward pass
+        return images.new_zeros(images.shape), by
+    x = _counted(images, construction, dims)
+    how = _layout(x, dims, m, axes, construction)
+    gradient, of_each = _add_backward(how, upstream, x, kept, alpha, direction, parameters and axes > 0)
+    return _of_images(gradient, construction, dims), by if of_each is None else of_each
 
 
 class _Tilt:
@@ -671,7 +764,8 @@ def _exactly(
     kept.zero_()  # nobody lays bins
     if not chi.numel() or not images.numel():
         return chi.zero_(), by.zero_(), kept
-    x = _counted(images + _Tilt(alpha, direction, images.shape[1:]).of() if len(direction) else images, construction)
+    y = images + _Tilt(alpha, direction, images.shape[1:]).of() if len(direction) else images
+    x = _counted(y, construction, images.ndim - 1)
     # By the number of lesser values that there are, which float32 has.
     y, order = x.flatten(1).sort(1)
     ranks = torch.nn.functional.pad((y[:, 1:] != y[:, :-1]).cumsum(1), (1, 0)).float()
@@ -709,7 +803,7 @@ def _exact_gradient(
     if not images.numel() or not len(thresholds):
         return images.new_zeros(images.shape), by
     tilt = _Tilt(alpha, direction, images.shape[1:]) if len(direction) else None
-    x = _counted(images + tilt.of() if tilt else images, construction)
+    x = _counted(images + tilt.of() if tilt else images, construction, dims)
     turn = -1.0 if construction == "V" else 1.0
     g = upstream.double() * (turn if construction == "V" and dims % 2 else 1.0)
     slope, steep = torch.zeros((), dtype=torch.float64, device=x.device), lam.double().reshape(())

@@ -128,12 +128,14 @@ func (k Kernel) tables() int64 {
 	return 8 * k.Ladder.Len()
 }
 
+// MostVoxels is the largest number of voxels per block: an int32 can count 7 changes of each, with a margin.
+const MostVoxels = 1 << 27
+
 // Limits for a block's histogram.
 const (
 	manyCopies  = 32 << 10 // shared memory for all copies together
 	smallBlock  = 256      // threads per block, if several blocks share a multiprocessor
 	largeBlock  = 1024     // threads per block, if it has a multiprocessor to itself
-	mostVoxels  = 1 << 27  // voxels per block: an int32 can count 7 changes of each, with a margin
 	singleBlock = 96 << 10 // shared memory above which a block has a multiprocessor to itself
 )
 
@@ -173,7 +175,7 @@ func (c *Counter) arrange(k Kernel) error {
 			c.function.Name(), block, c.function.Attributes().Registers, c.shape.Shared)}
 	}
 	blocks := int64(info.SMs) * int64(atOnce)
-	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+mostVoxels-1)/mostVoxels)
+	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+MostVoxels-1)/MostVoxels)
 	if k.Blocks > 0 {
 		c.shape.Grid.X = k.Blocks
 	}
@@ -226,10 +228,12 @@ func (c *Counter) Count(s device.Stream, image ...any) error {
 	return c.launch(s, c.args(image)...)
 }
 
-// CountIn launches the kernel on a stream with memory for its table. image lists the kernel's own
-// parameters. Several goroutines may call it concurrently.
-func (c *Counter) CountIn(s device.Stream, memory device.Buffer, image ...any) error {
-	return c.launch(s, append(append(image, c.ladder.args()...), memory, c.copies)...)
+// CountIn launches the kernel on a stream, with so many rows of blocks of so many threads, and memory for its tables.
+// image lists the kernel's own parameters. Several goroutines may call it concurrently.
+func (c *Counter) CountIn(s device.Stream, blocks, rows, threads int64, memory device.Buffer, image ...any) error {
+	shape := c.shape
+	shape.Grid, shape.Block = device.Dim{X: blocks, Y: rows}, device.Dim{X: threads}
+	return s.Launch(c.function, shape, append(append(image, c.ladder.args()...), memory, c.copies)...)
 }
 
 // args returns all parameters of the kernel, given its own.
