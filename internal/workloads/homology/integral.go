@@ -165,7 +165,7 @@ func joined(a, b Groups) Groups {
 			}
 			for _, s := range a.Torsion[i] {
 				for _, t := range b.Torsion[j] {
-					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // a part of order 1 is no group
+					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // order 1: no group
 					out.Torsion[d] = append(out.Torsion[d], g)
 					out.Torsion[d+1] = append(out.Torsion[d+1], g)
 				}

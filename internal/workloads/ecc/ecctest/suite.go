@@ -37,7 +37,7 @@ const LongSuites = "ECCBENCH_LONG"
 // Long reports whether the long suites run.
 func Long() bool { return os.Getenv(LongSuites) != "" && !testing.Short() }
 
-// Part returns the cases that run now, of those that only the long suites have.
+// Part returns the cases of the long suites that run now.
 func Part[C any](cases []C) []C {
 	if !Long() {
 		return nil
