@@ -180,7 +180,7 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may be another one than at the last call.
+// Poison overwrites the answer and writes the image, which may have changed since the last call.
 func (j *job[In, Out]) Poison() {
 	image := j.implementation.image(j.in)
 	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
@@ -261,7 +261,7 @@ func (j *job[In, Out]) Flags() []string {
 	return nil
 }
 
-// Close lets the peer forget the question.
+// Close ends the question in the peer.
 func (j *job[In, Out]) Close() error {
 	if j.number > 0 {
 		j.process.Free(j.number) // a peer that broke has forgotten all

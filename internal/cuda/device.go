@@ -163,8 +163,8 @@ func (c *context) call(s symbol, object fmt.Stringer, args ...uintptr) error {
 	return nil
 }
 
-// code is the error of a code that a function returned, nil for success. It
-// notes when the context is lost.
+// code converts the return code of a function to an error, nil for success. It records when the
+// context is lost.
 func (c *context) code(s symbol, code int, object fmt.Stringer) error {
 	if code == 0 {
 		return nil

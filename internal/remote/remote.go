@@ -202,8 +202,8 @@ func (n *network) again(do func(ctx context.Context) error) error {
 	}
 }
 
-// try does something once, until too little comes or the time of all reads is over. It moved if
-// enough came at first.
+// try runs do once, until too little data arrives or the time of all reads is over. moved reports
+// whether enough arrived at first.
 func (n *network) try(do func(ctx context.Context) error) (moved bool, err error) {
 	if err := n.over(0); err != nil {
 		return false, err

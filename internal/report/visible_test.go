@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Nothing that a terminal obeys gets through, in whatever pieces it comes, and all text does.
+// No control sequence of a terminal passes, however the text is split, and all other text does.
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\n":              "plain\ttext\n",

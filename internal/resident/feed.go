@@ -60,8 +60,8 @@ func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, 
 	return f, nil
 }
 
-// NewStages is NewFeed of an image that is not pinned where it is: for one upload that
-// takes longer than the copy.
+// NewStages is NewFeed without pinning the image in place, for a single upload: pinning takes
+// longer than the copy.
 func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (f *Feed, err error) {
 	f = &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
 	defer func() {
@@ -99,7 +99,7 @@ func PieceSlices(in grid.Source, bytes int64) int64 {
 // Pieces returns the number of pieces.
 func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
 
-// Whole reports whether the image is pinned where it is.
+// Whole reports whether the image is pinned in place.
 func (f *Feed) Whole() bool { return f.whole != nil }
 
 // staged is piece k at the beginning of a stage.

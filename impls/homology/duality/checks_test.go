@@ -71,7 +71,7 @@ func buckets(t *testing.T) {
 	}
 }
 
-// All tetrahedra are joined where there are more than a core takes at once.
+// All tetrahedra are joined if there are more than one core takes at once.
 func severalTimes(t *testing.T) {
 	const n = atOnce + 70
 	p := apart(n)
@@ -203,8 +203,8 @@ func sidesOfTetrahedra(t *testing.T) {
 	}
 }
 
-// The side of a tetrahedron that is flat but for rounding is found without any, along whichever axis its
-// last vertex lies far away.
+// The side of a tetrahedron that is flat except for rounding is exact, along whichever axis its
+// last vertex is far away.
 func flatOnes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	seen := [3]int{}

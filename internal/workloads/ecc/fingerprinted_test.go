@@ -22,7 +22,7 @@ func image(t *testing.T, name string) *grid.Field {
 	return f
 }
 
-// huge is an image that nobody reads.
+// huge is an image that is never read.
 type huge struct {
 	grid.Source
 	shape grid.Shape

@@ -210,7 +210,7 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		return err
 	}
 	j.pass.sum, j.pass.held = sum.Sum, held
-	if j.out = (VCEC{}); job != nil { // of no slices nobody is asked
+	if j.out = (VCEC{}); job != nil { // without slices no implementation is called
 		j.out, err = job.Out()
 	}
 	return err

@@ -52,7 +52,7 @@ func (g Groups) overRing(r Ring) Groups {
 	return out
 }
 
-// factored is the groups with the invariant factors of their torsion, where these fit.
+// factored returns the groups with the invariant factors of their torsion, if these fit.
 func (g Groups) factored() (Groups, bool) {
 	for d, orders := range g.Torsion {
 		var err error

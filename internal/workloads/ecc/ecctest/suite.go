@@ -1,7 +1,6 @@
-// Package ecctest is the conformance suite of the Euler characteristic curve:
-// an implementation calls Run from its test, in one line, and Fuzz from its
-// fuzz target. It holds them to the enumeration of all cells (ecc.Enumerate), which
-// shares nothing with any implementation.
+// Package ecctest is the conformance suite of the Euler characteristic curve. An implementation
+// calls Run from its test, in one line, and Fuzz from its fuzz target. Answers are compared with
+// the enumeration of all cells (ecc.Enumerate), which shares no code with any implementation.
 package ecctest
 
 import (

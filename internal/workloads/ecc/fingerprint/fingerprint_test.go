@@ -106,7 +106,7 @@ func TestRepeats(t *testing.T) {
 		want := ecc.Enumerate(whole)
 		for _, s := range []grid.Source{src, whole.Repeating(grid.Period(src))} {
 			held(t, s, want, fingerprint.Draw(2))
-			// Where the last slice and the first meet it is no sum of periods.
+			// If the last slice and the first are neighbours, the fingerprint is no sum of periods.
 			k := fingerprint.Draw(1).In(fingerprint.Convention{Periodic: grid.Axes{Y: true, Z: whole.Shape().D > 1}})
 			got, err := fingerprint.Of(s, k, 2)
 			if err != nil {

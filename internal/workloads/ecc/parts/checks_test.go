@@ -283,7 +283,7 @@ func changesThatLie(t *testing.T) {
 	}
 }
 
-// allShut finds files that are open, where there is a list of those.
+// allShut requires that no file is open, on systems that list open files.
 func allShut(t *testing.T, files []string) {
 	t.Helper()
 	const open = "/proc/self/fd"
