@@ -28,7 +28,7 @@ type context struct {
 	// The rest is touched by whose turn it is on the thread alone.
 	live    map[*object]int // the objects not closed yet, and when they were made
 	holds   int64           // bytes of them in the device's memory
-	held    atomic.Int64    // the most of that
+	held    atomic.Int64    // the peak of holds
 	made    int
 	scratch *object // what FlushL2 writes
 	args    *arguments
