@@ -1,5 +1,5 @@
-// Package pool reuses the memory of a call for the next call, of the same job or another one, so
-// that a process pays for its pages once.
+// Package pool reuses the memory of a call for the next call, of the same job or another one. So a
+// process pays for its pages once.
 package pool
 
 import (

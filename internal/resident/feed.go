@@ -11,10 +11,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Feed copies an image to a device in pieces of whole slices through pinned memory, which the
-// device copies at the full rate of its link. Several goroutines fill pieces from a file or from
-// other host memory, while earlier pieces are copied: one core copies memory more slowly than a
-// link. An image that is entirely in memory may be pinned in place and copied from there. A feed
+// A Feed copies an image to a device in pieces of whole slices through pinned memory. The device
+// copies pinned memory at the full rate of its link. Several goroutines fill pieces from a file or
+// from other host memory, while earlier pieces are copied: one core copies memory more slowly than
+// a link. An image that is entirely in memory may be pinned in place and copied from there. A feed
 // allocates its memory when it is made.
 type Feed struct {
 	d      device.Device

@@ -30,8 +30,8 @@ type huge struct {
 
 func (h huge) Shape() grid.Shape { return h.shape }
 
-// The estimate for a large image is the cost of the definition at one level (three times that
-// without vector instructions), plus microseconds for the tables of weights.
+// The estimate for a large image is the cost of the definition at one level, plus microseconds for
+// the tables of weights. Without vector instructions it is three times the definition.
 func TestFingerprintIsAffordable(t *testing.T) {
 	var cost []time.Duration
 	for _, law := range ecc.Laws() {
