@@ -140,7 +140,7 @@ func (f *Feed) Upload(s device.Stream, to device.Buffer, at int64, trace *bench.
 	return f.Fill(s, trace, f.copied(s, to, at))
 }
 
-// Add is Upload as Each does it: without waiting.
+// Add is Upload without waiting for the last copies.
 func (f *Feed) Add(s device.Stream, to device.Buffer, at int64) error {
 	return f.Each(s, nil, f.copied(s, to, at))
 }
