@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// TestBettiAgainstGudhi and TestBettiAgainstScikitImage hold the numbers of sets in all
-// conventions to two programs that share nothing with each other either.
+// TestBettiAgainstGudhi and TestBettiAgainstScikitImage compare the numbers of sets in all
+// conventions with two independent programs.
 func TestBettiAgainstGudhi(t *testing.T) {
 	againstBetti(t, "gudhi", []string{
 		"noise/shape=16x15x14/levels=100/type=uint8/seed=1", "noise/shape=9x21x8/levels=100/type=float32/seed=2", "noise/shape=70x5x9/levels=100/type=int16/seed=3",

@@ -67,7 +67,7 @@ func holdGroups(t *testing.T, all []*homology.Problem, want [][]int64, by string
 	}
 }
 
-// TestHomologyAgainstGudhi holds the Betti numbers over three fields to GUDHI's simplex tree.
+// TestHomologyAgainstGudhi compares the Betti numbers over three fields with GUDHI's simplex tree.
 func TestHomologyAgainstGudhi(t *testing.T) {
 	for _, ring := range []homology.Ring{2, 3, 5} {
 		var files []string

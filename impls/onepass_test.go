@@ -132,7 +132,7 @@ func TestSpilled(t *testing.T) {
 			}
 		}
 	}
-	// A fault is seen where all that it spoils was spilled.
+	// A fault is found even if all wrong steps were spilled.
 	seen := 0
 	for _, fault := range extrema.Faults() {
 		if _, d := ask(extrema.Faulty(fault), ecc.Convention{}, ecc.Beside{Spill: func(ecc.VCEC) error { return nil }, Voxels: 1}); d != nil {
@@ -144,7 +144,7 @@ func TestSpilled(t *testing.T) {
 	}
 }
 
-// A wrong answer by pieces is not taken for right, whatever the fault; each fault gives some.
+// No wrong answer by pieces is accepted, whatever the fault; each fault gives some.
 func TestOnePassCatches(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector makes a fault of a microsecond one of a second")

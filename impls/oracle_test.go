@@ -22,8 +22,8 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// The oracles are GUDHI, scikit-image, NumPy and SciPy, run by the Python that this variable
-// names. Where it is set a missing oracle is a failure.
+// The oracles are GUDHI, scikit-image, NumPy and SciPy, run by the Python in this variable. If it
+// is set, a missing oracle is a failure.
 const oraclePython = "ECCBENCH_ORACLE_PYTHON"
 
 // oracle runs a tool of testdata/oracle.py and reads its JSON answer.

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/bench/benchtest"
 )
 
-// named looks at the parts that calls of a workload's implementations name.
+// named checks the parts that calls of a workload's implementations name.
 func named[In, Out any](t *testing.T, w bench.Workload[In, Out], input string, want map[string][]string) {
 	t.Helper()
 	in, err := w.Inputs.Open(input)

@@ -27,9 +27,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// SelfTest compares the vector kernels of the program with Go code on this processor, on small random
-// inputs, and returns the instruction sets that it compared. Its error names the kernels and the input,
-// with its seed, of the first difference.
+// SelfTest compares the vector kernels of the program with Go code on this processor, on small
+// random inputs. It returns the instruction sets that it compared. Its error names the kernels and
+// the input, with its seed, of the first difference.
 func SelfTest() (isas []string, err error) {
 	seed := rand.Uint32()
 	for _, test := range []struct {

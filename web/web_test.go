@@ -34,7 +34,7 @@ type browser struct {
 	console []string // errors of the page
 }
 
-// start starts Chromium, or skips the test where there is none or the page is not built.
+// start starts Chromium. It skips the test if there is none or the page is not built.
 func start(t *testing.T) (b *browser, address string, server *httptest.Server) {
 	t.Helper()
 	folder := os.Getenv("ECCBENCH_WEB")
@@ -157,7 +157,7 @@ func (b *browser) until(expression string) {
 const settled = `!document.getElementById("fault").hidden ||
 	now.about && now.curve && now.set && now.plane && !now.image.busy && !now.counter.busy`
 
-// choose gives the page files.
+// choose selects files on the page.
 func (b *browser) choose(paths ...string) {
 	b.t.Helper()
 	root := b.call("DOM.getDocument", nil)["root"].(map[string]any)["nodeId"]
@@ -189,7 +189,7 @@ func npy[T grid.Element | int64](kind string, values []T, shape ...int64) []byte
 	return append(headers.Npy(kind, shape...), grid.Bytes(values)...)
 }
 
-// picture is a PNG of some values.
+// picture makes a PNG of random values.
 func picture(t *testing.T, seed uint32) []byte {
 	t.Helper()
 	grey := image.NewGray(image.Rect(0, 0, 31, 17))
@@ -434,7 +434,7 @@ func TestPageIsFast(t *testing.T) {
 	}
 }
 
-// named holds all controls to names that a screen reader reads.
+// named requires that all controls have names for screen readers.
 func (b *browser) named() {
 	b.t.Helper()
 	named := strings.Fields("button slider radio checkbox textbox spinbutton link image img")

@@ -34,8 +34,8 @@ func meddling[In, Out any](w bench.Workload[In, Out], meddle func()) bench.Workl
 	return w
 }
 
-// A file that is written to in place while a command reads it is impossible input, and nobody's
-// answer is WRONG.
+// A file that is changed in place while a command reads it is an invalid input, and no answer is
+// WRONG for it.
 func TestFileThatChangesMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.raw")

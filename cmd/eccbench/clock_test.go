@@ -30,8 +30,8 @@ func hang() {
 	select {}
 }
 
-// patient is a clock of a run's limits: while a worker hangs an hour passes between two
-// looks at it, and else no time.
+// patient is a clock for limits of a run: an hour passes between two readings while a worker hangs,
+// and no time otherwise.
 func patient() func() time.Time {
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
@@ -55,7 +55,7 @@ func patient() func() time.Time {
 	}
 }
 
-// A metronome is the clock of a worker: a beat passes between two looks at it.
+// A metronome is the clock of a worker: a beat passes between two readings.
 type metronome struct {
 	mu         sync.Mutex
 	now        time.Time
@@ -124,8 +124,7 @@ func wait() {
 	}
 }
 
-// await looks for something that others bring about, again and again, as long as the tests
-// may take.
+// await repeats a check until it holds, or until the time of the tests is over.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for !is() {

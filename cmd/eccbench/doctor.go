@@ -167,8 +167,8 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 	return nil
 }
 
-// loadMachine returns the time to load the machine code of a module and to find its kernels, or 0
-// if the device has no machine code.
+// loadMachine returns the time to load the machine code of a module and to find its kernels. It
+// returns 0 if the device has no machine code.
 func loadMachine(d device.Device, module string, names []string) (time.Duration, error) {
 	start := time.Now()
 	code, err := kernels.Machine(module, d.Info().Major, d.Info().Minor)

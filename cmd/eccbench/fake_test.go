@@ -232,7 +232,7 @@ func TestFailingUpload(t *testing.T) {
 	}
 }
 
-// doctor loads the kernels of a device one by one, and names those that fail.
+// doctor loads the kernels of a device one by one, and names the failing ones.
 func TestDoctorLoadsKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("doctor tries an image of 256³ voxels, which takes seconds")

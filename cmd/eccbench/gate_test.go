@@ -84,7 +84,7 @@ func TestInterruptedGate(t *testing.T) {
 	if !strings.Contains(stdout.String(), "INCONCLUSIVE: interrupted") {
 		t.Errorf("stdout:\n%s", stdout.String())
 	}
-	// A worker ends when it sees that its parent has gone.
+	// A worker ends after its parent has ended.
 	await(t, "the end of all processes", func() bool {
 		left, _ := exec.Command("pgrep", "-f", cmd.Path).Output()
 		return len(left) == 0

@@ -78,7 +78,7 @@ func TestOneSlice(t *testing.T) {
 	}
 }
 
-// A mask and vectors lie where the image of a NIfTI file lies.
+// A mask and vectors in NIfTI files have the position of the image.
 func TestMaskLiesOnItsImage(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }

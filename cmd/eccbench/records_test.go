@@ -36,7 +36,7 @@ func conforms(ts *testscript.TestScript, neg bool, args []string) {
 
 func checkSchema(jsonl []byte) error { return validate(jsonl, "bench/eccbench-1.schema.json") }
 
-// validate holds every line of a file to one of the project's JSON Schemas.
+// validate checks every line of a file against one of the project's JSON Schemas.
 func validate(jsonl []byte, name string) error {
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(internal, name))
 	if err != nil {
@@ -233,8 +233,8 @@ func TestReplacedProgram(t *testing.T) {
 
 // An interrupted run keeps the finished cells, and leaves no worker running.
 func TestInterruptedRun(t *testing.T) {
-	// Under nohup a hang-up is ignored, here and in all that is started. Where it is looked
-	// for, a started program has the usual one.
+	// Under nohup a hang-up is ignored, here and in child processes. After Notify a started program
+	// handles it as usual.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangups) })

@@ -36,7 +36,7 @@ func mustTell(t *testing.T, args ...string) string {
 
 var keys = regexp.MustCompile(`\(key [0-9a-f]{32}\)`)
 
-// anyKey is a text with the same key in place of any, which is drawn for a whole curve.
+// anyKey replaces the random key of a fingerprint in a text, so that texts compare equal.
 func anyKey(text string) string {
 	head := min(len(text), 4096)
 	return keys.ReplaceAllString(text[:head], "(key K)") + text[head:]

@@ -250,7 +250,7 @@ func (j *job) Poison() {
 	}
 }
 
-// Out is a curve for each image. It is new: the next Do overwrites none of it.
+// Out returns a new list with a curve for each image; the next Do does not overwrite it.
 func (j *job) Out() ([]ecc.VCEC, error) { return append([]ecc.VCEC(nil), j.out...), nil }
 
 func (j *job) Close() error {

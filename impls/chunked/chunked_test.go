@@ -37,8 +37,8 @@ func TestKernelsOnHost(t *testing.T) {
 	})
 }
 
-// The slabs of an image, long and short ones, read ahead or copied from where the image
-// is, and each time again, give its curve.
+// Long and short slabs, read ahead or copied in place, give the curve of the image in repeated
+// calls.
 func TestSlabsOnStandIn(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=5x4x1/type=uint8/seed=2", "noise/shape=33x40/type=uint8/levels=5/seed=3",

@@ -38,7 +38,7 @@ func empty(t *testing.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *g
 	return gridtest.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
 }
 
-// streamed is an image that nobody sees to be in memory.
+// streamed hides that an image is in memory.
 func streamed(f *grid.Field) grid.Source { return struct{ grid.Source }{f} }
 
 // An image is shared out among all cores that it has slices for, a flat one in chunks of rows that
@@ -110,7 +110,7 @@ func drawn(t *testing.T, shape grid.Shape) *grid.Field {
 	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
 }
 
-// There is no answer where one of the reads fails, nor where the image in memory ends.
+// A failed read is an error, and so is an image in memory that ends early.
 func endsAreTold(t *testing.T) {
 	f := drawn(t, grid.Shape{D: 7, H: 4, W: 5})
 	for reads := int64(0); ; reads++ {

@@ -281,7 +281,7 @@ func (j *job[In, Out]) Flags() []string {
 	return j.flags(j.cores)
 }
 
-// Close lets the peer forget the question.
+// Close ends the question in the peer.
 func (j *job[In, Out]) Close() error {
 	if j.number > 0 {
 		j.process.Free(j.number) // a peer that broke has forgotten all

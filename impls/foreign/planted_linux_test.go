@@ -396,7 +396,7 @@ func take() {
 	runtime.KeepAlive(b)
 }
 
-// fork starts another guest, which has the pipes and standard error where it is to hold them.
+// fork starts another guest. In a session of its own it also gets the pipes and standard error.
 func fork(way string, session bool) error {
 	link := filepath.Join(filepath.Dir(os.Args[0]), planted+way)
 	self, err := os.Executable()

@@ -22,8 +22,8 @@ type ToDevice struct {
 	window int64 // bytes in place of windowBytes, for tests
 }
 
-// windowBytes is the most that a part takes on the device. The caches hold none of it
-// by the time it is written again.
+// windowBytes is the greatest size of a part on the device. It exceeds the caches, so that nothing
+// of a part is left in them when its memory is written again.
 const windowBytes = 512 << 20
 
 // piece is the bytes of a copy.
@@ -136,7 +136,7 @@ func (j *copyJob) setup(in grid.Source) (err error) {
 	return j.pin(in)
 }
 
-// pin pins the image where it is, or else a copy of it with slices of whole words.
+// pin pins the image in place, or a copy of it whose slices are whole words.
 func (j *copyJob) pin(in grid.Source) (err error) {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
@@ -162,8 +162,9 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 	return fill()
 }
 
-// largestRefilled bounds the images that are copied to pinned memory again by each Do, where they cannot
-// be pinned. A larger one is copied once: one core copies slower than the device, and would be the ceiling.
+// largestRefilled bounds the images that each Do copies to pinned memory again if they cannot be
+// pinned in place. A larger one is copied once: one core copies slower than the device, and would
+// be the ceiling.
 const largestRefilled = 4 << 20
 
 // pinnedAt returns the pinned memory and the offset of the image's bytes from off on.
@@ -204,7 +205,8 @@ func (j *copyJob) Do(trace *bench.Trace) error {
 	})
 }
 
-// copy adds the copy of part k, and has it added up where its window is used again.
+// copy adds the copy of part k to the stream, and its addition on the device unless it is the last
+// part.
 func (j *copyJob) copy(k int64) error {
 	w, from, words := j.windowOf(k)
 	if k > 1 {

@@ -91,7 +91,7 @@ func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
 	return j.fill(in)
 }
 
-// tables allocates where the sum goes.
+// tables allocates the memory of the sum.
 func (j *deviceJob) tables(handsOver, timed bool) (err error) {
 	if handsOver {
 		if j.over, err = resident.NewHandover(j.d, j.stream, 8, timed); err != nil {

@@ -54,7 +54,7 @@ var sums = []string{
 	"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32",
 }
 
-// pinned are images that are pinned where they are, one of rows that repeat themselves.
+// pinned are images that are pinned in place; one of them is periodic.
 var pinned = []string{"noise/shape=512x600/type=float32", "noise/shape=512x1500/type=float32/repeat=600"}
 
 // adds requires that an image has the sum of the law, and that a poisoned one has not.

@@ -118,8 +118,8 @@ type Cooler interface {
 	Cool() (cold bool, err error)
 }
 
-// A Holder is an input that can stay in memory in every scope, because no part of it is generated
-// or read while the clock runs.
+// A Holder is an input that can stay in memory in every scope: no part of it is generated or read
+// while the clock runs.
 type Holder interface{ InMemory() bool }
 
 // A Cost is the size of an input in the units of the reported speed.

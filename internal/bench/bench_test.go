@@ -201,7 +201,7 @@ func TestResumeLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// One program writes to a results file at a time, and every write goes to its end.
+// One program writes to a results file at a time, and every write appends.
 func TestOneWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	first, err := CreateLog(path)
@@ -323,7 +323,7 @@ func TestCompressedRecords(t *testing.T) {
 	}
 }
 
-// Records of calls that began apart, with a timeline that is none, are read as their sums.
+// Records of overlapping calls, without a valid timeline, are read as their sums.
 func TestOldTimelinesAreAddedUp(t *testing.T) {
 	one, many := sampleCell(), sampleCell()
 	one.Timeline = []Interval{{"copy", 0, 1}, {"count", 0.5, 2}, {"copy", 1, 3}}

@@ -26,8 +26,7 @@ func withSum(line []byte) []byte {
 	return fmt.Appendf(nil, `%s%s%x"}`, line[:len(line)-1], sumField, sum)
 }
 
-// withoutSum returns the record of a line without its sum, and an error if the line has no sum or
-// another one.
+// withoutSum returns the record of a line without its sum. A missing or wrong sum is an error.
 func withoutSum(line []byte) (record []byte, err error) {
 	i := bytes.LastIndex(line, []byte(sumField))
 	if i < 0 {

@@ -17,8 +17,8 @@ type Check struct {
 	Allocates bool // it counts allocated bytes, to which the race detector adds
 }
 
-// Run runs checks as subtests, once on the cores of this machine and once on another number of cores:
-// what a check counts may depend on them.
+// Run runs checks as subtests, once on the cores of this machine and once on another number of
+// cores, because counts may depend on them.
 func Run(t *testing.T, checks ...Check) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)

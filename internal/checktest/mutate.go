@@ -82,8 +82,9 @@ var edges = []uint64{
 
 var numberText = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// Mutate returns a copy of a file with one to four damages: it changes bits and bytes, writes integers and numbers in
-// text near the ends of their types, cuts the file, and deletes, doubles or moves pieces.
+// Mutate returns a copy of a file with one to four damages. It changes bits and bytes, writes
+// integers and numbers in text near the ends of their types, or cuts the file. It also deletes,
+// doubles or moves pieces.
 func Mutate(r *rand.Rand, data []byte) []byte {
 	data = slices.Clone(data)
 	for range 1 + r.IntN(4) {

@@ -33,7 +33,7 @@ func Panics(t testing.TB, what string, do func()) {
 	do()
 }
 
-// PanicsIfShorter holds that a function of lists of some lengths panics where one is a number too short.
+// PanicsIfShorter requires that a function of lists panics if any of them is one element too short.
 func PanicsIfShorter(t testing.TB, what string, lengths []int, do func(lengths []int)) {
 	t.Helper()
 	do(lengths)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that a signal ends while it writes a file leaves nothing of the file, also if the whole
-// program waits for the signal elsewhere.
+// A program that a signal ends while it writes a file leaves nothing of the file. This holds also
+// if the whole program waits for the signal elsewhere.
 func TestInterruptedWrite(t *testing.T) {
 	const variable = "ECCBENCH_TEST_WRITE"
 	if path := os.Getenv(variable); path != "" {

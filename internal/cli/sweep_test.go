@@ -23,8 +23,7 @@ func TestParseSizes(t *testing.T) {
 	}
 }
 
-// Whatever is given as sizes, shapes come of it that a generator takes, or an error of
-// one line.
+// Any text of sizes gives shapes that a generator accepts, or an error of one line.
 func FuzzParseSizes(f *testing.F) {
 	for _, s := range []string{"8", "8..32", "8..32*4", "8..32+8", "3x4x5", "3x4,8..16", "..", "8..", "1..1048576+1", "1..1048576", "8..9*9223372036854775807"} {
 		f.Add(s, 0)

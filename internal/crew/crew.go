@@ -64,7 +64,7 @@ func Starts(count [][]uint32, start []uint32) {
 	start[last] = at
 }
 
-// Wait waits for all of them, and panics with a *Panic where one did.
+// Wait waits for all goroutines, and panics with a *Panic if one panicked.
 func (g *Group) Wait() {
 	if err := g.Await(); err != nil {
 		panic(err)

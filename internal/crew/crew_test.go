@@ -59,7 +59,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// Each number comes once, the last to the caller's goroutine, whose panic comes as the others' do.
+// Each number is passed once, the last one on the caller's goroutine, whose panic is handled like
+// the others.
 func TestEach(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7} {
 		calls := make([]atomic.Int64, n)

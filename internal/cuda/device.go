@@ -28,7 +28,7 @@ type context struct {
 	// The rest is touched by whose turn it is on the thread alone.
 	live    map[*object]int // the objects not closed yet, and when they were made
 	holds   int64           // bytes of them in the device's memory
-	held    atomic.Int64    // the most of that
+	held    atomic.Int64    // the peak of holds
 	made    int
 	scratch *object // what FlushL2 writes
 	args    *arguments
@@ -175,8 +175,8 @@ func (c *context) call(s symbol, object fmt.Stringer, args ...uintptr) error {
 	return nil
 }
 
-// code is the error of a code that a function returned, nil for success. It
-// notes when the context is lost.
+// code converts the return code of a function to an error, nil for success. It records when the
+// context is lost.
 func (c *context) code(s symbol, code int, object fmt.Stringer) error {
 	if code == 0 {
 		return nil

@@ -164,7 +164,7 @@ func find(err error, call string) *Error {
 	return nil
 }
 
-// forgotten is a kernel of a module that nobody closes.
+// forgotten opens a kernel of a module and leaves the module open.
 func forgotten(t *testing.T, dev device.Device, name string) device.Function {
 	t.Helper()
 	return must(must(dev.LoadModule("kernels", kernels(t)))(t).Function(name))(t)

@@ -4,8 +4,8 @@ import "eccbench/internal/device"
 
 var _ device.Guest = (*context)(nil)
 
-// LentStream is a stream of the primary context, which other libraries of the process have too:
-// torch and CuPy. The handles 0, 1 and 2 are the default streams.
+// LentStream wraps a stream of the primary context that another library of the process owns, such
+// as torch or CuPy. The handles 0, 1 and 2 are the default streams.
 func (c *context) LentStream(name string, handle uint64) device.Stream {
 	return &stream{object: object{c: c, kind: "stream", name: name, handle: uintptr(handle), lent: true}}
 }

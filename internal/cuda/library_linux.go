@@ -9,8 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// openLibrary opens a shared library. It stays open: the driver does not expect
-// to be closed, and opening it again gives the same one.
+// openLibrary opens a shared library. It stays open: the driver does not support unloading, and
+// opening it again returns the same handle.
 func openLibrary(path string) (uintptr, error) {
 	// The loader keeps the reason of a failure for the thread that failed.
 	runtime.LockOSThread()

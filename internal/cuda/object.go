@@ -42,7 +42,7 @@ func (c *context) add(o *object, acquire func() error) error {
 	})
 }
 
-// hold counts an object in, or with −1 out, where it takes the device's memory.
+// hold adds the device memory of an object to the total, or subtracts it with −1.
 func (c *context) hold(o *object, times int64) {
 	if !o.onHost() {
 		c.holds += times * o.bytes

@@ -14,7 +14,7 @@ type stream struct {
 	last atomic.Pointer[function] // launched
 }
 
-// String names the last kernel too: its errors come back from later calls.
+// String includes the last kernel, because later calls return its errors.
 func (s *stream) String() string {
 	if f := s.last.Load(); f != nil {
 		return s.object.String() + " after " + f.String()

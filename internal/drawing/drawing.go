@@ -31,7 +31,7 @@ func Step(chunks ecc.Chunks) (s report.Step, in ecc.Convention, err error) {
 	return s, in, nil
 }
 
-// Curve draws χ of the image of a name at the levels of some lines, to a file of a path.
+// Curve plots the lines of an image's curve to w, in the format of a path.
 func Curve(w io.Writer, path, name string, p ecc.Provenance, chunks ecc.Chunks) error {
 	step, in, err := Step(chunks)
 	if err != nil {
@@ -44,7 +44,7 @@ func Curve(w io.Writer, path, name string, p ecc.Provenance, chunks ecc.Chunks) 
 	return sets(w, path, name, p, in, "χ", more, step)
 }
 
-// Betti draws the Betti numbers of the image of a name at every level, to a file of a path.
+// Betti plots the Betti numbers of an image at every level to w, in the format of a path.
 func Betti(w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, lines betti.Lines) error {
 	steps := []report.Step{{Name: "b0"}, {Name: "b1"}, {Name: "b2"}}
 	lines.Each(func(level float32, n betti.Numbers) {

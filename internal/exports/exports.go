@@ -1,28 +1,27 @@
 //go:build cgo
 
-// Package exports is a library for C, of the commands that are built with -buildmode=c-shared: the
-// verified Euler characteristic curve, Betti numbers and gradient vector flow of an image in the
-// caller's memory, or of a file, and the soft curve of one in memory with its gradients. The Python
-// package is made of it.
+// Package exports is the C library, built by -buildmode=c-shared. It computes the verified Euler
+// characteristic curve, Betti numbers and gradient vector flow of an image in the caller's memory or
+// in a file, and the soft curve of an image in memory with its gradients. The Python package uses it.
 //
-// A request is a JSON object (internal/library.Request), and so is what is known of the
-// answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,
-// and are written to by a request to read alone; all other memory that is passed may go when a call
-// returns. No call prints, ends the process or keeps a thread of the caller's.
+// A request is a JSON object (internal/library.Request), and so is its result. The caller numbers
+// its jobs. Voxels must not change until the job is over; only a request to read writes them. All
+// other memory may be freed when a call returns. No call prints, ends the process or keeps a thread
+// of the caller.
 //
-//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or where it is over the length of what is known
-//	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, of soft curves
-//	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
-//	eccbench_answer(job, text, size)                          the length of what is known, see below
-//	eccbench_rows(job, image, levels, bytes, numbers)         1 when the rows of an image are there
-//	eccbench_cancel(job)                                      it ends early
-//	eccbench_end(job)                                         it is forgotten
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the result's length if it is over
+//	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, for soft curves
+//	eccbench_wait(job, milliseconds)                          1 if the job is over, else 0
+//	eccbench_answer(job, text, size)                          the length of the result, see below
+//	eccbench_rows(job, image, levels, bytes, numbers)         1 if the rows of an image were written
+//	eccbench_cancel(job)                                      ends the job early
+//	eccbench_end(job)                                         frees the job
 //	eccbench_version(text, size)                              the length of the version
 //
-// The memory of eccbench_soft is five pieces with as many sizes, those of ask.SoftMemory, of
-// which the voxels, and backward the changes and the numbers, are read, and the others written.
+// The memory of eccbench_soft is five pieces, with the sizes of ask.SoftMemory. It reads the voxels,
+// and for the gradients also the changes and the numbers; it writes the others.
 //
-// A text of more than size bytes is not written: the length says how many it takes.
+// A text of more than size bytes is not written; the length is the size that it needs.
 package exports
 
 // #include <stdint.h>
@@ -48,7 +47,7 @@ var version = "development"
 
 var jobs library.Jobs
 
-// A known is what is said of a job that is over: its answers, or what was wrong.
+// A known is the result of a job: its answers, or the error.
 type known struct {
 	Answers []library.Answer `json:"answers,omitempty"`
 	Error   string           `json:"error,omitempty"`

@@ -18,17 +18,18 @@ import (
 	"eccbench/internal/resident"
 )
 
-// Images in the memory of a device are answered without jobs, on the caller's thread: nothing waits
-// for the device but eccbench_device_plan and eccbench_device_verify, and eccbench_device_add is called again and again.
+// Requests about images in the memory of a device need no jobs and run on the caller's thread. Only
+// eccbench_device_plan and eccbench_device_verify wait for the device; eccbench_device_add may be
+// called repeatedly.
 //
-//	eccbench_device_plan(request, length, text, size)                                 the length of what is known of a plan, or was wrong
+//	eccbench_device_plan(request, length, text, size)                                 the length of the plan's description, or of an error
 //	eccbench_device_add(plan, images, image, answer, memory, stream, text, size)      -1, or the length of an error
-//	eccbench_device_verify(plan, images, image, curve, stream, text, size)            the same, of curves that are there: it waits
-//	eccbench_device_soft(plan, backward, memory, stream, text, size)                  the same, of soft curves
-//	eccbench_device_close(plan)                                                       it is forgotten, when nothing uses it any more
+//	eccbench_device_verify(plan, images, image, curve, stream, text, size)            the same, for computed curves; it waits
+//	eccbench_device_soft(plan, backward, memory, stream, text, size)                  the same, for soft curves
+//	eccbench_device_close(plan)                                                       frees the plan once nothing uses it
 //
-// A request is internal/library/ondevice.Request. The addresses are those of the device's memory; the
-// memory of soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle, of the
+// A request is internal/library/ondevice.Request. Addresses are in the device's memory; the memory of
+// soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle in the
 // device's primary context.
 var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Driver, error) {
 	d, err := cuda.Load()

@@ -28,7 +28,8 @@ func (o Of) Variants(s string, n int) ([]string, error) {
 	return images, err
 }
 
-// Image is the name of the image, or the given one where that is none of a question.
+// Image returns the image's name in the name of a question, or the given name if it is no such
+// name.
 func (o Of) Image(s string) string {
 	_, image, err := o.Form.Parse(s)
 	if err != nil {
@@ -58,7 +59,7 @@ func (o Of) Share(in grid.Source, tail []byte, f *os.File) error {
 	return err
 }
 
-// Attach makes the image of bytes that Share wrote, and gives the tail.
+// Attach makes the image from the bytes that Share wrote, and returns the tail.
 func (o Of) Attach(mapped []byte) (in grid.Source, tail []byte, err error) {
 	end := int64(len(mapped)) - o.Tail
 	if end < 0 {

@@ -25,8 +25,7 @@ type Questions[P Problem] struct {
 	Form name.Form
 	// Pose makes the problem of an image that keys describe, in the form's order.
 	Pose func(in grid.Source, keys []float64) (P, error)
-	// Fewer are the keys of problems of the same image that weigh less, the smallest first; nil
-	// where there are none.
+	// Fewer returns the keys of cheaper problems with the same image, the smallest first, or nil.
 	Fewer func(keys []float64) [][]float64
 	// Weigh returns the cost of a problem, given the cost of one read of its image.
 	Weigh func(p P, keys []float64, image bench.Cost) bench.Cost

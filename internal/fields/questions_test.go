@@ -16,7 +16,7 @@ import (
 	"eccbench/internal/name"
 )
 
-// A scaled image has no answer where it has one voxel, and is about its keys alone.
+// A scaled image has no answer if it has one voxel; otherwise its keys determine the answer.
 type scaled struct {
 	grid.Source
 	keys []float64

@@ -342,7 +342,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// A check that cannot fail is none: each rule is broken once.
+// Each rule is broken once, to show that its check can fail.
 func TestFloorsCatchesViolations(t *testing.T) {
 	for want, f := range map[string]file{
 		"is not on a floor below it": {name: "a.go", pkg: "internal/grid", imports: []string{"eccbench/internal/bench"}},

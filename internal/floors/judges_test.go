@@ -140,7 +140,7 @@ func TestJudgesAreNotTheJudged(t *testing.T) {
 			}
 		}
 	}
-	// A check that cannot fail is none: each rule is broken once.
+	// Each rule is broken once, to show that its check can fail.
 	for want, bad := range map[string][]string{
 		"is a witness and may not import": broken([]file{{name: "a.go", pkg: "internal/workloads/homology/torsion", imports: []string{"eccbench/impls/homology/smith"}}}, nil),
 		"a witness, which only":           broken([]file{{name: "a.go", pkg: "impls/homology/reduced", imports: []string{"eccbench/internal/workloads/homology/torsion"}}}, nil),

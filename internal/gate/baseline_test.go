@@ -46,7 +46,7 @@ func TestBaseline(t *testing.T) {
 	if r.Verdict != IsWrong {
 		t.Errorf("another answer than the stored base's: %s", r.Verdict)
 	}
-	// Today's noise is seen without a base that runs today.
+	// Today's noise is measured although no base runs today.
 	r = run(t, &world{noise: 0.2}, 6, of, func(g *Gate) { g.Baseline = b })
 	if r.Verdict != IsInconclusive || !strings.Contains(r.Reason, "too noisy") {
 		t.Errorf("a noisy day: %s: %s", r.Verdict, r.Reason)

@@ -76,7 +76,7 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// An estimate decides where its bounds are beyond the effect, or both are within.
+// An estimate is decisive if one bound is beyond the effect, or both are within.
 func TestDecisions(t *testing.T) {
 	const effect = 0.25 // 1/(1 + ¼) is a fifth less
 	for _, c := range []struct {
@@ -308,7 +308,7 @@ func TestMadeOn(t *testing.T) {
 	}
 }
 
-// A program that does not start, or a file that is no result, gives an error.
+// A program that does not start is an error, and so is a file without results.
 func TestReasonsOfOthers(t *testing.T) {
 	c := cells(1, 0.05)[0]
 	if p, _ := observe(bench.Records{}, errors.New("exec format error"), c); p.Status != verify.Crashed || p.Reason != "exec format error" {
@@ -321,7 +321,7 @@ func TestReasonsOfOthers(t *testing.T) {
 	}
 }
 
-// A base without a result is no base, and answers beyond the inputs are none.
+// A base without a result is invalid, and so are answers to other inputs.
 func TestBasesThatFail(t *testing.T) {
 	good := []Process{{Status: verify.Verified, Quick: 1}}
 	if d, reason, _, _ := exact([]Process{{Status: verify.Crashed, Reason: "why"}}, good); d != Inconclusive || reason != "the base is CRASHED: why" {

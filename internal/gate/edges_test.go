@@ -144,7 +144,7 @@ func TestRowsAreFound(t *testing.T) {
 	}
 }
 
-// One process a side is enough to see that a call allocates more.
+// One process per side suffices to show that a call allocates more.
 func TestCountsOfOneProcess(t *testing.T) {
 	of := func(n int64) []Process {
 		return []Process{{Status: verify.Verified, Quick: 1, Allocated: &n}}

@@ -146,8 +146,7 @@ func TestDriftIsNoChange(t *testing.T) {
 	}
 }
 
-// Processes that something else slows down for a while hide neither a slowdown
-// nor that there is none.
+// Processes that are slow for a while hide neither a slowdown nor its absence.
 func TestBursts(t *testing.T) {
 	for slow, want := range map[float64]Verdict{0: Pass, 0.2: IsRegression} {
 		count := map[Verdict]int{}

@@ -90,8 +90,9 @@ func (e *Estimate) interval() string {
 func lower(effect float64) float64 { return 1/(1+effect) - 1 }
 
 // settle estimates the number of blocks that would distinguish the change from the effect with a
-// probability of 80 %, from the variation of the blocks. It returns 0 if this is unknown or above
-// 1000. The signed-rank test has 3/π of the efficiency of a test of means of normal values.
+// probability of 80 %. The estimate follows from the variation of the blocks. It is 0 if this is
+// unknown or above 1000. The signed-rank test has 3/π of the efficiency of a test of means of
+// normal values.
 func (e *Estimate) settle(effect float64, cells int) int {
 	if e == nil {
 		return 0

@@ -192,7 +192,7 @@ func turnsRows(t *testing.T) {
 	}
 }
 
-// No view has slices before its first or after its last one, nor reads into room of another size.
+// A view rejects slices before its first or after its last one, and a destination of another size.
 func boundsOfViews(t *testing.T) {
 	few, err := grid.Affine(0, 1, 60)
 	if err != nil {

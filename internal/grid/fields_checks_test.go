@@ -47,7 +47,7 @@ func trusted(t *testing.T) {
 	}
 }
 
-// The images of a batch are its parts, where it is in memory.
+// The images of a batch in memory are parts of it.
 func batches(t *testing.T) {
 	for _, images := range []int64{1, 2, 3, 6} {
 		f := numbered(t, grid.Shape{D: 6, H: 3, W: 2})

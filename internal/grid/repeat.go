@@ -98,10 +98,10 @@ func LookedAt(s Source) int64 {
 type part struct{ lo, hi, times int64 }
 
 // parts decomposes a source into slabs with factors. Without a period, the source is the only part.
-// With period p and n = r + q·p slices there is a slab of r slices, and q times the difference of
-// two slabs whose lengths differ by p. The slab of r slices may be replaced by the slab of p + 2
-// slices minus the rest. A part never is a single plane of a 3D image, because that would be a 2D
-// image.
+// With period p there are n = r + q·p slices. The parts are a slab of r slices, and q times the
+// difference of two slabs whose lengths differ by p. The slab of r slices may be replaced by the
+// slab of p + 2 slices minus the rest. A part never is a single plane of a 3D image, because that
+// would be a 2D image.
 func parts(s Source) []part {
 	n, p := s.Shape().Slices(), Period(s)
 	if p == 0 {

@@ -149,7 +149,7 @@ func joinedPiecesAreSmall(t *testing.T) {
 	}
 }
 
-// sized is an image of another shape, which nobody reads.
+// sized is an image of another shape, which is never read.
 type sized struct {
 	grid.Source
 	shape grid.Shape
@@ -178,8 +178,7 @@ func (c counting) ReadSlab(dst []byte, lo, hi int64) error {
 	return grid.CheckSlab(c, dst, lo, hi)
 }
 
-// Slabs come in order while the next one is read, and an error of either side ends
-// it.
+// Slabs are passed in order while the next one is read, and an error of either side ends the loop.
 func eachSlab(t *testing.T) {
 	stop := errors.New("stop")
 	for _, c := range []struct {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A buffer that was left is taken again where its size suits, by one at a time, until it is
-// collected.
+// A free buffer is reused if its size fits, by one user at a time, until it is collected.
 func TestBuffersAreTakenAgain(t *testing.T) {
 	left := func(b []byte) bool { return b[0] == 7 }
 	b := takeBuffer(1 << 20)

@@ -9,8 +9,8 @@ import (
 // Flip, Transpose, Crop and Relabel show a source differently. None of them copies more than a
 // slab.
 
-// Flip shows a source with its slices in reverse order (axis 's'), the rows of
-// each plane in reverse order (axis 'y', 3D only), or each row reversed ('x').
+// Flip shows a source in reverse along one axis: its slices ('s'), the rows of each plane ('y', 3D
+// only), or the values of each row ('x').
 func Flip(s Source, axis byte) Source { return flip{s, axis} }
 
 type flip struct {

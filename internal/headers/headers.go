@@ -43,7 +43,7 @@ type Nifti struct {
 	Affine *[3][4]float64
 }
 
-// Header is the header, after which the numbers come. Axes are of 32,767 at most.
+// Header returns the header before the numbers. Axes are at most 32,767 long.
 func (n Nifti) Header() ([]byte, error) {
 	const (
 		size, offset  = 348, 352

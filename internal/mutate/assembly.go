@@ -148,8 +148,8 @@ func asmWithin(text, file, name string) []*Mutant {
 		add := func(operator, with string) {
 			m := newMutant(text, file, name, operator, edit{from, from + len(line), with})
 			// Equal instructions are distinguished by the adjacent lines.
-			m.Before = beside(text[:from], m.Before, text[at:])
-			m.After = beside(text[:from], m.After, text[at:])
+			m.Before = inContext(text[:from], m.Before, text[at:])
+			m.After = inContext(text[:from], m.After, text[at:])
 			all = append(all, m)
 		}
 		add("deletion", "\tNOP")
@@ -225,8 +225,8 @@ func untouched(code, register string) bool {
 	return true
 }
 
-// beside returns a line together with the lines before and after it.
-func beside(before, line, after string) string {
+// inContext returns a line together with the lines before and after it.
+func inContext(before, line, after string) string {
 	before = strings.TrimSuffix(before, "\n")
 	before = before[strings.LastIndexByte(before, '\n')+1:]
 	after, _, _ = strings.Cut(after, "\n")

@@ -245,7 +245,7 @@ func TestHeld(t *testing.T) {
 		t.Skip("only Linux says what processes hold")
 	}
 	group, err := syscall.Getpgid(0)
-	if bytes, used := held(group); err != nil || bytes < 1<<20 || used <= 0 {
+	if bytes, used := usage(group); err != nil || bytes < 1<<20 || used <= 0 {
 		t.Errorf("this group holds %d bytes and used %v (%v)", bytes, used, err)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 			case <-ended:
 				return
 			case <-time.After(200 * time.Millisecond):
-				if bytes, used := held(cmd.Process.Pid); bytes > memory || ofProcessor > 0 && used > ofProcessor {
+				if bytes, used := usage(cmd.Process.Pid); bytes > memory || ofProcessor > 0 && used > ofProcessor {
 					syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 				}
 			}
@@ -196,9 +196,9 @@ func processorTime(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// held returns the memory and the processor time of the processes in a group, from Linux; on other
+// usage returns the memory and the processor time of the processes in a group, from Linux; on other
 // systems 0.
-func held(group int) (bytes int64, used time.Duration) {
+func usage(group int) (bytes int64, used time.Duration) {
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range list {
 		text, err := os.ReadFile(name)

@@ -147,7 +147,7 @@ func (c *curve) rows(most int64) []Row {
 	return rows
 }
 
-// A follower reports how far a question has come.
+// A follower reports the progress of a question.
 type follower struct{ *Session }
 
 func (f follower) Waiting(what string) func() {

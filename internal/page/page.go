@@ -36,7 +36,7 @@ type Request struct {
 	Rows  int64       `json:"rows"` // at most so many
 }
 
-// naming gives the name of the input as the command spells it.
+// naming returns the name of the input in the spelling of the command.
 func (r Request) naming(o ask.Opening) (string, error) {
 	if datasets.IsName(r.Input) {
 		return datasets.Canonical(r.Input)
@@ -204,7 +204,8 @@ type Plane struct {
 	Height int64 `json:"height"`
 }
 
-// slice cuts a slice across an axis: its rows are along y, or along z where it is across y or x.
+// slice cuts a slice across an axis. Its rows follow each other along y, or along z if it is across
+// y or x.
 func (s *Session) slice(r Request) (p Plane, values []byte, err error) {
 	shape := s.image.Shape()
 	across := []int64{shape.D, shape.H, shape.W}

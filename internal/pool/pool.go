@@ -1,5 +1,5 @@
-// Package pool reuses the memory of a call for the next call, of the same job or another one, so
-// that a process pays for its pages once.
+// Package pool reuses the memory of a call for the next call, of the same job or another one. So a
+// process pays for its pages once.
 package pool
 
 import (
@@ -23,7 +23,7 @@ type Stock struct {
 // Open counts a job in, and Close out.
 func (s *Stock) Open() { s.count(1) }
 
-// Close lets go of all memory with the last job.
+// Close frees all memory with the last job.
 func (s *Stock) Close() { s.count(-1) }
 
 func (s *Stock) count(n int) {
@@ -91,7 +91,7 @@ func Give[T any](p *Pool, v []T) {
 	panic("pool: what is given back was not taken")
 }
 
-// Reset gives back everything.
+// Reset returns all memory to the pool.
 func (p *Pool) Reset() { p.free, p.taken = append(p.free, p.taken...), p.taken[:0] }
 
 // Fill writes a word over all that is free.

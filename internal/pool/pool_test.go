@@ -41,7 +41,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// A pool that is nil gives memory like any other.
+// A nil pool allocates new memory.
 func TestNoPool(t *testing.T) {
 	v := pool.Take[uint32](nil, 5)
 	if slices.Max(v) != 0 || len(v) != 5 {

@@ -65,8 +65,8 @@ func createHidden(dir string) (*os.File, error) {
 	}
 }
 
-// sweep removes hidden files in a folder that no process has locked. Where there are no locks it
-// removes none.
+// sweep removes hidden files in a folder that no process has locked. It removes none on a file
+// system without locks.
 func sweep(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func removeUnlocked(lock, path string) {
 	}
 }
 
-// Commit gives the file its name, when all of it is on the disk.
+// Commit gives the file its name once all data is on the disk.
 func (n *New) Commit() error {
 	err := n.Sync()
 	if e := n.Close(); err == nil {

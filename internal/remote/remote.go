@@ -179,8 +179,8 @@ func lasting(err error) bool {
 var lastingText = regexp.MustCompile(`tls: |HTTP response to HTTPS|malformed|bad Content-Length|` +
 	`unsupported transfer encoding`)
 
-// again does something until it succeeds, or fails for good.
-func (n *network) again(do func(ctx context.Context) error) error {
+// retry does something until it succeeds, or fails for good.
+func (n *network) retry(do func(ctx context.Context) error) error {
 	wait, start := n.wait, time.Now()
 	for i := 1; ; i++ {
 		moved, err := n.try(do)
@@ -202,8 +202,8 @@ func (n *network) again(do func(ctx context.Context) error) error {
 	}
 }
 
-// try does something once, until too little comes or the time of all reads is over. It moved if
-// enough came at first.
+// try runs do once, until too little data arrives or the time of all reads is over. moved reports
+// whether enough arrived at first.
 func (n *network) try(do func(ctx context.Context) error) (moved bool, err error) {
 	if err := n.over(0); err != nil {
 		return false, err
@@ -349,7 +349,7 @@ func (n *network) Stat(address string) (size int64, version string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	err = n.again(func(ctx context.Context) error {
+	err = n.retry(func(ctx context.Context) error {
 		size, version, err = c.stat(ctx, u)
 		return err
 	})
@@ -361,7 +361,7 @@ func (n *network) Get(address string, most int64, buf []byte, was datasets.FileI
 	if err != nil {
 		return nil, was, err
 	}
-	err = n.again(func(ctx context.Context) error {
+	err = n.retry(func(ctx context.Context) error {
 		r, now, err := read(ctx, c, u, 0, -1, was)
 		if err != nil {
 			return err
@@ -399,7 +399,7 @@ func (n *network) Range(address string, dst []byte, at int64, was datasets.FileI
 		return was, err
 	}
 	done := 0 // bytes that need no second request
-	err = n.again(func(ctx context.Context) error {
+	err = n.retry(func(ctx context.Context) error {
 		if at < 0 {
 			done = 0
 		}

@@ -34,7 +34,7 @@ func newS3() (client, error) {
 	core, err := minio.NewCore(u.Host, &minio.Options{
 		Creds:  credentials.NewChainCredentials(providers),
 		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
-		Transport: transport(), MaxRetries: 1, // again retries all errors
+		Transport: transport(), MaxRetries: 1, // retry handles all errors
 	})
 	if err != nil {
 		return nil, datasets.ObjectError{Why: err.Error()}
@@ -44,8 +44,8 @@ func newS3() (client, error) {
 
 func object(at *url.URL) (bucket, key string) { return at.Host, strings.TrimPrefix(at.Path, "/") }
 
-// said converts an error of the library to an error of this package.
-func said(err error) error {
+// translate converts an error of the library to an error of this package.
+func translate(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (s s3) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	bucket, key := object(at)
 	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
 	if err != nil {
-		return 0, "", said(err)
+		return 0, "", translate(err)
 	}
 	h := http.Header{}
 	if info.ETag != "" {
@@ -90,5 +90,5 @@ func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string)
 	}
 	bucket, key := object(at)
 	r, _, h, err := s.core.GetObject(ctx, bucket, key, o)
-	return r, h, said(err)
+	return r, h, translate(err)
 }

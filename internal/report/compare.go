@@ -37,8 +37,8 @@ type side struct {
 }
 
 // Compare pairs the cells of two files. It computes a ratio only if both cells have quotable
-// numbers, the same scope, threads, instruction set and cache state, equal machine fingerprints and
-// the same answers. Otherwise the note gives the reason.
+// numbers, equal machine fingerprints and the same answers. Scope, threads, instruction set and
+// cache state must also be the same. Otherwise the note gives the reason.
 func Compare(a, b bench.Records) []Comparison {
 	as, bs := sides(a), sides(b)
 	var list []Comparison

@@ -224,7 +224,7 @@ func TestCardsOfMachines(t *testing.T) {
 	}
 }
 
-// A line goes from size to size, in whichever order they were measured.
+// A line connects sizes in ascending order, in whichever order they were measured.
 func TestPointsAreInOrder(t *testing.T) {
 	rows := rising()[:15]
 	want, err := Figures(rows, "read")

@@ -29,7 +29,7 @@ func TestNotesGroupTruly(t *testing.T) {
 	}
 }
 
-// A table of another scope than the others gives the reason if it is the inputs' size.
+// A table of another scope than the others states the reason if it is the size of the inputs.
 func TestStreamedRowsSayWhy(t *testing.T) {
 	row := func(scope bench.Scope, flags ...string) Row {
 		return Row{Impl: "a", Class: "gen=any", Size: "8x8x8", Status: verify.Verified, Rate: 1, Flags: flags, Setting: bench.Setting{Scope: scope, Threads: 2}}

@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A program from outside is never the best CPU row, neither verified nor doubtful, and keeps its identity.
+// A peer is never the best CPU row, verified or not, and keeps its identity.
 func TestPeersAreNotTheBest(t *testing.T) {
 	for _, status := range []verify.Status{verify.Verified, verify.Noisy} {
 		recs := sorting()

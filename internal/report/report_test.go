@@ -72,7 +72,7 @@ func sorting() bench.Records {
 	}
 }
 
-// A process that no ceiling was measured for takes no part in the ceiling of its row.
+// A process without a measured ceiling does not count for the ceiling of its row.
 func TestRowOfProcessesWithoutACeiling(t *testing.T) {
 	recs := sorting()
 	for i, c := range recs.Cells {

@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Nothing that a terminal obeys gets through, in whatever pieces it comes, and all text does.
+// No control sequence of a terminal passes, however the text is split, and all other text does.
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\n":              "plain\ttext\n",
@@ -158,7 +158,7 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// A page is clean without a writer's help.
+// A page has no control characters, although its writer does not filter them.
 func TestPageHasNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
 	if err := HTML(&b, Page{Title: "a\x1b[31m\a", Files: []PageFile{{Name: "r\x07", Records: evilRecords()}}}); err != nil {

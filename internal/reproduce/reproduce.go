@@ -328,7 +328,7 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 	return cli.Verdict(rec.All.Cells)
 }
 
-// paperFigures draws the figures to a folder, made where it is missing.
+// paperFigures draws the figures to a folder, and makes the folder if it is missing.
 func paperFigures(c *cli.Program, dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}

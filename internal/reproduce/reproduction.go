@@ -116,8 +116,7 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 	return nil
 }
 
-// chosen reports whether --impl names an implementation: a pattern whose form was
-// looked at before.
+// chosen reports whether --impl names an implementation, by patterns that were checked before.
 func (r *reproduction) chosen(impl string) bool {
 	return slices.ContainsFunc(r.o.limit.Impl, func(pattern string) bool {
 		ok, err := path.Match(pattern, impl)

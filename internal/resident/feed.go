@@ -11,10 +11,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Feed copies an image to a device in pieces of whole slices through pinned memory, which the
-// device copies at the full rate of its link. Several goroutines fill pieces from a file or from
-// other host memory, while earlier pieces are copied: one core copies memory more slowly than a
-// link. An image that is entirely in memory may be pinned in place and copied from there. A feed
+// A Feed copies an image to a device in pieces of whole slices through pinned memory. The device
+// copies pinned memory at the full rate of its link. Several goroutines fill pieces from a file or
+// from other host memory, while earlier pieces are copied: one core copies memory more slowly than
+// a link. An image that is entirely in memory may be pinned in place and copied from there. A feed
 // allocates its memory when it is made.
 type Feed struct {
 	d      device.Device
@@ -60,8 +60,8 @@ func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, 
 	return f, nil
 }
 
-// NewStages is NewFeed of an image that is not pinned where it is: for one upload that
-// takes longer than the copy.
+// NewStages is NewFeed without pinning the image in place, for a single upload: pinning takes
+// longer than the copy.
 func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (f *Feed, err error) {
 	f = &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
 	defer func() {
@@ -99,7 +99,7 @@ func PieceSlices(in grid.Source, bytes int64) int64 {
 // Pieces returns the number of pieces.
 func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
 
-// Whole reports whether the image is pinned where it is.
+// Whole reports whether the image is pinned in place.
 func (f *Feed) Whole() bool { return f.whole != nil }
 
 // staged is piece k at the beginning of a stage.
@@ -140,7 +140,7 @@ func (f *Feed) Upload(s device.Stream, to device.Buffer, at int64, trace *bench.
 	return f.Fill(s, trace, f.copied(s, to, at))
 }
 
-// Add is Upload as Each does it: without waiting.
+// Add is Upload without waiting for the last copies.
 func (f *Feed) Add(s device.Stream, to device.Buffer, at int64) error {
 	return f.Each(s, nil, f.copied(s, to, at))
 }

@@ -20,7 +20,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A reading is a source whose readers the test looks at.
+// A reading is a source that records its readers.
 type reading struct {
 	grid.Source
 	reads atomic.Int64
@@ -147,8 +147,8 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// An image is pinned where it is if its memory begins a page and is large, and never for
-// one upload.
+// An image is pinned in place if its memory is large and begins at a page, but not for a single
+// upload.
 func TestFeedPinsInPlace(t *testing.T) {
 	d := standIn(t)
 	in := open(t, "noise/shape=512x600/type=float32/seed=1")
@@ -445,7 +445,7 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 }
 
-// registering notes how much is pinned where it is.
+// registering records the sizes of memory pinned in place.
 type registering struct {
 	device.Device
 	bytes []int
@@ -527,7 +527,7 @@ func TestPlaceOfRepeatedImage(t *testing.T) {
 
 func uintptrOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(&mem[0])) }
 
-// Nothing is under way of an image that is pinned where it is, either, when a copy fails.
+// If a copy of an image pinned in place fails, no other copy is in progress.
 func TestFeedInPlaceFails(t *testing.T) {
 	const at = 7
 	d := standIn(t)

@@ -53,7 +53,7 @@ func NewHandover(d device.Device, s device.Stream, bytes int64, timed bool) (h *
 	return h, err
 }
 
-// Parameters are the kernel's: where it writes the table to, and the word.
+// Parameters returns the kernel's arguments: the addresses of the table and of the word.
 func (h *Handover) Parameters() (table, word uint64) {
 	to := device.Memory(h.result)
 	if h.copy != nil {
@@ -65,7 +65,7 @@ func (h *Handover) Parameters() (table, word uint64) {
 // Total is the buffer that the kernel adds to.
 func (h *Handover) Total() device.Buffer { return h.total }
 
-// Data is the table that the last Run brought to the host.
+// Data returns the table of the last Run.
 func (h *Handover) Data() []byte { return h.result.Data()[:h.bytes] }
 
 // word is set to 1 by the kernel when the table has arrived.
@@ -92,7 +92,8 @@ func (h *Handover) Run(launch func() error) error {
 			return err
 		}
 	} else {
-		// One call, without Do: the device is let go of while the kernel runs.
+		// launch is a single call without Do, so that other goroutines can use the device while the
+		// kernel runs.
 		if err := launch(); err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (h *Handover) timed(launch func() error) error {
 	return h.stream.Copy(h.result, 0, h.copy, 0, h.copy.Bytes())
 }
 
-// Elapsed is the time of the last launch on the device, where it was timed.
+// Elapsed returns the device time of the last launch, if it was timed.
 func (h *Handover) Elapsed() (time.Duration, error) {
 	if h.end == nil {
 		return 0, ErrUntimed

@@ -8,9 +8,8 @@ import (
 	"eccbench/kernels"
 )
 
-// Load loads the named kernels of a module: as machine code where there is some for
-// exactly this device, and its driver takes it. Else the driver compiles the kernels'
-// PTX, and no other kernel's.
+// Load loads the named kernels of a module. It uses machine code if there is some for exactly this
+// device and its driver accepts it. Else the driver compiles the PTX of these kernels only.
 func Load(d device.Device, module string, names ...string) (device.Module, error) {
 	info := d.Info()
 	code, err := kernels.Machine(module, info.Major, info.Minor)

@@ -40,7 +40,7 @@ func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64)
 	return nil
 }
 
-// Close lets go of the memory.
+// Close unpins the memory.
 func (p *Place) Close() error { return p.pinned.Close() }
 
 // Pin pins an image in place, for copies of at most piece bytes that begin at multiples of piece.

@@ -28,7 +28,7 @@ type Watch struct {
 	last    device.Readings
 }
 
-// NewWatch watches a device. Where it has no sensors nothing is flagged.
+// NewWatch watches a device. Without sensors nothing is flagged.
 func NewWatch(d device.Device) *Watch { return &Watch{on: d} }
 
 // Device describes the device in one line.
@@ -67,7 +67,7 @@ func (w *Watch) Flags() []string {
 // Sensors returns the readings at the last Flags, in one line; n/a if there is no sensor.
 func (w *Watch) Sensors() []string { return []string{w.last.String()} }
 
-// Close lets go of the sensors.
+// Close closes the sensors.
 func (w *Watch) Close() error {
 	if w.sensors == nil {
 		return nil
@@ -129,7 +129,7 @@ func (w Watches) Sensors() (list []string) {
 	return list
 }
 
-// Close lets go of the sensors of all.
+// Close closes the sensors of all devices.
 func (w Watches) Close() error {
 	var errs []error
 	for _, one := range w {

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Shard is number I of N, counted from 1. I is 0 where it is not known.
+// A Shard is number I of N, counted from 1. I is 0 if unknown.
 type Shard struct{ I, N int64 }
 
 // MaxShards is the greatest number of shards.

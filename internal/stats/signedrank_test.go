@@ -176,7 +176,7 @@ func TestProbabilityIsNeverAboveOne(t *testing.T) {
 	}
 }
 
-// The sums of ranks are those from none to all of them, which are as rare.
+// The sum of no ranks and the sum of all ranks each have the probability of one choice of signs.
 func TestSumsOfRanks(t *testing.T) {
 	for _, ranks := range [][]int{nil, {2}, {1, 2, 3}, {3, 3, 6, 8}} {
 		want := math.Pow(0.5, float64(len(ranks)))

@@ -57,11 +57,12 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// MedianRanks returns the narrowest symmetric pair of 0-based ranks whose order statistics, in a
-// sorted sample of n, bound the median with at least the given confidence. It also returns the
-// confidence reached. The number of samples below the median is Binomial(n, ½) for every
-// distribution (David and Nagaraja, Order Statistics, section 7.1). The confidence must be above 0.
-// Below six samples 95 % is impossible; the ranks are then the extremes.
+// MedianRanks returns the narrowest symmetric pair of 0-based ranks that bound the median of n
+// samples with at least the given confidence. The bounds are the order statistics of these ranks in
+// the sorted sample. It also returns the confidence reached. The number of samples below the median
+// is Binomial(n, ½) for every distribution (David and Nagaraja, Order Statistics, section 7.1). The
+// confidence must be above 0. Below six samples 95 % is impossible; the ranks are then the
+// extremes.
 func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
@@ -71,7 +72,7 @@ func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	return lo, n - 1 - lo, reach(lo)
 }
 
-// Spread returns the half-width of the interval relative to the median, or +Inf if there are too
+// Spread returns the half-width of the interval relative to the median. It is +Inf if there are too
 // few samples for an interval at the project's confidence.
 func (s Summary) Spread() float64 {
 	if s.Confidence < Confidence || s.Median == 0 {

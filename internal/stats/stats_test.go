@@ -140,7 +140,7 @@ func TestDeviationOfFew(t *testing.T) {
 	}
 }
 
-// A spread is a share of the median, where there is one and an interval of the confidence.
+// A spread is relative to the median, if that is not 0 and there is an interval of the confidence.
 func TestSpread(t *testing.T) {
 	for _, c := range []struct {
 		s    Summary

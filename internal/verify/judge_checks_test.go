@@ -173,7 +173,7 @@ func twice(laws ...Law[int, int]) Policy[int, int] {
 	}
 }
 
-// ticking is a clock that is a second later each time that it is looked at.
+// ticking is a clock that advances by a second at each reading.
 func ticking() func() time.Time {
 	now := time.Time{}
 	return func() time.Time { now = now.Add(time.Second); return now }

@@ -166,8 +166,8 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 	j.mend(to, from, v0, b, int64(lo*w), int64(hi*w))
 }
 
-// mend recomputes the step for voxels lo ≤ i < hi at the border of a mask, with neighbours in the
-// same part of the mask only.
+// mend recomputes the step for voxels lo ≤ i < hi at the border of a mask. It uses neighbours in
+// the same part only.
 func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
 	for _, s := range j.p.SeamsOf(lo, hi) {
 		i, n := s.At, s.Beside

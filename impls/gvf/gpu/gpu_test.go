@@ -106,8 +106,8 @@ func problemOf(t testing.TB, name string) *gvf.Problem {
 	return p
 }
 
-// The kernels have the bits of the plain loop. On the host every launch is a process: there
-// few steps are taken, and in 16 bits but of some problems.
+// The kernels have the bits of the plain loop. On the host every launch is a process, so few steps
+// run there, and 16 bits only for some problems.
 func TestKernelsOnHost(t *testing.T) {
 	testKernels(t, onHost(t, ""), slices.DeleteFunc(asked(), func(name string) bool {
 		p := problemOf(t, name)
@@ -117,7 +117,7 @@ func TestKernelsOnHost(t *testing.T) {
 
 func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), asked(), len(asked())) }
 
-// hurry leaves a problem for the host few steps where a launch takes one.
+// hurry reduces the steps of a problem on the host if each step is a launch.
 func (i Implementation) hurry(p *gvf.Problem) {
 	if i.method.name != "blocked-gpu" {
 		p.Steps = min(p.Steps, 3)
@@ -196,7 +196,7 @@ func testFields(t *testing.T, open resident.Opener) {
 	}
 }
 
-// Each kind of kernels sees each fault that it can have.
+// Tests of each kind of kernels see each of its faults.
 func TestFaultsAreSeenOnHost(t *testing.T) {
 	seen := func(i Implementation, name string) bool {
 		p := problemOf(t, name)

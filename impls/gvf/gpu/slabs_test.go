@@ -203,7 +203,7 @@ func TestSlabsFitTheirBudgetOnHost(t *testing.T) {
 	}
 }
 
-// An image and a field that are worth pinning where they are go to the device from there.
+// Images and fields that are large enough are pinned and copied in place.
 func TestPinnedSlabsOnHost(t *testing.T) { testPinned(t, slabDevices(t, 2, "")) }
 
 func TestPinnedSlabsOnDevice(t *testing.T) { testPinned(t, ecctest.Device(t)) }

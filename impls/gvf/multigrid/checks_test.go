@@ -60,7 +60,7 @@ func cycles(t *testing.T, i Implementation, name string) (float64, error) {
 	return float64(j.(*job).cycles) / float64(p.Dim()), err
 }
 
-// The number of cycles does not grow with the image, nor where sizes are odd.
+// The number of cycles grows neither with the image nor with odd sizes.
 func cyclesAreFew(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -374,7 +374,7 @@ func cyclesEnd(t *testing.T) {
 	if exact == 0 {
 		t.Error("no tolerance is what is left")
 	}
-	for _, a := range []*axis{&l.x, &l.y} { // so that coarser levels bring it no nearer
+	for _, a := range []*axis{&l.x, &l.y} { // so that coarser levels do not help
 		clear(a.nearGiven)
 		clear(a.farGiven)
 	}

@@ -21,7 +21,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 		t.Run(string(f), func(t *testing.T) {
 			for _, law := range []string{"residual", "a made steady state"} {
 				if law != "residual" && f == Early {
-					continue // whose first guess is as near as that law looks
+					continue // its first guess already satisfies that law
 				}
 				t.Run(law, func(t *testing.T) {
 					judged.Caught(t, judged.By(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0)

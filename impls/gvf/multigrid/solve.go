@@ -89,7 +89,7 @@ func (s *solver) updateResidual(add []float32, step float32) float64 {
 }
 
 // energy sets the direction to the values of the finest level plus keep times the previous
-// direction, and returns its product with the operator applied to it.
+// direction. It returns the product of the direction and the operator applied to it.
 func (s *solver) energy(keep float32) float64 {
 	l := s.finest()
 	l.follow(func(_, r int) { l.kit.Turn(l.rowOf(s.d, r), l.row(r), keep) }, func(part, r int) {

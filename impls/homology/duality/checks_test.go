@@ -39,7 +39,7 @@ func checks() []checktest.Check {
 // Groups are the same however many vertices share a bucket, on any number of cores.
 func buckets(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5", "five/shape=6x6x6/drills=4", "apart"} {
-		p := apart(70)
+		p := disjoint(70)
 		if name != "apart" {
 			var err error
 			if p, err = (homology.Inputs{}).Open(name); err != nil {
@@ -71,10 +71,10 @@ func buckets(t *testing.T) {
 	}
 }
 
-// All tetrahedra are joined where there are more than a core takes at once.
+// All tetrahedra are joined if there are more than one core takes at once.
 func severalTimes(t *testing.T) {
 	const n = atOnce + 70
-	p := apart(n)
+	p := disjoint(n)
 	for _, cores := range []int{1, 3} {
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
 		if err := j.Do(nil); err != nil || !slices.Equal(j.out.Betti, []int64{n, 0, 0, 0}) {
@@ -85,7 +85,7 @@ func severalTimes(t *testing.T) {
 
 // Each fault that can be planted does harm.
 func faultsDoHarm(t *testing.T) {
-	p := apart(5)
+	p := disjoint(5)
 	p.Vertices++
 	p.Points = append(p.Points, 9, 9, 9)
 	for _, f := range Faults()[1:] { // the first one accepts invalid complexes
@@ -96,8 +96,8 @@ func faultsDoHarm(t *testing.T) {
 	}
 }
 
-// apart returns n tetrahedra without a common triangle, so that tables hold all of them.
-func apart(n int) *homology.Problem {
+// disjoint returns n tetrahedra without a common triangle, so that tables hold all of them.
+func disjoint(n int) *homology.Problem {
 	c := &simplicial.Complex{}
 	for i := range n {
 		v := uint32(4 * i)
@@ -203,8 +203,8 @@ func sidesOfTetrahedra(t *testing.T) {
 	}
 }
 
-// The side of a tetrahedron that is flat but for rounding is found without any, along whichever axis its
-// last vertex lies far away.
+// The side of a tetrahedron that is flat except for rounding is exact, along whichever axis its
+// last vertex is far away.
 func flatOnes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	seen := [3]int{}
@@ -271,7 +271,7 @@ func tables(t *testing.T) {
 // each once.
 func triangleTables(t *testing.T) {
 	const n = 42 // the most for a table of 64 places
-	j := newJob(apart(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
+	j := newJob(disjoint(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
 	j.bucket(0)
 	j.words = nil
 	var want []uint64
@@ -301,19 +301,21 @@ func refused(t *testing.T) {
 		"": {0, 1, 2, 3, 4, 0, 1, 2}, "triangle [0 1 2] has two tetrahedra on one side, which overlap": {0, 1, 2, 3, 5, 2, 1, 0}, "triangle [0 1 2] has three tetrahedra, which cannot be in space": {0, 1, 2, 3, 4, 1, 0, 2, 0, 1, 5, 2}, "triangle [0 1 2] has two tetrahedra on one side": {3, 2, 1, 0, 3, 2, 1, 0},
 		"tetrahedron 1: its vertices are in one plane": {0, 1, 2, 3, 3, 6, 7, 8}, "the edge of vertices 0 and 3 has more than two of its triangles": {0, 3, 1, 2, 0, 3, 10, 11}, "parts of it touch at vertex 3 alone": {0, 1, 2, 3, 3, 6, 7, 9},
 	} {
-		told(t, want, at, len(at)/3, nil, nil, nil, tets)
+		wantRejected(t, want, at, len(at)/3, nil, nil, nil, tets)
 	}
-	told(t, "there are simplices of dimension 2 on their own", at, 12, nil, nil, []uint32{0, 1, 4}, []uint32{0, 1, 2, 3})
-	told(t, "there are simplices of dimension 0 on their own", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
-	told(t, "tetrahedra with coordinates", nil, 12, nil, nil, nil, []uint32{0, 1, 2, 3})
-	told(t, "tetrahedra with coordinates", at, 12, nil, nil, []uint32{0, 1, 4})
-	told(t, "up to 67108864 vertices, there are 67108865", at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "there are simplices of dimension 2 on their own",
+		at, 12, nil, nil, []uint32{0, 1, 4}, []uint32{0, 1, 2, 3})
+	wantRejected(t, "there are simplices of dimension 0 on their own", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "tetrahedra with coordinates", nil, 12, nil, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "tetrahedra with coordinates", at, 12, nil, nil, []uint32{0, 1, 4})
+	wantRejected(t, "up to 67108864 vertices, there are 67108865", at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
 	at[15] = math.NaN()
-	told(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point", at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})
+	wantRejected(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point",
+		at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})
 }
 
-// told requires that simplices at some points are rejected with the wanted words, or accepted.
-func told(t *testing.T, want string, at []float64, vertices int, tops ...[]uint32) {
+// wantRejected requires that simplices at some points are rejected with the wanted words, or accepted.
+func wantRejected(t *testing.T, want string, at []float64, vertices int, tops ...[]uint32) {
 	t.Helper()
 	for threads := 1; threads < 4; threads++ {
 		err := Implementation{}.CanDo(&homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}})

@@ -71,8 +71,8 @@ func (m *matching) pair() {
 	}
 }
 
-// drain removes pairs until there are none. A removed pair lowers the number of faces only of
-// simplices of its own dimensions and the next one, so lower dimensions need no second look.
+// drain removes pairs until there are none. A removed pair lowers the number of faces only in its
+// own dimensions and the next one. So lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
 		for len(m.queue[d]) > 0 {

@@ -136,8 +136,7 @@ func complexOf(t *testing.T, name string) *simplicial.Complex {
 	return p.Complex
 }
 
-// A complex is renumbered as by a search that goes from one vertex to the next; how many cores
-// look at it changes nothing.
+// A complex is renumbered breadth first, with the same result on any number of cores.
 func renumbered(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "nothing", "random/vertices=300/dim=2/count=150/seed=2", "random/vertices=90/dim=1/count=65"} {
 		c := complexOf(t, name)
@@ -317,8 +316,8 @@ func flagsAreTold(t *testing.T) {
 	}
 }
 
-// The vertices of a simplex are far from each other where they are more than an eighth of all apart as
-// a rule.
+// A complex is scattered if the vertex numbers of a simplex usually differ by more than an eighth
+// of all vertices.
 func farIsScattered(t *testing.T) {
 	for _, c := range []struct {
 		tops []uint32

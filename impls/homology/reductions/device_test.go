@@ -34,7 +34,7 @@ func kernels(open resident.Opener) homologytest.Implementation {
 	return reductions.RaceOnDevice{Open: open}
 }
 
-// The kernels give the groups that cores do.
+// The kernels return the groups of the cores.
 func TestKernelsOnHost(t *testing.T) {
 	open := homologytest.OnHost(t, "homology_race", "")
 	for name, p := range complexes(t) {

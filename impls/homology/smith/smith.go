@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Form returns the rank of the boundary matrix of n simplices and m faces over the integers, and
-// the entries above 1 of a diagonal form. The entries need not divide each other. The matrix is
-// dense. If an entry has more than 64 bits, the error is ErrLong and the rank is still right.
+// Form returns the rank of the boundary matrix of n simplices and m faces over the integers. It
+// also returns the entries above 1 of a diagonal form, which need not divide each other. The matrix
+// is dense. If an entry has more than 64 bits, the error is ErrLong and the rank is still right.
 func Form(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64, err error) {
 	rows := make([][]*big.Int, n)
 	for i := range rows {

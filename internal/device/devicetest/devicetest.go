@@ -195,7 +195,7 @@ func (s *standin) Alloc(name string, bytes int64) (device.Buffer, error) {
 	return s.alloc(name, bytes, false)
 }
 
-// LentBuffer is a part of memory that was allocated here, and panics where nobody has.
+// LentBuffer returns a part of memory that was allocated here. It panics for other memory.
 func (s *standin) LentBuffer(name string, address uint64, bytes int64) device.Buffer {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()

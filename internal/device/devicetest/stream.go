@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// A stream is work that nobody has waited for, and a clock.
+// A stream is a queue of pending work, and a clock.
 type stream struct {
 	on      *standin
 	name    string

@@ -8,7 +8,7 @@ import (
 )
 
 // Divisors returns the greatest common divisors of all minors of one row, of two, and so on, until
-// all are 0. Their number is the rank. The number of those that p does not divide is the rank over
+// all are 0. Their number is the rank. The number of divisors without the factor p is the rank over
 // the field of p elements.
 func Divisors(m [][]int64) (list []*big.Int) {
 	for k := 1; len(m) > 0 && k <= min(len(m), len(m[0])); k++ {

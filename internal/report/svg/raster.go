@@ -129,7 +129,7 @@ func (r *raster) draw(element string) error {
 	return nil
 }
 
-// lines are the polylines of a path, in dots.
+// lines returns the polylines of a path, in pixels.
 func (r *raster) lines(d string) (list [][][2]float64, err error) {
 	for _, c := range "MHVhv" {
 		d = strings.ReplaceAll(d, string(c), " "+string(c)+" ")

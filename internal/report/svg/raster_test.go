@@ -84,7 +84,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// A plot of a million steps is as small as one of few.
+// A plot of a million steps is as small as a plot of a few.
 func TestPNGOfManySteps(t *testing.T) {
 	l := Line{Color: "#0072b2"}
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -236,8 +236,8 @@ func (a *Axis) tick(apart float64, extent func(string) float64) {
 	}
 }
 
-// decades has ticks at 1 to 9 times the powers of ten. The powers have labels, and
-// where there are few of them 2 and 5, or all.
+// decades returns ticks at 1 to 9 times the powers of ten. The powers have labels; with few powers
+// 2 and 5, or all, have labels too.
 func decades(lo, hi float64) []Tick {
 	labelled := "1"
 	if hi < 10*lo {
@@ -375,7 +375,7 @@ func (c canvas) axes(p *Plot) {
 	}
 }
 
-// heading is in the middle of the whole, and loses its middle where it is longer.
+// heading writes a text centred over the drawing, and cuts out its middle if it is too long.
 func (c canvas) heading(p *Plot, s string, y, size float64) {
 	text := []rune(s)
 	if room := int(p.Width / (0.6 * size)); len(text) > room {

@@ -102,7 +102,7 @@ func TestGolden(t *testing.T) {
 
 var (
 	circle = regexp.MustCompile(`<circle cx="([^"]+)" cy="([^"]+)"`)
-	// The path of a line, not of an axis nor of the legend.
+	// path matches the path of a line, but not of an axis or the legend.
 	path   = regexp.MustCompile(`<g stroke="[^"]+" stroke-width="1.5" stroke-linejoin="round">\n<path d="([^"]+)"`)
 	number = regexp.MustCompile(`([MHV ])(-?[0-9.]+)`)
 	words  = regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" text-anchor="([^"]+)"[^>]*>([^<]*)<`)
@@ -139,8 +139,8 @@ func corners(t *testing.T, svg string) (x, y []float64) {
 	return x, y
 }
 
-// Everything drawn is where it can be seen: lines, bars and marks between the axes, and
-// texts within the paper. Labels of one axis do not run into each other.
+// All lines, bars and marks lie between the axes, and texts within the paper. Labels of one axis do
+// not overlap.
 func TestNothingIsCutOff(t *testing.T) {
 	long := rates()
 	long.Title = strings.Repeat("a long title ", 30)

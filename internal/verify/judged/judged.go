@@ -102,8 +102,8 @@ func By[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) ben
 	return w
 }
 
-// Thinned leaves every third adversarial input where races are looked for, which is slow, and
-// all others are judged without.
+// Thinned returns the workload with every third adversarial input under the race detector, which is
+// slow. Otherwise it is unchanged.
 func Thinned[In, Out any](w bench.Workload[In, Out]) bench.Workload[In, Out] {
 	if !race.Enabled {
 		return w

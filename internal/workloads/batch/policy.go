@@ -51,7 +51,7 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 	}
 }
 
-// copies is the memory of laws that look at all images at once.
+// copies estimates the memory of laws that copy all images.
 func copies(b *Batch) int64 { return 2 * int64(b.Len()) * grid.TotalBytes(b.Like()) }
 
 func agree(_ *Batch, want, got []ecc.VCEC) *verify.Diff {
@@ -110,7 +110,7 @@ func fingerprinting(key fingerprint.Key) func(*Batch) time.Duration {
 	}
 }
 
-// fingerprinted holds each answer to its own image.
+// fingerprinted compares the fingerprint of each answer with that of its image.
 func fingerprinted(key fingerprint.Key) func(*Batch, []ecc.VCEC, verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
 	return func(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
 		wrong := make([]*verify.Diff, len(out))

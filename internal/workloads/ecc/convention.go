@@ -310,8 +310,8 @@ func (c viewed) sign(s grid.Source) int64 {
 	return 1
 }
 
-// layer returns the χ of the padding layer around an image, which is in the sets from the first
-// level on: 0 for a ring (2D), 2 for a hollow box (3D).
+// layer returns the χ of the padding layer around an image: 0 for a ring (2D), 2 for a hollow box
+// (3D). The layer is in the sets from the first level on.
 func (c viewed) layer(s grid.Source) int64 {
 	if c.Vertices && s.Shape().Dim() == 3 {
 		return 2

@@ -22,7 +22,7 @@ func image(t *testing.T, name string) *grid.Field {
 	return f
 }
 
-// huge is an image that nobody reads.
+// huge is an image that is never read.
 type huge struct {
 	grid.Source
 	shape grid.Shape
@@ -30,8 +30,8 @@ type huge struct {
 
 func (h huge) Shape() grid.Shape { return h.shape }
 
-// The estimate for a large image is the cost of the definition at one level (three times that
-// without vector instructions), plus microseconds for the tables of weights.
+// The estimate for a large image is the cost of the definition at one level, plus microseconds for
+// the tables of weights. Without vector instructions it is three times the definition.
 func TestFingerprintIsAffordable(t *testing.T) {
 	var cost []time.Duration
 	for _, law := range ecc.Laws() {

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A remiss adder forgets nothing where it begins, or adds all pieces once, or the first one always.
+// A remiss adder does not reset at Begin, adds all pieces once, or always adds the first one.
 type remiss struct {
 	bench.Implementation[grid.Source, VCEC]
 	fault string

@@ -69,7 +69,7 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 type Joining interface{ Joins() }
 
 // A Joiner is an Adder of 3D images that counts only the contribution of a piece after the previous
-// one, which costs less than counting both. The count of a piece with More is complete after the
+// one. This costs less than counting both. The count of a piece with More is complete after the
 // next piece.
 type Joiner interface {
 	AddJoined(grid.Piece) error
@@ -210,7 +210,7 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		return err
 	}
 	j.pass.sum, j.pass.held = sum.Sum, held
-	if j.out = (VCEC{}); job != nil { // of no slices nobody is asked
+	if j.out = (VCEC{}); job != nil { // without slices no implementation is called
 		j.out, err = job.Out()
 	}
 	return err

@@ -6,8 +6,8 @@ type Axis struct {
 	Link       []float64 // μ / distance between the middles of cells i−1 and i; 0 at both ends
 }
 
-// FinestAxis is the axis of n voxels. Where the neighbour beyond the border is the one before it,
-// half as wide cells at the border make the operator symmetric.
+// FinestAxis returns the axis of n voxels. If the neighbour beyond the border is the voxel before
+// it, cells of half width at the border make the operator symmetric.
 func FinestAxis(n int64, mu float64, boundary Boundary) Axis {
 	a := newAxis(n)
 	for i := range a.Width {

@@ -720,7 +720,8 @@ func turnsAreOfAxes(t *testing.T) {
 	}
 }
 
-// Boxes depend on the sides of an image, on steps and on a seed alone, so that another may look at the same.
+// Boxes depend only on the sides of an image, the steps and a seed, so that another run can check
+// the same boxes.
 func boxesAreDrawn(t *testing.T) {
 	h := sha256.New()
 	source := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 0)
@@ -1139,7 +1140,7 @@ func estimates(t *testing.T) {
 	if got := p.boxesTake([]box{{[3]int64{10, 60, 0}, [3]int64{42, 80, 1}}, {[3]int64{70, 0, 0}, [3]int64{90, 26, 1}}}); int64(got) != want {
 		t.Errorf("two boxes are said to take %d ns, want %d", got, want)
 	}
-	// None take as long as the whole image: they confirm nothing, so nobody counts on them.
+	// No boxes take as long as the whole image: they confirm nothing, so no plan relies on them.
 	if got := p.boxesTake(nil); int64(got) != (80+5*6)*90*80/2 {
 		t.Errorf("no boxes are said to take %d ns", got)
 	}

@@ -57,8 +57,8 @@ type Problem struct {
 	Storage  Storage // the format of V0 and the field between steps
 	Tol      float64 // largest residual of the steady state relative to |b·V0|, of each component; 0 for steps
 	Boundary Boundary
-	// V0 is the field that flows in place of the image's gradient, a list for each component
-	// as in a Flow; nil for the gradient.
+	// V0 replaces the image's gradient as the field that flows, a list for each component as in a
+	// Flow; nil for the gradient.
 	V0 [][]float32
 	// Mask has a value for each voxel. Nothing flows between voxels of different values, and voxels
 	// of value 0 are outside the image. nil is an image of one part.

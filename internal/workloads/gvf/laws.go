@@ -18,13 +18,14 @@ const unit = 1.0 / (1 << 24)
 // start, stepNS for one component in a step.
 const startNS, stepNS = 80, 5
 
-// PlainLoop holds a field after some steps to the bits of the plain loop.
+// PlainLoop compares a field after N steps with the plain loop, bit for bit.
 func PlainLoop() verify.Law[*Problem, Flow] {
 	return law{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, stepNS),
 		Memory: bytesEach(40), Check: plain}
 }
 
-// Rest holds a steady state to its residual, as the first component that has too much of it.
+// Rest compares the residual of a steady state with the tolerance, and reports the first component
+// above it.
 func Rest() verify.Law[*Problem, Flow] {
 	check := func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		list, err := residuals(p, out, ask)

@@ -96,7 +96,7 @@ func (p *Problem) SeamsOf(lo, hi int64) []Seam {
 	return list[first(lo):first(hi)]
 }
 
-// mend sets V0 at the seams of a gradient that looked across them, from the image f.
+// mend sets V0 at the seams of a gradient computed across them, from the image f.
 func (p *Problem) mend(v0 [][]float32, f []float32) {
 	for _, s := range p.seams() {
 		for c := range v0 {

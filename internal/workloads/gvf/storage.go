@@ -138,8 +138,8 @@ func (p *Problem) defineKept(int) (Flow, error) {
 }
 
 // fromFloat32 compares a field stored in 16 bits with one of float32. An error does not grow (see
-// precise). With r the largest magnitude of a component and u the rounding of storage, a step adds
-// at most u and b·u, and the change of b, at most d(2r + u)u, times |V − V0| ≤ 4r.
+// precise). Let r be the largest magnitude of a component and u the rounding of storage. A step
+// adds at most u, b·u, and the change of b, at most d(2r + u)u, times |V − V0| ≤ 4r.
 func fromFloat32(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	if d := p.misshapen(out); d != nil {
 		return []verify.Measure{{Name: "largest difference", Value: math.NaN(), At: d.String()}}, nil

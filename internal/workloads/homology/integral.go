@@ -52,7 +52,7 @@ func (g Groups) overRing(r Ring) Groups {
 	return out
 }
 
-// factored is the groups with the invariant factors of their torsion, where these fit.
+// factored returns the groups with the invariant factors of their torsion, if these fit.
 func (g Groups) factored() (Groups, bool) {
 	for d, orders := range g.Torsion {
 		var err error
@@ -165,7 +165,7 @@ func joined(a, b Groups) Groups {
 			}
 			for _, s := range a.Torsion[i] {
 				for _, t := range b.Torsion[j] {
-					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // a part of order 1 is no group
+					g := new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(s), new(big.Int).SetUint64(t)).Uint64() // order 1: no group
 					out.Torsion[d] = append(out.Torsion[d], g)
 					out.Torsion[d+1] = append(out.Torsion[d+1], g)
 				}

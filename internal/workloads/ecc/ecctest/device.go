@@ -13,9 +13,9 @@ import (
 // RequireDevice is the variable that turns a missing device into a failure.
 const RequireDevice = "ECCBENCH_REQUIRE_DEVICE"
 
-// Device gives a test the devices of the machine, each opened once and closed at
-// its end. Without one the test is skipped with the reason, or fails where
-// RequireDevice is 1. Objects that the test leaves open are failures.
+// Device opens the devices of the machine for a test, each once, and closes them at its end.
+// Without a device the test is skipped with the reason, or fails if RequireDevice is 1. Objects
+// left open are failures.
 func Device(t testing.TB) resident.Opener {
 	t.Helper()
 	open := Closing(t, resident.Once(func() (device.Driver, error) { return cuda.Load() }))

@@ -1,7 +1,6 @@
-// Package ecctest is the conformance suite of the Euler characteristic curve:
-// an implementation calls Run from its test, in one line, and Fuzz from its
-// fuzz target. It holds them to the enumeration of all cells (ecc.Enumerate), which
-// shares nothing with any implementation.
+// Package ecctest is the conformance suite of the Euler characteristic curve. An implementation
+// calls Run from its test, in one line, and Fuzz from its fuzz target. Answers are compared with
+// the enumeration of all cells (ecc.Enumerate), which shares no code with any implementation.
 package ecctest
 
 import (
@@ -37,7 +36,7 @@ const LongSuites = "ECCBENCH_LONG"
 // Long reports whether the long suites run.
 func Long() bool { return os.Getenv(LongSuites) != "" && !testing.Short() }
 
-// Part returns the cases that run now, of those that only the long suites have.
+// Part returns the cases of the long suites that run now.
 func Part[C any](cases []C) []C {
 	if !Long() {
 		return nil

@@ -286,7 +286,7 @@ func whatIsCounted(t *testing.T, set string) {
 	}
 }
 
-// The counts of a vector of columns agree with the definition for each voxel, for lanes in every
+// The counts of a vector of columns agree with the definition for each voxel: for lanes in every
 // order, from plane to plane and from vector to vector. No other memory is accessed.
 func cellsAreCounted(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -76,8 +76,8 @@ func digitsOf(table []uint64) *[digits * 256]byte {
 	return bytes
 }
 
-// newCounting returns nil if there is no vector code for the type on the ladder, or if cells do not
-// take the smallest lane of their voxels.
+// newCounting returns nil if there is no vector code for the type on the ladder. It also returns
+// nil if cells do not take the smallest lane of their voxels.
 func newCounting(t grid.Type, l grid.Ladder, all []weights, top int64, isa string) *counting {
 	in := all[0].in
 	if in.Vertices || in.Periodic != (grid.Axes{}) { // the outside would determine every cell that touches it

@@ -11,7 +11,7 @@ import (
 )
 
 // The fingerprint of a float32 image on the ladder of every float32 agrees with the enumeration of
-// all cells on the ladder of its own values. The keys use either half of a block.
+// all cells. That uses the ladder of the image's values. The keys use either half of a block.
 func TestEveryFloat32(t *testing.T) {
 	for _, c := range ecctest.Cases(t) {
 		if c.Field.Type() != grid.Float32 || c.Field.Shape().Voxels() > 1<<16 {

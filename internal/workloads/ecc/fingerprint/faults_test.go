@@ -207,9 +207,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// With 8 random bits, a wrong curve whose changes and level-weighted changes sum to 0 passes if the
-// difference of two differences of random bytes is 0: once in 384. With two functions it passes
-// once in 384².
+// With 8 random bits, some wrong curves pass: their changes and level-weighted changes sum to 0.
+// They pass if the difference of two differences of random bytes is 0, which is once in 384. With
+// two functions they pass once in 384².
 func TestFalseAcceptance(t *testing.T) {
 	wrong := ecc.VCEC{{Level: 3, Change: 1}, {Level: 4, Change: -1}, {Level: 5, Change: -1}, {Level: 6, Change: 1}}
 	const keys = 60000
@@ -249,8 +249,8 @@ func TestFalseAcceptance(t *testing.T) {
 	}
 }
 
-// With 8 random bits from products, differences that cancel in each upper and lower byte and in the
-// levels pass at most 5 times in 256, which is (m + 2)/2 · 2⁻ᵐ for m = 8.
+// Differences may cancel in each upper and lower byte and in the levels. With 8 random bits from
+// products they pass at most 5 times in 256: (m + 2)/2 · 2⁻ᵐ for m = 8.
 func TestFalseAcceptanceOfProducts(t *testing.T) {
 	wrong := ecc.VCEC{{Level: 0x301, Change: 1}, {Level: 0x302, Change: -1}, {Level: 0x501, Change: -1}, {Level: 0x502, Change: 1}}
 	const keys = 4000

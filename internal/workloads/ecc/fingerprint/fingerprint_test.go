@@ -106,7 +106,7 @@ func TestRepeats(t *testing.T) {
 		want := ecc.Enumerate(whole)
 		for _, s := range []grid.Source{src, whole.Repeating(grid.Period(src))} {
 			held(t, s, want, fingerprint.Draw(2))
-			// Where the last slice and the first meet it is no sum of periods.
+			// If the last slice and the first are neighbours, the fingerprint is no sum of periods.
 			k := fingerprint.Draw(1).In(fingerprint.Convention{Periodic: grid.Axes{Y: true, Z: whole.Shape().D > 1}})
 			got, err := fingerprint.Of(s, k, 2)
 			if err != nil {
@@ -236,8 +236,8 @@ func FuzzInstructionSets(f *testing.F) {
 	})
 }
 
-// Every instruction set has the sums of the Go code, for rows that turn at every voxel, at nearly
-// every one and at few, of lengths around those of vectors, in both orders.
+// Every instruction set has the sums of the Go code. The rows turn at every voxel, at nearly every
+// one or at few, have lengths around those of vectors, and come in both orders.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}

@@ -238,8 +238,8 @@ func bytesCount(t *testing.T) {
 	}
 }
 
-// A part is torn, whatever its checksum, if a change is 0, a level does not ascend or does not
-// exist, or bytes are not changes.
+// A part is torn, whatever its checksum, if a change is 0 or a level does not ascend or exist. It
+// is also torn if bytes are not changes.
 func changesThatLie(t *testing.T) {
 	one := ecc.Step{Level: 3, Change: 1}
 	for _, c := range []struct {
@@ -283,7 +283,7 @@ func changesThatLie(t *testing.T) {
 	}
 }
 
-// allShut finds files that are open, where there is a list of those.
+// allShut requires that no file is open, on systems that list open files.
 func allShut(t *testing.T, files []string) {
 	t.Helper()
 	const open = "/proc/self/fd"

@@ -399,7 +399,7 @@ func (p *Part) each(f func([]ecc.Step) error) error {
 // mergedSteps is the number of merged steps per chunk.
 const mergedSteps = 1 << 18
 
-// A run is a part that is being merged, with the steps that were read but not merged.
+// A run is a part during a merge, with the steps that were read but not merged.
 type run struct {
 	*cursor
 	block, steps []ecc.Step

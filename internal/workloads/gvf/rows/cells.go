@@ -26,10 +26,10 @@ type Row struct {
 	LinkBelow, LinkAbove           float32
 }
 
-// A Rest computes the residual w·b·v0 − A u of the finest cells in float64, where w is the product
-// of a cell's widths along x, y and z:
+// A Rest has the operands and results of the residual w·b·v0 − A u of the finest cells in float64.
+// w is the product of a cell's widths along x, y and z:
 //
-//	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same of the rows beside…)) + Along·Width·B·(V0−u)
+//	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same for the neighbour rows…)) + Along·Width·B·(V0−u)
 type Rest struct {
 	B, V0 []float32
 	Over  []float32 // 1/Width
@@ -79,8 +79,8 @@ func begin(r *Row, colour int) {
 	}
 }
 
-// taken returns the weighted sum of the neighbours of a cell.
-func (r *Row) taken(x int, here, north, south, below, above []float32) float32 {
+// neighbourSum returns the weighted sum of the neighbours of a cell.
+func (r *Row) neighbourSum(x int, here, north, south, below, above []float32) float32 {
 	along := float32(r.Along * float32(float32(r.Link[x]*r.U[r.At+x-1])+float32(r.Link[x+1]*r.U[r.At+x+1])))
 	plane := float32(float32(r.LinkNorth*north[x]) + float32(r.LinkSouth*south[x]))
 	beside := float32(plane + float32(float32(r.LinkBelow*below[x])+float32(r.LinkAbove*above[x])))
@@ -99,14 +99,14 @@ func relax(r *Row, colour int) {
 		if r.Inv[x] == 0 { // behind the last cell, where another goroutine may set the next row
 			continue
 		}
-		here[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) * r.Inv[x]
+		here[x] = float32(r.F[x]+r.neighbourSum(x, here, north, south, below, above)) * r.Inv[x]
 	}
 }
 
 func remain(r *Row, to []float32) {
 	here, north, south, below, above := r.lists()
 	for x, u := range here {
-		to[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) - float32(r.Diag[x]*u)
+		to[x] = float32(r.F[x]+r.neighbourSum(x, here, north, south, below, above)) - float32(r.Diag[x]*u)
 	}
 }
 

@@ -85,7 +85,8 @@ func Answered(i Implementation, parts []string, names ...string) checktest.Check
 	}}
 }
 
-// Planted is a check that implementations with a fault give other groups than follow from some of the names.
+// Planted requires that each faulty implementation gives other groups than the closed form for some
+// of the names.
 func Planted(threads int, names []string, faulty ...Implementation) checktest.Check {
 	return checktest.Check{Name: "planted faults", Of: func(t *testing.T) {
 		policy := homology.Workload().Policy

@@ -221,7 +221,7 @@ func residues(full [][]*big.Int, m *big.Int) (diagonal []*big.Int) {
 	return diagonal
 }
 
-// meet combines two lines of n numbers, so that number k of the first becomes their greatest common
+// meet combines two lines of n numbers. Number k of the first becomes their greatest common
 // divisor, and number k of the second 0.
 func meet(m *big.Int, n, k int, first, second func(int) **big.Int) {
 	a, b := *first(k), *second(k)

@@ -157,7 +157,7 @@ func (c counting) load(v []VecVirtual, row int, register func() VecVirtual, move
 	}
 }
 
-// next goes to the next row.
+// next advances to the next row.
 func (c counting) next(vector int) {
 	PREFETCHT0(Mem{Base: c.ahead})
 	if vector == 64 && c.bytes == 2 { // of float32

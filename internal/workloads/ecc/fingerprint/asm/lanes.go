@@ -32,8 +32,8 @@ func (i isa) turned(l lane) {
 	})
 }
 
-// keys turns rows of float32 into numbers in the same order, whose bits but for the sign are turned where they are negative. It
-// is its own inverse.
+// keys converts rows of float32 to integers of the same order: the bits of negative values except
+// the sign are inverted. It is its own inverse.
 func (i isa) keys() {
 	name := "keys" + i.name
 	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int")
@@ -117,8 +117,8 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 	RET()
 }
 
-// levelsOfFloats turns rows of float32 values on an affine ladder into levels, with its arithmetic in float32 or in
-// float64: see floats. In float32 that of AVX-512 is fused.
+// levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
+// float32 or in float64 as in floats. With AVX-512 the float32 arithmetic is fused.
 func (i isa) levelsOfFloats(double bool) {
 	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.bytes == 64 && !double
 	if double {

@@ -188,10 +188,10 @@ func (l ladder) between(values, level VecVirtual, none string) {
 	unlessAll(bits)
 }
 
-// floats looks up the weights of float32 values on an affine ladder, with the ladder's
-// arithmetic in float32 or in float64. A value is nearly always a level's own. Where one
-// of a group is not, the level above the nearest one is tried too, and each is held to
-// the definition; where that finds no level, the function returns.
+// floats generates the look-up of the weights of float32 values on an affine ladder, with the
+// ladder's arithmetic in float32 or in float64. A value is nearly always on a level. If one of a
+// group is not, the level above the nearest one is tried too, and each is checked by the
+// definition. If neither is its level, the function returns.
 func (i isa) floats(double bool) {
 	kind, float := "single", "float32"
 	if double {

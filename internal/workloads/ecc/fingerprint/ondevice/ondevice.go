@@ -232,8 +232,8 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 	return err
 }
 
-// arrange chooses the copies of a table in a block's shared memory, the warps of a block, and as
-// many blocks as can run at once.
+// arrange chooses the copies of a table in a block's shared memory, and the warps of a block. It
+// launches as many blocks as can run at once.
 func (o *Looker) arrange(f *function) error {
 	info := o.d.Info()
 	threads, held := int64(mostThreads), int64(0)

@@ -39,7 +39,7 @@ type slab struct {
 	room   int64 // slices that there is room for
 	first  int64 // slice at the beginning
 	there  int64 // slices in memory, from first on
-	next   int64 // position that was not looked at yet
+	next   int64 // the first position that is not done
 }
 
 // pass streams an image through a slab of about the given bytes. A 2D image, and one that is
@@ -98,7 +98,7 @@ func (s *slab) take(p resident.Piece) error {
 	return nil
 }
 
-// look looks at the positions before one.
+// look adds the kernels for the positions before to.
 func (s *slab) look(to int64) error {
 	from := s.next
 	s.next = to

@@ -107,8 +107,8 @@ var (
 	linked = []string{"linkNorth", "linkSouth", "linkBelow", "linkAbove"}
 )
 
-// taken sums the linked neighbours of a cell.
-func (l *loop) taken(along VecVirtual, links []VecVirtual) VecVirtual {
+// neighbourSum sums the linked neighbours of a cell.
+func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
 	sum, t := l.vector(), l.vector()
 	VMOVUPS(l.of("link", 0), sum)
 	VMULPS(l.of("u", -1), sum, sum)
@@ -167,7 +167,7 @@ func (m machine) relax(name string, neighbours bool) {
 	l.all(m.lanes, func() {
 		var v VecVirtual
 		if neighbours {
-			v = l.taken(along, links)
+			v = l.neighbourSum(along, links)
 			VADDPS(l.of("f", 0), v, v)
 		} else {
 			v = l.vector()
@@ -197,7 +197,7 @@ func (m machine) remain() {
 	l := m.begin("remain", "sets to to what is left of f.", "func(to, "+around+", f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)", append(lists, "to", "f", "diag")...)
 	along, links := l.links()
 	l.all(m.lanes, func() {
-		v, t := l.taken(along, links), l.vector()
+		v, t := l.neighbourSum(along, links), l.vector()
 		VADDPS(l.of("f", 0), v, v)
 		VMOVUPS(l.of("diag", 0), t)
 		VMULPS(l.of("u", 0), t, t)
