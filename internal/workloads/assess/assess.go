@@ -96,6 +96,17 @@ func (p *Pair) members(s Set) []bool {
 	return in
 }
 
+// setsOf returns the indices of the sets of each code.
+func (p *Pair) setsOf() [][]int {
+	of := make([][]int, max(256, len(p.Labels)))
+	for i, s := range p.Sets {
+		for _, c := range s.Codes {
+			of[c] = append(of[c], i)
+		}
+	}
+	return of
+}
+
 // Dice is 2·|P∩T| / (|P| + |T|), NaN where both masks are empty.
 func (c Comparison) Dice() float64 { return 2 * float64(c.Both) / float64(c.Pred+c.Truth) }
 

@@ -17,10 +17,19 @@ import (
 // within another. It has no labels of components and joins no sets.
 func ByFlooding(p *Pair) (Comparisons, error) {
 	t := tally(p)
-	out := make(Comparisons, len(p.Sets))
+	out, setsOf := make(Comparisons, len(p.Sets)), p.setsOf()
+	t.each(func(a, b uint16, n int64) {
+		for _, i := range setsOf[a] {
+			if out[i].Pred += n; p.Sets[i].has(b) {
+				out[i].Both += n
+			}
+		}
+		for _, i := range setsOf[b] {
+			out[i].Truth += n
+		}
+	})
 	var tasks []task
 	for i, s := range slices.Backward(p.Sets) { // the union of all is large and comes first
-		t.countVoxels(p.members(s), &out[i])
 		for _, island := range t.islands(s) {
 			tasks = append(tasks, task{set: i, within: island})
 		}
@@ -203,21 +212,6 @@ type judged struct {
 	shape grid.Shape
 	space
 	bits [masksOfSet][]uint64
-}
-
-// countVoxels counts the voxels of a set.
-func (c counts) countVoxels(member []bool, out *Comparison) {
-	c.each(func(a, b uint16, n int64) {
-		if member[a] {
-			out.Pred += n
-		}
-		if member[b] {
-			out.Truth += n
-		}
-		if member[a] && member[b] {
-			out.Both += n
-		}
-	})
 }
 
 // newJudged makes the masks of a set within an extent.

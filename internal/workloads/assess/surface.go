@@ -23,12 +23,7 @@ func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
 	if flat {
 		factor = math.Pi * spacing[0] * spacing[1]
 	}
-	setsOf := make([][]int, max(256, len(p.Labels))) // by code
-	for i, s := range p.Sets {
-		for _, c := range s.Codes {
-			setsOf[c] = append(setsOf[c], i)
-		}
-	}
+	setsOf := p.setsOf()
 	out := make([][2]float64, len(p.Sets))
 	crew.Each(2, func(side int) {
 		f := []*grid.Field{p.Pred, p.Truth}[side]

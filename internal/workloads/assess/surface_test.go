@@ -125,7 +125,8 @@ func TestSurfacesOfManyLabels(t *testing.T) {
 	}
 }
 
-// TestCross compares crossings with those that each voxel and each direction have, in an image of large and small parts.
+// TestCross compares crossings with those of each voxel in each direction, in an image of large and small
+// parts.
 func TestCross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := grid.Shape{D: 4, H: 5, W: 400}
