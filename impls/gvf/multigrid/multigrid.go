@@ -57,7 +57,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 		return nil, err
 	}
 	out := gvf.NewOutput(p)
-	return &job{p: p, fault: i.fault, kit: kit, threads: c.Cores(), Output: out, start: gvf.StarterInto(out.V)}, nil
+	return &job{p: p, fault: i.fault, kit: kit, threads: c.Cores(), Output: out, start: gvf.Starter{V0: out.V}}, nil
 }
 
 type job struct {

@@ -133,7 +133,7 @@ func startIsDefined(t *testing.T) {
 		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
 		out := NewOutput(p)
 		out.Poison()
-		into := StarterInto(out.V)
+		into := Starter{V0: out.V}
 		v0, _, err := p.definedStart()
 		if err != nil {
 			t.Fatal(err)

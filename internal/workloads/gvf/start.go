@@ -19,12 +19,9 @@ func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(
 
 // A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
 type Starter struct {
-	b  []float32 // the image from 0 to 1, until b is made of its gradient
-	v0 [][]float32
+	V0 [][]float32 // the memory of V0, unless a problem has its own; nil to allocate it
+	b  []float32   // the image from 0 to 1, until b is made of its gradient
 }
-
-// StarterInto returns a Starter that writes V0 to these lists, unless a problem has its own.
-func StarterInto(v0 [][]float32) Starter { return Starter{v0: v0} }
 
 // Start is Problem.Start.
 func (k *Starter) Start(p *Problem, threads int) (Start, error) {
@@ -42,10 +39,10 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 		if err != nil {
 			return Start{}, err
 		}
-		if k.v0 == nil {
-			k.v0 = lists(s.Dim(), s.Voxels())
+		if k.V0 == nil {
+			k.V0 = lists(s.Dim(), s.Voxels())
 		}
-		v0 = k.v0
+		v0 = k.V0
 		inParts(rows, threads, func(_ int, lo, hi int64) { gradientRows(s, f, v0, lo, hi) })
 		p.mend(v0, f)
 	}
