@@ -16,9 +16,9 @@ import (
 // A question converts the inputs of a workload for peers, and their answers back.
 type question[In, Out any] struct {
 	image func(In) grid.Source
-	// refuse returns why an input cannot be put to any peer; nil for one that can.
+	// refuse returns why no peer can be asked about an input, or nil.
 	refuse func(In) error
-	words  func(In) []string // KEY=VALUE, beside the image
+	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
 	levels bool              // the ladder is part of the question
 	read   func(In, []*peers.Array) Out
@@ -57,7 +57,7 @@ func (i implementation[In, Out]) About() bench.About {
 	}
 }
 
-// CanDo refuses what is outside of the peer's claim. It starts nothing.
+// CanDo rejects inputs outside of the peer's claim. It starts nothing.
 func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	image := i.image(in)
 	if i.levels {
@@ -180,14 +180,14 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may be another one than at the last call.
+// Poison overwrites the answer and writes the image, which may have changed since the last call.
 func (j *job[In, Out]) Poison() {
 	image := j.implementation.image(j.in)
 	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
 	}
-	if j.unready == nil { // whatever the peer says now it says out of turn
+	if j.unready == nil { // any output now is out of turn
 		_, j.unready = j.process.Ping()
 	}
 }
@@ -261,7 +261,7 @@ func (j *job[In, Out]) Flags() []string {
 	return nil
 }
 
-// Close lets the peer forget the question.
+// Close ends the question in the peer.
 func (j *job[In, Out]) Close() error {
 	if j.number > 0 {
 		j.process.Free(j.number) // a peer that broke has forgotten all
