@@ -212,8 +212,8 @@ func TestRealContextCycles(t *testing.T) {
 	}
 }
 
-// A kernel that stores where nothing is costs the process its context, so it
-// runs in a process of its own.
+// A kernel that writes to an invalid address loses the context of its process, so it runs in a
+// process of its own.
 func TestRealStickyError(t *testing.T) {
 	if os.Getenv("ECCBENCH_TEST_CHILD") == "1" {
 		stickyChild(t)

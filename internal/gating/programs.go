@@ -193,7 +193,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 	}
 }
 
-// code is the exit code that an error is, 0 for none and -1 for a signal.
+// code returns the exit code of an error, 0 for none and -1 for a signal.
 func code(err error) int {
 	var exit *exec.ExitError
 	var verdict cli.VerdictError
