@@ -364,7 +364,7 @@ def write(rng, path, data, comment="", damage=True):
     if odd < 2:
         data = data[: int(rng.integers(0, len(data)))]
     elif odd == 2:
-        data += b"3 0 1 2\n"
+        data += BEHIND
     if odd <= 2:
         wrote["wrong"] = "cut" if odd < 2 else "longer"
     (path.parent / "written.json").write_text(json.dumps(wrote))
@@ -435,6 +435,8 @@ def soup(mesh):
     return simplices(list(ids), triangles)
 
 
+BEHIND = b"3 0 1 2\n"  # a face of OFF
+
 WRONG = {
     "count": "not as many elements as the header says: rejected",
     "longer": "something behind the end: rejected",
@@ -457,4 +459,10 @@ def explain(opened, ours, theirs):
     header = re.search(rb"OFF\s+\d+\s+(\d+)", Path(opened).read_bytes())
     if written["wrong"] == "longer" and header and int(header[1]) == len(written["cells"]) + 1:
         return "the header counts the face behind the end: it is read"
+    if written["wrong"] == "longer" and suffix == ".off" and not Path(opened).read_bytes().removesuffix(BEHIND).endswith(b"\n"):
+        *cells, (kind, v) = written["cells"]
+        joined = [*v[:-1], int(f"{v[-1]}{BEHIND.split()[0].decode()}")]
+        others = set(range(len(written["points"]))).difference(v[:-1])
+        if joined[-1] in others and np.array_equal(ours, simplices(written["points"], [*cells, (kind, joined)])):
+            return "a byte behind the end without a line break is a digit of the last number: it is read"
     return None
