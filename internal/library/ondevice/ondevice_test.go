@@ -182,7 +182,7 @@ func TestVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := Call{Image: c.put(t, images).Address(), Stream: devicetest.Handle(c.Stream), Memory: c.put(t, make([]byte, plan.Memory)).Address()}
+		call := Call{Image: c.put(t, images).Address(), Stream: devicetest.Handle(c.Stream), Memory: c.put(t, make([]byte, 2*plan.Memory)).Address()}
 		curves := c.put(t, make([]byte, 2*plan.answer))
 		call.Answer = curves.Address()
 		if err := plans.Add(plan.Number, 2, call); err != nil {
