@@ -73,8 +73,8 @@ func TestCroftonWeights(t *testing.T) {
 	}
 }
 
-// TestSurfaceByDefinition compares estimates with boundaries that are counted voxel by voxel, for codes of one and of
-// two bytes.
+// TestSurfaceByDefinition compares estimates with boundaries counted voxel by voxel, for codes of
+// one byte and of two.
 func TestSurfaceByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, most := range []uint16{3, 400} {
@@ -115,7 +115,7 @@ func TestSurfaceByDefinition(t *testing.T) {
 	}
 }
 
-// TestSurfacesOfManyLabels repeats an estimate with more codes than a table of all pairs has.
+// TestSurfacesOfManyLabels repeats an estimate with too many codes for a table of all pairs.
 func TestSurfacesOfManyLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	p := pairOf(t, grid.Shape{D: 8, H: 16, W: 40}, func(z, y, x int64) uint16 { return uint16(rng.UintN(2 * mostPaired)) })
@@ -125,8 +125,8 @@ func TestSurfacesOfManyLabels(t *testing.T) {
 	}
 }
 
-// TestCross compares crossings with those of each voxel in each direction, in an image of large and small
-// parts.
+// TestCross compares crossings with a count voxel by voxel in each direction, in an image of large
+// and small parts.
 func TestCross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := grid.Shape{D: 4, H: 5, W: 400}
