@@ -25,7 +25,8 @@ type Nodes struct {
 	rows []nodeRow // by threshold
 }
 
-// A nodeRow has the sigmoid of a threshold at the nodes within reach, and its derivatives by the threshold and by λ.
+// A nodeRow holds the sigmoid of a threshold at the nodes within reach, and its derivatives by the
+// threshold and by λ.
 type nodeRow struct {
 	from                   int
 	sigma, byTau, byLambda []float64
@@ -70,7 +71,7 @@ func (k *Nodes) place(y float64) (at int, above float64, ok bool) {
 	return at, t - float64(at), true
 }
 
-// shares returns Lagrange's polynomials of the nodes at -2 to 3.
+// shares returns Lagrange's polynomials of the nodes −2 to 3.
 func shares(c float64) (s0, s1, s2, s3, s4, s5 float64) {
 	a, b, d, e, f := c+2, c+1, c-1, c-2, c-3
 	ab, cd, ef := a*b, c*d, e*f
