@@ -1,6 +1,7 @@
-// Package ask answers questions about images: a typed function for each question, which makes a plan of the
-// options (how the image is opened, who answers, how often it is read), carries it out once, and returns a
-// confirmed answer with its provenance. The command, the C library and the Python package call it.
+// Package ask answers questions about images, with a typed function per question. The function
+// plans from the options how the image is opened, which implementation runs, and how often the
+// image is read. It returns a confirmed answer with its provenance. The command, the C library and
+// the Python package call it.
 package ask
 
 import (
@@ -15,27 +16,28 @@ import (
 // A UsageError is an error in the options or the input, which the caller can correct.
 type UsageError struct{ error }
 
-// Unwrap is the error as it was found.
+// Unwrap returns the original error.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Usage is an error as one of the options or the input.
+// Usage marks an error as one of the options or the input.
 func Usage(err error) error { return UsageError{err} }
 
-// Usagef is a new UsageError.
+// Usagef returns a new UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// An OptionError is an impossible value of an option: its name as Python has it, the value, and what is wanted.
+// An OptionError is an invalid value of an option: its Python name, the value, and the valid
+// values.
 type OptionError struct{ Option, Value, Want string }
 
 func (e OptionError) Error() string { return fmt.Sprintf("%s %s: %s", e.Option, e.Value, e.Want) }
 
-// What is done with NaN of an image.
+// How NaN of an image is handled.
 const (
 	NaNRefuse = "refuse"
 	NaNMask   = "mask"
 )
 
-// Options are the image options that questions about sets share. The zero value is no valid one.
+// Options are the image options of all questions about sets. The zero value is invalid.
 type Options struct {
 	Construction string   `json:"construction"` // T or V
 	Superlevel   bool     `json:"superlevel"`
@@ -43,7 +45,7 @@ type Options struct {
 	NaN          string   `json:"nan"`      // NaNRefuse or NaNMask; "" for NaNRefuse
 }
 
-// Check returns the first impossible option, as an OptionError.
+// Check returns the first invalid option as an OptionError.
 func (o Options) Check() error {
 	if o.Construction != "T" && o.Construction != "V" {
 		return OptionError{"construction", o.Construction, "want T or V"}
@@ -54,10 +56,11 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Gaps reports whether NaN of an image of a type are masked: of other types than float32 there are none.
+// Gaps reports whether NaN of an image are masked. Only float32 images have any.
 func (o Options) Gaps(t grid.Type) bool { return o.NaN == NaNMask && t == grid.Float32 }
 
-// OfSets reports whether an option is given that is of the cells of sets alone, as a flow and a graph have none.
+// OfSets reports whether an option is given that applies only to questions about sets, not to a
+// flow or a graph.
 func (o Options) OfSets() bool { return len(o.Periodic) > 0 || o.NaN == NaNMask }
 
 // Axes are the periodic axes.
