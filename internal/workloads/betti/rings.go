@@ -258,7 +258,7 @@ func (f *ringFill) list(m *mask, margin [3]int64, inside bool) {
 	f.first = append(f.first, int32(len(f.spans)))
 }
 
-// leave reaches the spans beside one in the row that is a step away.
+// leave fills the adjacent spans in the row one step away.
 func (f *ringFill) leave(from int32, z, y int64, flat bool) {
 	if flat && z != 0 || !f.corners && z*y != 0 {
 		return
@@ -307,8 +307,8 @@ func (f *ringFill) leave(from int32, z, y int64, flat bool) {
 	}
 }
 
-// reach fills a span from another one, at the turns of the path to it. One that was reached before
-// closes a loop.
+// reach fills a span with the turns of the path to it. A span that was reached before closes a
+// loop.
 func (f *ringFill) reach(k int32, round [3]int32) {
 	if !f.seen[k] {
 		f.seen[k], f.round[k] = true, round
