@@ -210,10 +210,10 @@ func bytesAreRefused(t *testing.T) {
 	}{
 		{make([]byte, 6), &Slab{}},
 		{[]byte{5, 2, 1, 3, 0, 1, 7, 0, 0}, &Slab{Set: Components{5, []int32{0}, []int32{1, 1}}, Rest: Components{Inner: 7}}},
-		{[]byte{5, 2, 2, 3, 0, 1, 7, 0, 0}, nil},                                                         // fewer than the outside needs
-		{[]byte{5, 2, 1, 4, 0, 1, 7, 0, 0}, nil},                                                         // one of three is missing
-		{[]byte{5, 2, 1, 9, 0, 1, 7, 0, 0}, nil},                                                         // more than the bytes can contain
-		{slices.Concat(long, []byte{0x7f, 0, 0, 0, 0, 0}), &Slab{Set: Components{Inner: math.MaxInt64}}}, // the largest possible number
+		{[]byte{5, 2, 2, 3, 0, 1, 7, 0, 0}, nil},                                                         // no outside
+		{[]byte{5, 2, 1, 4, 0, 1, 7, 0, 0}, nil},                                                         // one is missing
+		{[]byte{5, 2, 1, 9, 0, 1, 7, 0, 0}, nil},                                                         // more than there are bytes
+		{slices.Concat(long, []byte{0x7f, 0, 0, 0, 0, 0}), &Slab{Set: Components{Inner: math.MaxInt64}}}, // the most
 		{slices.Concat(long, []byte{0xff, 1, 0, 0, 0, 0, 0}), nil},
 	} {
 		var s Slab

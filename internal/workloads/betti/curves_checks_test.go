@@ -214,8 +214,9 @@ func curvesAreTurned(t *testing.T) {
 	}
 }
 
-// Laws know right curves and tell wrong ones: unions in order whatever is wrong, of each number at each level; the
-// others where they look. They say nothing of an image that is not read, nor where nothing else is answered.
+// The laws accept right curves and reject wrong ones. Unions in order detect any wrong number at any
+// level; the others only where they check. They make no statement if the image is unreadable or no
+// other answer is available.
 func curvesLawsTell(t *testing.T) {
 	// Every value is a level; voxels are on the first one and on the last.
 	identity := func(f *grid.Field) grid.Source {

@@ -347,7 +347,7 @@ func numbersAre(t *testing.T) {
 // Reading in parts on several cores gives the image: its set, the number of sets without each
 // voxel, and the fill.
 func partsAreRead(t *testing.T) {
-	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are read at a time: of uint8 for the fill, of float32 for the sets
+	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are read at a time (fill: uint8, sets: float32)
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
 		l, err := grid.Affine(0, 1, 256)
 		if err != nil {

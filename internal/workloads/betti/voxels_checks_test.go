@@ -125,8 +125,8 @@ func (m *mask) characteristic(vertices bool) (chi int64) {
 	return chi
 }
 
-// Pieces of any height, between other slices of an image or at its ends, have the same fill by
-// words of bits as by voxels, in any number of slabs.
+// Words of bits and single voxels give the same fill of pieces in any number of slabs. Pieces have
+// any height and are between other slices of an image or at its ends.
 func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	both := []bool{false, true}
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -262,7 +262,7 @@ func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
 // The layer surrounds planes at the ends of the box, before the first one or after the last.
 type filling struct {
 	inside, corners bool
-	flat            [2]bool // as to planes, and to rows
+	flat            [2]bool // along planes, and along rows
 	ends            [2]bool
 }
 
