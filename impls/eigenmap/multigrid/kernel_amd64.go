@@ -53,8 +53,8 @@ func gatherVector(to, from, share []float32, n int, across bool) {
 	gather256(&to[:lanes*n][0], &from[0], &share[0], n)
 }
 
-// interpolateVector adds to n pairs of cells from the i-th on what coarser ones give them, the first of
-// which is at a place of their values, beside those so far away.
+// interpolateVector adds the values of coarser cells to n pairs of cells from the i-th on. The
+// first coarser cell is at index at; its neighbours are byY and byZ away.
 func (l *level) interpolateVector(i, n int, c []float32, at, byY, byZ int) {
 	if n == 0 {
 		return

@@ -11,7 +11,7 @@ func unlikeVector(to []int32, a, b []int16) int {
 	return 4 * n
 }
 
-// bothVector is both of so many weights as fill vectors.
+// bothVector is both for the weights that fill whole vectors.
 func bothVector(to, x []float64, weights []float32, own float64) float64 {
 	n := len(weights)
 	if n == 0 {
