@@ -69,8 +69,8 @@ func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	return list
 }
 
-// slicesByEuler chooses the slices with the greatest local differences of χ. They show errors that are not listed,
-// such as tunnels.
+// slicesByEuler chooses the slices with the greatest local differences of χ. They show unlisted
+// errors, such as tunnels.
 func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 	sums := make([]float64, a.shape.D)
 	for i, v := range assess.LocalEuler(a.pair, set, construction) {

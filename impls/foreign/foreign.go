@@ -17,7 +17,7 @@ import (
 // in the other direction.
 type Question[In, Out any] struct {
 	image func(In) grid.Source
-	// refuse returns why no peer can be asked about an input, or nil.
+	// refuse returns the reason why no peer can answer an input, or nil.
 	refuse func(In) error
 	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
@@ -28,8 +28,8 @@ type Question[In, Out any] struct {
 	// input makes the input of a service from an image and the words, and write writes its answer.
 	input func(grid.Source, words) (In, error)
 	write func(Out, []*peers.Array)
-	// caches is set if inputs keep what they once computed of the image. A service then makes the input
-	// anew for each answer.
+	// caches is set if inputs cache results about the image. A service then makes the input anew for
+	// each answer.
 	caches bool
 }
 
@@ -249,8 +249,8 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return nil
 }
 
-// Out returns the answer, or an error if the peer did not write all of it. The answer is that of the
-// image without the edits: the expected changes are taken off.
+// Out returns the answer, or an error if the peer did not write all of it. The expected changes by
+// the edits are subtracted, so the answer is about the original image.
 func (j *job[In, Out]) Out() (out Out, err error) {
 	j.within += j.process.Spent()
 	left, all := 0, 0

@@ -185,7 +185,7 @@ func (t *served[In, Out]) Answer() (err error) {
 	return err
 }
 
-// Close frees what bind mapped and allocated.
+// Close releases the memory that bind mapped and allocated.
 func (t *served[In, Out]) Close() (err error) {
 	if t.job != nil {
 		err = t.job.Close()
