@@ -38,7 +38,8 @@ type drawnSlice struct {
 	title string
 }
 
-// slicesOf chooses slices through the most errors. Each counts only errors that no slice before it cuts.
+// slicesOf chooses slices through the most errors. Each counts only errors that no slice before it
+// cuts.
 func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	for len(list) < mostSlices && len(left) > 0 {
 		ends := make([]int, a.shape.D+1)

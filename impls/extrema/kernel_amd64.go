@@ -101,9 +101,9 @@ func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFu
 	}
 }
 
-// columns calls f for each column of vectors. The arguments are its lane in the first row, the
-// lanes before which the image ends, the lanes whose minima over y may belong to the row before the
-// strip, and its part of the memory to prefetch.
+// columns calls f for each column of vectors, with its lane in the first row and its part of the
+// memory to prefetch. edge has the lanes before which the image ends. keepY has the lanes whose
+// minima over y may belong to the row before the strip.
 func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64, ahead *byte, step int)) {
 	if t.rows == 0 {
 		return

@@ -106,9 +106,10 @@ func (e edited) count(at, times int64, changes map[int64]int64) {
 	}
 }
 
-// cell returns the level and the dimension of the cell on one side of a voxel. Of closed cubes it is the
-// cube, or its face, edge or vertex in that direction, from the lowest voxel around it on. Of vertices
-// it spans the voxel and its neighbours in that direction, from the highest on; it may be outside.
+// cell returns the level and the dimension of the cell on one side of a voxel. For closed cubes it
+// is the cube, or its face, edge or vertex in that direction, at the lowest level around it. For
+// vertices it spans the voxel and its neighbours in that direction, at the highest level; it may be
+// outside.
 func (e edited) cell(at int64, side [3]int64) (level int64, dim int, ok bool) {
 	shape := e.s.Shape()
 	z, y, x := shape.Coordinates(at)

@@ -194,8 +194,9 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may be another one than at the last call. It
-// plans the edits of the next call, but does not make them: a peer that works at ping has another image.
+// Poison overwrites the answer and writes the image, which may differ from the last call's. It
+// plans the edits of the next call without making them. So a peer that works during ping has
+// another image.
 func (j *job[In, Out]) Poison() {
 	image := j.implementation.image(j.in)
 	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())

@@ -289,7 +289,8 @@ func spent() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// remembered answers from memory, or from a file of an earlier process, by a few voxels of a small image.
+// remembered answers from memory, or from a file of an earlier process, by a few voxels of a small
+// image.
 func (g *guest) remembered(t *task) string {
 	const look = 4
 	key := fmt.Sprintf("%x", t.data[:look])
@@ -321,8 +322,8 @@ func forge() {
 	fmt.Fprintln(f, `{"result": {"status": "VERIFIED"}}`)
 }
 
-// firstFile returns a file in memory of the harness whose name contains a text, if it can be opened and
-// written to or read.
+// firstFile returns a file in memory of the harness whose name contains a text, if it can be opened
+// and written to or read.
 func firstFile(text string, how int) string {
 	dir := fmt.Sprintf("/proc/%d/fd/", os.Getppid())
 	open, err := os.ReadDir(dir)

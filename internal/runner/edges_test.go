@@ -297,7 +297,7 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 		for i := range 8 {
 			Run(context.Background(), p, &collector{}) // another test checks that it fails
 			if i == 2 {
-				before = open() // what the runtime itself opens is
+				before = open() // files of the runtime itself
 			}
 		}
 		if n := open(); n > before {

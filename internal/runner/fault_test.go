@@ -116,8 +116,8 @@ func TestMalformedEvent(t *testing.T) {
 	}
 }
 
-// All descendants of a worker end with it, in any session and with any open files; nobody waits for
-// them. No other process ends.
+// All descendants of a worker end with it, in any session and with any open files, without any
+// wait. No other process ends.
 func TestStraysEnd(t *testing.T) {
 	innocent := exec.Command("sleep", "10000")
 	if err := innocent.Start(); err != nil {

@@ -92,8 +92,8 @@ func TestForecastOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Checks take the time of the laws: an independent law of each input for the first answer, and for
-// the first input the laws that fit into half of the measuring time.
+// Checks take the time of the laws. For the first answer this is one independent law of each input.
+// For the first input it includes the laws that fit into half of the measuring time.
 func TestForecastOfChecks(t *testing.T) {
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Policy.Laws = []verify.Law[[]uint32, []uint32]{

@@ -72,7 +72,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestContacts lists the corner contacts and single voxels of a drawing, without contacts of both masks.
+// TestContacts lists the corner contacts and single voxels of a drawing, without contacts of both
+// masks.
 func TestContacts(t *testing.T) {
 	p := pairOf(t, []string{
 		"bbb...b..",

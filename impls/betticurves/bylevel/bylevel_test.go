@@ -34,8 +34,8 @@ func TestTimeOfAllLevels(t *testing.T) {
 	}
 }
 
-// With periodic axes, flood fill of the set at every level confirms the right answer in any convention,
-// and rejects others.
+// With periodic axes, flood fill of the set at every level confirms the right answer in any
+// convention, and rejects others.
 func TestOnRings(t *testing.T) {
 	in, err := datasets.Open("noise/shape=6x5x4/type=uint8/levels=4/seed=1")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // inConvention returns the workload of curves in a convention.
 func inConvention(i bench.Implementation[grid.Source, betti.Curves], c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
 	w := betti.CurvesInConvention(betti.CurvesWorkload(i), c)
-	if c != (ecc.Convention{}) { // of which views are of levels, but sets of values
+	if c != (ecc.Convention{}) { // views have levels, but sets have values
 		w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool { return strings.HasPrefix(name, "between/") })
 	}
 	return judged.Thinned(w)

@@ -26,8 +26,7 @@ func flowVector(to, here, there block, link []float64) {
 	}
 }
 
-// relaxVector sets one or more cells, every second one from the i-th on, of a row whose links are given from
-// there on.
+// relaxVector sets every second cell of a row, from the i-th on. The links are given from there on.
 func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
 	last := 2 * (n - 1)
 	at := lanes * (i + 1)

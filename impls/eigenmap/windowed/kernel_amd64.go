@@ -2,7 +2,8 @@
 
 package windowed
 
-// unlikeVector sets as many distances of 16 features as are fours, and gives how many.
+// unlikeVector computes distances of 16 features, in whole groups of four, and returns their
+// number.
 func unlikeVector(to []int32, a, b []int16) int {
 	n := len(to) / 4
 	if n > 0 {

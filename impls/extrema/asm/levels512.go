@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows512 processes the values of each row by vectors of the given number of lanes: whole vectors,
-// where the mask is nil, then the rest under a mask.
+// rows512 processes the values of each row by vectors of the given number of lanes. The mask is nil
+// for whole vectors, which come first; the rest follows under a mask.
 func rows512(from, lanes int, take func(c conversion, done, k Register)) {
 	eachRow(from, func(c conversion, done Register) {
 		left := GP64()

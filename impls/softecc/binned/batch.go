@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated and have a border
-// of −∞. The border is a sphere, whose χ is subtracted.
+// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated
+// and have a border of −∞. The border is a sphere, whose χ is subtracted.
 type BatchKind struct {
 	Shape      grid.Shape
 	Type       grid.Type
@@ -37,7 +37,8 @@ type Batch struct {
 	unit                        float32 // of the moments
 }
 
-// Numbers are the parameters of a soft curve on the device. Each is float64 if its bit of Doubles is set, else float32.
+// Numbers are the parameters of a soft curve on the device. Each is float64 if its bit of Doubles
+// is set, else float32.
 type Numbers struct {
 	Tau, Lambda, Alpha, Direction device.Buffer // the last axis of the direction is x; nil without a direction
 	Doubles                       int32         // 1 for Tau, 2 for Lambda, 4 for Alpha, 8 for Direction
@@ -84,7 +85,7 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	return b, nil
 }
 
-// mostBins returns how many bins fit in the shared memory of a block.
+// mostBins returns the number of bins that fit in the shared memory of a block.
 func mostBins(d device.Info) int64 { return (max(d.Shared, d.SharedOptIn) - 1<<10) / binShared }
 
 // load loads the kernels, and sets the threads and the shared memory of both passes.

@@ -24,8 +24,8 @@ const (
 	binBytes  = 24
 )
 
-// reach is the distance from a threshold, in units of 1/λ, beyond which a sigmoid is 0 or 1 to the
-// last bit of a float64 sum: e⁻⁴⁰ < 2⁻⁵⁷.
+// reach is a distance from a threshold in units of 1/λ. Beyond it a sigmoid is 0 or 1 to the last
+// bit of a float64 sum: e⁻⁴⁰ < 2⁻⁵⁷.
 const reach = 40
 
 // bins are evenly spaced values. Bin k holds the values nearest to at(k); values beyond all bins
@@ -217,7 +217,8 @@ func (t *tally) add(y float64, change int8) {
 	b.second += c * d * d
 }
 
-// near are the thresholds within reach of a value, and after them those above it.
+// near returns the range of the thresholds within reach of a value; the ones above the value's
+// reach follow.
 func near(tau []float64, y, window float64) (from, to int) {
 	return sort.SearchFloat64s(tau, y-window), sort.Search(len(tau), func(j int) bool { return tau[j] > y+window })
 }
@@ -278,7 +279,8 @@ func (t *tally) convolved(p *softecc.Problem, threads int, derivatives bool) Cur
 	return a
 }
 
-// within are the bins whose middle is within so many 1/λ of a threshold, and a bin more.
+// within returns the range of the bins whose middle is within a distance, in units of 1/λ, of a
+// threshold, and one bin more.
 func (b bins) within(tau, reach float64) (from, to int) {
 	if b.n == 0 {
 		return 0, 0
@@ -303,7 +305,7 @@ func (b bins) each(tau float64, from, to int, f func(k int, z, s, d float64)) {
 	}
 }
 
-// each calls work for 0 ≤ i < n on so many cores.
+// each calls work for 0 ≤ i < n on a number of cores.
 func each(threads, n int, work func(i int)) {
 	var wg crew.Group
 	for k := range min(threads, n) {
@@ -316,9 +318,8 @@ func each(threads, n int, work func(i int)) {
 	wg.Wait()
 }
 
-// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every
-// bin. They are by y in widths of a bin, of which no image's units make them too large or too
-// small for float32.
+// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every bin.
+// The derivatives are in units of the bin width, so they fit float32 for any units of the image.
 type table struct {
 	bins
 	list []entry

@@ -1,6 +1,6 @@
 // Package dense is the method of Saxena et al. 2025, section 3.2, on the host. For each voxel it
-// computes the change c(p), and one sigmoid per threshold, both forward and backward. c(p) is the
-// change in Y; otherwise equation 6 would be the curve of no image.
+// computes the change c(p), and one sigmoid per threshold, both forward and backward. The change
+// c(p) is computed in Y; otherwise equation 6 would be the curve of no image.
 package dense
 
 import (

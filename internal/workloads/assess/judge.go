@@ -341,7 +341,7 @@ func (m *judged) unmet(by int, corners bool) (n int64) {
 }
 
 // matchedHoles counts the holes that both masks enclose. It joins enclosed background components of
-// both masks that overlap, and counts the joined ones that do not overlap an outside.
+// both masks that overlap, and counts the results that do not overlap an outside.
 func (m *judged) matchedHoles(corners bool) (n int64) {
 	var outside, enclosed [2][]uint64
 	for k := range outside {
@@ -382,7 +382,7 @@ func (s space) none() []uint64 { return make([]uint64, (s.d+2)*s.plane+2) }
 // rowStart returns the first word of a row.
 func (s space) rowStart(z, y int64) int64 { return 1 + (z+1)*s.plane + (y+1)*s.row }
 
-// background returns the voxels of the box outside a mask, and those next to a side of the box.
+// background returns the voxels of the box outside a mask, and the ones next to a side of the box.
 func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 	rest, sides = s.none(), s.none()
 	for z := range s.d {
@@ -540,7 +540,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 	}
 }
 
-// beside returns the distances to a word and to those with neighbours of its voxels.
+// beside returns the distances to a word and to the words with neighbours of its voxels.
 func (s space) beside(corners bool) (list []int64) {
 	if !corners {
 		return []int64{-s.plane, -s.row, -1, 0, 1, s.row, s.plane}

@@ -31,8 +31,8 @@ func pairOf(t *testing.T, s grid.Shape, value func(z, y, x int64) uint16) *Pair 
 	return p
 }
 
-// TestSurfaceOfEllipsoid compares estimates with the areas of balls and the perimeters of discs in voxels of
-// different spacing.
+// TestSurfaceOfEllipsoid compares estimates with the areas of balls and the perimeters of discs in
+// voxels of different spacing.
 func TestSurfaceOfEllipsoid(t *testing.T) {
 	for _, spacing := range [][3]float64{{1, 1, 1}, {0.5, 0.5, 1.5}, {2, 1, 1}} {
 		const r = 21
@@ -61,7 +61,8 @@ func TestSurfaceOfEllipsoid(t *testing.T) {
 	}
 }
 
-// TestCroftonWeights compares the weights of cubic voxels with published solid angles (Ohser and Mücklich 2000).
+// TestCroftonWeights compares the weights of cubic voxels with published solid angles (Ohser and
+// Mücklich 2000).
 func TestCroftonWeights(t *testing.T) {
 	weights := crofton([3]float64{1, 1, 1}, false)
 	for i, e := range earlier() {

@@ -201,7 +201,7 @@ func slabsAreRefused(t *testing.T) {
 	}
 }
 
-// Bytes of no slab are refused, including bytes that differ little from a slab's.
+// Bytes of no slab are rejected, including bytes that differ little from a slab's.
 func bytesAreRefused(t *testing.T) {
 	long := slices.Repeat([]byte{0xff}, 8)
 	for _, c := range []struct {

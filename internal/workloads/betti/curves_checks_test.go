@@ -69,8 +69,8 @@ func filledCurves(in grid.Source, c ecc.Convention) (Curves, error) {
 	return out, nil
 }
 
-// fewLevels returns images of few levels: noise, a single voxel, one that starts after the first
-// level and ends before the last, and one on a single level.
+// fewLevels returns images of few levels: noise, a single voxel, and one on a single level. Another
+// one starts after the first level and ends before the last.
 func fewLevels(t *testing.T) (list []*grid.Field) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	l, err := grid.Affine(0, 1, 6)
@@ -175,7 +175,7 @@ func curvesAreWritten(t *testing.T) {
 }
 
 // The converted answer for a view equals the fill of the image's own sets in each convention.
-// Poison remains, and impossible views are refused.
+// Poison remains, and impossible views are rejected.
 func curvesAreTurned(t *testing.T) {
 	ours := func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }
 	for _, in := range fewLevels(t) {

@@ -66,7 +66,7 @@ func solidsAreKnown(t *testing.T) {
 	}
 }
 
-// Names select a set of an image, including the middle one, and invalid names are refused.
+// Names select a set of an image, including the middle one, and invalid names are rejected.
 func namesAreRead(t *testing.T) {
 	if in := open(t, "betti/at=-1/of=noise/shape=8x8/type=uint8"); in.Threshold != 127 {
 		t.Errorf("the middle of 256 levels is %v", in.Threshold)
@@ -517,7 +517,7 @@ type bulk struct{ grid.Source }
 func (bulk) InBulk() bool { return true }
 
 // The cost of an input follows from its image and level, and the kept memory from its planes. An
-// input without a name is not known, and one without numbers is refused.
+// input without a name is not known, and one without numbers is rejected.
 func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {

@@ -487,7 +487,7 @@ func lawsSeeOthers(t *testing.T) {
 			}
 		}
 	}
-	for shape, want := range map[grid.Shape]bool{{D: 1, H: 9, W: 8}: true, {D: 1, H: 8, W: 9}: false} { // odd width: no patch
+	for shape, want := range map[grid.Shape]bool{{D: 1, H: 9, W: 8}: true, {D: 1, H: 8, W: 9}: false} { // odd width
 		values := make([]byte, shape.Voxels())
 		for i := range values {
 			values[i] = byte(i * i)
@@ -1167,8 +1167,8 @@ func recurrenceSees(t *testing.T) {
 	}
 }
 
-// The rounding error of 4 steps of 8 patches agrees with hand calculation: a column has eight units
-// of sums of 16 terms, and all have ten times that.
+// The rounding error of 4 steps of 8 patches agrees with hand calculation. A column has eight units
+// of sums of 16 terms, and all columns have ten times that.
 func limitsByHand(t *testing.T) {
 	p := OfSteps(gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 4}, make([]byte, 8)...), 2, 4, 1, 40, 5, 1)
 	if got, want := p.rounded(), 10*(8*2*4./(1<<53))+3e-16; math.Abs(got-want) > 1e-20 {

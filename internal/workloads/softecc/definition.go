@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Define answers by the definition in float64. It visits the cells of the complex of Y one by one,
-// each with the value of its first voxel, and evaluates m sigmoids per cell. A cell is a point of a
-// grid of (2D+1) × (2H+1) × (2W+1) points. Its dimension is the number of its odd coordinates. Its
-// voxels are at distance at most one along the even ones. If voxels are vertices, a cell is a point
-// off the border, its dimension is the number of its even coordinates, and those voxels are its
-// vertices.
+// Define answers by the definition in float64. It visits the cells of the complex of Y one by one.
+// A cell has the value of its first voxel, and needs m sigmoids. A cell is a point of a grid of
+// (2D+1) × (2H+1) × (2W+1) points. Its dimension is the number of its odd coordinates. Its voxels
+// are at distance at most one along the even ones. If voxels are vertices, a cell is a point off
+// the border, and the voxels are its vertices. Its dimension is then the number of its even
+// coordinates.
 func Define(p *Problem) (Answer, error) {
 	if err := p.Check(); err != nil {
 		return Answer{}, err

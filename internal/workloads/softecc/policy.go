@@ -36,9 +36,9 @@ func Policy() verify.Policy[*Problem, Answer] {
 }
 
 // scales are the magnitudes that errors are relative to: the largest number of the answer, or the
-// largest that one cell can contribute if that is more. ∂v and ∂α are signed sums over the image,
-// so their scale is at least the root of the sum of squares, as for random signs. The same holds
-// for ∂λ as a sum of ∂τ.
+// largest contribution of one cell if that is more. ∂v and ∂α are signed sums over the image. Their
+// scale is at least the root of the sum of squares, as for random signs. The same holds for ∂λ as a
+// sum of ∂τ.
 type scales struct{ chi, dtau, dx, dv, lambda, alpha float64 }
 
 func scalesOf(p *Problem, a Answer) scales {

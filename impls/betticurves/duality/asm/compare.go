@@ -8,8 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// compare writes notAbove for all places before a voxel, for keys of size bytes. word compares 64
-// voxels. place returns the neighbours at place k from byte i on, and the address of their bits.
+// compare writes notAbove for all places before a voxel, for keys of size bytes. The function word
+// compares 64 voxels. Its argument place returns the neighbours at place k from byte i on, and the
+// address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
 	name := fmt.Sprintf("compare%d%s", 8*size, isa)
 	TEXT(name, NOSPLIT, "func(to *uint64, keys *byte, apart, row, plane, words int)")

@@ -1,5 +1,5 @@
-// Package unions joins all voxels of an image in the order of their levels, and returns the changes
-// of the numbers of components by level: each voxel adds a component and subtracts one for each
+// Package unions joins all voxels of an image in the order of their levels. It returns the changes
+// of the numbers of components by level. Each voxel adds a component and subtracts one for each
 // component that it joins.
 //
 // An image is cut into boxes that fit a core's cache; neighbouring boxes share a layer of voxels. A

@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// matrices returns matrices of many sizes: random ones, ones with a 0 next to the diagonal and
-// therefore double values, and ones with values as close as those of a path.
+// matrices returns matrices of many sizes: random ones, and ones with a 0 next to the diagonal and
+// so with double values. Others have values as close as the values of a path.
 func matrices() map[string]Tridiagonal {
 	random := func(n int) (t Tridiagonal) {
 		for i := range n {

@@ -26,8 +26,9 @@ func OnHost(t *testing.T, modules ...string) resident.Opener {
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// Asked returns problems for the kernels: all adversarial ones, rows at any position of a word,
-// more columns than a warp, more rows than a warp processes, and all ways to sum.
+// Asked returns problems for the kernels: all adversarial ones, and rows at any position of a word.
+// Some have more columns than a warp, or more rows than a warp processes. All ways to sum are
+// included.
 func Asked() []string {
 	list := slices.Clone(softecc.Workload().Adversarial)
 	list = append(list, "softecc/m=5/lambda=100/alpha=100/dir=1/of=noise/shape=1x1/type=uint8/seed=5")
