@@ -35,7 +35,7 @@ type Arrays struct {
 	kind    ArrayKind
 	counter *counting.Counter
 	scaling scaling
-	share   func(blocks int64) smallShare // divides an image, for at most so many blocks if it can
+	share   func(blocks int64) smallShare // divides an image, if possible among at most blocks blocks
 	blocks  int64                         // that run at once
 	safe    int32
 	memory  int64 // of an image

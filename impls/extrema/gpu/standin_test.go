@@ -20,7 +20,7 @@ import (
 	"eccbench/kernels"
 )
 
-// The kernels' names: what they do, dimension and type.
+// The kernels' names: their method, dimension and type.
 var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?|(?:sliced|deep)_(?:(?:fours|unaligned)_)?)([23])d)_(\w+)$`)
 
 // standInKernel replaces a kernel by the host implementation. It receives only the kernel's

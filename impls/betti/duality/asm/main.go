@@ -277,8 +277,8 @@ func down512() {
 			reach = further
 		}
 	}
-	// Carry to the words before those that are filled from their first bit, through words that are
-	// all ones.
+	// Carry from words that are filled from their first bit to the words before them, through words
+	// that are all ones.
 	begins, whole, into := K(), K(), K()
 	VPTESTMQ(lowest, v, begins)
 	VPCMPEQQ(ones, runs, whole)
