@@ -231,8 +231,8 @@ type summaryKey struct {
 	column        string
 }
 
-// numbersOf returns the numbers of pairs by key and then by truth, or by prediction where methods have no names,
-// and the keys and methods in order.
+// numbersOf returns the numbers of pairs by key and then by truth (by prediction if methods have no
+// names). It also returns the keys and methods in order.
 func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order []summaryKey, methods []string) {
 	values = map[summaryKey]map[string]float64{}
 	for _, a := range list {

@@ -38,7 +38,8 @@ type drawnSlice struct {
 	title string
 }
 
-// slicesOf chooses slices through the most errors. Each counts only errors that no slice before it cuts.
+// slicesOf chooses slices through the most errors. Each counts only errors that no slice before it
+// cuts.
 func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	for len(list) < mostSlices && len(left) > 0 {
 		ends := make([]int, a.shape.D+1)
@@ -69,8 +70,8 @@ func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 	return list
 }
 
-// slicesByEuler chooses the slices with the greatest local differences of χ. They show errors that are not listed,
-// such as tunnels.
+// slicesByEuler chooses the slices with the greatest local differences of χ. They show unlisted
+// errors, such as tunnels.
 func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 	sums := make([]float64, a.shape.D)
 	for i, v := range assess.LocalEuler(a.pair, set, construction) {

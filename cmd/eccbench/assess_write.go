@@ -148,7 +148,7 @@ func (r assessRow) cells() []string {
 	return cells
 }
 
-// number formats a number for CSV; it returns "" for one that is not defined.
+// number formats a number for CSV; it returns "" for an undefined number.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -156,7 +156,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// MarshalJSON writes the row as an object by column, with null for a number that is not defined.
+// MarshalJSON writes the row as an object by column, with null for an undefined number.
 func (r assessRow) MarshalJSON() ([]byte, error) {
 	var b strings.Builder
 	name, err := json.Marshal(r.label)

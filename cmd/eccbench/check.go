@@ -67,8 +67,8 @@ func doCheck(c *cli.Program, args []string) error {
 	return nil
 }
 
-// workloadFaults returns the faults of cells that contradict their workload: a tolerance where answers
-// are exact, or a cost that is not that of the input. It opens no input from files.
+// workloadFaults returns the faults of cells that contradict their workload: a tolerance for exact
+// answers, or the wrong cost of an input. It opens no input from files.
 func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 	for _, cell := range cells {
 		b, err := runner.Find(c.Benches, cell.Workload)

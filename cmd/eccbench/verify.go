@@ -135,7 +135,7 @@ func doVerify(c *cli.Program, args []string) error {
 }
 
 // answersNone returns the first CPU implementation that skipped every cell, with the reason of the
-// first cell. Implementations refuse inputs that are too large, but adversarial inputs are small.
+// first cell. Implementations reject large inputs, but adversarial inputs are small.
 func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why string) {
 	for _, a := range abouts {
 		own := slices.DeleteFunc(slices.Clone(cells), func(c bench.CellRecord) bool { return c.Impl != a.Name })

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A law without evidence in any cell is silent, whether it would have passed or was too expensive,
-// but not without any cell.
+// A law is silent if it has no evidence in any cell, whether it passed or was too expensive.
+// Without cells no law is silent.
 func TestSilentLaws(t *testing.T) {
 	cell := func(status verify.Status, witnesses ...string) (c bench.CellRecord) {
 		c.Status = status
@@ -35,7 +35,7 @@ func TestSilentLaws(t *testing.T) {
 	}
 }
 
-// Who answers about no input is named, on the processor alone, and who was asked about none is not.
+// answersNone names a CPU implementation without any answer, but not one without any cell.
 func TestAnswersNone(t *testing.T) {
 	cell := func(impl string, status verify.Status, reason string) (c bench.CellRecord) {
 		c.Impl, c.Status, c.Reason = impl, status, reason

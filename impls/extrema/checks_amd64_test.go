@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/grid/gridtest"
 )
 
-// rowChecks are of the conversions that an instruction set has.
+// rowChecks test the conversions of an instruction set.
 func rowChecks(isa string) []checktest.Check {
 	if isa == Portable {
 		return nil
@@ -28,7 +28,7 @@ func rowChecks(isa string) []checktest.Check {
 	}
 }
 
-// Each conversion of values to levels is that of the portable way.
+// Each conversion of values to levels agrees with the portable one.
 func TestRows(t *testing.T) {
 	for _, isa := range available() {
 		if isa != Portable {
@@ -47,8 +47,8 @@ func rowsOfAllFloats(t *testing.T, isa string, places func(i, n int) []int) {
 	rowsOfFloats(t, 4, isa, kernels32(isa).rows, places)
 }
 
-// allPlaces are halves, and all lanes of a vector in turn; fewPlaces are halves and two lanes, others
-// for another value.
+// allPlaces returns the halves and every fifth value of two rows; fewPlaces returns the halves and
+// two values that depend on i.
 func allPlaces(_, n int) []int {
 	places := []int{-1, -2, -3, -4, -5}
 	for at := 0; at < 2*n; at += 5 {
@@ -199,7 +199,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 }
 
 // halves are the places −1 and below: all values of a row, or those of half vectors, which one
-// instruction alone turns.
+// instruction converts alone.
 var halves = []func(i int) bool{
 	func(int) bool { return true }, func(i int) bool { return i&8 == 0 }, func(i int) bool { return i&8 != 0 },
 	func(i int) bool { return i&4 == 0 }, func(i int) bool { return i&4 != 0 },
@@ -237,8 +237,8 @@ func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], src []byte, n, at int
 	return ""
 }
 
-// Whatever number of values a function turns into levels before it stops, the others are
-// turned too, in their rows.
+// If a function stops early after any number of values, the others are converted too, in their
+// rows.
 func finishesWhatStopsEarly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	v := newLevels[uint8](grid.Uint8, grid.Identity(grid.Uint8))

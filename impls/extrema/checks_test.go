@@ -29,8 +29,8 @@ func TestPiecesJoin(t *testing.T) {
 	piecesJoin(t, available(), []int64{1, 2, 5}, []int64{2, 3, 4, 5}, 9)
 }
 
-// checks are of lanes, of the instruction set's conversions, and of jobs that add up images, join
-// pieces and keep tallies.
+// checks test lanes, the conversions of an instruction set, and jobs that sum images, join pieces
+// and keep tallies.
 func checks(isa string) []checktest.Check {
 	return append(rowChecks(isa),
 		checktest.Check{Name: "lanes", Of: lanesFit},
@@ -56,7 +56,7 @@ func empty(t *testing.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *g
 	return gridtest.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
 }
 
-// streamed is an image that nobody sees to be in memory.
+// streamed hides that an image is in memory.
 func streamed(s grid.Source) grid.Source { return struct{ grid.Source }{s} }
 
 // onEvery is a source on the ladder of every float32.
@@ -81,7 +81,7 @@ func sharedOut(t *testing.T) {
 			t.Errorf("%v on %d cores: %d cores, chunks of %d slices, want %v", c.shape, c.threads, l.threads, l.chunk, c.want)
 		}
 	}
-	// Of many strips each core has sixteen turns.
+	// With many strips each core has sixteen turns.
 	l := layout{strips: 8}
 	if l.share(100, 2); l.threads != 2 || l.chunk != 32 {
 		t.Errorf("8 strips of 100 slices on 2 cores: %d cores, chunks of %d, want 2 and 32", l.threads, l.chunk)
@@ -118,8 +118,8 @@ func slabs(t *testing.T) {
 	}
 }
 
-// An image is counted as it is in memory whatever of it is read at a time, and whatever of that is
-// kept for the next time.
+// The count of an image does not depend on the number of slices read at a time, or on the number
+// kept for the next read.
 func slabsAddUp(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 23, H: 5, W: 7}, {D: 1, H: 61, W: 9}} {
 		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 251) })
@@ -179,7 +179,7 @@ func tablesHold(t *testing.T) {
 			copy(c.sink.tables, []int32{1, 2, 3, 4})
 		}
 	}
-	// A tally sorts its pairs when it has no more room.
+	// A tally sorts its pairs when it is full.
 	y := newTally(8)
 	for i := range uint32(17) {
 		y.gather(newPair(i, 1))
@@ -216,8 +216,8 @@ func lanesFit(t *testing.T) {
 	}
 }
 
-// piecesJoin: pieces that are joined add up to the image, by strips that hand on changes from piece to piece
-// and by others, whether they may be left open or not.
+// piecesJoin checks that joined pieces sum to the image. Strips pass changes from piece to piece or
+// not, and pieces may be left open or not.
 func piecesJoin(t *testing.T, isas []string, heights, pieces []int64, depth int64) {
 	few, err := grid.Affine(0, 1, 200)
 	if err != nil {
@@ -344,7 +344,7 @@ func tallyAddsUp(t *testing.T) {
 			levels, changes = append(levels, k), append(changes, c)
 			want[k] += int64(c)
 		}
-		for k := range want { // every second level is left as it was
+		for k := range want { // every second level stays unchanged
 			if k%2 == 0 {
 				for want[k] != 0 {
 					c := int32(max(math.MinInt32, min(math.MaxInt32, -want[k])))
@@ -434,7 +434,7 @@ func memoryIsWhatIsAllocated(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := empty(t, c.shape, grid.Float32, ladder)
-		made, after := streamed(whole), int64(0) // what comes as levels are found
+		made, after := streamed(whole), int64(0) // the tallies grow during the count
 		if c.levels == 0 {
 			f, err := grid.Trusted(whole.Shape(), whole.Type(), whole.Data(), grid.Identity(grid.Float32))
 			if err != nil {
@@ -445,7 +445,7 @@ func memoryIsWhatIsAllocated(t *testing.T) {
 		for _, in := range []grid.Source{made, whole} {
 			for _, threads := range []int{1, 3} {
 				if threads > 1 && c.levels >= sharedLevels {
-					continue // which takes long
+					continue // slow
 				}
 				want := Implementation{}.layout(in, threads).memory() - after
 				got := int64(checktest.Allocated(func() {
@@ -481,8 +481,8 @@ func memoryOfTallies(t *testing.T) {
 	}
 }
 
-// What takes longer than there is time for, or more than there is memory, is refused, and no less:
-// by instructions, and more where levels are searched for, or too many for tables.
+// A job is rejected if it needs more time or memory than allowed, and only then. The time depends
+// on the instruction set. It is higher if levels are searched for or too many for tables.
 func refusals(t *testing.T, isa string) {
 	uneven, err := grid.Table([]float32{0, 1, 3, 7})
 	if err != nil {
@@ -585,7 +585,7 @@ func partsOfACall(t *testing.T) {
 	}
 }
 
-// An image that is read once, by pieces, has the curve of the whole in each convention.
+// An image read once, in pieces, has the curve of the whole image in each convention.
 func onePassIsTheWhole(t *testing.T) {
 	few, err := grid.Affine(0, 1, 12)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// on is an implementation held to one instruction set.
+// on is an implementation restricted to one instruction set.
 type on struct {
 	extrema.Implementation
 	isa string
@@ -59,10 +59,10 @@ func TestConformance(t *testing.T) {
 	each(t, func(t *testing.T, isa string) { ecctest.Run(t, on{extrema.Implementation{}, isa}) })
 }
 
-// Strips of few rows meet inside small images.
+// Strips of few rows also divide small images.
 func TestConformanceInStrips(t *testing.T) {
 	each(t, func(t *testing.T, isa string) {
-		heights := []int64{1, 3} // where rows are cut does not depend on instructions
+		heights := []int64{1, 3} // the cuts do not depend on instructions
 		if testing.Short() || race.Enabled || isa != extrema.Available()[0] {
 			heights = heights[:1]
 		}
@@ -112,7 +112,7 @@ func FuzzInstructionSets(f *testing.F) {
 		var want ecc.VCEC
 		isas := extrema.Available()
 		for i := range isas {
-			isa := isas[len(isas)-1-i] // Go alone first
+			isa := isas[len(isas)-1-i] // the portable code first
 			job, err := on{extrema.InStrips(int64(seed%7) + 1), isa}.Setup(field, bench.Conditions{Setting: bench.Setting{Threads: 1 + int(seed%3)}})
 			if err != nil {
 				t.Fatal(err)

@@ -10,20 +10,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An array is an image of any dimension, the last axis the fastest. It knows
-// nothing of package grid: the identity is of numbers alone.
+// An array is an image of any dimension, the last axis the fastest. It does not use package grid,
+// because the identity is about numbers alone.
 type array struct {
 	shape  []int
 	values []float64
 }
 
-// none is no family of rows.
+// none means no family of rows.
 const none = -1
 
 // outside is the value outside an image.
 var outside = math.Inf(1)
 
-// steps is how far apart in values two neighbours along each axis are.
+// steps returns the distance in memory of two neighbours along each axis.
 func (a array) steps() []int {
 	steps := make([]int, len(a.shape))
 	n := 1
@@ -58,17 +58,17 @@ func (a array) padded() array {
 	return p
 }
 
-// cells counts every cell of the complex at the least value of the voxels that
-// contain it, with the sign of its dimension. A cell is a point of a grid of
-// twice the size: its even coordinates are between voxels, its odd ones in them.
+// cells counts every cell of the complex at the least value of the voxels that contain it, with the
+// sign of its dimension. A cell is a point of a grid of twice the size: even coordinates are
+// between voxels, odd ones within them.
 func cells(a array) map[float64]int {
 	changes := map[float64]int{}
 	p := a.padded()
 	steps := p.steps()
-	at := make([]int, len(a.shape)) // on the grid of 2n+1 points an axis
+	at := make([]int, len(a.shape)) // on the grid of 2n+1 points per axis
 	for {
 		least, dimension := outside, 0
-		for corner := range 1 << len(at) { // of the voxels around, some twice
+		for corner := range 1 << len(at) { // of the voxels around it, some twice
 			voxel := 0
 			for axis, c := range at {
 				k := (c + 1) / 2 // the voxel of an odd coordinate, or the later one
@@ -96,8 +96,8 @@ func cells(a array) map[float64]int {
 	}
 }
 
-// local counts the local extrema of the rows of every min-filtered image, as the
-// identity has it, but for the family of rows turned, whose sign it turns.
+// local counts the local extrema of the rows of every min-filtered image, as in the identity. For
+// the family of rows turned it inverts the sign.
 func local(a array, turned int) map[float64]int {
 	changes := map[float64]int{}
 	p := a.padded()
@@ -126,7 +126,7 @@ func local(a array, turned int) map[float64]int {
 	return changes
 }
 
-// drawn is a small array with many ties, of one to four dimensions.
+// drawn returns a small array with many ties, of one to four dimensions.
 func drawn(t *rapid.T) array {
 	d := rapid.IntRange(1, 4).Draw(t, "dimensions")
 	a := array{shape: rapid.SliceOfN(rapid.IntRange(1, []int{0, 30, 9, 6, 4}[d]), d, d).Draw(t, "shape")}
@@ -157,8 +157,8 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// The check can fail: with the sign of any one family of rows turned it does, in
-// every dimension.
+// The check can fail: it fails if the sign of any one family of rows is inverted, in every
+// dimension.
 func TestIdentityNeedsEverySign(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for d := 1; d <= 4; d++ {

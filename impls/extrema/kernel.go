@@ -9,9 +9,9 @@ type (
 )
 
 // A tile is a strip of one plane, or of two adjacent planes, in levels. Rows are stride lanes
-// apart, and voxel x of a row is lane lead/size+x. The outside of the image has the pad's level: a
-// row before and a row after the strip, a vector before each row, and after each row the rest of
-// its last vector and one more vector.
+// apart, and voxel x of a row is lane lead/size+x. The outside of the image has the pad's level. It
+// consists of a row before and after the strip, and a vector before each row. After each row it has
+// the rest of its last vector and one more vector.
 type tile[L lane, C change] struct {
 	below, above []L // (rows+2)·stride lanes and a vector; above is nil in 2D
 	// owed are the changes that the plane before passed on to the plane below, rows·stride lanes
@@ -26,7 +26,7 @@ type tile[L lane, C change] struct {
 
 // kernels are the functions of an instruction set for one lane width.
 type kernels[L lane, C change] struct {
-	// volume adds the changes of the plane below to the sink; area those of a 2D image.
+	// volume adds the changes of the plane below to the sink; area adds the changes of a 2D image.
 	volume, area func(*tile[L, C], *sink[L, C])
 	// scatter adds changes[i] to entry values[i] of a table. Successive additions use different
 	// tables, each of the given number of entries.

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
 func kernels8(isa string) kernels[uint8, int8] {
@@ -63,8 +63,8 @@ type (
 	doubleFunc  func(dst, src *byte, n, rows, stride int, lo, inverse, step float64, last uint64) int
 )
 
-// assembly are kernels that go down columns of vectors of so many bytes: the
-// second of two goes down the first column, before which the image ends.
+// assembly returns kernels that process columns of vectors of a number of bytes. The second
+// function of a pair processes the first column, before which the image ends.
 func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFunc, scatter scatterFunc) kernels[L, C] {
 	var zero L
 	size := int(unsafe.Sizeof(zero))
@@ -101,10 +101,9 @@ func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFu
 	}
 }
 
-// columns calls f with the lane of the first row where each column of vectors
-// begins, with the lanes before which the image ends, with those whose minima
-// over y may belong to the row before the strip, and with its part of what is to
-// be fetched.
+// columns calls f for each column of vectors, with its lane in the first row and its part of the
+// memory to prefetch. edge has the lanes before which the image ends. keepY has the lanes whose
+// minima over y may belong to the row before the strip.
 func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64, ahead *byte, step int)) {
 	if t.rows == 0 {
 		return
@@ -116,7 +115,7 @@ func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64, ahead 
 		keepY = 0
 	}
 	edge := uint64(1)
-	share := len(t.ahead) / ((t.width + lanes - 1) / lanes) // of a column
+	share := len(t.ahead) / ((t.width + lanes - 1) / lanes) // per column
 	for x := 0; x < t.width; x += lanes {
 		ahead, step := pointer(t.below, 0), 0
 		if share > 0 {
@@ -127,14 +126,13 @@ func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64, ahead 
 	}
 }
 
-// pointer is the address of an element, for assembly that stays in bounds: see
-// tile.
+// pointer returns the address of an element, for assembly that stays in bounds: see tile.
 func pointer[T any](s []T, i int) *byte { return (*byte)(unsafe.Pointer(&s[i])) }
 
-// rows gives what turns values into levels, for rows of at least so many values:
-// a shift by the size of a value, the arithmetic of an affine ladder in float32
-// where that gives every level exactly, and in float64 where it does not. What
-// none of them answers, the portable way does.
+// rows returns the conversion of values to levels for rows of at least least values. It is a shift
+// by the size of a value, or the arithmetic of an affine ladder. That arithmetic is in float32 if
+// all levels are exact, otherwise in float64. In other cases it returns nil, and the portable code
+// is used.
 func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, double doubleFunc) func(*levels[L]) rowsFunc[L] {
 	return func(v *levels[L]) rowsFunc[L] {
 		var zero L
@@ -168,13 +166,11 @@ func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, doub
 	}
 }
 
-// exactly is added to the last level where a function is to stop before a value that stands on no
-// level.
+// exactly is added to the last level if a function must stop before a value on no level.
 const exactly = 1 << 32
 
-// stepwise turns values into levels by a function that may stop early, for rows
-// of at least so many values. Then sixteen values go the portable way, and so do
-// shorter rows.
+// stepwise converts values to levels with a function that may stop early. Then the portable code
+// converts sixteen values. It also converts rows of fewer than least values.
 func (v *levels[L]) stepwise(least int, f func(dst, src *byte, n, rows, stride int) int) rowsFunc[L] {
 	const few = 16
 	size := int(v.typ.Size())
@@ -184,7 +180,7 @@ func (v *levels[L]) stepwise(least int, f func(dst, src *byte, n, rows, stride i
 			if n >= least {
 				done = f(pointer(dst, 0), &src[0], n, rows, stride)
 			}
-			skip := min(done/n, rows-1) // whole rows; the one after is finished here
+			skip := min(done/n, rows-1) // whole rows; the next one is finished here
 			dst, src, rows, done = dst[skip*stride:], src[skip*n*size:], rows-skip, done-skip*n
 			for done < n {
 				m := min(few, n-done)
@@ -204,15 +200,14 @@ func (v *levels[L]) stepwise(least int, f func(dst, src *byte, n, rows, stride i
 	}
 }
 
-// byBytes and byPairs are the packings of all jobs.
+// byBytes and byPairs are the packing tables of all jobs.
 var (
 	byBytes = sync.OnceValue(func() []byte { return packing(1) })
 	byPairs = sync.OnceValue(func() []byte { return packing(2) })
 )
 
-// packing is, for each set of eight lanes, the shuffle that moves its lanes to
-// the front in order: eight indices of bytes, or of pairs of bytes for lanes of
-// two.
+// packing returns, for each set of eight lanes, the shuffle that moves its lanes to the front in
+// order. A shuffle is eight indices of bytes, or of pairs of bytes for lanes of two bytes.
 func packing(width int) []byte {
 	order := make([]byte, 0, 256*8*width)
 	for set := range 256 {

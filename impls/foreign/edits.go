@@ -8,9 +8,8 @@ import (
 	"eccbench/internal/peers"
 )
 
-// edits are small changes of an image before a call, and by how much each of them changes the answer
-// at a level. So every call is about an image that never existed before: neither an answer from
-// before nor a look at some voxels is enough.
+// edits are small changes of an image before a call, and the changes of the answer by level. So
+// every call is about a new image: neither an earlier answer nor a look at some voxels is enough.
 type edits []edit
 
 type edit struct {
@@ -35,11 +34,11 @@ func (e edits) takeOff(answer []*peers.Array) {
 	}
 }
 
-// mostEdits is the number of changes before a call, and mostTries how often a voxel is drawn for them.
+// mostEdits is the number of changes before a call, mostTries the number of draws for one of them.
 const mostEdits, mostTries = 8, 64
 
-// planEdits draws voxels of an image that take the values of others, and counts how that changes the
-// Euler characteristic curve: by the definition, in the 3³ neighbourhood of each.
+// planEdits draws voxels of an image that get the values of others. It counts the changes of the
+// Euler characteristic curve by the definition, in the 3³ neighbourhood of each.
 func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
 	n, size := s.Shape().Voxels(), s.Type().Size()
 	img := edited{s: s, data: data, vertices: vertices, now: map[int64]int64{}}
@@ -107,9 +106,10 @@ func (e edited) count(at, times int64, changes map[int64]int64) {
 	}
 }
 
-// cell returns the level and the dimension of the cell on one side of a voxel. Of closed cubes it is the
-// cube, or its face, edge or vertex in that direction, from the lowest voxel around it on. Of vertices
-// it spans the voxel and its neighbours in that direction, from the highest on; it may be outside.
+// cell returns the level and the dimension of the cell on one side of a voxel. For closed cubes it
+// is the cube, or its face, edge or vertex in that direction, at the lowest level around it. For
+// vertices it spans the voxel and its neighbours in that direction, at the highest level; it may be
+// outside.
 func (e edited) cell(at int64, side [3]int64) (level int64, dim int, ok bool) {
 	shape := e.s.Shape()
 	z, y, x := shape.Coordinates(at)

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// The edits change the curve as the definition says, in both constructions.
+// The edits change the curve by the definition, in both constructions.
 func TestEdits(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=5x4x3/type=uint8/levels=5/seed=1", "noise/shape=1x1x4/type=int16/levels=3/seed=2", "noise/shape=6x5/type=uint16/levels=9/seed=3",

@@ -17,7 +17,7 @@ import (
 // in the other direction.
 type Question[In, Out any] struct {
 	image func(In) grid.Source
-	// refuse returns why no peer can be asked about an input, or nil.
+	// refuse returns the reason why no peer can answer an input, or nil.
 	refuse func(In) error
 	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
@@ -28,8 +28,8 @@ type Question[In, Out any] struct {
 	// input makes the input of a service from an image and the words, and write writes its answer.
 	input func(grid.Source, words) (In, error)
 	write func(Out, []*peers.Array)
-	// caches is set if inputs keep what they once computed of the image. A service then makes the input
-	// anew for each answer.
+	// caches is set if inputs cache results about the image. A service then makes the input anew for
+	// each answer.
 	caches bool
 }
 
@@ -194,8 +194,9 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may be another one than at the last call. It
-// plans the edits of the next call, but does not make them: a peer that works at ping has another image.
+// Poison overwrites the answer and writes the image, which may differ from the last call's. It
+// plans the edits of the next call without making them. So a peer that works during ping has
+// another image.
 func (j *job[In, Out]) Poison() {
 	image := j.implementation.image(j.in)
 	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
@@ -249,8 +250,8 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return nil
 }
 
-// Out returns the answer, or an error if the peer did not write all of it. The answer is that of the
-// image without the edits: the expected changes are taken off.
+// Out returns the answer, or an error if the peer did not write all of it. The expected changes by
+// the edits are subtracted, so the answer is about the original image.
 func (j *job[In, Out]) Out() (out Out, err error) {
 	j.within += j.process.Spent()
 	left, all := 0, 0

@@ -70,7 +70,7 @@ type collector []bench.CellRecord
 func (*collector) Begin(string, string)           {}
 func (c *collector) End(r bench.CellRecord) error { *c = append(*c, r); return nil }
 
-// meet is a peer that behaves in a way, met.
+// meet returns a described peer that behaves in a way.
 func meet(t *testing.T, way string) *peers.Peer {
 	t.Helper()
 	p, err := peers.New("", guestAt(t, way))
@@ -135,7 +135,7 @@ func TestPlantedPeers(t *testing.T) {
 		{"braggart", verify.Crashed, "it says that inner took"},
 		{"boaster", verify.Crashed, `unknown field "speed"`},
 		{"teller", verify.Verified, ""},
-		// Cheats that want a better number.
+		// Cheats that aim at better times.
 		{"few", verify.Wrong, ""},
 		{"disk", verify.Wrong, ""},
 		{"pinger", verify.Wrong, ""},
@@ -150,7 +150,7 @@ func TestPlantedPeers(t *testing.T) {
 			p := meet(t, x.way)
 			var got collector
 			plan := planFor(t, p)
-			if x.way == "spy" { // on a witness before it
+			if x.way == "spy" { // it spies on the witness before it
 				plan.Impls = append([]string{"naive"}, plan.Impls...)
 			}
 			if err := runner.Run(context.Background(), plan, &got); err != nil {
@@ -189,7 +189,7 @@ func TestPlantedPeers(t *testing.T) {
 	}
 }
 
-// A peer is no witness: the implementation after it is compared with the definition only.
+// A peer is no witness: the implementation after it is compared only with the definition.
 func TestNoGuestIsAWitness(t *testing.T) {
 	p := meet(t, "honest")
 	plan := planFor(t, p)

@@ -23,22 +23,22 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// planted begins the names of the links to the test program by which it plays a peer.
+// planted is the prefix of the names of links under which the test program acts as a peer.
 const planted = "planted-"
 
 // hoard is the memory of a greedy peer.
 const hoard = 256 << 20
 
-// A guest plays a peer, in the way of its name.
+// A guest acts as a peer, in the way of its name.
 type guest struct {
 	way      string
 	out      *os.File
 	images   map[string]*task
 	calls    int
-	late     *task               // whose answer comes after the next command
-	memories map[string]ecc.VCEC // of those that remember by shape, or by a few voxels
+	late     *task               // its answer comes after the next command
+	memories map[string]ecc.VCEC // of guests that remember by shape, or by a few voxels
 	called   bool                // or bound, since the last ping
-	other    ecc.VCEC            // of what works at free
+	other    ecc.VCEC            // of the guest that works at free
 }
 
 // A task is a binding.
@@ -48,10 +48,10 @@ type task struct {
 	data   []byte
 	levels []byte
 	answer []int64
-	early  ecc.VCEC // of the way that works in bind
+	early  ecc.VCEC // of the guest that works in bind
 }
 
-// play is a peer, until its commands end.
+// play acts as a peer until its commands end.
 func play(way string) int {
 	if way == "sleeper" {
 		hang()
@@ -94,7 +94,7 @@ func (g *guest) reply(words []string) string {
 		g.betweenCalls()
 		return "pong"
 	case "free":
-		if g.way == "freer" { // the answer to the next call
+		if g.way == "freer" { // for the next call
 			g.other = g.images[words[1]].count()
 		}
 		delete(g.images, words[1])
@@ -150,7 +150,7 @@ func opened(path string, protection int) (data []byte, s grid.Shape) {
 	return mapped[head:], s
 }
 
-// count is the right answer to a task, by the definition.
+// count returns the right answer to a task, by the definition.
 func (t *task) count() ecc.VCEC {
 	ladder, err := grid.Affine(float64(t.levels[0]), 1, int64(len(t.answer)))
 	if err != nil {
@@ -226,14 +226,14 @@ func (g *guest) do(t *task) string {
 		}
 		hang()
 	case "endless":
-		for { // until nobody reads any more
+		for { // until the pipe is no longer read
 			if _, err := g.out.WriteString(strings.Repeat("x", 1<<16)); err != nil {
 				hang()
 			}
 		}
 	case "crasher":
 		fmt.Fprintf(os.Stderr, "warning: of no interest\nsegment 17 is gone\n")
-		syscall.Kill(os.Getpid(), syscall.SIGKILL) // the other signals are caught by the runtime
+		syscall.Kill(os.Getpid(), syscall.SIGKILL) // the runtime catches the other signals
 		hang()
 	case "leaver":
 		os.Exit(0)
@@ -260,7 +260,7 @@ func (g *guest) do(t *task) string {
 	return g.answer(t)
 }
 
-// betweenCalls is what a peer does when no clock runs.
+// betweenCalls is the work of a peer while no clock runs.
 func (g *guest) betweenCalls() {
 	work := g.called
 	g.called = false
@@ -271,7 +271,7 @@ func (g *guest) betweenCalls() {
 		}
 	case !work:
 	case g.way == "busy":
-		for end := spent() + 2*time.Millisecond; spent() < end; { // and none of it is of use
+		for end := spent() + 2*time.Millisecond; spent() < end; { // useless work
 		}
 	case g.way == "employer":
 		cmd := exec.Command("/proc/self/exe")
@@ -282,14 +282,15 @@ func (g *guest) betweenCalls() {
 	}
 }
 
-// spent is the processor time of this process.
+// spent returns the processor time of this process.
 func spent() time.Duration {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
 	return time.Duration(t.Nano())
 }
 
-// remembered answers from memory, or from a file of an earlier process, by a few voxels of a small image.
+// remembered answers from memory, or from a file of an earlier process, by a few voxels of a small
+// image.
 func (g *guest) remembered(t *task) string {
 	const look = 4
 	key := fmt.Sprintf("%x", t.data[:look])
@@ -321,8 +322,8 @@ func forge() {
 	fmt.Fprintln(f, `{"result": {"status": "VERIFIED"}}`)
 }
 
-// firstFile returns a file in memory of the harness whose name contains a text, if it can be opened and
-// written to or read.
+// firstFile returns a file in memory of the harness whose name contains a text, if it can be opened
+// and written to or read.
 func firstFile(text string, how int) string {
 	dir := fmt.Sprintf("/proc/%d/fd/", os.Getppid())
 	open, err := os.ReadDir(dir)
@@ -349,7 +350,7 @@ func firstFile(text string, how int) string {
 	return ""
 }
 
-// answer is what honest peers do, with one fault.
+// answer answers like an honest peer, with one fault.
 func (g *guest) answer(t *task) string {
 	v := t.count()
 	if known, ok := g.memories[fmt.Sprint(t.shape)]; ok && g.way == "elephant" {
@@ -379,7 +380,7 @@ func openFD(path string) int {
 	return fd
 }
 
-// hang does nothing, for ever.
+// hang does nothing forever.
 func hang() {
 	for {
 		time.Sleep(time.Hour)
@@ -417,7 +418,7 @@ func fork(way string, session bool) error {
 	return os.WriteFile(os.Args[0]+".child", fmt.Append(nil, cmd.Process.Pid), 0o600)
 }
 
-// guestAt is the path of a peer that behaves in a way.
+// guestAt returns the path of a peer that behaves in a way.
 func guestAt(t *testing.T, way string) string {
 	t.Helper()
 	self, err := os.Executable()

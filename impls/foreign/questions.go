@@ -36,7 +36,7 @@ func decimals(key string, list []float64) string {
 	return key + "=" + strings.Join(texts, ",")
 }
 
-// Curves asks for the changes of the Euler characteristic: int64[levels].
+// Curves returns the question for the changes of the Euler characteristic: int64[levels].
 func Curves() Question[grid.Source, ecc.VCEC] {
 	return Question[grid.Source, ecc.VCEC]{
 		image: same, words: nothing[grid.Source], levels: true,
@@ -58,17 +58,17 @@ func Curves() Question[grid.Source, ecc.VCEC] {
 	}
 }
 
-// Betti asks for the Betti numbers of the voxels not above a threshold: int64[3].
+// Betti returns the question for the Betti numbers of the voxels not above a threshold: int64[3].
 func Betti() Question[*betti.Image, betti.Numbers] {
 	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0, n.B1, n.B2} })
 }
 
-// Number asks for one number of the voxels not above a threshold: int64[1].
+// Number returns the question for one number of the voxels not above a threshold: int64[1].
 func Number() Question[*betti.Image, betti.Numbers] {
 	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0} })
 }
 
-// ofSet asks for numbers of a set.
+// ofSet returns the question for numbers of a set.
 func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers] {
 	return Question[*betti.Image, betti.Numbers]{
 		image: func(in *betti.Image) grid.Source { return in.Source },
@@ -90,7 +90,7 @@ func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers]
 	}
 }
 
-// BettiCurves asks for the changes of the Betti numbers: int64[levels][3].
+// BettiCurves returns the question for the changes of the Betti numbers: int64[levels][3].
 func BettiCurves() Question[grid.Source, betti.Curves] {
 	return Question[grid.Source, betti.Curves]{
 		image: same, words: nothing[grid.Source], levels: true,
@@ -116,7 +116,7 @@ func BettiCurves() Question[grid.Source, betti.Curves] {
 	}
 }
 
-// Flows asks for the field after some steps: float32[axes, x first][…].
+// Flows returns the question for the field after some steps: float32[axes, x first][…].
 func Flows() Question[*gvf.Problem, gvf.Flow] {
 	return Question[*gvf.Problem, gvf.Flow]{
 		image: func(in *gvf.Problem) grid.Source { return in.Source },
@@ -160,7 +160,7 @@ func Flows() Question[*gvf.Problem, gvf.Flow] {
 	}
 }
 
-// Eigenmaps asks for the lowest eigenpairs of the graph of voxels: float64[k], and
+// Eigenmaps returns the question for the lowest eigenpairs of the graph of voxels: float64[k], and
 // float64[k][…] for the vectors.
 func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 	return Question[*eigenmap.Problem, eigenmap.Map]{
@@ -216,8 +216,8 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 // mostThresholds is the number of thresholds of a soft curve that fit on a line of the protocol.
 const mostThresholds = 1000
 
-// SoftCurves asks for the soft curve at some thresholds and its gradients: float64[m] twice, float32[…],
-// float64[3] and float64[2].
+// SoftCurves returns the question for the soft curve at some thresholds and its gradients:
+// float64[m] twice, float32[…], float64[3] and float64[2].
 func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
 	return Question[*softecc.Problem, softecc.Answer]{
 		image: func(in *softecc.Problem) grid.Source { return in.Source },

@@ -56,7 +56,7 @@ type served[In, Out any] struct {
 	setup  func() (bench.Job[Out], error)
 	job    bench.Job[Out] // nil for inputs with caches
 	arrays []*peers.Array // all of them
-	answer []*peers.Array // those to write
+	answer []*peers.Array // the ones to write
 }
 
 // bind maps the arrays of a question and sets the implementation up.
@@ -138,8 +138,8 @@ func (t *served[In, Out]) open(w words) (grid.Source, error) {
 	return nil, fmt.Errorf("an image of type %s", kind)
 }
 
-// ladderFrom returns the ladder of the levels in an array: all values of the image's type, evenly spaced
-// ones, or a table.
+// ladderFrom returns the ladder of the levels in an array: all values of the image's type, evenly
+// spaced ones, or a table.
 func ladderFrom(data []byte, kind string, typ grid.Type) (grid.Ladder, error) {
 	decode := map[string]func([]byte) []float32{
 		"|u1": decoded[uint8], "<i2": decoded[int16], "<u2": decoded[uint16], "<f4": decoded[float32], "<f8": decoded[float64],
@@ -185,7 +185,7 @@ func (t *served[In, Out]) Answer() (err error) {
 	return err
 }
 
-// Close frees what bind mapped and allocated.
+// Close releases the memory that bind mapped and allocated.
 func (t *served[In, Out]) Close() (err error) {
 	if t.job != nil {
 		err = t.job.Close()

@@ -14,15 +14,17 @@ type tally struct {
 	begun           bool          // flags was called once
 }
 
-// The limits of flags: the least reported share of work in a call, the greatest share of processor time
-// beyond what the threads of the calls explain, and the processor time of a call that is ignored.
+// Limits of the flags. leastInner is the least reported share of work in a call. mostBeyond is the
+// largest share of processor time beyond the threads of the calls, and ignoredTime the ignored
+// processor time of a call.
 const (
 	leastInner  = 0.95
 	mostBeyond  = 0.1
 	ignoredTime = 100 * time.Microsecond
 )
 
-// flags returns remarks on the calls since the last flags. The first ones, with start and warm-up, give none.
+// flags returns remarks on the calls since the last flags. The first ones, with start and warm-up,
+// give none.
 func (t *tally) flags(cores int) (list []string) {
 	ignored := time.Duration(t.calls) * ignoredTime
 	allowed := time.Duration(cores) * t.outer

@@ -11,19 +11,19 @@ import (
 	"eccbench/internal/verify"
 )
 
-// An Answered is an answer that an independent witness confirmed, and who gave it.
+// An Answered is an answer confirmed by an independent witness, with the names of both.
 type Answered[Out any] struct {
 	Out     Out
 	By      string // the implementation
 	Witness string // the independent witness
-	// Evidence is the witness with numbers that were drawn, such as a key: the same command twice has
-	// two, which are no part of what it writes.
+	// Evidence is the witness with its random numbers, such as a key. They differ between runs of the
+	// same command, so they are not part of its output.
 	Evidence string
-	// Measures are what was measured, where an answer may differ within limits.
+	// Measures are the measured errors of an answer with a tolerance.
 	Measures []verify.Measure
 }
 
-// A VerdictError is the error of an answer that was not confirmed: refuted, or not decided in time.
+// A VerdictError is the error of an unconfirmed answer: refuted, or not decided in time.
 type VerdictError struct {
 	Status verify.Status
 	Why    string
@@ -31,8 +31,8 @@ type VerdictError struct {
 
 func (e VerdictError) Error() string { return e.Why }
 
-// Fastest is the first of some implementations of a workload, in order of preference, that
-// takes an input, and why the others before it do not.
+// Fastest returns the first implementation in order of preference that accepts an input, and the
+// reasons why the earlier ones reject it.
 func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, order ...string) (impl string, refusals []error) {
 	for _, name := range order {
 		for _, i := range w.Impls {
@@ -49,18 +49,17 @@ func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Con
 	return "", refusals
 }
 
-// Limits bound the verification of an answer by time and by the free memory. Free is nil where that is unknown.
+// Limits bound the verification of an answer by time and free memory. Free is nil if unknown.
 type Limits struct {
 	Budget time.Duration
 	Free   func() int64
 }
 
-// longAnswer is the time of an answer that makes the time of a garbage collection negligible.
+// longAnswer is the time above which a garbage collection is negligible.
 const longAnswer = 100 * time.Millisecond
 
-// Answer answers an input by one implementation of a workload and checks it until an
-// independent witness has confirmed it; an answer that none does is an error. what names
-// an answer to people: "curve".
+// Answer computes an answer with one implementation and checks it until an independent witness has
+// confirmed it. An unconfirmed answer is an error. what names the answer in messages: "curve".
 func Answer[In, Out any](
 	w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, limits Limits, what string,
 ) (a Answered[Out], err error) {
@@ -116,7 +115,7 @@ func Answer[In, Out any](
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
 }
 
-// Choose returns the implementation that was asked for, or the first in order that takes an input.
+// Choose returns the requested implementation, or the first in order that accepts an input.
 func Choose[In, Out any](
 	w bench.Workload[In, Out], asked, shown string, in In, conditions bench.Conditions, order ...string,
 ) (string, error) {
@@ -132,7 +131,7 @@ func Choose[In, Out any](
 
 // Need returns the memory that an implementation states for an answer, or 0 if it states none.
 func Need[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
-	conditions.Memory = 1 // which none has
+	conditions.Memory = 1 // too little for any
 	var most bench.TooMuch
 	for _, i := range w.Impls {
 		if i.About().Name == impl && errors.As(i.CanDo(in, conditions), &most) {
@@ -142,8 +141,8 @@ func Need[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions
 	return 0
 }
 
-// First answers an input by the first implementation of a workload that takes it. Where it is to be verified all laws
-// of the policy are tried, and one that cannot be tried is the error.
+// First answers an input with the first implementation of a workload that accepts it. If verifying,
+// it tries all laws of the policy, and returns an error for a law that cannot be tried.
 func First[In, Out any](
 	w bench.Workload[In, Out], in In, conditions bench.Conditions, verifying bool,
 ) (a Answered[Out], verdict verify.Status, err error) {
@@ -164,8 +163,8 @@ func First[In, Out any](
 	return a, "", fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
 }
 
-// hold returns the verdict that the laws of a policy give on an answer: VERIFIED where an independent one
-// confirms it, UNVERIFIED with the reason where none decides, or an error.
+// hold returns the verdict of the laws of a policy on an answer. It is VERIFIED if an independent
+// law confirms the answer, UNVERIFIED with the reason if none decides, or an error.
 func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict verify.Status, witness string, err error) {
 	for _, law := range p.Laws {
 		diff, _, err := law.Try(in, out, nil)

@@ -18,7 +18,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// silent follows nothing.
+// silent ignores all progress.
 type silent struct{}
 
 func (silent) Waiting(string) func()                                { return func() {} }
@@ -27,7 +27,7 @@ func (silent) Takes(string, int64, int64)                           {}
 func (silent) Checks(string, time.Duration)                         {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
-// of is a question about an input, which is opened in these ways.
+// of returns a question about an input, and records its openings.
 func of(input string, o Options, opened *[]Opening) Question {
 	return Question{
 		Options: o, Shown: input, Named: func(name string) string { return name }, Threads: 2, Budget: math.MaxInt64, Follow: silent{},
@@ -47,7 +47,8 @@ func curveOf(q Question, by bench.Implementation[grid.Source, ecc.VCEC]) Curve {
 
 const noise = "noise/shape=9x8x7/type=uint8/levels=5/seed=3"
 
-// A plan begins with the opening that is read once, on every level, and gives that up where nobody takes it.
+// A plan starts with an opening that reads once on every level, and falls back if no implementation
+// accepts it.
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		impl string
@@ -80,7 +81,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Levels that take more memory than is free are an error of the input, before anything is counted.
+// Levels that need more memory than is free are an input error, before anything is counted.
 func TestLevelsOfLittleMemory(t *testing.T) {
 	var opened []Opening
 	in := of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"}, &opened)
@@ -94,7 +95,7 @@ func TestLevelsOfLittleMemory(t *testing.T) {
 	}
 }
 
-// A liar has the same Betti numbers for every set.
+// A liar returns the same Betti numbers for every set.
 type liar struct{ duality.Implementation }
 
 func (liar) About() bench.About { return bench.About{Name: "liar", Where: "cpu"} }
@@ -103,7 +104,8 @@ func (liar) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers]
 	return bench.Asking(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{B0: 1, B1: 7}, nil }).Setup(in, c)
 }
 
-// Curves and Betti numbers are confirmed, of slices too; what is wrong is a VerdictError and is not given.
+// Curves and Betti numbers are confirmed, also of slices. A wrong answer is a VerdictError and is
+// not returned.
 func TestAnswers(t *testing.T) {
 	var opened []Opening
 	o := Options{Construction: "V", Superlevel: true}
@@ -131,7 +133,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// NaN of an image that is not float32 mask nothing.
+// Only float32 images can have NaN masked.
 func TestGapsOfIntegers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")
 	if err := os.WriteFile(path, []byte("aababbabcabacbab"), 0o600); err != nil {
@@ -146,7 +148,7 @@ func TestGapsOfIntegers(t *testing.T) {
 	}
 }
 
-// An answer that is not to be verified is held to nothing, and one that is to all laws.
+// First applies all laws if it verifies, and none otherwise.
 func TestFirst(t *testing.T) {
 	none := bench.Asking(func(int) (int, error) { return 0, bench.Refuse(errors.New("too small")) })
 	one := bench.Asking(func(int) (int, error) { return 1, nil })
@@ -177,7 +179,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// A question whose witnesses take too much time or memory is not answered, unless one fits.
+// A question without an affordable witness is not computed.
 func TestUnaffordable(t *testing.T) {
 	answered := 0
 	one := bench.Asking(func(int) (int, error) { answered++; return 1, nil })

@@ -7,11 +7,12 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// An Assess asks how the topology of a prediction, the image of the question, differs from that of its truth.
+// An Assess requests a comparison of the topology of a prediction, the image of the question, with
+// its ground truth.
 type Assess struct {
 	Question
 	Truth  Question
-	Labels []float64 // none for all labels of either image
+	Labels []float64 // empty for all labels of both images
 	Groups []assess.Group
 	By     bench.Workload[*assess.Pair, assess.Comparisons]
 }
@@ -23,7 +24,7 @@ type AssessAnswer struct {
 	Pair        *assess.Pair
 }
 
-// Answer answers.
+// Answer computes the confirmed comparison.
 func (q *Assess) Answer() (a AssessAnswer, err error) {
 	if a.Pred, err = q.load("a comparison"); err != nil {
 		return a, err
@@ -40,7 +41,7 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	return a, err
 }
 
-// Compare compares a pair of images, such as a patch of those of the question.
+// Compare compares a pair of images, such as a patch of the images of the question.
 func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Comparisons], err error) {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
 	impl := cmp.Or(q.Impl, "runs")

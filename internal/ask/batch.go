@@ -7,14 +7,15 @@ import (
 	"eccbench/internal/crew"
 )
 
-// small is the greatest size in bytes of images that are answered at the same time, one on each core.
+// small is the largest size in bytes of images that are processed at the same time, one per core.
 const small = 64 << 20
 
-// FewVoxels is the number of voxels that one core reads in about the time that starting another core takes.
+// FewVoxels is the number of voxels that one core reads in about the time needed to start another
+// core.
 const FewVoxels = 1 << 15
 
-// EachImage calls answer with the index of every image of a size in bytes, and with its number of threads. Small images
-// are answered at the same time. The error is that of the first image that has one.
+// EachImage calls answer with the index of every image and its number of threads. Images of small
+// size are processed at the same time. The error is the first image's that has one.
 func EachImage(images, size, threads int, answer func(i, threads int) error) error {
 	workers := 1
 	if size <= small {

@@ -15,18 +15,20 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// bettiImpls are in the order of their speed.
+// bettiImpls are in the order of speed.
 var bettiImpls = []string{"duality", "labels"}
 
-// A Betti asks for the Betti numbers of the sets of an image: at every level at which one changes, or at some values.
+// A Betti requests the Betti numbers of the sets of an image, at every level where one changes or
+// at given values.
 type Betti struct {
 	Question
-	At     []grid.Number // values of the sets; none for every level
+	At     []grid.Number // values of the sets; empty for every level
 	By     atWorkload
 	Curves curvesWorkload
 }
 
-// A BettiAnswer is confirmed Betti numbers: with At those of each value, else of every level; of slices, of each.
+// A BettiAnswer is confirmed Betti numbers: at each value of At, or at every level; for slices, per
+// slice.
 type BettiAnswer struct {
 	Name         string // the canonical name of the image
 	Numbers      []betti.Numbers
@@ -36,7 +38,7 @@ type BettiAnswer struct {
 	Provenance   ecc.Provenance
 }
 
-// bettis are the answers about an image, or a slice of it.
+// bettis are the answers about an image or a slice.
 type bettis struct {
 	numbers           []betti.Numbers
 	curves            betti.Curves
@@ -44,7 +46,7 @@ type bettis struct {
 	witness, evidence []string
 }
 
-// add notes who answered and who confirmed it.
+// add records the implementation and its witness.
 func (b *bettis) add(by, witness, evidence string) {
 	b.by = by
 	if !slices.Contains(b.witness, witness) {
@@ -60,8 +62,8 @@ type (
 	curvesWorkload = bench.Workload[grid.Source, betti.Curves]
 )
 
-// BettiAt is the question of the Betti numbers of a set in a convention, put to implementations, or with periodic axes
-// to the one that knows them, and the names of implementations in the order of their speed.
+// BettiAt returns the workload of the Betti numbers of a set in a convention, and its
+// implementations in the order of speed. With periodic axes there is one implementation.
 func BettiAt(w atWorkload, c ecc.Convention) (in atWorkload, impls []string) {
 	if c.Periodic == (grid.Axes{}) {
 		return betti.InConvention(w, c), bettiImpls
@@ -70,7 +72,7 @@ func BettiAt(w atWorkload, c ecc.Convention) (in atWorkload, impls []string) {
 	return betti.OnRings(by, c), []string{by.About().Name}
 }
 
-// BettiCurves returns the question and the implementations as BettiAt does, for the numbers at every level.
+// BettiCurves does the same as BettiAt for the numbers at every level.
 func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls []string) {
 	if c.Periodic == (grid.Axes{}) {
 		return betti.CurvesInConvention(w, c), bettiImpls
@@ -79,9 +81,9 @@ func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls [
 	return betti.CurvesOnRings(by, c), []string{by.About().Name}
 }
 
-// Answer answers.
+// Answer computes the confirmed Betti numbers.
 func (q *Betti) Answer() (a BettiAnswer, err error) {
-	// With periodic axes the set at every level is counted, so not every float32 is a level.
+	// With periodic axes the set at every level is counted, so the levels are not all float32 values.
 	gaps, ringed := q.NaN == NaNMask, len(q.Periodic) > 0 && len(q.At) == 0
 	i, err := q.open(Opening{Every: gaps || !ringed, Gaps: gaps})
 	if err != nil {
@@ -89,9 +91,9 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	}
 	defer grid.Close(i.Source)
 	a.Name = i.name
-	// The bits of a set take an eighth of the voxels in memory.
+	// Keep the bits of a set if they need at most an eighth of the memory.
 	keeping := betti.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
-	reads := int64(4) // to count, to find minima, to join and for the fingerprint
+	reads := int64(4) // for the counts, the minima, the links and the fingerprint
 	switch {
 	case q.Slices:
 		if reads, err = 1, q.checkSlices(i); err != nil {
@@ -100,7 +102,7 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	case len(q.At) > 0 && keeping:
 		reads = int64(len(q.At))
 	case len(q.At) > 0:
-		reads = int64(2 * len(q.At)) // to answer and to fill
+		reads = int64(2 * len(q.At)) // for the answer and the flood fill
 	}
 	a.Provenance, err = q.run(i, reads, func(asked grid.Source, p *ecc.Provenance) error {
 		answer := q.answerImage
@@ -142,7 +144,7 @@ func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, a *BettiAn
 	return b, err
 }
 
-// answerSlices answers for each slice by itself.
+// answerSlices answers for each slice separately.
 func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer) (b bettis, err error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
@@ -168,7 +170,7 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer)
 // answerCurves answers at every level.
 func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis, err error) {
 	w, impls := BettiCurves(q.Curves, i.turned)
-	if i.turned.Periodic != (grid.Axes{}) { // which reads the image for every level
+	if i.turned.Periodic != (grid.Axes{}) { // the image is read for every level
 		if asked, err = grid.Load(asked); err != nil {
 			return b, err
 		}
@@ -191,7 +193,8 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 	return b, nil
 }
 
-// answerAt answers at the values that were asked for. An image that is kept is filled while it is read for the answer.
+// answerAt answers at the requested values. An image whose bits are kept is packed for the flood
+// fill while it is read for the answer.
 func (q *Betti) answerAt(
 	i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions,
 ) (b bettis, err error) {

@@ -11,23 +11,23 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// EveryImpl counts on the ladder of every float32, and an image that is read once. It and cpu
-// are in the order of their speed; a device takes longer to start than a file of its size takes
-// to read.
+// EveryImpl is the implementation that counts on the ladder of every float32, and images that are
+// read once. curveImpls is in the order of speed. It has no device, which needs longer to start
+// than a file of its size needs to be read.
 const EveryImpl = "extrema"
 
 var curveImpls = []string{EveryImpl, "cpu"}
 
-// A Curve asks for the Euler characteristic curve of an image.
+// A Curve requests the Euler characteristic curve of an image.
 type Curve struct {
 	Question
 	All bool // a row for every level, not only for those where χ changes
 	By  bench.Workload[grid.Source, ecc.VCEC]
-	// Eyes take fingerprints for implementations on a device.
+	// Eyes are the witnesses by fingerprint for implementations on a device.
 	Eyes []ecc.Witness
 }
 
-// A CurveAnswer is a confirmed curve, or those of the slices of an image.
+// A CurveAnswer is a confirmed curve, or the curves of the slices of an image.
 type CurveAnswer struct {
 	Name       string // the canonical name of the image
 	Lines      ecc.Lines
@@ -35,16 +35,16 @@ type CurveAnswer struct {
 	Provenance ecc.Provenance
 }
 
-// A curvePlan is how a curve is answered: of which image, by whom, and at how many evenly spaced values it is taken
-// then; 0 for the image's own levels.
+// A curvePlan is an opened image, the implementation, and the number of evenly spaced values of the
+// curve; 0 for the image's own levels.
 type curvePlan struct {
 	image
 	impl string
 	even int64
 }
 
-// plan opens the image in the best way that an implementation takes. Where rows are of the levels that change, the
-// others need not be known.
+// plan opens the image in the best way that an implementation accepts. If only levels where χ
+// changes have rows, the other levels need not be known.
 func (q *Curve) plan() (p curvePlan, err error) {
 	o := Opening{Once: q.Impl == "" || q.Impl == EveryImpl, Gaps: q.NaN == NaNMask}
 	if q.Levels > 0 && !q.plain(q.Mask != nil) {
@@ -56,7 +56,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone",
 			EveryImpl)
 	}
-	for { // an opening is given up for one that more implementations take
+	for { // try the next opening, which more implementations accept
 		if p.image, err = q.open(o); o.Levels && errors.As(err, new(datasets.LevelsError)) {
 			p.even, o.Levels, o.Every = q.Levels, false, o.Once
 			continue
@@ -85,14 +85,15 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	}
 }
 
-// levelBytes is the memory of a level: its value, χ of the answer and of the witness, sums on two cores, and its row.
+// levelBytes is the memory of a level: its value, χ of the answer and of the witness, sums on two
+// cores, and its row.
 const levelBytes = 64
 
 // checkLevels returns an error if the levels take more memory than is free.
 func (q *Curve) checkLevels(p curvePlan) error {
 	n := p.Source.Ladder().Len()
 	if p.opening.Every && !q.All || n > grid.MaxLevels {
-		return nil // only those that change are held, sorted on the disk if they are many; or it is refused for all levels
+		return nil // only changing levels are in memory, sorted on disk if there are many; or all levels are rejected
 	}
 	need, free := levelBytes*n, q.memory()
 	if free > 0 && need > free {
@@ -103,7 +104,7 @@ func (q *Curve) checkLevels(p curvePlan) error {
 	return nil
 }
 
-// Answer answers.
+// Answer computes the confirmed curve.
 func (q *Curve) Answer() (a CurveAnswer, err error) {
 	p, err := q.plan()
 	if err != nil {
@@ -114,8 +115,8 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		return a, err
 	}
 	a.Name = p.name
-	// An image that is read is counted and checked as it is; one in memory, at once, one
-	// that repeats itself, by little of it.
+	// A streamed image is counted and checked in one pass. For an image in memory the two are
+	// separate; a repeating image needs little of it.
 	w, times := ecc.InConvention(q.By, p.turned, q.Eyes...), int64(2)
 	_, whole := p.Source.(*grid.Field)
 	switch {
@@ -155,7 +156,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	return a, nil
 }
 
-// answerSlices are the curves of the slices of an image, each of which is verified by itself.
+// answerSlices returns the curves of the slices of an image. Each is verified separately.
 func (q *Curve) answerSlices(
 	w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance,
 ) ([]ecc.Lines, error) {

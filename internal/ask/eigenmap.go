@@ -8,7 +8,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// EigenmapOptions are those of the lowest eigenpairs of an image's graph, of voxels or of patches.
+// EigenmapOptions are the options of the lowest eigenpairs of an image's graph, of voxels or of
+// patches.
 type EigenmapOptions struct {
 	Graph   string  `json:"graph"` // grid or patch
 	Pairs   int     `json:"pairs"`
@@ -22,10 +23,10 @@ type EigenmapOptions struct {
 	Beta    float64 `json:"beta"`
 	Side    int64   `json:"side"`
 	Steps   int     `json:"steps"` // of Lanczos' method on patches; 0 for pairs to the tolerance
-	Seed    uint64  `json:"seed"`  // of the vector that steps start from
+	Seed    uint64  `json:"seed"`  // of the initial vector of the steps
 }
 
-// Check returns the first impossible option.
+// Check returns the first invalid option.
 func (o EigenmapOptions) Check() error {
 	switch {
 	case o.Graph != "grid" && o.Graph != "patch":
@@ -36,7 +37,7 @@ func (o EigenmapOptions) Check() error {
 	return nil
 }
 
-// Problem is the problem of an image.
+// Problem returns the problem of an image.
 func (o EigenmapOptions) Problem(s grid.Source) *eigenmap.Problem {
 	switch {
 	case o.Graph == "grid":
@@ -47,7 +48,7 @@ func (o EigenmapOptions) Problem(s grid.Source) *eigenmap.Problem {
 	return eigenmap.OfPatches(s, o.Pairs, o.Tol, o.Alpha, o.Beta, o.Side)
 }
 
-// words are the options as people read them.
+// words describes the options in messages.
 func (o EigenmapOptions) words() string {
 	patches := fmt.Sprintf("alpha %v, beta %v, patches of %d", o.Alpha, o.Beta, o.Side)
 	switch {
@@ -69,7 +70,7 @@ func (o EigenmapOptions) words() string {
 	return fmt.Sprintf("%d lowest pairs of the patches' graph to %v, %s", o.Pairs, o.Tol, patches)
 }
 
-// An Eigenmap asks for the lowest eigenpairs of an image's graph.
+// An Eigenmap requests the lowest eigenpairs of an image's graph.
 type Eigenmap struct {
 	Question
 	EigenmapOptions
@@ -78,17 +79,17 @@ type Eigenmap struct {
 	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
 }
 
-// An EigenmapAnswer is confirmed pairs, with the residual of each.
+// An EigenmapAnswer is the confirmed pairs with their residuals.
 type EigenmapAnswer struct {
 	Image WholeImage
 	Answered[eigenmap.Map]
 	Of        *eigenmap.Problem
 	Residuals []float64
 	Truth     []bool // nil for none
-	What      string // the pairs in words
+	What      string // description of the pairs
 }
 
-// Answer answers.
+// Answer computes the confirmed pairs.
 func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
 	if q.Mask != nil {
 		return a, Usagef("--mask: a graph has all voxels of its image; leave it out")
@@ -114,7 +115,7 @@ func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
 	return a, err
 }
 
-// trueMask is where the image that holds the truth is not 0; nil where there is none.
+// trueMask returns a mask of the voxels where the true image is not 0, or nil if there is none.
 func (q *Eigenmap) trueMask(s grid.Shape) ([]bool, error) {
 	if q.Truth == nil {
 		return nil, nil

@@ -10,13 +10,14 @@ import (
 // mostEven bounds the evenly spaced levels of images that are counted at every value.
 const mostEven = 1 << 24
 
-// evenLadder is the name of the ladder of evenly spaced values.
+// evenLadder returns the name of a ladder of evenly spaced values.
 func evenLadder(values []float64) string {
 	return fmt.Sprintf("%d evenly spaced values of float64", len(values))
 }
 
-// evenly are as many evenly spaced values as were asked for, ascending, from the least value of an
-// image to the greatest, which float64 may not hold. It reads an image that is not in memory once more.
+// evenly returns n evenly spaced values, ascending, from the least value of an image to the
+// greatest. Ends that float64 cannot represent are rounded outwards. An image that is not in memory
+// is read once more.
 func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if n < 1 || n > mostEven {
 		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
@@ -55,7 +56,7 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	return values, nil
 }
 
-// RangeWithin returns the least and the greatest value of the voxels that are part of an image.
+// RangeWithin returns the least and the greatest value of the voxels inside an image.
 func RangeWithin(src grid.Source) (least, greatest float32, err error) {
 	if src.Type() != grid.Float32 {
 		return grid.Range(src, grid.Whole(src))
@@ -63,7 +64,7 @@ func RangeWithin(src grid.Source) (least, greatest float32, err error) {
 	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
 	err = grid.EachSlab(src, func(slab []byte, _, _ int64) error {
 		for _, v := range grid.Values[float32](slab) {
-			if v <= math.MaxFloat32 { // others are no part of the image
+			if v <= math.MaxFloat32 { // larger values are outside the image
 				least, greatest = min(least, v), max(greatest, v)
 			}
 		}

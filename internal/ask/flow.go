@@ -11,7 +11,8 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// FlowOptions are those of a gradient vector flow: after some steps, or at rest where there is a tolerance.
+// FlowOptions are the options of a gradient vector flow: after some steps, or at rest if there is a
+// tolerance.
 type FlowOptions struct {
 	Steps    int64   `json:"steps"`
 	Tol      float64 `json:"tol"` // residual relative to |b·V0|; 0 for a number of steps
@@ -19,7 +20,7 @@ type FlowOptions struct {
 	Boundary string  `json:"boundary"`
 }
 
-// Check returns the first impossible option.
+// Check returns the first invalid option.
 func (o FlowOptions) Check() error {
 	switch {
 	case !(o.Tol >= 0 && o.Tol < 1):
@@ -34,17 +35,17 @@ func (o FlowOptions) Check() error {
 	return nil
 }
 
-// Problem is the problem of an image.
+// Problem returns the problem of an image.
 func (o FlowOptions) Problem(s grid.Source) *gvf.Problem {
 	return gvf.NewProblem(s, float32(o.Mu), o.Steps, o.Tol, gvf.Boundary(slices.Index(gvf.Boundaries(), o.Boundary)))
 }
 
-// FlowImpls are in the order in which they are asked: the first three on the cores, fast ones first,
-// and where the field takes more memory than they may have, on a device in slabs.
+// FlowImpls are in the order in which they are tried. The first three run on the cores, the fastest
+// first. The last one runs on a device in slabs, for fields larger than the memory.
 var FlowImpls = []string{"blocked", "cpu", "definition", "slabs-gpu"}
 
-// A Flow asks for the gradient vector flow of an image. Nothing flows between voxels whose values in the mask differ,
-// and where it is 0 there is no image.
+// A Flow requests the gradient vector flow of an image. Nothing flows between voxels with different
+// values in the mask, and voxels with mask 0 are outside the image.
 type Flow struct {
 	Question
 	FlowOptions
@@ -55,10 +56,10 @@ type Flow struct {
 type FlowAnswer struct {
 	Image WholeImage
 	Answered[gvf.Flow]
-	What string // the field in words
+	What string // description of the field
 }
 
-// Answer answers.
+// Answer computes the confirmed field.
 func (q *Flow) Answer() (a FlowAnswer, err error) {
 	if a.Image, err = q.load("a flow"); err != nil {
 		return a, err

@@ -9,11 +9,11 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// HomologyImpls are in the order of their speed.
+// HomologyImpls are in the order of speed.
 var HomologyImpls = []string{"duality", "reduced", "definition"}
 
-// HomologyName returns the canonical name of a complex that people name by a file or an input string. The coefficients
-// are a prime, Q or Z; "" for those that the input states, or 2.
+// HomologyName returns the canonical name of a complex given by a file or an input string. The
+// coefficients are a prime, Q or Z; "" for those of the input, or 2.
 func HomologyName(input, coefficients string) (string, error) {
 	if coefficients == "" {
 		return homology.Workload().Named(input)
@@ -25,14 +25,14 @@ func HomologyName(input, coefficients string) (string, error) {
 	return homology.Of(input, over)
 }
 
-// A Homology asks for the homology groups of a complex: of an input, or of simplices in memory.
+// A Homology requests the homology groups of a complex: of an input, or of simplices in memory.
 type Homology struct {
 	Input        string
-	Complex      *simplicial.Complex // nil for that of Input
-	Coefficients string              // a prime, Q or Z; "" for those that Input states, or 2
+	Complex      *simplicial.Complex // nil for the complex of Input
+	Coefficients string              // a prime, Q or Z; "" for those of Input, or 2
 	Impls        []bench.Implementation[*homology.Problem, homology.Groups]
 	Threads      int
-	Verify       bool // hold the groups to the elimination of the boundary matrices
+	Verify       bool // compare the groups with the elimination of the boundary matrices
 }
 
 // Problem opens the complex.
@@ -54,7 +54,7 @@ func (q *Homology) Problem() (*homology.Problem, error) {
 	return p, p.Check()
 }
 
-// Answer answers, by the first implementation that takes the complex.
+// Answer computes the groups with the first implementation that accepts the complex.
 func (q *Homology) Answer() (
 	p *homology.Problem, a Answered[homology.Groups], verdict verify.Status, err error,
 ) {

@@ -10,18 +10,19 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// An image is an opened image, with its mask.
+// An image is an opened image with its mask.
 type image struct {
 	grid.Source
 	opening    Opening
 	name, mask string // canonical names
 	convention ecc.Convention
-	// upright is the image as it is counted, and turned the convention with its axes: grid.Upright.
+	// upright is the image as it is counted, and turned is the convention for its axes: see
+	// grid.Upright.
 	upright grid.Source
 	turned  ecc.Convention
 }
 
-// names are the canonical names of the image and of its mask.
+// names returns the canonical names of the image and of its mask.
 func (q *Question) names(o Opening) (name, mask string, err error) {
 	if name, err = q.Input(o); err != nil || q.Mask == nil {
 		return name, "", err
@@ -30,7 +31,7 @@ func (q *Question) names(o Opening) (name, mask string, err error) {
 	return name, mask, err
 }
 
-// Files are the files that the image and its mask are read from.
+// Files returns the files of the image and of its mask.
 func (q *Question) Files() ([]string, error) {
 	name, mask, err := q.names(Opening{Every: true, Gaps: q.NaN == NaNMask})
 	if err != nil {
@@ -43,7 +44,7 @@ func (q *Question) Files() ([]string, error) {
 	return files, nil
 }
 
-// open opens the image in some way.
+// open opens the image as specified.
 func (q *Question) open(o Opening) (i image, err error) {
 	i.opening = o
 	if i.name, i.mask, err = q.names(o); err != nil {
@@ -67,7 +68,8 @@ func (q *Question) open(o Opening) (i image, err error) {
 	return i, nil
 }
 
-// OpenMasked opens an image, which may take so much memory. Its voxels are masked where a mask is 0, if that has a name.
+// OpenMasked opens an image with a memory limit. If mask is not "", voxels where it is 0 are
+// masked.
 func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	src, err := datasets.OpenIn(memory, name)
 	if err != nil || mask == "" {
@@ -87,8 +89,8 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	return masked, nil
 }
 
-// blame returns a better error of an image that holds NaN or infinite values: one that counts all of them, which
-// needs the image to be opened with its distinct values.
+// blame improves the error of an image with NaN or infinite values. The new error counts all of
+// them, for which the image is opened with its distinct values.
 func (q *Question) blame(i image, err error) error {
 	if !i.opening.Every || i.opening.Gaps || !errors.As(err, new(*grid.NotFiniteError)) {
 		return err
@@ -102,12 +104,13 @@ func (q *Question) blame(i image, err error) error {
 	return errors.Join(err, grid.Close(again.Source))
 }
 
-// conditions are those of answers about an image in a file.
+// conditions returns the conditions of answers about an image in a file.
 func (q *Question) conditions() bench.Conditions {
 	return bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: q.Threads}}
 }
 
-// run has an image answered that is read so many times, and returns its provenance, but for the program.
+// run answers about an image that is read a number of times. It returns the provenance except the
+// program.
 func (q *Question) run(
 	i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error,
 ) (p ecc.Provenance, err error) {
@@ -128,9 +131,9 @@ func (q *Question) run(
 	return p, nil
 }
 
-// Digested is a source that is hashed as it is read, and what gives the hash then: none of
-// an image that repeats itself, whose name says all and of which little is read. That fails if a
-// file changed while it was read.
+// Digested returns a source that is hashed while it is read, and a function that returns the hash.
+// The hash of an image that repeats itself is "": its name is complete, and little of it is read.
+// sum fails if a file changed while it was read.
 func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
 	if grid.Period(s) > 0 {
 		return s, func() (string, error) { return "", nil }

@@ -1,6 +1,7 @@
-// Package ask answers questions about images: a typed function for each question, which makes a plan of the
-// options (how the image is opened, who answers, how often it is read), carries it out once, and returns a
-// confirmed answer with its provenance. The command, the C library and the Python package call it.
+// Package ask answers questions about images, with a typed function per question. The function
+// plans from the options how the image is opened, which implementation runs, and how often the
+// image is read. It returns a confirmed answer with its provenance. The command, the C library and
+// the Python package call it.
 package ask
 
 import (
@@ -15,27 +16,28 @@ import (
 // A UsageError is an error in the options or the input, which the caller can correct.
 type UsageError struct{ error }
 
-// Unwrap is the error as it was found.
+// Unwrap returns the original error.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Usage is an error as one of the options or the input.
+// Usage marks an error as one of the options or the input.
 func Usage(err error) error { return UsageError{err} }
 
-// Usagef is a new UsageError.
+// Usagef returns a new UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// An OptionError is an impossible value of an option: its name as Python has it, the value, and what is wanted.
+// An OptionError is an invalid value of an option: its Python name, the value, and the valid
+// values.
 type OptionError struct{ Option, Value, Want string }
 
 func (e OptionError) Error() string { return fmt.Sprintf("%s %s: %s", e.Option, e.Value, e.Want) }
 
-// What is done with NaN of an image.
+// How NaN of an image is handled.
 const (
 	NaNRefuse = "refuse"
 	NaNMask   = "mask"
 )
 
-// Options are the image options that questions about sets share. The zero value is no valid one.
+// Options are the image options of all questions about sets. The zero value is invalid.
 type Options struct {
 	Construction string   `json:"construction"` // T or V
 	Superlevel   bool     `json:"superlevel"`
@@ -43,7 +45,7 @@ type Options struct {
 	NaN          string   `json:"nan"`      // NaNRefuse or NaNMask; "" for NaNRefuse
 }
 
-// Check returns the first impossible option, as an OptionError.
+// Check returns the first invalid option as an OptionError.
 func (o Options) Check() error {
 	if o.Construction != "T" && o.Construction != "V" {
 		return OptionError{"construction", o.Construction, "want T or V"}
@@ -54,10 +56,11 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Gaps reports whether NaN of an image of a type are masked: of other types than float32 there are none.
+// Gaps reports whether NaN of an image are masked. Only float32 images have any.
 func (o Options) Gaps(t grid.Type) bool { return o.NaN == NaNMask && t == grid.Float32 }
 
-// OfSets reports whether an option is given that is of the cells of sets alone, as a flow and a graph have none.
+// OfSets reports whether an option is given that applies only to questions about sets, not to a
+// flow or a graph.
 func (o Options) OfSets() bool { return len(o.Periodic) > 0 || o.NaN == NaNMask }
 
 // Axes are the periodic axes.
@@ -69,50 +72,53 @@ func (o Options) Convention(masked bool) (ecc.Convention, error) {
 	return ecc.Convention{Vertices: o.Construction == "V", Superlevel: o.Superlevel, Periodic: axes, Masked: masked}, err
 }
 
-// plain reports whether a number of levels is of the image itself: of sublevel sets in the T-construction of all voxels.
+// plain reports whether levels are counted on the image itself: sublevel sets in the T-construction
+// of all voxels.
 func (o Options) plain(masked bool) bool {
 	return o.Construction == "T" && !o.Superlevel && !masked && o.NaN != NaNMask
 }
 
-// An Opening says how a file is opened. The zero value has a ladder of its distinct values, in memory or in slabs.
+// An Opening describes how a file is opened. The zero value has a ladder of its distinct values, in
+// memory or in slabs.
 type Opening struct {
-	Every  bool // each float32 is a level, where Levels is not asked for
-	Levels bool // the number of levels that was asked for is that of the ladder
+	Every  bool // each float32 is a level, unless Levels is set
+	Levels bool // the ladder has the requested number of levels
 	Once   bool // the image may be a source that is read once, in order
 	Gaps   bool // NaN of a float32 image are masked
 }
 
-// A Naming gives the canonical name of an input that is opened in some way.
+// A Naming returns the canonical name of an input for an opening.
 type Naming func(Opening) (string, error)
 
-// A Follower shows people the cost and the progress of a question. Waiting and Reading return functions that end that.
+// A Follower shows the cost and the progress of a question. Waiting and Reading return functions
+// that end the display.
 type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
-	Missing(shown string, s grid.Source) string  // what a file lacks, grid.Missing
+	Missing(shown string, s grid.Source) string  // the missing parts of a file: grid.Missing
 	Takes(shown string, need, free int64)        // the memory of an answer, before it is computed
 	Checks(shown string, estimate time.Duration) // the time of its cheapest witness, likewise
 }
 
-// A Question is an image, the options, and who answers.
+// A Question is an image with the options and the implementation.
 type Question struct {
 	Options
 	Input  Naming
 	Mask   Naming // nil for none
 	Levels int64  // evenly spaced levels, from the least value to the greatest; 0 for the image's own
-	Slices bool   // each slice of a 3D image by itself
+	Slices bool   // answer for each slice of a 3D image separately
 
-	Shown, MaskShown string // the input and the mask, for people
+	Shown, MaskShown string // displayed names of the input and the mask
 
-	Named   func(name string) string // a name, as provenances show it
-	Impl    string                   // "" for the fastest that takes the image
+	Named   func(name string) string // converts a name for provenances
+	Impl    string                   // "" for the fastest that accepts the image
 	Threads int
 	Budget  time.Duration // of the verification
-	Memory  func() int64  // that is free now, 0 where that is not known; nil for the same
+	Memory  func() int64  // free memory, 0 if unknown; nil for always unknown
 	Follow  Follower
 }
 
-// memory is how much memory is free, 0 where that is not known.
+// memory returns the free memory, or 0 if it is unknown.
 func (q *Question) memory() int64 {
 	if q.Memory == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// checkSlices returns an error for an image that has no slices of its own.
+// checkSlices returns an error for an image without separate slices.
 func (q *Question) checkSlices(i image) error {
 	if i.Shape().D == 1 {
 		return Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", i.name, grid.Extent(i.Source))
@@ -20,7 +20,8 @@ func (q *Question) checkSlices(i image) error {
 	return nil
 }
 
-// eachSlice answers for each slice of a 3D image by itself, several at a time, as they come; name names one.
+// eachSlice calls answer for each slice of a 3D image, several at a time while the image is read.
+// name names a slice.
 func eachSlice[Out any](
 	src grid.Source, of string, threads int, answer func(plane *grid.Field, name string) (Out, error),
 ) ([]Out, error) {

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// A Soft asks for the soft curves of images in memory, and then for their gradients.
+// A Soft requests the soft curves of images in memory, and then their gradients.
 type Soft struct {
 	Shape   []int64 `json:"shape"` // of each image, 1 to 3 axes, the slowest first
 	Type    string  `json:"type"`  // of the voxels: float32 or float64
@@ -22,20 +22,20 @@ type Soft struct {
 	Thresholds   []float64 `json:"thresholds"`
 	Lambda       float64   `json:"lambda"`
 	Alpha        float64   `json:"alpha"`
-	Direction    []float64 `json:"direction"` // by the axes of the shape, of any length; not 0
-	// Backward asks for gradients, of images whose curves were asked for before.
+	Direction    []float64 `json:"direction"` // in the order of the axes of the shape, of any length; not 0
+	// Backward requests gradients. The curves of the images must have been computed before.
 	Backward    bool `json:"backward"`
-	Derivatives bool `json:"derivatives"` // also return those of the curve, by the thresholds and by λ
+	Derivatives bool `json:"derivatives"` // also return the derivatives of the curve by the thresholds and by λ
 }
 
-// SoftMemory is the caller's memory. All is of as many images as there are, one after the other.
+// SoftMemory is the caller's memory. Each field holds the data of all images, one after the other.
 type SoftMemory struct {
-	Voxels  []byte // not written to
-	Changes []byte // a byte for each voxel, which the forward pass writes and the backward one reads
-	// Numbers are written forward: χ of each threshold and, if they are wanted, its derivatives by the thresholds and
-	// those by λ. Backward they are read: the upstream gradient of each threshold.
+	Voxels  []byte // read only
+	Changes []byte // a byte per voxel, written forward and read backward
+	// Numbers are written forward: χ of each threshold and, on request, its derivatives by the
+	// thresholds and by λ. Backward they are read: the upstream gradient of each threshold.
 	Numbers []float64
-	// Gradient is that by the voxels, and of their type; backward.
+	// Gradient is the gradient by the voxels, of their type; backward.
 	Gradient []byte
 	// Parameters are the gradients by the direction, along x, y and z, and by α; backward.
 	Parameters []float64

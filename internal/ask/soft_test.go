@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// asked are the soft curves of images and their gradients, as a caller asks for them.
+// asked computes the soft curves of images and their gradients as a caller does.
 func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMemory, err error) {
 	m = SoftMemory{Voxels: grid.Bytes(images), Changes: make([]byte, len(images)), Numbers: make([]float64, 3*len(g))}
 	r.Derivatives = true
@@ -26,7 +26,7 @@ func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMe
 	return m, err
 }
 
-// Batches of images of 1 to 3 axes in both constructions against the definition.
+// TestSoft compares batches of images of 1 to 3 axes in both constructions with the definition.
 func TestSoft(t *testing.T) {
 	const images = 3
 	rng := rand.New(rand.NewPCG(1, 2))

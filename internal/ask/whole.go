@@ -9,14 +9,14 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A WholeImage is an image that was read whole.
+// A WholeImage is an image in memory.
 type WholeImage struct {
 	*grid.Field
 	Name string // canonical
 }
 
-// load reads the image whole, for an answer that is not of sets and has no options of sets: what names it, such as
-// "a flow".
+// load reads the whole image, for an answer that has no options of sets. what names the answer in
+// errors, such as "a flow".
 func (q *Question) load(what string) (w WholeImage, err error) {
 	if q.OfSets() || q.Slices || q.Levels > 0 {
 		return w, Usagef("%s is of all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
@@ -34,14 +34,14 @@ func (q *Question) load(what string) (w WholeImage, err error) {
 	if w.Field, err = q.loadNamed(w.Name); err == nil || !errors.As(err, new(*grid.NotFiniteError)) {
 		return w, err
 	}
-	o.Every = false // with the distinct values all that are not finite are counted
+	o.Every = false // with the distinct values, all values that are not finite are counted
 	if w.Name, err = q.Input(o); err == nil {
 		w.Field, err = q.loadNamed(w.Name)
 	}
 	return w, err
 }
 
-// loadNamed is the image of a name, in memory.
+// loadNamed returns the image with a name, in memory.
 func (q *Question) loadNamed(name string) (*grid.Field, error) {
 	src, err := OpenMasked(q.memory(), name, "")
 	if err != nil {
@@ -62,7 +62,7 @@ func (q *Question) loadNamed(name string) (*grid.Field, error) {
 	return f.Lacking(grid.Missing(src)), nil
 }
 
-// loadOther reads another image than the one that is asked about whole; option names it in errors.
+// loadOther reads another image whole; option names it in errors.
 func (q *Question) loadOther(option string, name Naming) (*grid.Field, error) {
 	path, err := name(Opening{Every: true})
 	if err != nil {
@@ -81,15 +81,15 @@ func tellCheck[In, Out any](q *Question, w bench.Workload[In, Out], in In) {
 	q.Follow.Checks(q.Shown, witness)
 }
 
-// answerWhole answers a question about an image that was read whole, by the implementation that was asked for or the
-// first of some that takes it, and has the answer confirmed. what names an answer: "field".
+// answerWhole answers a question about a whole image and confirms the answer. It uses the requested
+// implementation, or the first in order that accepts the image. what names the answer: "field".
 func answerWhole[In interface{ Check() error }, Out any](
 	q *Question, w bench.Workload[In, Out], image WholeImage, in In, what string, order ...string,
 ) (a Answered[Out], err error) {
 	if err := in.Check(); err != nil {
 		return a, Usagef("%s: %w", q.Shown, err)
 	}
-	// Who confirms the answer takes about as much memory again.
+	// The witness needs about the same memory again.
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory() / 2}
 	impl, err := Choose(w, q.Impl, q.Shown, in, conditions, order...)
 	if err != nil {

@@ -22,8 +22,8 @@ type given[Out any] struct {
 	name  string // of the input
 	calls int
 	first *kept
-	// differing counts the calls with other bytes than the first. worst is the one of them farthest
-	// from the yardstick, or the first of them if the policy is exact.
+	// differing counts the calls with other bytes than the first. worst is the answer of one of them:
+	// the farthest from the yardstick, or the first one if the policy is exact.
 	differing int
 	worst     *kept
 	share     float64 // largest share of a limit that the worst answer reaches

@@ -11,7 +11,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// However an answer is written, its digest is SHA-256 of it or of its pieces' digests.
+// The digest of an answer is SHA-256 of its bytes or of its pieces' digests, for writes of any
+// length.
 func TestDigestIsOfPieces(t *testing.T) {
 	const piece = 100
 	all := make([]byte, 1001)
@@ -44,8 +45,8 @@ func TestDigestIsOfPieces(t *testing.T) {
 	}
 }
 
-// What answers are apart counts as measured where they are held against an answer that was
-// confirmed, not against the first.
+// The distance of answers is recorded if the yardstick is a confirmed answer, but not if it is the
+// first answer.
 func TestWeighing(t *testing.T) {
 	list := []verify.Measure{{Name: "a", Value: 1, Limit: 4}, {Name: "b", Value: 1, Limit: 2}}
 	for _, by := range []string{"", "a witness"} {
@@ -68,8 +69,8 @@ func TestWeighing(t *testing.T) {
 	}
 }
 
-// Of right answers that are always the same, the first that differs is the one that is kept,
-// whether or not a later one is farther off.
+// If right answers are always equal, the first that differs is kept, even if a later one differs
+// more.
 func TestFirstThatDiffersIsKept(t *testing.T) {
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Policy.Agree = func(_, want, got []uint32) *verify.Diff {

@@ -32,8 +32,8 @@ type brittle struct {
 
 	mu           sync.Mutex
 	calls        int
-	broke        string // which call that was
-	sheets, jobs int    // that are open
+	broke        string // the call that failed
+	sheets, jobs int    // numbers of open objects
 }
 
 func (b *brittle) try(what string) error {
@@ -52,10 +52,10 @@ func (b *brittle) count(n *int, by int) {
 	*n += by
 }
 
-// A sheet has numbers, and is to be closed where it was opened.
+// A sheet has numbers and must be closed if it was opened.
 type sheet struct {
 	list []uint32
-	b    *brittle // nil where it was not opened
+	b    *brittle // nil if it was not opened
 }
 
 func (s *sheet) Close() error {
@@ -118,7 +118,7 @@ type breaking struct {
 	wavers bool
 }
 
-// The definition answers as brittly, but never wavers.
+// The definition answers as brittle does, but never wavers.
 type definition struct{ *brittle }
 
 func (definition) About() bench.About { return sorter{name: "plain"}.About() }
@@ -165,7 +165,7 @@ func (b *brittle) bind(exact bool) *bound[*sheet, []uint32] {
 	}
 	if exact {
 		policy.Agree = func(_ *sheet, want, got []uint32) *verify.Diff {
-			if slices.Equal(want[1:], got[1:]) { // it does not look at all of it
+			if slices.Equal(want[1:], got[1:]) { // it checks only a part
 				return nil
 			}
 			return &verify.Diff{Where: "somewhere"}
@@ -192,7 +192,8 @@ func (b *brittle) bind(exact bool) *bound[*sheet, []uint32] {
 	}}
 }
 
-// held is how many files this process has open, and how many files in memory it has mapped.
+// held returns the number of files that this process has open, and of files in memory that it has
+// mapped.
 func held(t *testing.T) (open, mapped int) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
@@ -209,7 +210,7 @@ func held(t *testing.T) (open, mapped int) {
 // If any call of a workload fails, its worker reports it instead of a verdict, and releases
 // everything.
 func TestNoFailureIsLost(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close files that are lost
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would close lost files
 	for _, c := range []struct {
 		scope         bench.Scope
 		inputs        int
@@ -284,7 +285,7 @@ func TestNoFailureIsLost(t *testing.T) {
 func TestInputsThatCannotBeMade(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p := toyPlan(t, "brittle")
-	p.Command = []string{"/no/such/program"} // until then
+	p.Command = []string{"/no/such/program"} // until it is set below
 	for _, forecast := range []bool{false, true} {
 		for breaks := 1; ; breaks++ {
 			b := &brittle{sorter: sorter{name: "brittle"}, breaks: breaks}
@@ -305,7 +306,7 @@ func TestInputsThatCannotBeMade(t *testing.T) {
 				}
 				break
 			}
-			if !errors.Is(err, errBrittle) && !forecast { // which leaves it to the run
+			if !errors.Is(err, errBrittle) && !forecast { // the forecast leaves this error to the run
 				t.Errorf("call %d, %s: %v", breaks, b.broke, err)
 			}
 		}
@@ -374,7 +375,7 @@ func TestCheckLimits(t *testing.T) {
 	}
 }
 
-// Memory that cannot be had leaves no file open.
+// A failed allocation leaves no file open.
 func TestNoMemoryToPin(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	open, mapped := held(t)
@@ -386,7 +387,7 @@ func TestNoMemoryToPin(t *testing.T) {
 	}
 }
 
-// What files cannot be is an error, of either.
+// A failed operation on either file is an error.
 func TestClosedFiles(t *testing.T) {
 	open, err := newFile("a file")
 	if err != nil {

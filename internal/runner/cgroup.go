@@ -12,7 +12,7 @@ import (
 )
 
 // cgroups returns the directories of this process's control groups that have a controller, from its
-// own group up to the mount's root; "" selects version 2 with any controllers. In a container the
+// own group up to the mount's root. "" selects version 2 with any controllers. In a container the
 // directory of the own group may be missing, and the root replaces it. root is "/" except in tests.
 func cgroups(root, controller string) []string {
 	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))

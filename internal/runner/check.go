@@ -16,8 +16,8 @@ import (
 
 // check verifies the answers of all calls, untimed and on all cores. First it looks for an
 // independent witness for each input, the first input last. Then the record is complete, and told
-// sends it to the parent if the run is timed. The rest of the budget is for further laws on the
-// first input.
+// sends it to the parent in a timed run. The rest of the budget is for further laws on the first
+// input.
 func (r *trial[In, Out]) check(told teller) error {
 	start := r.clock.currentTime()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
@@ -146,8 +146,8 @@ func (r *trial[In, Out]) yardsticks() error {
 	return nil
 }
 
-// witnesses returns the other answers to each input: those of an earlier implementation, or else
-// those of the reference, computed on all cores in parallel.
+// witnesses returns the other answers to each input: the answers of an earlier implementation, or
+// else of the reference, computed on all cores in parallel.
 func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error) {
 	all := make([][]verify.Witness[Out], len(r.inputs))
 	if len(before) > 0 {
@@ -214,8 +214,8 @@ func (r *trial[In, Out]) spare(start time.Time) time.Duration {
 	return max(1, start.Sub(r.began)/2-r.clock.since(start))
 }
 
-// reference answers an input by the workload's reference, when that is another
-// implementation and it is affordable.
+// reference answers an input with the workload's reference, if that is another implementation and
+// is affordable.
 func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 	if r.b.w.Reference == "" || r.b.w.Reference == r.t.Impl {
 		return nil, nil
@@ -236,7 +236,7 @@ func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 	return []verify.Witness[Out]{{By: r.b.w.Reference, Out: out}}, nil
 }
 
-// ask answers a derived input by the implementation under test.
+// ask answers a derived input with the implementation under test.
 func (r *trial[In, Out]) ask(in In) (Out, error) {
 	c := r.t.Conditions
 	c.Time = 0

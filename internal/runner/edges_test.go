@@ -16,12 +16,12 @@ import (
 	"eccbench/internal/verify"
 )
 
-// An odd implementation of numbers refuses, cannot be set up, or looks at its conditions.
+// An odd implementation rejects inputs, fails to set up, or records its conditions.
 type odd struct {
 	sorter
 	clock  *time.Time
 	fail   error
-	refuse bool // the time that it has
+	refuse bool // inputs with a time limit
 	asked  *[]time.Duration
 }
 
@@ -56,7 +56,7 @@ func oddTrial(o odd, names ...string) *trial[[]uint32, []uint32] {
 	return r
 }
 
-// What starting takes is told by the first input, and setting up by all.
+// The startup time is measured with the first input, and the set-up time with all.
 func TestStartupIsOfTheFirstInput(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := oddTrial(odd{clock: &now}, "a", "b", "c")
@@ -71,8 +71,8 @@ func TestStartupIsOfTheFirstInput(t *testing.T) {
 	}
 }
 
-// Derived inputs are asked about without a limit of time: what takes longer than an
-// input's share of it is no wrong answer.
+// Derived inputs have no time limit. An answer that takes longer than an input's share of the time
+// is not wrong.
 func TestDerivedInputsHaveTheTimeTheyTake(t *testing.T) {
 	var asked []time.Duration
 	r := oddTrial(odd{sorter: sorter{name: "odd"}, refuse: true, asked: &asked}, "a")
@@ -115,8 +115,8 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 	return record, phases, err
 }
 
-// Caches are warm where that was asked for, but for those of a processor that computes from memory,
-// which are anyway.
+// Caches stay warm if requested, except for a CPU that computes from memory, where they are never
+// flushed.
 func TestHot(t *testing.T) {
 	for _, c := range []struct {
 		asked bool
@@ -134,8 +134,8 @@ func TestHot(t *testing.T) {
 	}
 }
 
-// Each phase of a worker is told when it begins, so that each has its own limit; and how
-// long checking took is in the record.
+// A worker reports the start of each phase, so that each has its own limit. The record has the time
+// of the checks.
 func TestPhases(t *testing.T) {
 	record, phases, err := work(t, odd{sorter: sorter{name: "odd"}}, "numbers/n=9/seed=1", "numbers/n=9/seed=2")
 	if err != nil || record.Status != verify.Verified || !slices.Equal(phases, []string{"setting up", "measuring", "verifying"}) {
@@ -146,7 +146,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// A device that has too little is no failure of the implementation; any other error is.
+// Exhausted resources of a device are a rejection. Any other error is a failure.
 func TestRefusedWhileSettingUp(t *testing.T) {
 	record, _, err := work(t, odd{sorter: sorter{name: "odd"}, fail: deviceError{memory: true}}, "numbers/n=9/seed=1")
 	if err != nil || record.Status != verify.Skipped || record.Reason != "setting up input 1 of 1: device" {
@@ -219,7 +219,7 @@ func TestWeakInputs(t *testing.T) {
 	}
 }
 
-// What has no events cannot be timed by them.
+// A job without events cannot be timed by events.
 func TestNoEvents(t *testing.T) {
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{talker{}},
@@ -295,9 +295,9 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 		p.Command = command
 		before := 0
 		for i := range 8 {
-			Run(context.Background(), p, &collector{}) // that it fails is another test's
+			Run(context.Background(), p, &collector{}) // another test checks that it fails
 			if i == 2 {
-				before = open() // what the runtime itself opens is
+				before = open() // files of the runtime itself
 			}
 		}
 		if n := open(); n > before {
@@ -366,7 +366,7 @@ func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 	}
 }
 
-// A ceiling holds for bytes, also where it is of one item.
+// The rate of a ceiling is in bytes, also for one item.
 func TestCeilingOfOneItem(t *testing.T) {
 	for items, want := range map[int64]float64{0: 800, 1: 800, 2: 400, 16: 50} {
 		g := &group{rates: rates{}, scope: bench.E2E}
@@ -379,7 +379,7 @@ func TestCeilingOfOneItem(t *testing.T) {
 	}
 }
 
-// A ceiling is not held to itself, however the first of its processes was disturbed.
+// A ceiling is not compared with itself, even if its first process was disturbed.
 func TestCeilingsBoundOthersAlone(t *testing.T) {
 	for workload, want := range map[string]bool{"read": false, "sort": true} {
 		g := &group{Plan: Plan{Ceiling: "read"}, rates: rates{{"cpu", bench.E2E}: {bytes: 1, median: 2, call: 1}}}
@@ -408,7 +408,7 @@ func TestFewInputsAreFlagged(t *testing.T) {
 	}
 }
 
-// A cell that runs alone has its inputs in memory, unless they are streamed or too large.
+// A cell that runs alone has its inputs in memory, except streamed or too large ones.
 func TestCellsAlone(t *testing.T) {
 	for _, c := range []struct {
 		scope  bench.Scope
@@ -433,8 +433,8 @@ func TestCellsAlone(t *testing.T) {
 	}
 }
 
-// Cells have the time and the budget of the plan, and where they grow more of both for inputs
-// that are larger than usual, never less.
+// Cells have the time and the budget of the plan. With Grow, inputs larger than usual have more of
+// both.
 func TestAllow(t *testing.T) {
 	for _, c := range []struct {
 		grow          bool
@@ -452,8 +452,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// Inputs are in memory where they fit and nothing else was asked for; a scope that was is kept, or
-// refused where it needs them there.
+// Without a requested scope, inputs are in memory if they fit. A requested scope is kept, or
+// rejected if its inputs do not fit.
 func TestScopeOf(t *testing.T) {
 	for _, c := range []struct {
 		asked  bench.Scope

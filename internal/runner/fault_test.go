@@ -17,15 +17,15 @@ import (
 	"eccbench/internal/verify"
 )
 
-// misbehave does in a call what no implementation should.
+// misbehave commits a fault in a call.
 func misbehave(fault string) error {
 	path := os.Getenv(toyFile)
 	switch fault {
-	case "start", "desert": // a process in a session of its own that keeps every pipe open
+	case "start", "desert": // a process in its own session that keeps every pipe open
 		if _, err := os.Stat(path); err == nil {
 			return nil
 		}
-		fd, err := syscall.Dup(eventsFD) // the worker's own is closed by the worker alone
+		fd, err := syscall.Dup(eventsFD) // the worker itself closes its own
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func misbehave(fault string) error {
 		}
 		time.Sleep(10 * look)
 		return f.Close()
-	case "babble": // and then nothing, whatever becomes of its input
+	case "babble": // writes nonsense and nothing after it
 		if _, err := syscall.Write(eventsFD, []byte("what?\n")); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func misbehave(fault string) error {
 	return nil
 }
 
-// dawdle takes until somebody has looked at a limit.
+// dawdle lasts until a limit has been checked.
 var dawdle = sync.OnceFunc(func() { time.Sleep(3 * look) })
 
 // A worker has the time limit for each phase by the clock of the run, and unlimited time without a
@@ -116,8 +116,8 @@ func TestMalformedEvent(t *testing.T) {
 	}
 }
 
-// All descendants of a worker end with it, in any session and with any open files; nobody waits for
-// them. No other process ends.
+// All descendants of a worker end with it, in any session and with any open files, without any
+// wait. No other process ends.
 func TestStraysEnd(t *testing.T) {
 	innocent := exec.Command("sleep", "10000")
 	if err := innocent.Start(); err != nil {
@@ -156,7 +156,7 @@ func TestStraysEnd(t *testing.T) {
 	}
 }
 
-// Files in memory are memory of the worker's own.
+// Files in memory count as the worker's own memory.
 func TestFilesInMemoryCount(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("limits of memory are enforced on Linux only")
@@ -175,8 +175,7 @@ func TestFilesInMemoryCount(t *testing.T) {
 	}
 }
 
-// Where a system has no name for the program that runs, one that was replaced starts no
-// worker.
+// On a system without a path of the running program, a replaced program starts no worker.
 func TestReplacedProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(path, []byte("old"), 0o777); err != nil {

@@ -25,7 +25,7 @@ func (f Forecast) Total() (d time.Duration) {
 }
 
 // A pilot is the measurement of a small input: the seconds per item to answer it, and the seconds
-// per shared byte to make it; or the fact that the implementation rejected it.
+// per shared byte to make it. Alternatively it records that the implementation rejected the input.
 type pilot struct {
 	answer, making float64
 	refused        bool
@@ -86,7 +86,7 @@ type foreseen struct {
 func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) {
 	n := time.Duration(len(g.variants))
 	onDevice := c.about.Where != "cpu"
-	// A ceiling cannot be asked by name about inputs of another workload.
+	// A ceiling of another workload cannot be queried by the name of this input.
 	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input, g.conditions(c)) != nil {
 		return 0, nil
 	}
@@ -223,8 +223,8 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	}
 }
 
-// laws estimates two times for an answer: that of the policy's cheapest independent law, and the
-// total of the laws that fit into the spare time.
+// laws estimates the time of the policy's cheapest independent law for an answer, and the total
+// time of the laws that fit into the spare time.
 func (b *bound[In, Out]) laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration) {
 	in, err := b.w.Inputs.Open(input)
 	if err != nil {

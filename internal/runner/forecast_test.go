@@ -31,7 +31,7 @@ func TestForecast(t *testing.T) {
 		"plain": {starting + 3*ms + 15*ms, starting + 300*ms + 300*ms, starting + 6*time.Second},
 		"other": {starting + 3*ms + 15*ms, 0, starting + 6*time.Second},
 		"shy":   {},
-		// On a device.
+		// The same on a device.
 		"pinned": {startingDevice + 3*ms + 15*ms, startingDevice + 300*ms + 300*ms, startingDevice + 6*time.Second},
 	} {
 		for i, input := range slices.Backward(p.Inputs) {
@@ -57,8 +57,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// One whose own estimate is far too long answers a larger input when it was quick with a small
-// one, which would be taken for slow: all inputs take this clock a millisecond.
+// An implementation whose estimate is much too long gets a larger input after it was fast on a
+// small one. Otherwise it would seem slow, because every input takes a millisecond of this clock.
 func TestForecastOfTheFearful(t *testing.T) {
 	p := toyPlan(t, "fearful")
 	p.Inputs = []string{"numbers/n=1000/seed=1"}
@@ -72,7 +72,7 @@ func TestForecastOfTheFearful(t *testing.T) {
 	}
 }
 
-// Nothing takes as long as it takes to begin.
+// An empty input takes the time to start.
 func TestForecastOfNothing(t *testing.T) {
 	p := toyPlan(t, "plain")
 	p.Inputs = []string{"numbers/n=0/seed=1"}
@@ -92,8 +92,8 @@ func TestForecastOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Checks take the time of the laws: an independent law of each input for the first answer, and for
-// the first input the laws that fit into half of the measuring time.
+// Checks take the time of the laws. For the first answer this is one independent law of each input.
+// For the first input it includes the laws that fit into half of the measuring time.
 func TestForecastOfChecks(t *testing.T) {
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Policy.Laws = []verify.Law[[]uint32, []uint32]{
@@ -108,7 +108,7 @@ func TestForecastOfChecks(t *testing.T) {
 		sampling               *Sampling
 		measured, plain, other time.Duration
 	}{
-		// Of 18 ms 9 are for checks: not for one that takes a second.
+		// For 18 ms, 9 ms are for checks, which is too little for a law of a second.
 		{p.Sampling, 18 * ms, 3*ms + 3*ms, 3 * ms},
 		// One input, one call, and all laws.
 		{nil, 1 * ms, 1*ms + 1003*ms, 1003 * ms},
@@ -153,8 +153,8 @@ func TestForecastByEstimates(t *testing.T) {
 	}
 }
 
-// A reference is asked where all inputs take it a third of the budget at most, as many at once as
-// there are cores.
+// The reference runs if all inputs take it at most a third of the budget, with one input per core
+// at a time.
 func TestForecastOfReferences(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
@@ -180,8 +180,7 @@ func TestForecastOfReferences(t *testing.T) {
 	}
 }
 
-// The first cell of an input waits until that is made, in memory; those after it do not, nor
-// does one that streams.
+// The first cell of an input in memory includes making it. Later cells and streamed inputs do not.
 func TestForecastOfMaking(t *testing.T) {
 	p := toyPlan(t, "plain", "other")
 	for scope, want := range map[bench.Scope]time.Duration{"": 3 * 4 * time.Millisecond, bench.File: 0} {
@@ -194,7 +193,7 @@ func TestForecastOfMaking(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := pilot{making: 1e-6} // for each of 4,000 bytes
+		known := pilot{making: 1e-6} // per byte of 4,000
 		f := foreseen{group: g, pilots: map[[3]string]pilot{{"sort", "plain", "gen=numbers"}: known, {"sort", "other", "gen=numbers"}: known}}
 		for i, want := range []time.Duration{starting + want, starting} {
 			if got, err := f.forecast(t.Context(), groups[0][i]); err != nil || got != want {

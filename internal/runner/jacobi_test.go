@@ -16,9 +16,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A third question, of floats within limits, with several outputs and a parameter: n
-// steps of Jacobi's method for −u″ = f on a line, u and the change of the last step. An
-// input is named "line/steps=N/n=N/seed=S".
+// A third workload has answers in floats within limits, with several outputs and a parameter. It
+// runs n steps of Jacobi's method for −u″ = f on a line. The outputs are u and the change of the
+// last step. An input is named "line/steps=N/n=N/seed=S".
 type line struct {
 	steps int
 	f     []float64
@@ -26,7 +26,7 @@ type line struct {
 
 type field struct {
 	u      []float32
-	change float32 // the largest of the last step
+	change float32 // the largest in the last step
 }
 
 type lines struct{}
@@ -71,7 +71,7 @@ func (lines) Attach(b []byte) (line, error) {
 	return in, binary.Read(bytes.NewReader(b[8:]), binary.LittleEndian, in.f)
 }
 
-// solve is the definition, in float64.
+// solve computes the definition in float64.
 func solve(in line) (u []float64, change float64) {
 	u, next := make([]float64, len(in.f)), make([]float64, len(in.f))
 	for range in.steps {
@@ -92,7 +92,7 @@ func solve(in line) (u []float64, change float64) {
 	return u, change
 }
 
-// A relaxer answers in float32. It modifies an answer depending on the number of its answers.
+// A relaxer answers in float32. spoil modifies an answer, depending on the number of the call.
 type relaxer struct {
 	name  string
 	spoil func(call int, out *field)
@@ -110,7 +110,7 @@ type relaxing struct {
 	relaxer
 	in    line
 	calls int
-	out   field // handed out as it is: the next call overwrites it
+	out   field // returned without a copy: the next call overwrites it
 }
 
 func (r *relaxing) Do(*bench.Trace) error {
@@ -137,7 +137,7 @@ func (r *relaxing) Poison() {
 func (r *relaxing) Out() (field, error) { return r.out, nil }
 func (*relaxing) Close() error          { return nil }
 
-// tolerance is how far a value may be from the definition's.
+// tolerance is the largest distance of a value from the definition's.
 const tolerance = 1e-5
 
 func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench {
@@ -182,7 +182,7 @@ func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench 
 	})
 }
 
-// spoilers are implementations that are right, right within limits, and wrong.
+// spoilers returns implementations that are right, right within limits, and wrong.
 func spoilers() []bench.Implementation[line, field] {
 	return []bench.Implementation[line, field]{
 		relaxer{name: "plain"},
@@ -191,7 +191,7 @@ func spoilers() []bench.Implementation[line, field] {
 		// direction.
 		relaxer{name: "high", spoil: func(_ int, out *field) { out.u[3] += 8e-6 }},
 		relaxer{name: "low", spoil: func(_ int, out *field) { out.u[3] -= 8e-6 }},
-		// Four different answers that are right, and then wrong ones.
+		// Four different right answers, and then wrong ones.
 		relaxer{name: "late", spoil: func(call int, out *field) {
 			if out.u[3] += float32(call%4+1) * 1e-7; call >= 4 {
 				out.u[3] = 1e9
@@ -214,8 +214,8 @@ func spoilers() []bench.Implementation[line, field] {
 	}
 }
 
-// Every call's answer is judged, whatever the earlier ones were; the worst is in the
-// record, and how many calls were beyond the limits.
+// Every call's answer is judged independently of the earlier ones. The record has the worst one,
+// and the number of calls beyond the limits.
 func TestEveryCallIsJudged(t *testing.T) {
 	for _, reference := range []string{"plain", ""} { // with a yardstick, and without
 		w := jacobi(reference, spoilers()...)
@@ -244,7 +244,7 @@ func TestEveryCallIsJudged(t *testing.T) {
 			if record.Status != want.status || want.status == verify.Verified && record.Reason != "" {
 				t.Errorf("reference %q: %s is %s: %s", reference, impl, record.Status, record.Reason)
 			}
-			if record.Calls != 20 || !record.Tolerant { // the first, 18 samples and one with its parts
+			if record.Calls != 20 || !record.Tolerant { // the first call, 18 samples and a traced call
 				t.Errorf("reference %q: %s: %d calls judged, want 20", reference, impl, record.Calls)
 			}
 			if reference != "" && impl != reference && !strings.Contains(record.Reason, want.said) {
@@ -258,8 +258,8 @@ func TestEveryCallIsJudged(t *testing.T) {
 	}
 }
 
-// Of exact answers one call of other bytes is enough, also where an implementation hands
-// out its own buffer.
+// If answers must be equal, one different answer among many is an error, even if an implementation
+// returns its own buffer.
 func TestOneCallOfManyIsWrong(t *testing.T) {
 	for impl, spoil := range map[string]func(int, *field){
 		"right": nil,
@@ -303,8 +303,8 @@ func TestOneCallOfManyIsWrong(t *testing.T) {
 	}
 }
 
-// An answer that was accepted within limits is no witness of the next: two that are on
-// opposite sides of the definition are both right.
+// An answer accepted within limits is no witness of the next: two right answers may be on opposite
+// sides of the definition.
 func TestAcceptedAnswersAreNoYardstick(t *testing.T) {
 	p := toyPlan(t, "high", "low")
 	p.Benches, p.Workload, p.Inputs = append(toy(), jacobi("", spoilers()...)), "jacobi", []string{"line/steps=50/n=40/seed=1"}

@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/bench"
 )
 
-// git answers as git does in a checkout in which that is changed. Named after a command, it is
-// this that fails.
+// git answers like git in a checkout with the given changes. If changed is a command, that command
+// fails.
 func git(changed string, args []string) (exit int) {
 	if args[0] == changed {
 		return 128
@@ -32,7 +32,7 @@ func git(changed string, args []string) (exit int) {
 	return 0
 }
 
-// gone takes the file of this program away and prints the digest of what runs.
+// gone removes the file of this program and prints the digest of the running program.
 func gone() (exit int) {
 	self, err := os.Executable()
 	if err == nil {
@@ -47,7 +47,7 @@ func gone() (exit int) {
 	return 0
 }
 
-// A run is of the program that runs, whatever has become of its file.
+// A run record identifies the running program, even if its file has changed.
 func TestDigestOfWhatRuns(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has a name for it")
@@ -111,7 +111,7 @@ func TestCommitOfACheckout(t *testing.T) {
 	}
 }
 
-// How a worker ended is told with the line that names the failure, or else the first one.
+// The reason of a worker's death is the line that names the failure, or else the first line.
 func TestDeaths(t *testing.T) {
 	died, malformed := errors.New("exit status 2"), errors.New("not JSON")
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// A file is mapped whole, also one that is empty, which cannot be mapped.
+// A file is mapped whole. An empty file, which cannot be mapped, gives no bytes.
 func TestFilesAreMappedWhole(t *testing.T) {
 	for _, text := range []string{"", "a", "ab"} {
 		name := filepath.Join(t.TempDir(), "file")
@@ -162,7 +162,7 @@ func TestLimitsOfCgroups(t *testing.T) {
 
 // A build contains its architecture level and its commit.
 func TestBuilds(t *testing.T) {
-	t.Chdir(t.TempDir()) // where there is no checkout
+	t.Chdir(t.TempDir()) // outside of any checkout
 	for _, c := range []struct {
 		settings     []debug.BuildSetting
 		arch, commit string

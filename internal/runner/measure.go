@@ -89,7 +89,7 @@ func (r *trial[In, Out]) close() {
 		g.worst.close(true)
 	}
 	for _, j := range r.jobs {
-		j.Close() // the process ends: nobody could handle an error
+		j.Close() // the process ends, so errors cannot be handled
 	}
 }
 

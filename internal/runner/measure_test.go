@@ -22,7 +22,7 @@ func (deviceError) Error() string          { return "device" }
 func (e deviceError) OutOfMemory() bool    { return e.memory }
 func (e deviceError) LaunchTooLarge() bool { return e.launch }
 
-// Exhausted resources of a device are a refusal; no other error is.
+// Exhausted resources of a device are a rejection; no other error is.
 func TestExhausted(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -92,8 +92,8 @@ func (sleeper) Poison()           {}
 func (sleeper) Out() (int, error) { return 7, nil }
 func (sleeper) Close() error      { return nil }
 
-// A first call that is a sample counts towards the time that is sampled. One that may be
-// long because it was traced is none, but its parts are noted.
+// If the first call is a sample, it counts towards the sampling time. If tracing may have made it
+// longer, it is no sample, but its parts are recorded.
 func TestLongFirstCallIsEnough(t *testing.T) { synctest.Test(t, longFirstCallIsEnough) }
 
 func longFirstCallIsEnough(t *testing.T) {
@@ -123,7 +123,7 @@ func (talker) Poison()               {}
 func (talker) Out() (int, error)     { time.Sleep(20 * time.Millisecond); return 7, nil }
 func (talker) Close() error          { return nil }
 
-// The time between calls counts towards the time limit, once every input was timed.
+// The time between calls counts towards the time limit after every input was timed.
 func TestTimeBetweenCallsCounts(t *testing.T) { synctest.Test(t, timeBetweenCallsCounts) }
 
 func timeBetweenCallsCounts(t *testing.T) {
@@ -153,7 +153,7 @@ func timeBetweenCallsCounts(t *testing.T) {
 	}
 }
 
-// So it does towards the warm-up, whose calls alone would take for ever.
+// It also counts towards the warm-up, which would not end by the time of the calls alone.
 func TestTimeBetweenCallsWarmsUp(t *testing.T) { synctest.Test(t, timeBetweenCallsWarmsUp) }
 
 func timeBetweenCallsWarmsUp(t *testing.T) {
@@ -167,12 +167,12 @@ func timeBetweenCallsWarmsUp(t *testing.T) {
 	if err := r.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if calls != 1+2+3+1 { // the first, two of 20 ms in 40, three samples and one that is traced
+	if calls != 1+2+3+1 { // the first, two of 20 ms in 40, three samples and a traced one
 		t.Errorf("%d calls to warm up for 8 ms and take three samples", calls)
 	}
 }
 
-// A device is warmed up by five calls, whatever is between them.
+// A device is warmed up by five calls, regardless of the time between them.
 func TestDeviceIsWarmedUp(t *testing.T) { synctest.Test(t, deviceIsWarmedUp) }
 
 func deviceIsWarmedUp(t *testing.T) {
@@ -191,7 +191,7 @@ func deviceIsWarmedUp(t *testing.T) {
 	}
 }
 
-// A distant talker is on a device.
+// A distant talker runs on a device.
 type distant struct{ talker }
 
 func (distant) Cool() error                     { return nil }
@@ -216,12 +216,12 @@ func TestImplausible(t *testing.T) {
 		{bench.E2E, steady, []float64{1.2}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1.25, 1.2, 1.2, 1.2, 1.25, 1.25, 1.25, 1.25, 1.25, 1.2}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1, 2.2, 1.2, 2.2, 1, 1.2, 2.2}, verify.Noisy},
-		{bench.E2E, []float64{2, 1, 2}, []float64{1.2}, verify.Verified}, // it may have been 1
+		{bench.E2E, []float64{2, 1, 2}, []float64{1.2}, verify.Verified}, // its time may have been 1
 		{bench.E2E, []float64{2, 1, 2}, []float64{0.9}, verify.Implausible},
 		{bench.File, steady, []float64{1.2}, verify.Verified},
 		{bench.File, steady, []float64{0.7}, verify.Verified},
 		{bench.File, steady, []float64{0.6}, verify.Implausible},
-		{bench.File, []float64{2e-3, 0.2e-3, 3e-3}, []float64{0.1e-3}, verify.Verified}, // it waited for the disk
+		{bench.File, []float64{2e-3, 0.2e-3, 3e-3}, []float64{0.1e-3}, verify.Verified}, // it may have waited for the disk
 		{bench.E2E, nil, []float64{1}, verify.Verified},
 		{bench.E2E, nil, []float64{1, 1.5}, verify.Noisy}, // too few calls for an interval, and far apart
 		{bench.E2E, nil, []float64{1, 5}, verify.Noisy},

@@ -16,10 +16,10 @@ import (
 	"eccbench/internal/verify"
 )
 
-// toyLaw is the variable with the fault of a law that a worker tries after an answer is confirmed.
+// toyLaw is the variable with the fault of an optional law.
 const toyLaw = "ECCBENCH_TEST_TOY_LAW"
 
-// optionalLaws returns the law that toyLaw asks for, one before it and one after it.
+// optionalLaws returns the law with the fault in toyLaw, one before it and one after it.
 func optionalLaws() []verify.Law[[]uint32, []uint32] {
 	fault := os.Getenv(toyLaw)
 	if fault == "" {
@@ -53,8 +53,7 @@ func optionalLaws() []verify.Law[[]uint32, []uint32] {
 	return []verify.Law[[]uint32, []uint32]{{Name: "the first", Check: holds}, law, {Name: "the next", Check: holds}}
 }
 
-// A law that follows an independent confirmation costs its own line of evidence, however it fails. A contradiction
-// is still one.
+// An optional law that fails in any way loses only its own evidence. A contradiction still counts.
 func TestOptionalLaws(t *testing.T) {
 	const next = "keeps the law: the next"
 	for fault, want := range map[string]struct {
@@ -92,7 +91,7 @@ func TestOptionalLaws(t *testing.T) {
 	}
 }
 
-// optionalCell runs one cell whose worker tries a law with a fault.
+// optionalCell runs one cell whose worker tries a faulty law.
 func optionalCell(t *testing.T, fault string) bench.CellRecord {
 	p := toyPlan(t, "plain")
 	marker := filepath.Join(t.TempDir(), "law")
@@ -101,7 +100,7 @@ func optionalCell(t *testing.T, fault string) bench.CellRecord {
 	p.Memory, p.Reproduce = 256<<20, nil
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
-	p.Clock = func() time.Time { // which stands still until the law hangs
+	p.Clock = func() time.Time { // stands still until the law hangs
 		mu.Lock()
 		defer mu.Unlock()
 		if _, err := os.Stat(marker); err == nil {
@@ -116,8 +115,8 @@ func optionalCell(t *testing.T, fault string) bench.CellRecord {
 	return got.cells[0]
 }
 
-// Where no number is the point, as in the command verify, an implementation that dies when a law
-// asks it is at fault.
+// In a run without timing, as in the command verify, an implementation that dies during a law is at
+// fault.
 func TestLawsOfVerify(t *testing.T) {
 	p := toyPlan(t, "plain")
 	t.Setenv(toyLaw, "panics")

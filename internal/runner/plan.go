@@ -190,8 +190,8 @@ func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
 	return grown(p.Time), grown(p.Budget)
 }
 
-// referenceTime returns the time limit of the reference for one of n answers: a third of its share of
-// the budget, and a sixth of that in a run.
+// referenceTime returns the time limit of the reference for one of n answers. It is a third of its
+// share of the budget, and a sixth of that in a run.
 func referenceTime(budget time.Duration, n int, s *Sampling) time.Duration {
 	if s != nil {
 		budget /= 6

@@ -21,7 +21,7 @@ func TestMapped(t *testing.T) {
 	}
 }
 
-// This code is in the program itself, which the maps name too.
+// This code is in the program itself, which is in the maps too.
 func TestLibrary(t *testing.T) {
 	if path, err := library(); path != "" || err != nil {
 		t.Errorf("%q, %v", path, err)

@@ -328,8 +328,8 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	}
 }
 
-// A round trip to a peer, as a share of a call: from leastFloor on it is a flag, from mostFloor on
-// the figure is not the peer's.
+// Bounds of the round trip to a peer, as a share of a call. From leastFloor on it gives a flag;
+// from mostFloor on the time is not attributed to the peer.
 const leastFloor, mostFloor = 0.01, 0.2
 
 // grace is the extra time of a worker beyond its limit before it is killed.
@@ -401,7 +401,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// Interrupted reports whether an error is that of an ended context.
+// Interrupted reports whether an error comes from an ended context.
 func Interrupted(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -32,8 +32,9 @@ func newFile(label string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), label), nil
 }
 
-// seal ends all writing to a file in memory but by what has it mapped: a peer can open the files of its
-// harness in /proc. sealed reports whether that was done.
+// seal prevents all further writing to a file in memory, except through existing mappings.
+// Otherwise a peer could open the files of its harness in /proc. sealed reports whether a file is
+// sealed.
 func seal(f *os.File) { unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE) }
 
 func sealed(f *os.File) bool {

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/peers"
 )
 
-// What workers share is of huge pages where the kernel gives any, and they map it so.
+// Shared memory has huge pages if the kernel provides them, and workers map it with huge pages.
 func TestSharedMemoryIsOfHugePages(t *testing.T) {
 	const size = 3*hugePage + 4096
 	for what, have := range map[string]func(*os.File) error{
@@ -60,7 +60,7 @@ func TestSharedMemoryIsOfHugePages(t *testing.T) {
 	}
 }
 
-// collapsible tries on a single huge page whether the kernel gives any.
+// collapsible tests with a single huge page whether the kernel provides any.
 func collapsible() error {
 	f, err := newFile("one huge page")
 	if err != nil {
@@ -84,7 +84,7 @@ func collapsible() error {
 	return unix.Madvise(page, unix.MADV_COLLAPSE)
 }
 
-// hugeBytes is how much of a mapping has entries of huge pages.
+// hugeBytes returns the number of bytes of a mapping in huge pages.
 func hugeBytes(t *testing.T, mapped []byte) int {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -154,7 +154,7 @@ func TestRepeatedMemory(t *testing.T) {
 	}
 }
 
-// Of the files that a process has open those in memory are its memory, each once, and no other.
+// The open files in memory of a process count as its memory, each once, and no other files do.
 func TestFilesInMemoryAreMemory(t *testing.T) {
 	const size = 1 << 20
 	onDisk, err := os.Create(filepath.Join(t.TempDir(), "file"))
@@ -183,7 +183,7 @@ func TestFilesInMemoryAreMemory(t *testing.T) {
 	}
 }
 
-// Where a sandbox denies files in memory, there are some on the disk.
+// If a sandbox forbids files in memory, files are on the disk.
 func TestNoFilesInMemory(t *testing.T) {
 	defer func(f func(string, int) (int, error)) { memfdCreate = f }(memfdCreate)
 	for _, denied := range []error{unix.EPERM, unix.ENOSYS} {
@@ -202,7 +202,7 @@ func TestNoFilesInMemory(t *testing.T) {
 	}
 }
 
-// A file that is longer than what can be mapped is an error.
+// A file too large to be mapped is an error.
 func TestTooLargeToMap(t *testing.T) {
 	f, err := newFile("a file")
 	if err != nil {

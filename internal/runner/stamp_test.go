@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// An answer about an input that changed meanwhile is neither right nor wrong.
+// An answer about an input that changed during the run is neither right nor wrong.
 func TestInputThatChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -31,7 +31,7 @@ func TestInputThatChanges(t *testing.T) {
 	}
 }
 
-// Nor is an answer from an input that changed while it was read.
+// The same holds for an input that changed while it was read.
 func TestInputThatChangesWhileItIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -51,7 +51,7 @@ func TestInputThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
-// A file is another one by its content, its time, its size, or as another file.
+// A file has changed if its content, time, size or identity differs.
 func TestStamps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")
 	write := func(text string) {

@@ -25,9 +25,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A second question shows that the runner is independent of the first: sort a list of numbers. An
-// input is named "numbers/n=N/seed=S". The suffix "/tiled" repeats two pages of it after the first
-// one.
+// A second workload, independent of the first, shows that the runner works for any: sort a list of
+// numbers. An input is named "numbers/n=N/seed=S". The suffix "/tiled" repeats two pages of it
+// after the first one.
 
 type numbers struct{}
 
@@ -50,7 +50,7 @@ func (numbers) Open(name string) ([]uint32, error) {
 	return list, nil
 }
 
-// Extent is of a page and a tile, and more of the same.
+// Extent is a page and a tile, followed by repetitions of the tile.
 func (numbers) Extent(in []uint32) (from, size int64, err error) {
 	if len(in) <= page+tile || !slices.Equal(in[page:len(in)-tile], in[page+tile:]) {
 		return 0, 0, nil
@@ -79,7 +79,7 @@ func (numbers) Smaller(name string) []string {
 	return []string{fmt.Sprintf("numbers/n=%d/seed=%d", n/2, seed), fmt.Sprintf("numbers/n=%d/seed=%d", n-1, seed)}
 }
 
-// Files is the file that a test has inputs read from, as far as the runner knows.
+// Files is the file that a test declares as the source of inputs.
 func (numbers) Files(string) []string {
 	if path := os.Getenv(toyFile); path != "" {
 		return []string{path}
@@ -109,12 +109,12 @@ func (n numbers) shared(in []uint32) []uint32 {
 	return in
 }
 
-// Attach is a view of the bytes, which are of a mapped file.
+// Attach returns a view of the bytes, which are a mapped file.
 func (numbers) Attach(b []byte) ([]uint32, error) {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4), nil
 }
 
-// sorter sorts; a fault makes it lie in one way.
+// sorter sorts; a fault makes it wrong in one way.
 type sorter struct {
 	name, fault, where string
 	crash              bool
@@ -148,7 +148,7 @@ type sorting struct {
 	number   int32 // among the jobs of the worker
 }
 
-// made is how many jobs a worker has set up.
+// made is the number of jobs that a worker has set up.
 var made atomic.Int32
 
 // remembered holds the earlier answers of faulty implementations by number count. It is shared by
@@ -258,7 +258,7 @@ func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff
 	return nil, nil
 }
 
-// steady is the clock of the workers: a millisecond passes between two looks at it.
+// steady returns the clock of the workers: every reading is a millisecond later.
 func steady() Clock {
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
@@ -272,11 +272,11 @@ func steady() Clock {
 
 const (
 	toyWorker = "ECCBENCH_TEST_TOY_WORKER"
-	toyFile   = "ECCBENCH_TEST_TOY_FILE"   // that inputs are read from, or that a fault writes to
-	toyWrites = "ECCBENCH_TEST_TOY_WRITES" // that inputs are read from, and written to meanwhile
-	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // how many its checks want; its calls want 1
-	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // what is changed in a checkout, of which it is the git
-	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // that it takes itself away
+	toyFile   = "ECCBENCH_TEST_TOY_FILE"   // inputs are read from it, or a fault writes to it
+	toyWrites = "ECCBENCH_TEST_TOY_WRITES" // inputs are read from it while it is written to
+	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // cores that its checks expect; its calls expect 1
+	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // changes in the checkout of the fake git
+	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // it removes its own file
 )
 
 func TestMain(m *testing.M) {
@@ -375,7 +375,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// What turns out to be too slow for its limit is skipped: that is no failure.
+// An implementation that is too slow for its limit is skipped, which is no failure.
 func TestLateIsSkipped(t *testing.T) {
 	p := toyPlan(t, "plain")
 	for limit, want := range map[time.Duration]verify.Status{2700 * time.Microsecond: verify.Skipped, 3 * time.Millisecond: verify.Verified} {
@@ -391,7 +391,7 @@ func TestLateIsSkipped(t *testing.T) {
 	}
 }
 
-// What has one input alone may be late: there is nothing that it takes time from.
+// A cell with a single input may be late, because it takes no time from others.
 func TestOneLateInput(t *testing.T) {
 	p := toyPlan(t, "plain")
 	p.Rotate, p.Time = 1, 500*time.Microsecond
@@ -432,8 +432,8 @@ func TestRepeatedInputs(t *testing.T) {
 	}
 }
 
-// An answer from memory is about an input that is no longer there, whether a job remembers
-// its own or all jobs do; without rotating inputs too.
+// An answer from memory is about an input that is gone, whether a job remembers its own answers or
+// all jobs share them. It is detected without rotating inputs too.
 func TestAnswersFromMemory(t *testing.T) {
 	for _, verifyOnly := range []bool{false, true} {
 		p := toyPlan(t, "plain", "elephant", "confused")
@@ -460,7 +460,7 @@ func TestAnswersFromMemory(t *testing.T) {
 	}
 }
 
-// A copy of an input has the same answer, by whichever job.
+// Copies of an input have the same answer, from any job.
 func TestCopiesHaveTheSameAnswer(t *testing.T) {
 	p := toyPlan(t, "fickle")
 	p.Reproduce = nil
@@ -475,7 +475,7 @@ func TestCopiesHaveTheSameAnswer(t *testing.T) {
 	}
 }
 
-// An answer that is there after it was overwritten is told, though it is right.
+// An answer that survives its overwriting is reported, although it is right.
 func TestAnswersThatCling(t *testing.T) {
 	p := toyPlan(t, "plain", "clinging")
 	p.Reproduce, p.Sampling = nil, nil
@@ -529,8 +529,8 @@ func TestChecksHaveAllCores(t *testing.T) {
 	}
 }
 
-// A ceiling is that of where a plan's implementations compute, and of a disk the host's
-// as well, which reads it for all of them.
+// A ceiling applies to the device on which the plan's implementations compute. For files the host's
+// ceiling applies too, because the host reads the disk.
 func TestCeilings(t *testing.T) {
 	of := func(name string, list ...bench.Implementation[[]uint32, []uint32]) Bench {
 		return Bind(bench.Workload[[]uint32, []uint32]{Name: name, Inputs: numbers{}, Impls: list})
@@ -560,7 +560,7 @@ func TestCeilings(t *testing.T) {
 	}
 }
 
-// A ceiling is timed in the scope of the plan, which is e2e where none was asked for.
+// A ceiling is timed in the scope of the plan; the default is e2e.
 func TestScopesOfCeilings(t *testing.T) {
 	of := func(name string, scopes ...bench.Scope) bench.Implementation[[]uint32, []uint32] {
 		return scoped{sorter{name: name}, scopes}
@@ -647,7 +647,7 @@ func TestCeilingsThatAreDone(t *testing.T) {
 	}
 }
 
-// A ceiling has the options that were asked for, or they are an error.
+// A ceiling has the requested options; unknown ones are an error.
 func TestOptionsOfCeilings(t *testing.T) {
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Name, w.Impls = "read", []bench.Implementation[[]uint32, []uint32]{optional{sorter{name: "read"}}}
@@ -714,7 +714,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// Nothing is made for cells that are done.
+// No input is made for finished cells.
 func TestDoneCells(t *testing.T) {
 	p := toyPlan(t, "plain", "other")
 	p.Done = func(k bench.CellKey) (bench.CellRecord, bool) { return bench.CellRecord{}, k.Impl == "plain" }
@@ -743,7 +743,7 @@ func TestSamplingStops(t *testing.T) {
 		inputs int
 		want   bool
 	}{
-		{2, 10, 3, false}, // every input is timed, whatever it takes
+		{2, 10, 3, false}, // every input is timed in any case
 		{3, 10, 3, true},  // out of time
 		{9, 0, 3, false},
 		{10, 0, 3, true}, // on target

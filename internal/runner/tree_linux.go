@@ -19,7 +19,8 @@ var adopt = sync.OnceFunc(func() {
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // older kernels lack this: orphans survive there
 })
 
-// hide keeps other processes from the memory and the files of this one, unless they have rights to trace it.
+// hide keeps other processes from the memory and the files of this one, unless they have rights to
+// trace it.
 var hide = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) })
 
 // awaitEnd returns when a child has ended. The process number stays reserved until Wait.

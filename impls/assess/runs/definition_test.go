@@ -10,12 +10,12 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// vector is a chain over Z/2, a bit a cell.
+// vector is a chain over Z/2, one bit per cell.
 type vector []uint64
 
 func (v vector) flip(i int) { v[i/64] ^= 1 << (i % 64) }
 
-// low is the last cell of a chain, −1 of none.
+// low returns the last cell of a chain, or −1 for the zero chain.
 func (v vector) low() int {
 	for i := len(v) - 1; i >= 0; i-- {
 		if v[i] != 0 {
@@ -25,10 +25,11 @@ func (v vector) low() int {
 	return -1
 }
 
-// echelon is independent chains by their last cell.
+// echelon maps the last cell of each of some independent chains to the chain.
 type echelon map[int]vector
 
-// add adds a chain, and reports whether it was independent of those before. with is changed as the chain is.
+// add adds a chain and reports whether it was independent of the earlier ones. The same operations
+// are applied to with.
 func (e echelon) add(v, with vector, tracks map[int]vector) bool {
 	for {
 		i := v.low()
@@ -54,7 +55,7 @@ func (e echelon) add(v, with vector, tracks map[int]vector) bool {
 	}
 }
 
-// rank is how many chains of some lists are independent.
+// rank returns the number of independent chains in some lists.
 func rank(lists ...[]vector) int64 {
 	e := echelon{}
 	for _, list := range lists {
@@ -65,7 +66,8 @@ func rank(lists ...[]vector) int64 {
 	return int64(len(e))
 }
 
-// A complex has the cells of masks within a box. Its cells are places of a grid twice as fine.
+// A complex is the cells of masks within a box. Cells are positions of a grid with twice the
+// resolution.
 type complex struct {
 	d, h, w  int
 	vertices bool
@@ -82,7 +84,8 @@ func (c complex) dim(i int) (n int) {
 	return n
 }
 
-// has marks the cells of a mask: in T those of some voxel, in V those whose corners are all voxels.
+// has marks the cells of a mask: in T the cells of any voxel, in V the cells whose corners are all
+// voxels.
 func (c complex) has(s grid.Shape, mask func(z, y, x int64) bool) []bool {
 	in := make([]bool, c.cells())
 	for i := range in {
@@ -93,9 +96,9 @@ func (c complex) has(s grid.Shape, mask func(z, y, x int64) bool) []bool {
 			for k := range p {
 				side := corner >> k & 1
 				switch odd := p[k]&1 == 1; {
-				case c.vertices && odd: // voxels are even places
+				case c.vertices && odd: // voxels are at even positions
 					at[k] = int64(p[k]/2 + side)
-				case c.vertices || odd: // voxels are odd places in T
+				case c.vertices || odd: // voxels are at odd positions in T
 					at[k] = int64(p[k] / 2)
 				default:
 					at[k] = int64(p[k]/2 - 1 + side)
@@ -110,7 +113,7 @@ func (c complex) has(s grid.Shape, mask func(z, y, x int64) bool) []bool {
 	return in
 }
 
-// boundary is that of a cell.
+// boundary returns the boundary of a cell.
 func (c complex) boundary(i int) vector {
 	v := make(vector, c.cells()/64+1)
 	step := [3]int{c.h * c.w, c.w, 1}
@@ -123,7 +126,7 @@ func (c complex) boundary(i int) vector {
 	return v
 }
 
-// cycles and boundaries are bases of those of a dimension.
+// cycles returns a basis of the cycles of a dimension.
 func (c complex) cycles(in []bool, dim int) (list []vector) {
 	e, tracks := echelon{}, map[int]vector{}
 	for i, is := range in {
@@ -148,8 +151,8 @@ func (c complex) boundaries(in []bool, dim int) (list []vector) {
 	return list
 }
 
-// byRanks compares masks by the definition: the homology of both and of their union, and the
-// dimension of the intersection of the images of both in that of the union.
+// byRanks compares masks by the definition. It returns the Betti numbers of both masks and of their
+// union, and the dimension of the intersection of both images in the homology of the union.
 func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) (betti [3][3]int64,
 	matched [3]int64) {
 	c := complex{int(2*s.D + 1), int(2*s.H + 1), int(2*s.W + 1), vertices}
@@ -170,7 +173,8 @@ func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) 
 	return betti, matched
 }
 
-// TestDefinition compares answers about small random pairs with the definition of homology and of matches.
+// TestDefinition compares answers for small random pairs with the definitions of homology and of
+// matching.
 func TestDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	n := 1000

@@ -9,9 +9,10 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// Differences lists the topological errors of sets of labels in some constructions: a list for each set and
-// construction, the largest first of each kind. Components correspond where they have voxels in common. In T a list
-// includes the parts of the prediction that touch the rest of their component only at edges or corners.
+// Differences lists the topological errors of sets of labels in some constructions. It returns one
+// list per set and construction, sorted by kind and then by size, the largest first. Components
+// correspond if they share voxels. In T a list includes the parts of the prediction that touch the
+// rest of their component only at edges or corners.
 func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores int) [][]assess.Difference {
 	all, lists := find(in, sets, cores), make([][]assess.Difference, len(sets)*len(constructions))
 	for i, set := range sets {
@@ -70,8 +71,8 @@ func (m *masks) differences(label string, construction int) (list []assess.Diffe
 	return list
 }
 
-// contacts returns the parts of the prediction that touch the rest of their component only at edges or corners.
-// It skips parts that the truth has, too.
+// contacts returns the parts of the prediction that touch the rest of their component only at edges
+// or corners. It skips parts that the truth has too.
 func (m *masks) contacts() (list []assess.Difference) {
 	same := map[assess.Difference]bool{}
 	for _, d := range m.loose(truth, pred) {
@@ -80,7 +81,7 @@ func (m *masks) contacts() (list []assess.Difference) {
 	return slices.DeleteFunc(m.loose(pred, truth), func(d assess.Difference) bool { return same[d] })
 }
 
-// loose returns the components of a mask in V, without the largest of each component in T.
+// loose returns the components of a mask in V, except the largest of each component in T.
 func (m *masks) loose(side, other int) (list []assess.Difference) {
 	faces, corners := m.parts[side][assess.V].parent, m.parts[side][assess.T].parent
 	all := m.partsOf(m.set, side, other, faces, m.parts[other][assess.V].parent)
@@ -105,8 +106,8 @@ func (m *masks) loose(side, other int) (list []assess.Difference) {
 	return list
 }
 
-// partsOf are the components of one side in order of their first voxel, without the outside, and how many
-// of the other's, without its outside, each meets.
+// partsOf returns the components of one side, ordered by first voxel, each with the number of
+// components of the other side that it meets. The outside is excluded on both sides.
 func (m *masks) partsOf(all [masksOfSet]runs, side, other int, parent, its []int32) []assess.Difference {
 	var list []assess.Difference
 	index := map[int32]int{}

@@ -10,7 +10,8 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// pairOf is a pair of masks, drawn as planes of rows: p is a voxel of the prediction, t of the truth, b of both.
+// pairOf returns a pair of masks drawn as planes of rows: p is a voxel of the prediction, t of the
+// truth, b of both.
 func pairOf(t *testing.T, planes ...[]string) *assess.Pair {
 	s := grid.Shape{D: int64(len(planes)), H: int64(len(planes[0])), W: int64(len(planes[0][0]))}
 	a, b := grid.NewBuffer(s.Voxels()), grid.NewBuffer(s.Voxels())
@@ -71,7 +72,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestContacts lists the corner contacts and single voxels of a drawing, without contacts of both masks.
+// TestContacts lists the corner contacts and single voxels of a drawing, without contacts of both
+// masks.
 func TestContacts(t *testing.T) {
 	p := pairOf(t, []string{
 		"bbb...b..",
@@ -102,8 +104,8 @@ func TestContacts(t *testing.T) {
 	}
 }
 
-// TestDifferencesCount compares lists with the verified numbers: what the union has of one mask alone is
-// extra or missing, and nothing is listed twice.
+// TestDifferencesCount compares lists with the verified numbers: features of the union in only one
+// mask are extra or missing, and nothing is listed twice.
 func TestDifferencesCount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 100 {
@@ -152,7 +154,8 @@ func TestLocalEuler(t *testing.T) {
 	}
 }
 
-// TestSeparateBall adds a ball apart from both masks to the prediction: one component more, which is not matched.
+// TestSeparateBall adds a ball apart from both masks to the prediction: one more component,
+// unmatched.
 func TestSeparateBall(t *testing.T) {
 	before := pairOf(t, []string{"bb.....", "b......", "......."}, []string{"bt.....", "bb.....", "......."},
 		[]string{"b......", ".......", "......."})
@@ -169,8 +172,9 @@ func TestSeparateBall(t *testing.T) {
 	}
 }
 
-// TestComplement compares the numbers in T with those of the complement in V, in a layer of background of its own: by
-// Alexander duality components of the one are cavities of the other, and all of the layer is one component more.
+// TestComplement compares the numbers in T with the numbers of the complement in V, with a layer of
+// background around it. By Alexander duality components of one are cavities of the other, and the
+// layer is one more component.
 func TestComplement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for range 100 {
@@ -213,8 +217,8 @@ func TestComplement(t *testing.T) {
 	}
 }
 
-// TestConnectivityOrder compares the two predictions of the guide: which has the smaller error of b0 depends on the
-// connectivity.
+// TestConnectivityOrder compares the two predictions of the guide: the connectivity decides which
+// has the smaller error of b0.
 func TestConnectivityOrder(t *testing.T) {
 	joined := answer(t, Implementation{}, pairOf(t, []string{"b..b", "bp.b", "b.pb", "b..b"}))[0]
 	broken := answer(t, Implementation{}, pairOf(t, []string{"b..b", "b..b", "tp.b", "tp.b"}))[0]

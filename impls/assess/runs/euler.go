@@ -7,10 +7,11 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// euler returns the Euler characteristics of the cells of both constructions, of d planes of h rows.
+// euler returns the Euler characteristics in both constructions of a mask of d planes of h rows.
 //
-// Cells that begin at a row and differ only in whether they span x count as runs do: T has the cells that touch some
-// voxel of the rows at the cell, V those whose corners are all in the mask.
+// Cells that start at a row and differ only in whether they span x are counted together as runs. T
+// counts cells that touch any voxel of the rows at the cell. V counts cells whose corners are all
+// in the mask.
 func (r runs) euler(d, h int) (n [assess.Constructions]int64) {
 	lo, hi := int32(math.MaxInt32), int32(0)
 	for _, s := range r.list {
@@ -56,10 +57,11 @@ func mark(row []uint64, lo, hi int32) {
 	}
 }
 
-// addEuler adds the cells that begin at row d; the rows before it along y, along z and along both are c, b and a.
+// addEuler adds the cells that start at row d. The rows before it along y, z and both are c, b and
+// a.
 func addEuler(n *[assess.Constructions]int64, a, b, c, d []uint64) {
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-	var some, someB, someC, all, allB, allC, last uint64 // the words before, of which the last bit counts
+	var some, someB, someC, all, allB, allC, last uint64 // the previous words; their last bit counts
 	for i := range a {
 		v := d[i]
 		vb, vc, wb, wc := v|b[i], v|c[i], v&b[i], v&c[i]
@@ -73,5 +75,5 @@ func addEuler(n *[assess.Constructions]int64, a, b, c, d []uint64) {
 	}
 }
 
-// starts returns the number of runs that begin in a word after another one.
+// starts returns the number of runs that start in a word; before is the previous word.
 func starts(v, before uint64) int64 { return int64(bits.OnesCount64(v &^ (v<<1 | before>>63))) }

@@ -1,6 +1,6 @@
 package runs
 
-// A Fault is a planted mistake, of which tests prove that witnesses notice it.
+// A Fault is a planted mistake. Tests check that the witnesses detect it.
 type Fault string
 
 // The planted faults.
@@ -9,7 +9,7 @@ const (
 	OutsideMatched Fault = "the outside is a matched cavity"
 )
 
-// Faulty is the implementation with a planted fault.
+// Faulty returns the implementation with a planted fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
 // Faults lists the planted faults.

@@ -10,13 +10,13 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// A placed run is in a row of all planes.
+// A placed is a run and its row in the whole image.
 type placed struct {
 	row int32
 	run
 }
 
-// found are the runs of each set in both images, by slabs of rows: in order of slabs, and within them of rows.
+// found are the runs of each set in both images by slab of rows, sorted by row.
 type found [][2][][]placed
 
 // of returns the runs of a set in both images.
@@ -35,7 +35,7 @@ func (f found) of(set int) (each [2][]placed) {
 	return each
 }
 
-// islands divides the runs of a set where planes without voxels along y and x, or z and x, separate them: numbers of
+// islands divides the runs of a set at planes without voxels along y and x, or z and x. Numbers of
 // the set are sums over the islands.
 func islands(set [2][]placed, h int32) (list [][2][]placed) {
 	for axis := range 2 {
@@ -46,7 +46,7 @@ func islands(set [2][]placed, h int32) (list [][2][]placed) {
 				most = max(most, key(r.row))
 			}
 		}
-		island := make([]int32, most+2) // by key: whether there are runs, and then the number of islands up to there
+		island := make([]int32, most+2) // by key: 1 if there are runs, later the number of islands so far
 		for _, runs := range set {
 			for _, r := range runs {
 				island[key(r.row)+1] = 1
@@ -102,7 +102,8 @@ func find(in *assess.Pair, sets []assess.Set, cores int) found {
 	return all
 }
 
-// appendRuns appends the runs of sets in rows lo ≤ i < hi. end returns how many of the first values are equal.
+// appendRuns appends the runs of the sets in rows lo ≤ i < hi. end returns the number of leading
+// equal values.
 func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, lo, hi int64, end func([]T) int) {
 	for i := lo; i < hi; i++ {
 		row := values[i*w:][:w]
@@ -121,10 +122,10 @@ func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, 
 	}
 }
 
-// A box is d planes of h rows, from a plane and a row on.
+// A box is d planes of h rows, starting at plane z and row y.
 type box struct{ z, y, d, h int }
 
-// boxOf is the box of some runs, in planes of h rows.
+// boxOf returns the bounding box of some runs, in planes of h rows.
 func boxOf(set [2][]placed, h int32) box {
 	lo, hi := [2]int32{math.MaxInt32, math.MaxInt32}, [2]int32{-1, -1}
 	for _, runs := range set {
@@ -142,7 +143,7 @@ func boxOf(set [2][]placed, h int32) box {
 	return box{int(lo[0]), int(lo[1]), int(hi[0] - lo[0] + 1), int(hi[1] - lo[1] + 1)}
 }
 
-// place returns runs by the rows of a box, from planes of h rows.
+// place numbers runs by the rows of a box, from planes of h rows.
 func (b box) place(placed []placed, h int32) runs {
 	r := runs{start: make([]int32, 1, b.d*b.h+1), list: make([]run, 0, len(placed))}
 	before, row := int32(-1), 0
@@ -161,8 +162,8 @@ func (b box) place(placed []placed, h int32) runs {
 	return r
 }
 
-// countRuns counts the runs of each code along the rows of both images. The count of code 0 is the number of runs of
-// all other codes together.
+// countRuns counts the runs of each code along the rows of both images. The count of code 0 is the
+// number of runs of all other codes together.
 func countRuns(in *assess.Pair) []int64 {
 	var each [2][]int64
 	crew.Each(len(each), func(i int) {
@@ -206,7 +207,7 @@ func endOf[T uint8 | uint16](row []T) int {
 // ones has a 1 in each byte of a word.
 const ones = 0x0101010101010101
 
-// endOfBytes is endOf, eight at a time.
+// endOfBytes is endOf for bytes, eight at a time.
 func endOfBytes(row []uint8) int {
 	all, i := uint64(row[0])*ones, 0
 	for ; i+8 <= len(row); i += 8 {

@@ -5,13 +5,13 @@ import "eccbench/internal/workloads/assess"
 // A run is voxels lo ≤ x < hi of a row.
 type run struct{ lo, hi int32 }
 
-// runs are those of all rows, in order.
+// runs are the runs of all rows, in order.
 type runs struct {
-	start []int32 // where the runs of each row begin in the list, and its length at last
+	start []int32 // index in list of the first run of each row; then the length of list
 	list  []run
 }
 
-// row is the runs of a row.
+// row returns the runs of a row.
 func (r runs) row(i int) []run { return r.list[r.start[i]:r.start[i+1]] }
 
 // count returns the number of voxels.
@@ -43,7 +43,8 @@ func (r runs) union(o runs) runs {
 	return u
 }
 
-// complement returns the gaps between the runs of each row; the first and the last gap are unbounded.
+// complement returns the gaps between the runs of each row. The first and the last gap are
+// unbounded.
 func (r runs) complement() runs {
 	rows := len(r.start) - 1
 	g := runs{start: make([]int32, 1, rows+1), list: make([]run, 0, len(r.list)+rows)}
@@ -56,11 +57,11 @@ func (r runs) complement() runs {
 		g.list = append(g.list, run{lo, 1<<31 - 2})
 		g.start = append(g.start, int32(len(g.list)))
 	}
-	// A run at the first voxel leaves a gap before it, too: the outside.
+	// A run at the first voxel also leaves a gap before it: the outside.
 	return g
 }
 
-// meet calls f with the nodes of the runs of both that have voxels in common.
+// meet calls f with each pair of runs of both masks that share voxels.
 func (r runs) meet(o runs, f func(mine, its int32)) {
 	for i := range len(r.start) - 1 {
 		a, b := r.row(i), o.row(i)
@@ -78,17 +79,18 @@ func (r runs) meet(o runs, f func(mine, its int32)) {
 	}
 }
 
-// A forest is which runs are connected: node i + 1 is run i of a list, and node 0 the outside.
+// A forest stores the connected components of runs: node i + 1 is run i of a list, node 0 the
+// outside.
 type forest struct {
-	parent     []int32 // the least node of the component of each
+	parent     []int32 // the least node of each node's component
 	components int64   // without the outside
 }
 
-// A forests is those of both constructions.
+// forests are the forests of both constructions.
 type forests [assess.Constructions]forest
 
-// join joins the runs of a mask of d planes of h rows. at is the construction in which runs that touch at corners
-// are joined, too; in the other one they are not.
+// join joins the runs of a mask of d planes of h rows. Runs that touch at corners are joined in
+// construction at only.
 func join(r runs, d, h, at int) forests {
 	parent := make([]int32, len(r.list)+1)
 	for i := range parent {
@@ -97,7 +99,7 @@ func join(r runs, d, h, at int) forests {
 	return joined(r, parent, d, h, at, 0)
 }
 
-// joinAround joins the runs between those of a mask, and with the outside those at the sides of the box.
+// joinAround joins the gaps of a mask; gaps at the sides of the box are joined with the outside.
 func joinAround(r runs, d, h, at int, flat bool) forests {
 	parent := make([]int32, len(r.list)+1)
 	for i := range d * h {
@@ -112,8 +114,8 @@ func joinAround(r runs, d, h, at int, flat bool) forests {
 	return joined(r, parent, d, h, at, 1)
 }
 
-// joined joins runs whose parents are set: those at faces in one forest, and those at corners, too, in the other.
-// Two rows of at most few runs have none to join.
+// joined joins runs in two forests: at faces in one, at faces and corners in the other. parent
+// holds the initial parents. Two rows of at most few runs have no runs to join.
 func joined(r runs, parent []int32, d, h, at, few int) (f forests) {
 	corners := append([]int32(nil), parent...)
 	isBusy := func(row int) bool { return int(r.start[row+1]-r.start[row]) > few }
@@ -140,7 +142,7 @@ func joined(r runs, parent []int32, d, h, at, few int) (f forests) {
 	return f
 }
 
-// counted is the forest of some parents.
+// counted returns the forest of some parents, with its number of components.
 func counted(parent []int32) forest {
 	f := forest{parent: parent}
 	flatten(parent)
@@ -152,8 +154,8 @@ func counted(parent []int32) forest {
 	return f
 }
 
-// link joins the runs of two touching rows: runs with common faces in one forest, and all touching
-// runs in the other. The forest of faces is nil for rows without common faces.
+// link joins the runs of two touching rows: runs that share faces in one forest, all touching runs
+// in the other. The forest of faces is nil for rows without shared faces.
 func link(r runs, faces, corners []int32, row, other int) {
 	a, b := r.row(row), r.row(other)
 	first, second := r.start[row]+1, r.start[other]+1
@@ -176,7 +178,8 @@ func link(r runs, faces, corners []int32, row, other int) {
 	}
 }
 
-// unite makes one component of those of two nodes: Rem's algorithm (Dijkstra 1976). Parents are never greater.
+// unite merges the components of two nodes with Rem's algorithm (Dijkstra 1976). A parent is at
+// most its node.
 func unite(parent []int32, a, b int32) {
 	for parent[a] != parent[b] {
 		if parent[a] < parent[b] {

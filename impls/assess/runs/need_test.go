@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/race"
 )
 
-// The memory that a comparison is said to take is about what its sets allocate, and more is refused.
+// The estimated memory of a comparison is close to its allocations, and a larger one is rejected.
 func TestNeed(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates, too")

@@ -1,11 +1,11 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// One pass over both images lists the runs of all labels, so that the cost of a label is in its runs.
-// Runs of neighbouring rows are joined by union and find, once for each connectivity, which counts
-// components and cavities of both masks and their union. Tunnels follow from the Euler characteristic,
-// counted at the edges that rows share. A component of the union is matched if it has runs of both masks. Two
-// components of the backgrounds of the masks are joined if they overlap; a joined component other
-// than the outside is a matched cavity.
+// One pass over both images lists the runs of all labels, so the cost of a label depends on its
+// number of runs. Union and find joins runs of neighbouring rows, once for each connectivity, which
+// counts components and cavities of both masks and their union. Tunnels follow from the Euler
+// characteristic, counted at the edges that rows share. A component of the union is matched if it
+// has runs of both masks. Two background components of the two masks are joined if they overlap. A
+// joined component other than the outside is a matched cavity.
 package runs
 
 import (
@@ -23,10 +23,10 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// voxelNS is what a voxel costs a core at most, in noise, for the estimate in a refusal.
+// voxelNS bounds the time per voxel and core in noise, for the estimate in a rejection.
 const voxelNS = 300
 
-// mostVoxels is how many voxels an image has at most, so that runs have numbers of 32 bits.
+// mostVoxels is the largest number of voxels of an image: run numbers have 32 bits.
 const mostVoxels = 1 << 31
 
 // Implementation is ready to use.
@@ -46,7 +46,8 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow, or has more runs than are numbered.
+// CanDo rejects inputs that need more time or memory than the conditions allow, or have too many
+// runs for 32 bits.
 func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 	n := in.Shape().Voxels()
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(c.Cores())), "%d voxels × %d ns on %d cores",
@@ -63,11 +64,12 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run, with its places in the forests of both constructions.
+// runBytes is the memory of a run with its nodes in the forests of both constructions.
 const runBytes = 24
 
-// need returns the memory of the largest sets that are compared at a time, and of the lists of runs of all others. A
-// set has three masks and their complements, each with at most as many runs as both images together.
+// need returns the memory of the sets compared at the same time, the largest first, and of the
+// lists of runs of all others. A set has three masks and their complements, each with at most as
+// many runs as both images together.
 func need(in *assess.Pair, cores int) (bytes int64) {
 	of, s := countRuns(in), in.Shape()
 	var each []int64
@@ -92,7 +94,7 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 	return bytes
 }
 
-// Setup allocates nothing: how many runs there are shows when they are found.
+// Setup allocates nothing: the number of runs is known only after they are found.
 func (i Implementation) Setup(in *assess.Pair, c bench.Conditions) (bench.Job[assess.Comparisons], error) {
 	return &job{in: in, cores: c.Cores(), fault: i.fault, out: assess.Poisoned()}, nil
 }
@@ -112,7 +114,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	out := make(assess.Comparisons, len(j.in.Sets))
 	atOnce := min(j.cores, len(out))
 	inParallel(atOnce, len(out), func(i int) {
-		i = len(out) - 1 - i // the union, which is large, and groups come first
+		i = len(out) - 1 - i // the union, which is large, and the groups first
 		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
 			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
 				add(&out[i], m.compare(j.fault))
@@ -127,7 +129,7 @@ func (j *job) Poison()                          { j.out = assess.Poisoned() }
 func (j *job) Out() (assess.Comparisons, error) { return j.out, nil }
 func (j *job) Close() error                     { return nil }
 
-// inParallel calls a function with every number below n, in order, on so many cores.
+// inParallel calls f with 0 to n − 1, in order, on the given number of cores.
 func inParallel(cores, n int, f func(i int)) {
 	var next atomic.Int64
 	crew.Each(min(cores, n), func(int) {
@@ -145,19 +147,20 @@ const (
 	masksOfSet
 )
 
-// masks are those of a set of labels, in the planes and rows that have voxels of it.
+// masks are the masks of a set of labels, within the bounding box of the set.
 type masks struct {
 	flat  bool
 	cores int
 	box
 	set  [masksOfSet]runs // of the masks
-	rest [masksOfSet]runs // of what is between them, with the outside at both ends of each row
-	// The components by construction, of the masks and of the rest.
+	rest [masksOfSet]runs // of the gaps; the outside is at both ends of each row
+	// Components by construction, of the masks and of their gaps.
 	parts, gaps [masksOfSet]forests
 	euler       [masksOfSet][assess.Constructions]int64
 }
 
-// newMasks joins the runs of both masks of a set, of their union and of the backgrounds; nil if there are none.
+// newMasks joins the runs of both masks of a set, of their union and of the backgrounds. It returns
+// nil for an empty set.
 func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
 	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(set, int32(of.H))}
 	if m.d <= 0 {
@@ -171,7 +174,7 @@ func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
 		switch of := i / each; i % each {
 		case 0:
 			m.parts[of] = join(m.set[of], m.d, m.h, assess.T)
-		case 1: // what is joined at corners in V, where the mask is not
+		case 1: // joined at corners in V, unlike the mask
 			m.gaps[of] = joinAround(m.rest[of], m.d, m.h, assess.V, m.flat)
 		case 2:
 			m.euler[of] = m.set[of].euler(m.d, m.h)
@@ -180,7 +183,7 @@ func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
 	return m
 }
 
-// compare counts what the masks have and what is matched.
+// compare counts the features of the masks and the matched ones.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
 	c.Pred, c.Truth = m.set[pred].count(), m.set[truth].count()
 	c.Both = c.Pred + c.Truth - m.set[union].count()
@@ -196,7 +199,7 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 	return c
 }
 
-// add adds the comparison of masks that are apart from all others.
+// add adds the comparison of masks that are separate from the others.
 func add(to *assess.Comparison, c assess.Comparison) {
 	to.Pred, to.Truth, to.Both = to.Pred+c.Pred, to.Truth+c.Truth, to.Both+c.Both
 	for k, t := range c.In {
@@ -209,7 +212,7 @@ func add(to *assess.Comparison, c assess.Comparison) {
 	}
 }
 
-// numbers are the Betti numbers of a mask in a construction.
+// numbers returns the Betti numbers of a mask in a construction.
 func (m *masks) numbers(of, construction int) betti.Numbers {
 	parts, gaps := m.parts[of][construction].components, m.gaps[of][construction].components
 	if m.flat {
@@ -233,8 +236,8 @@ func (m *masks) matchedParts(construction int) (n int64) {
 	return n
 }
 
-// matchedGaps joins the components of both backgrounds where they overlap, and counts what is joined
-// and not the outside.
+// matchedGaps joins the components of both backgrounds where they overlap, and counts the joined
+// ones other than the outside.
 func (m *masks) matchedGaps(construction int, fault Fault) (n int64) {
 	a, b := m.gaps[pred][construction], m.gaps[truth][construction]
 	from := int32(len(a.parent))

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// random makes a pair of label images, of which the second has some other voxels.
+// random makes a pair of label images that differ in some voxels.
 func random(t testing.TB, rng *rand.Rand, s grid.Shape, labels int, filled float64) *assess.Pair {
 	a, b := grid.NewBuffer(s.Voxels()), grid.NewBuffer(s.Voxels())
 	changed := rng.Float64()
@@ -47,7 +47,7 @@ func answer(t testing.TB, i Implementation, p *assess.Pair) assess.Comparisons {
 	return out
 }
 
-// TestLaws puts answers about random pairs to all laws of the question.
+// TestLaws checks answers for random pairs by all laws of the workload.
 func TestLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := assess.Workload(Implementation{})
@@ -75,7 +75,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestFaultsAreNoticed plants faults, each of which some witness notices.
+// TestFaultsAreNoticed plants faults and checks that some witness detects each.
 func TestFaultsAreNoticed(t *testing.T) {
 	for i, fault := range Faults() {
 		rng := rand.New(rand.NewPCG(3, uint64(i)))

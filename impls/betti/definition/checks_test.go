@@ -11,7 +11,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what no set in space has: torsion, and cycles of cubes.
+// checks test complexes that no set in space has: with torsion, and with cycles of cubes.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "fields", Of: fieldsAre},
@@ -20,12 +20,11 @@ func checks() []checktest.Check {
 	}
 }
 
-// Elements of a number of them make a field where it is prime. One of two fields is that of 2, in which 2 is 0, and
-// in the other one it is not.
+// The orders of the fields are prime. 2 is 0 in one field and not in the other.
 func fieldsAre(t *testing.T) {
 	of := fields()
 	for _, p := range of {
-		if !big.NewInt(p).ProbablyPrime(0) { // which is exact for numbers of 64 bits
+		if !big.NewInt(p).ProbablyPrime(0) { // exact for 64-bit numbers
 			t.Errorf("%d is no prime", p)
 		}
 	}
@@ -34,8 +33,8 @@ func fieldsAre(t *testing.T) {
 	}
 }
 
-// Chains over a field are what they are over the integers: a square that is glued to itself
-// as a Klein bottle has torsion, which the field of 2 elements sees and the other does not.
+// Torsion is detected. A square glued to itself as a Klein bottle has torsion, which the field of 2
+// elements shows and the other field does not.
 func torsionIsSeen(t *testing.T) {
 	// One vertex, edges a and b, and one square with boundary 2a, twice the same edge.
 	c := &complex{count: [4]int64{1, 2, 1, 0}}
@@ -49,13 +48,14 @@ func torsionIsSeen(t *testing.T) {
 	if n, err := c.numbers(); err == nil || !strings.Contains(err.Error(), "are (1, 2, 1) over ℤ₂ and (1, 1, 0) over") {
 		t.Errorf("%v (%v) with torsion", n, err)
 	}
-	c.boundary[2][0][0].Times = 1 // without
+	c.boundary[2][0][0].Times = 1 // no torsion
 	if n, err := c.numbers(); err != nil || n != (betti.Numbers{B0: 1, B1: 1}) {
 		t.Errorf("%v (%v) without torsion", n, err)
 	}
 }
 
-// A cube whose faces are glued to each other bounds nothing, which no set in space does.
+// A cube whose faces are glued to each other has no boundary. No set in space has such a cycle, so
+// it is an error.
 func cubesAreTold(t *testing.T) {
 	c := &complex{count: [4]int64{1, 3, 3, 1}}
 	for dim := range 3 {

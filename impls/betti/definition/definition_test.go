@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// vertices is the complex of the cells whose vertices are all inside.
+// vertices returns the complex of the cells whose vertices are all inside.
 func vertices(s grid.Shape, inside func(z, y, x int64) bool) *complex {
 	d, h, w := 2*s.D-1, 2*s.H-1, 2*s.W-1
 	there := make([]bool, d*h*w)
@@ -30,7 +30,7 @@ func vertices(s grid.Shape, inside func(z, y, x int64) bool) *complex {
 	return complexOf(there, h, w)
 }
 
-// The numbers in every convention are ranks of boundary matrices that are built for it.
+// The numbers in every convention are ranks of the boundary matrices for that convention.
 func TestConventions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	plain := betti.Workload(duality.Implementation{})

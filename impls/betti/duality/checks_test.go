@@ -15,11 +15,11 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// TestSlabs looks at more slabs than TestChecks does.
+// TestSlabs checks more slabs than TestChecks does.
 func TestSlabs(t *testing.T) { slabsAdd(t, Implementation{}, 100) }
 
-// checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
-// for, and of what jobs are said to need.
+// checks test the kernels of each instruction set, the memory estimate of jobs, and slabs, which no
+// law of a whole image covers.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
@@ -33,8 +33,8 @@ func checks() []checktest.Check {
 	}
 }
 
-// windowsAdd: windows of any number of planes, of any number of cores, add up to the numbers of an image, whether or
-// not it is in memory.
+// windowsAdd checks that windows of any number of planes, on any number of cores, sum to the
+// numbers of an image, in memory or not.
 func windowsAdd(t *testing.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	few, err := grid.Affine(0, 1, 12)
@@ -47,7 +47,7 @@ func windowsAdd(t *testing.T, i Implementation, images int) {
 		if k%3 == 0 { // more than a word
 			shape.W += 60
 		}
-		if k%6 == 5 { // more words than a byte marks
+		if k%6 == 5 { // more words than a byte can mark
 			shape.W += 64 * markWords
 		}
 		if k%5 == 0 { // 2D
@@ -73,7 +73,7 @@ func windowsAdd(t *testing.T, i Implementation, images int) {
 	}
 }
 
-// numbers are those of an image on so many cores.
+// numbers returns the numbers of an image on a number of cores.
 func (i Implementation) numbers(t *testing.T, in *betti.Image, threads int) betti.Numbers {
 	t.Helper()
 	n, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
@@ -83,10 +83,10 @@ func (i Implementation) numbers(t *testing.T, in *betti.Image, threads int) bett
 	return n
 }
 
-// fewAreRead: an image that is not in memory is read a few planes at a time, and has the numbers of one that is; one
-// that cannot be read has none.
+// fewAreRead checks images that are not in memory. They are read a few planes at a time and have
+// the same numbers; an unreadable one has none.
 func fewAreRead(t *testing.T, i Implementation) {
-	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are as much as is read at a time
+	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are the most that is read at a time
 	f, err := grid.Trusted(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
 	if err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func fewAreRead(t *testing.T, i Implementation) {
 	}
 }
 
-// slabsAdd: slabs of an image, cut anywhere, are put together to its numbers, in every construction
-// and on any number of cores, and each tells what flood fill does.
+// slabsAdd checks that slabs of an image, cut anywhere, merge to its numbers. It covers every
+// construction and any number of cores, and compares each slab with flood fill.
 func slabsAdd(t *testing.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	few, err := grid.Affine(0, 1, 12)
@@ -125,7 +125,7 @@ func slabsAdd(t *testing.T, i Implementation, images int) {
 	for k := range images {
 		side := 7 + int64(k%4)*5
 		shape := grid.Shape{D: 1 + rng.Int64N(side), H: 1 + rng.Int64N(side), W: 1 + rng.Int64N(5*side)}
-		if k%6 == 5 { // more words than a byte marks
+		if k%6 == 5 { // more words than a byte can mark
 			shape.W += 64 * markWords
 		}
 		if k%4 == 0 { // 2D
@@ -146,7 +146,7 @@ func slabsAdd(t *testing.T, i Implementation, images int) {
 	}
 }
 
-// ofSlabs are the numbers of an image that is cut at random.
+// ofSlabs returns the numbers of an image from random slabs.
 func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, vertices bool, threads int, chi int64) betti.Numbers {
 	isFlat, n := in.Shape().Dim() == 2, in.Shape().Slices()
 	var all betti.Slab
@@ -163,7 +163,7 @@ func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, v
 			t.Fatal(err)
 		}
 		piece := betti.Piece{Image: &betti.Image{Source: f, Threshold: in.Threshold}, Vertices: vertices, Flat: isFlat, Ends: [2]bool{lo == 0, hi == n}}
-		i.planes = rng.Int64N(3) // of a window, or as many as fit
+		i.planes = rng.Int64N(3) // of a window, or the number that fits
 		s, err := i.Slab(piece, threads)
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, v
 	return betti.NumbersOf(all, isFlat, vertices, chi)
 }
 
-// need is how many bytes a job is said to take.
+// need returns the estimated memory of a job in bytes.
 func need(in grid.Source, threads int) int64 {
 	return checktest.Least(func(memory int64) bool {
 		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: memory}
@@ -192,7 +192,7 @@ func need(in grid.Source, threads int) int64 {
 	})
 }
 
-// held is how many bytes a job holds.
+// held returns the allocated memory of a job in bytes.
 func (j *job) held() (n int64) {
 	for _, p := range j.parts {
 		w := p.window
@@ -207,10 +207,10 @@ func (j *job) held() (n int64) {
 	return n
 }
 
-// A job of an image of stripes, which has as many runs as there can be, holds no more than it is said to take, and not
-// much less. One that is not in memory takes what is read at a time, too, of each core.
+// A job of striped images, which have the most runs, allocates at most the estimate, and not much
+// less. A streamed image also needs a read buffer per core.
 func memoryIsHeld(t *testing.T) {
-	for least, s := range map[int64]grid.Shape{ // percent of what is said
+	for least, s := range map[int64]grid.Shape{ // percent of the estimate
 		85: {D: 1, H: 40, W: 38000}, 75: {D: 100, H: 5, W: 200}, 92: {D: 1, H: 400, W: 1}, 77: {D: 3, H: 100, W: 3},
 	} {
 		f := gridtest.Image(t, s, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % s.W % 2) })
@@ -235,7 +235,8 @@ func memoryIsHeld(t *testing.T) {
 	}
 }
 
-// What a job takes at most grows as planes and cores do, and not with the number of planes.
+// The memory bound grows with the size of planes and the number of cores, but not with the number
+// of planes.
 func memoryGrows(t *testing.T) {
 	need := func(s grid.Shape, threads int) int64 {
 		f, err := grid.Trusted(s, grid.Uint8, grid.NewBuffer(s.Voxels()), grid.Identity(grid.Uint8))

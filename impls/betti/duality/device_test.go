@@ -17,11 +17,11 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// uniform are images with tiles inside of which all is in the set, or around it.
+// uniform are images with tiles that are entirely in the set or in the background.
 var uniform = []string{betti.Spell(0, "point/shape=200x100x100/type=uint8"), betti.Spell(0, "cavities/shape=200x100x100/type=uint8/count=1")}
 
-// asked are images for the kernels: those that have several tiles along each axis, of each
-// kind, and all that are adversarial.
+// asked returns images for the kernels: with several tiles along each axis, of each kind, and all
+// adversarial ones.
 func asked() []string {
 	var list []string
 	for _, image := range []string{
@@ -43,13 +43,13 @@ func asked() []string {
 	return slices.Concat(list, betti.Workload().Adversarial)
 }
 
-// onHost are the kernels, compiled for the host, on a stand-in for a device.
+// onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, fault, "betti_duality"))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// On the host a launch takes long: only some images are counted there.
+// Launches are slow on the host, so only some images are counted there.
 func TestKernelsOnHost(t *testing.T) {
 	const each = 4
 	some := slices.Clone(uniform)
@@ -63,7 +63,7 @@ func TestKernelsOnHost(t *testing.T) {
 
 func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), len(asked()), asked()) }
 
-// The kernels give the numbers that cores do, some of them time and again.
+// testKernels compares the kernels with cores, for some images repeatedly.
 func testKernels(t *testing.T, open resident.Opener, again int, names []string) {
 	t.Helper()
 	for i, name := range names {
@@ -78,7 +78,7 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 	}
 }
 
-// differs is how the answer of the kernels differs from that of cores, asked so often.
+// differs returns a difference between the answers of the kernels and of cores, over several calls.
 func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope, times int) error {
 	t.Helper()
 	in, err := betti.Inputs{}.Open(name)
@@ -90,7 +90,8 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 	return countingtest.Differs(duality.OnDevice(open), in, scope, times, betti.Poisoned, want)
 }
 
-// rows is an image whose rows are all or nothing in the set, each by chance, but for some voxels at their ends.
+// rows returns an image whose rows are at random entirely inside or outside, except for some voxels
+// at their ends.
 func rows(t *testing.T, shape grid.Shape, ends int64, density float64, seed uint64) *betti.Image {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -117,7 +118,7 @@ func rows(t *testing.T, shape grid.Shape, ends int64, density float64, seed uint
 	return &betti.Image{Source: f, Threshold: 0}
 }
 
-// Tiles in which rows are all or nothing, some of which are the last ones of their rows, and some inside.
+// Tiles have uniform rows. Some tiles are the last ones of their rows, and some are inside.
 func TestKernelsOfRowsOnHost(t *testing.T) { testRows(t, onHost(t, ""), 2) }
 
 func TestKernelsOfRowsOnDevice(t *testing.T) { testRows(t, ecctest.Device(t), 40) }
@@ -127,7 +128,7 @@ func testRows(t *testing.T, open resident.Opener, times int) {
 	for i, shape := range []grid.Shape{{D: 70, H: 67, W: 230}, {D: 66, H: 70, W: 77}, {D: 40, H: 33, W: 256}, {D: 2, H: 1030, W: 230}, {D: 1, H: 520, W: 130}} {
 		for j, density := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
 			if times < 10 && (i+j)%3 != 0 {
-				continue // on the host a launch takes long
+				continue // launches are slow on the host
 			}
 			for _, ends := range []int64{0, 3} {
 				in := rows(t, shape, ends, density, uint64(i))
@@ -140,7 +141,7 @@ func testRows(t *testing.T, open resident.Opener, times int) {
 	}
 }
 
-// Each defect that is planted in the kernels shows in some image.
+// Some image exposes each fault planted in the kernels.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
 	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end", "full", "whole"} {
 		t.Run(fault, func(t *testing.T) {

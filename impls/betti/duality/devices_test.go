@@ -17,8 +17,8 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// cutImages are those that three devices have parts of: cut within a component and within a cavity,
-// beside it, and within tunnels; flat ones, ones of one plane, and some that are too small.
+// cutImages returns images divided among three devices. Cuts are within and next to components and
+// cavities, and within tunnels. Some images are flat, of one plane, or too small.
 func cutImages() []string {
 	var list []string
 	for _, image := range []string{
@@ -39,7 +39,7 @@ func cutImages() []string {
 	return append(list, betti.Spell(-1, "grf/shape=66x70x130/type=uint8/smooth=2/seed=1"))
 }
 
-// onAll is the implementation on all devices that its opener has.
+// onAll is the implementation on all devices of its opener.
 type onAll struct{ duality.OnDevices }
 
 func (o onAll) CanDo(in *betti.Image, c bench.Conditions) error {
@@ -52,13 +52,13 @@ func (o onAll) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbe
 	return o.OnDevices.Setup(in, c)
 }
 
-// threeOnHost are three stand-ins for devices, with a fault of the kernels.
+// threeOnHost returns three stand-ins for devices, with a fault in the kernels.
 func threeOnHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(3, hosttest.Modules(t, fault, "betti_duality"))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// A twin is a device under the number of another.
+// A twin is a device with the number of another.
 type twin struct {
 	device.Device
 	index, count int
@@ -70,7 +70,7 @@ func (t twin) Info() device.Info {
 	return i
 }
 
-// as presents the first device as so many, which cut an image like as many cards.
+// as presents the first device as several, which divide an image as different devices do.
 func as(open resident.Opener, count int) resident.Opener {
 	return func(which string) (device.Device, error) {
 		d, err := open("")
@@ -99,7 +99,7 @@ func TestSeveralOnDevices(t *testing.T) {
 	testSeveral(t, open, 1)
 }
 
-// testSeveral holds the answers to one of so many images to those of cores, in each scope.
+// testSeveral compares the answers for every each-th image with a core's, in each scope.
 func testSeveral(t *testing.T, open resident.Opener, each int) {
 	scopes := duality.OnDevices{}.About().Scopes
 	for i, name := range cutImages() {
@@ -112,7 +112,7 @@ func testSeveral(t *testing.T, open resident.Opener, each int) {
 	}
 }
 
-// severally is how an answer of several devices differs from that of cores.
+// severally returns a difference between the answers of several devices and of cores.
 func severally(t *testing.T, by duality.OnDevices, name string, scope bench.Scope, times int) error {
 	t.Helper()
 	in, err := betti.Inputs{}.Open(name)
@@ -123,7 +123,7 @@ func severally(t *testing.T, by duality.OnDevices, name string, scope bench.Scop
 	return countingtest.Differs(onAll{by}, in, scope, times, betti.Poisoned, answer(t, duality.Implementation{}, in, 2))
 }
 
-// Each slip in the kernels of shared slices, and in what joins parts, shows in some image.
+// Some image exposes each fault in the kernels of shared slices and in the join of parts.
 func TestFaultsOfSeveralShow(t *testing.T) {
 	shows := func(t *testing.T, by duality.OnDevices) {
 		if !slices.ContainsFunc(cutImages(), func(name string) bool { return severally(t, by, name, bench.Device, 1) != nil }) {
@@ -138,7 +138,8 @@ func TestFaultsOfSeveralShow(t *testing.T) {
 	}
 }
 
-// All slices are in a part, those where it is cut in two, and each part but the last ends with a tile.
+// Every slice is in a part, shared slices are in two, and each part except the last ends with a
+// tile.
 func TestPortions(t *testing.T) {
 	for _, c := range []struct {
 		shape   string
@@ -169,7 +170,8 @@ func TestPortions(t *testing.T) {
 	}
 }
 
-// What several devices take of a whole call with resident parts, and the join of it.
+// BenchmarkSeveral measures a whole call on several devices with resident parts, including the
+// join.
 func BenchmarkSeveral(b *testing.B) {
 	for _, name := range []string{
 		"betti/at=127/of=noise/shape=1024x1024x1024/levels=256/type=uint8/seed=1",

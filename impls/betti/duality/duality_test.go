@@ -22,7 +22,7 @@ func answer(t testing.TB, i bench.Implementation[*betti.Image, betti.Numbers], i
 	return n
 }
 
-// random is an image of a random shape, of which a random share of voxels is inside.
+// random returns an image of a random shape and density.
 func random(t testing.TB, rng *rand.Rand, most int64) *betti.Image {
 	side := func() int64 { return 1 + rng.Int64N(most) }
 	shape := grid.Shape{D: side(), H: side(), W: side()}
@@ -40,7 +40,7 @@ func random(t testing.TB, rng *rand.Rand, most int64) *betti.Image {
 	return &betti.Image{Source: f, Threshold: float32(rng.IntN(256))}
 }
 
-// Tiny images of every density have the ranks of their boundary matrices, on any number of
+// Tiny images of every density agree with the ranks of their boundary matrices, on any number of
 // cores.
 func TestRanks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -60,7 +60,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// Larger ones have the numbers of plain labels.
+// Larger images agree with plain labels.
 func TestLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 100 {

@@ -20,7 +20,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 	for _, f := range duality.Faults() {
 		if race.Enabled {
-			break // of the right one all goroutines were seen
+			break // the right implementation has run all goroutines
 		}
 		t.Run(string(f), func(t *testing.T) {
 			w := betti.Workload(duality.Faulty(f))
@@ -31,8 +31,8 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// Whatever core comes first, and however many there are, the sums are the same; and a second
-// call, after the first one's output was overwritten, does all of it again.
+// The sums do not depend on the order or the number of cores. A second call recomputes everything
+// after its output is overwritten.
 func TestAgain(t *testing.T) {
 	in, err := betti.Inputs{}.Open("betti/at=79/of=noise/shape=130x40x41/type=uint8/seed=3")
 	if err != nil {

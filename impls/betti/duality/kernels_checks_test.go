@@ -11,7 +11,8 @@ import (
 	"eccbench/internal/isa"
 )
 
-// randomWindow is a window of n planes of bits at random, of which a share is left, with a trunk of some of these.
+// randomWindow returns a window of n planes of random bits, with some of them remaining and a trunk
+// of some of these.
 func randomWindow(rng *rand.Rand, h, w, n int64) *window {
 	l := layoutOf(h, w)
 	set, other := l.windowWords(n)
@@ -33,7 +34,8 @@ func randomWindow(rng *rand.Rand, h, w, n int64) *window {
 	return &of
 }
 
-// someWidth is of few vectors of words, and rarely of more words than a byte counts.
+// someWidth returns a width of a few vectors of words, and rarely of more words than a byte can
+// count.
 func someWidth(rng *rand.Rand) int64 {
 	if rng.IntN(40) == 0 {
 		return 256*64 + rng.Int64N(200)
@@ -41,9 +43,9 @@ func someWidth(rng *rand.Rand) int64 {
 	return 1 + rng.Int64N(1200)
 }
 
-// grown is what the trunk of a window is as far as it could come in a step: in row y of planes from 1 on, from
-// the row before, or after it, and the plane before or after; least is what it has to come to in the same, across words
-// that are of two vectors, too, or not.
+// grown returns bounds of the trunk after a step in row y of planes from 1 on. The step comes from
+// the row and plane before or after. most is the largest possible trunk, least the smallest allowed
+// one. across extends it over words of different vectors.
 func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, least []bool) {
 	sign := int64(1)
 	if up {
@@ -73,7 +75,7 @@ func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, 
 		most[x] = most[x] || most[x-1] && is(w.left, z, y, x)
 		least[x] = least[x] || least[x-1] && is(w.left, z, y, x)
 	}
-	for x := range width - 1 { // and a voxel down
+	for x := range width - 1 { // and one voxel down
 		least[x] = least[x] || least[x+1] && is(w.left, z, y, x) && (across || x%64 < 63)
 	}
 	for x := width - 2; x >= 0; x-- {
@@ -82,8 +84,8 @@ func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, 
 	return most, least
 }
 
-// Voxels that are alone and cells are counted by vector instructions where a machine counts bits by these, and else by the portable
-// code.
+// Isolated voxels and cells are counted by vector instructions if the machine has vector bit
+// counts, otherwise by the portable code.
 func kernelsAreTaken(t *testing.T) {
 	at := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 	for _, name := range available() {
@@ -98,7 +100,7 @@ func kernelsAreTaken(t *testing.T) {
 	}
 }
 
-// However wide rows are, the trunk grows in each to neighbours, up to the ends of their runs, and to nothing else.
+// In rows of any width the trunk grows to neighbours, up to the ends of their runs, and no further.
 func trunksGrow(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range available() {
@@ -132,7 +134,7 @@ func trunksGrow(t *testing.T, times int) {
 					}
 				}
 			}
-			for p := range before.main { // and nowhere else
+			for p := range before.main { // nowhere else
 				if w.main[p] != before.main[p] {
 					t.Fatalf("%s, corners %v, up %v: another row than %d of %d planes is grown", name, corners, up, y, n)
 				}
@@ -141,7 +143,7 @@ func trunksGrow(t *testing.T, times int) {
 	}
 }
 
-// Every instruction set counts the cells of a plane as the portable code does.
+// Every instruction set agrees with the portable code on the cells of a plane.
 func characteristicsAre(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, name := range available() {
@@ -156,7 +158,7 @@ func characteristicsAre(t *testing.T, times int) {
 	}
 }
 
-// Every instruction set grows the trunk down to where runs begin.
+// Every instruction set grows the trunk down to the starts of runs.
 func trunksGrowDown(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	for _, name := range available() {
@@ -180,17 +182,18 @@ func trunksGrowDown(t *testing.T, times int) {
 	}
 }
 
-// Every instruction set finds the voxels that are alone as the portable code does, and marks the same words.
+// Every instruction set finds the same isolated voxels as the portable code, and marks the same
+// words.
 func thoseAloneAreFound(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	for _, name := range available() {
 		k := kernelOf(name)
 		for range times {
 			w := randomWindow(rng, 1+rng.Int64N(4), someWidth(rng), 3)
-			for i := range w.left { // few are left
+			for i := range w.left { // few remain
 				w.left[i] &^= w.main[i] | rng.Uint64()&rng.Uint64()
 			}
-			for i := range w.some { // of planes before
+			for i := range w.some { // from earlier planes
 				w.some[i], w.touching[i] = byte(rng.Uint32()), byte(rng.Uint32())
 			}
 			other := *w
@@ -208,8 +211,8 @@ func thoseAloneAreFound(t *testing.T, times int) {
 	}
 }
 
-// Bits are what comparing each value says, of every type, at thresholds within its range, at
-// its ends, beyond them, and between values.
+// Bits agree with comparing each value, for every type and for thresholds within its range, at its
+// ends, beyond them and between values.
 func bitsArePacked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	thresholds := []float32{float32(math.Inf(-1)), -1e30, -40000, -32769, -32768, -32767.5, -1, -0.5, 0, 0.5, 1, 63, 64, 126.5, 127, 128, 129, 254, 254.5, 255, 256, 32767, 40000, 65534.5, 65535, 65536, 1e30, float32(math.Inf(1))}
@@ -242,7 +245,7 @@ func packed[T grid.Element](t *testing.T, w int64, values []T, at float32, pack 
 	stride := words(w) + more
 	to := make([]uint64, rows*stride)
 	for i := range to {
-		to[i] = math.MaxUint64 // that was there before
+		to[i] = math.MaxUint64 // earlier contents
 	}
 	pack(to, values, w, stride, rows, at)
 	for y := range rows {

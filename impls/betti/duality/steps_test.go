@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// What each kernel takes, in milliseconds, the second-level cache empty before.
+// BenchmarkSteps measures each kernel in milliseconds, starting with an empty second-level cache.
 func BenchmarkSteps(b *testing.B) {
 	for _, name := range []string{
 		"betti/at=127/of=noise/shape=1024x1024x1024/levels=256/type=uint8/seed=1",

@@ -16,13 +16,13 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what is beside numbers: parts of a call, poison, images that are not read, and what is refused.
+// checks test the parts of a call, poison, unreadable images and rejections.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{{Name: "calls", Of: i.calls}, {Name: "what is refused", Of: i.refuses}}
 }
 
-// A call names its parts, and poison leaves nothing of it. Who cannot read an image has no numbers of it.
+// A call names its parts, and poison removes its answer. An unreadable image has no numbers.
 func (i Implementation) calls(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 3, H: 3, W: 4}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 {
 		if at == 17 { // in the middle
@@ -57,7 +57,7 @@ func (i Implementation) calls(t *testing.T) {
 	}
 }
 
-// An image takes as much time and memory for each voxel, and no more is refused.
+// An image has a fixed cost in time and memory per voxel, and is rejected only above the limits.
 func (i Implementation) refuses(t *testing.T) {
 	in := &betti.Image{Source: gridtest.VastOf(grid.Shape{D: 20, H: 30, W: 50}, grid.Uint8)}
 	const voxels = 20 * 30 * 50

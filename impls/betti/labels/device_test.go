@@ -14,7 +14,7 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// On the host a launch takes long: only some images are labelled there.
+// Launches are slow on the host, so only some images are labelled there.
 func TestKernelsOnHost(t *testing.T) {
 	driver := devicetest.New(1, hosttest.Modules(t, "", "betti_labels"))
 	testKernels(t, ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })), 3)
@@ -22,7 +22,7 @@ func TestKernelsOnHost(t *testing.T) {
 
 func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), 1) }
 
-// The kernels give the numbers that a core does, twice.
+// testKernels compares the kernels with a core, twice.
 func testKernels(t *testing.T, open resident.Opener, each int) {
 	t.Helper()
 	scopes := labels.OnDevice(nil).About().Scopes

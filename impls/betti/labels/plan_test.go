@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A label of 4 bytes tells all voxels and the outside apart, and none is poison.
+// A label of 4 bytes has values for all voxels, the outside and the poison.
 func TestMostVoxelsOnDevices(t *testing.T) {
 	for _, c := range []struct {
 		shape grid.Shape

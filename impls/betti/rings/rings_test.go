@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// A complex is the cells of a set by their places at half steps: an odd coordinate is of an axis that a cell spans.
+// A complex is the cells of a set at half steps: a cell spans the axes of its odd coordinates.
 type complex struct {
 	axes  []int
 	sides [3]int64
@@ -48,7 +48,8 @@ func dimension(p [3]int64, axes []int) (n int) {
 	return n
 }
 
-// complexOf is the complex of a set by its definition: voxels with all of their faces, or all cubes of vertices.
+// complexOf returns the complex of a set by definition: voxels with all their faces, or all cubes
+// of vertices.
 func complexOf(in *betti.Image, kinds []byte, convention ecc.Convention) *complex {
 	s, rings, vertices := in.Shape(), convention.Periodic, convention.Vertices
 	c := &complex{axes: []int{0, 1, 2}[3-s.Dim():], sides: [3]int64{s.D, s.H, s.W}, ring: [3]bool{rings.Z, rings.Y, rings.X}}
@@ -88,10 +89,10 @@ func complexOf(in *betti.Image, kinds []byte, convention ecc.Convention) *comple
 	return c
 }
 
-// prime is the order of the field: there is no torsion of it.
+// prime is the order of the field, which shows no torsion.
 const prime = 1<<31 - 1
 
-// rank is that of the boundary of the cells of a dimension.
+// rank returns the rank of the boundary of the cells of a dimension.
 func (c *complex) rank(d int) (rank int64) {
 	if d < 1 || d > 3 {
 		return 0
@@ -156,8 +157,8 @@ func inverse(v int64) int64 {
 
 func (c *complex) betti(d int) int64 { return int64(len(c.cells[d])) - c.rank(d) - c.rank(d+1) }
 
-// Numbers are those of the complex of all cells by its definition, of images with any periodic axes, in all conventions,
-// with a mask and without; and flood fill tells them, but not a wrong one.
+// Numbers agree with the complex of all cells for any periodic axes, in all conventions, with and
+// without a mask. Flood fill confirms them, and rejects wrong ones.
 func TestNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 60))
 	shapes := []grid.Shape{{D: 3, H: 3, W: 4}, {D: 1, H: 4, W: 5}, {D: 2, H: 2, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 1, W: 3}, {D: 1, H: 1, W: 1}, {D: 3, H: 4, W: 1}}
@@ -171,7 +172,7 @@ func TestNumbers(t *testing.T) {
 			if rings.Of(shape) != nil {
 				continue
 			}
-			for _, share := range []int{0, 2, 4, 5, 7, 8} { // of 8 are in the set
+			for _, share := range []int{0, 2, 4, 5, 7, 8} { // eighths of the voxels in the set
 				f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 {
 					if rng.IntN(8) < share {
 						return 3
@@ -188,7 +189,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// masked is an image in a convention, of which a mask leaves a part where it has one.
+// masked returns an image in a convention, with a random mask if the convention has one.
 func masked(t *testing.T, f *grid.Field, c ecc.Convention, rng *rand.Rand) *betti.Image {
 	in := &betti.Image{Source: f, Threshold: 5}
 	if !c.Masked {
@@ -232,7 +233,7 @@ func checkNumbers(t *testing.T, in *betti.Image, c ecc.Convention, turned *int) 
 	}
 }
 
-// In rows of several words, the numbers are those by flood fill.
+// In rows of several words, the numbers agree with flood fill.
 func TestWideRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 61))
 	for n := range 64 {

@@ -16,8 +16,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Each level has its share of the time: what takes so long for one takes as many times as
-// long for all.
+// Each level has its share of the time: all levels take the time of one times their number.
 func TestTimeOfAllLevels(t *testing.T) {
 	in, err := datasets.Open("noise/shape=40x30x20/type=uint8/levels=8/seed=1")
 	if err != nil {
@@ -35,8 +34,8 @@ func TestTimeOfAllLevels(t *testing.T) {
 	}
 }
 
-// With periodic axes, flood fill of the set at every level confirms the right answer in any convention,
-// and rejects others.
+// With periodic axes, flood fill of the set at every level confirms the right answer in any
+// convention, and rejects others.
 func TestOnRings(t *testing.T) {
 	in, err := datasets.Open("noise/shape=6x5x4/type=uint8/levels=4/seed=1")
 	if err != nil {
@@ -58,7 +57,7 @@ func TestOnRings(t *testing.T) {
 		}
 		more, moved := slices.Clone(out), slices.Clone(out)
 		more[1].B1++
-		moved[2].Level = 9 // of no voxel
+		moved[2].Level = 9 // no voxel has this level
 		for what, wrong := range map[string]betti.Curves{
 			"a tunnel more": more, "a level less": out[:3], "another level": moved,
 		} {

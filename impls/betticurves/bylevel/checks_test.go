@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// told is a job that notes that its answer was poisoned, and has none.
+// told is a job that records whether its answer was poisoned, and has no answer.
 type told struct {
 	poisoned bool
 }
@@ -24,7 +24,8 @@ func (j *told) Poison()                     { j.poisoned = true }
 func (j *told) Out() (betti.Numbers, error) { return betti.Numbers{B0: 1}, gridtest.ErrUnread }
 func (j *told) Close() error                { return gridtest.ErrUnread }
 
-// A picky one takes images under conditions that it is told, or none, and does not get ready.
+// A picky implementation records the conditions, accepts or rejects every image, and cannot be set
+// up.
 type picky struct {
 	bench.Implementation[*betti.Image, betti.Numbers]
 	given *bench.Conditions
@@ -42,8 +43,8 @@ func (p picky) Setup(*betti.Image, bench.Conditions) (bench.Job[betti.Numbers], 
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are that who cannot read an image, or is not told its numbers at a level, has no curves of it, that
-// the answer of who is asked is poisoned, too, and that what is refused is.
+// checks test that a failure to read the image or to count a level gives no curves. Poison also
+// reaches the other implementation's answer, and rejections are passed on.
 func checks() []checktest.Check {
 	i := Implementation{Of: labels.Implementation{}}
 	return []checktest.Check{{Name: "answers that are poisoned", Of: func(t *testing.T) {
@@ -86,9 +87,9 @@ func checks() []checktest.Check {
 	}}, {Name: "what is refused", Of: refuses}}
 }
 
-// Images are taken up to the most levels, of which there are no more than voxels, and up to the most voxels times levels.
-// The other one has an equal part of the time for each level, and the memory that a list of levels leaves; what it
-// refuses is refused.
+// Images are accepted up to the most levels, never more than voxels, and up to the most voxels
+// times levels. The other implementation has an equal share of the time per level, and the memory
+// that the list of levels leaves. Its rejections are passed on.
 func refuses(t *testing.T) {
 	var given bench.Conditions
 	of := Implementation{Of: picky{given: &given}}

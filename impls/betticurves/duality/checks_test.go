@@ -19,8 +19,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the kernels of every instruction set, of how an image is cut into boxes and what is left of these is
-// joined, and of sums of changes.
+// checks test the kernels of every instruction set, the division of an image into boxes, the join
+// of their results, and sums of changes.
 func checks() []checktest.Check {
 	i := Implementation{Counter: extrema.Implementation{}}
 	return []checktest.Check{
@@ -36,8 +36,8 @@ func checks() []checktest.Check {
 	}
 }
 
-// drawn is an image of a random shape, of each of some types and ladders in turn: levels are keys of 8, 16 or 32 bits,
-// with a table of them or without. Few values make flats, and some are above all levels.
+// drawn returns an image of a random shape, with each type and ladder in turn. Levels are keys of
+// 8, 16 or 32 bits, with or without a table. Few values make flats, and some are above all levels.
 func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 	few := func(n int64) grid.Ladder {
 		l, err := grid.Affine(0, 1, n)
@@ -49,7 +49,7 @@ func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 	kinds := []struct {
 		typ    grid.Type
 		ladder grid.Ladder
-		least  float64 // values are one of some from there on, or of some up to the other
+		least  float64 // values are some from this one on, or some up to the other
 		most   float64
 	}{
 		{grid.Uint8, few(9), 0, 9}, {grid.Uint8, grid.Identity(grid.Uint8), 0, 255}, {grid.Uint16, few(255), 0, 255}, {grid.Float32, few(256), 0, 256},
@@ -79,8 +79,8 @@ func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 	return f
 }
 
-// boxesAreJoined: an image that is cut into boxes, whatever their size, has the curves that unions of all its voxels
-// and its fingerprint tell, on any number of cores, in memory and not.
+// boxesAreJoined checks that an image cut into boxes of any size has the curves of the union of all
+// its voxels, and its fingerprint. It covers any number of cores, in memory and not.
 func boxesAreJoined(t *testing.T, i Implementation, isa string, images int) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	law := betti.Unions(ecc.Convention{})
@@ -111,7 +111,7 @@ func boxesAreJoined(t *testing.T, i Implementation, isa string, images int) {
 	}
 }
 
-// failuresEnd: who cannot read an image, or is not told its Euler characteristic, has no curves of it.
+// failuresEnd checks that an unreadable image, or a failing Euler characteristic, gives no curves.
 func failuresEnd(t *testing.T, i Implementation, isa string) {
 	f := gridtest.Image(t, grid.Shape{D: 5, H: 6, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at) })
 	c := bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}
@@ -134,7 +134,7 @@ func failuresEnd(t *testing.T, i Implementation, isa string) {
 	}
 }
 
-// circlesEnd: a program whose voxels descend in a circle says so, and does not go on for ever.
+// circlesEnd checks that a circular descent is an error and ends.
 func circlesEnd(t *testing.T, i Implementation, isa string) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	f := gridtest.Image(t, grid.Shape{D: 9, H: 10, W: 11}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(20)) })
@@ -146,8 +146,8 @@ func circlesEnd(t *testing.T, i Implementation, isa string) {
 	}
 }
 
-// Pieces of a side share their ends, are of at most so many, which the longest is said to have, and of each two
-// neighbours could not be one.
+// Pieces of a side share their ends and have at most the given length. The reported longest is
+// right, and no two neighbours could be merged.
 func cutsShareEnds(t *testing.T) {
 	for side := int64(1); side < 40; side++ {
 		for most := int64(2); most < 12; most++ {
@@ -163,7 +163,8 @@ func cutsShareEnds(t *testing.T) {
 	}
 }
 
-// Boxes of a large image have as many voxels as they may have, and where sides are long about as many planes as rows.
+// Boxes of a large image have nearly the most voxels, and about as many planes as rows if the sides
+// are long.
 func boxesFill(t *testing.T) {
 	for shape, cube := range map[grid.Shape]bool{
 		{D: 512, H: 512, W: 512}: true, {D: 200, H: 200, W: 200}: true, {D: 2048, H: 2048, W: 1023}: true, {D: 3000, H: 3000, W: 3}: true,
@@ -176,8 +177,8 @@ func boxesFill(t *testing.T) {
 	}
 }
 
-// Each core has a box, the planes of a layer of boxes where an image is not in memory, and tables of few levels; of many
-// levels each voxel's changes are listed.
+// Each core has a box, the planes of a layer of boxes for a streamed image, and tables of few
+// levels. With many levels each voxel's changes are listed.
 func memoryAdds(t *testing.T) {
 	shape := grid.Shape{D: 300, H: 200, W: 100}
 	n := shape.Voxels()
@@ -216,7 +217,7 @@ func memoryAdds(t *testing.T) {
 	}
 }
 
-// Events come in the order of their keys, and none is lost, however many there are and wherever their keys differ.
+// Events are sorted by key, and none is lost, for any number and any bits in which keys differ.
 func eventsAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	var spare []event
@@ -239,7 +240,7 @@ func eventsAreSorted(t *testing.T) {
 	}
 }
 
-// Sums are of what was added for each key, by any of several, and keys from the last level on are of none.
+// Sums contain the changes of each key from all tallies; keys from the last level on do not count.
 func changesAdd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	const levels = 20
@@ -271,12 +272,12 @@ func changesAdd(t *testing.T) {
 	}
 }
 
-// More components of boxes, more edges or more minima of a layer than numbers of 32 bits tell apart are refused, before there is room
-// for them; and boxes that have different minima of a layer.
+// More components, edges or minima of a layer than 32-bit numbers are rejected before memory is
+// allocated. Boxes with different minima of a shared layer are rejected too.
 func tooManyAreTold(t *testing.T) {
 	const boxes, each = 1 << 15, 1 << 16
 	j := &job[uint8]{common: &common{layout: layout{cuts: [3][]int64{{0, 1}, {0, 1}, make([]int64, boxes+1)}}}}
-	other := []minimum{{0, 0}} // which no part has, so that nothing is joined
+	other := []minimum{{0, 0}} // in no part, so nothing is joined
 	for name, p := range map[string]part{
 		"components": {nodes: each + 1, shared: [6][]minimum{5: other}},
 		"edges":      {edges: make([]edge, each), shared: [6][]minimum{5: other}},
@@ -293,8 +294,8 @@ func tooManyAreTold(t *testing.T) {
 	}
 }
 
-// Every instruction set finds what the portable code does, of bits at random: few of them, so
-// that links have many components, or many.
+// Every instruction set agrees with the portable code on random bits: few of them, so that links
+// have many components, or many.
 func groupsAreScanned(t *testing.T, times int) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const row, plane, before = 3, 16, 8
@@ -319,7 +320,7 @@ func groupsAreScanned(t *testing.T, times int) {
 			dense(s.bits, n%9)
 			dense(s.masks[:9*plane], 8-n%3)
 			dense(s.masks[9*plane:], n%3/2)
-			for i := range plane { // what is at a place is a voxel's
+			for i := range plane { // keep only bits of voxels
 				for k := range 18 {
 					s.masks[k*plane+i] &= s.masks[4*plane+i]
 				}
@@ -344,7 +345,7 @@ func groupsAreScanned(t *testing.T, times int) {
 				t.Fatalf("%s: voxels around group %d descend to others", name, n)
 			}
 		}
-		var got, is group // whose links have a component at each corner
+		var got, is group // with a component at each corner of the links
 		var to, towards [groupVoxels]uint8
 		for k := range is.link {
 			if k == middle || k%2 == 0 && k/9 != 1 && k/3%3 != 1 && k%3 != 1 {
@@ -364,7 +365,7 @@ func groupsAreScanned(t *testing.T, times int) {
 	}
 }
 
-// same holds what was found of a group to what is there.
+// same compares the results for a group.
 func same(t *testing.T, name string, got, is *found) {
 	t.Helper()
 	if got.minima != is.minima || got.layers != is.layers || got.rounds != is.rounds {
@@ -382,7 +383,7 @@ func same(t *testing.T, name string, got, is *found) {
 	}
 }
 
-// compared holds comparisons of keys of a type to the portable ones.
+// compared compares keys of a type with the portable code.
 func compared[K key](t *testing.T, name string, rng *rand.Rand) {
 	t.Helper()
 	const row, plane, words = 2, 8, 8

@@ -16,8 +16,8 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// asked are images for the kernels: rows of several words, of part of one, of each type, with
-// flats and without, and such as have long ways down.
+// asked are images for the kernels: rows of several words and of part of one, each type, with and
+// without flats, and some with long descents.
 var asked = []string{
 	"noise/shape=37x9x8/levels=5/type=uint8/seed=1", "noise/shape=66x7x6/type=uint8/seed=2", "noise/shape=33x8x7/levels=300/type=uint16/seed=3",
 	"noise/shape=20x10x9/levels=12/type=int16/seed=4", "noise/shape=40x11x5/levels=9/type=float32/seed=5", "noise/shape=70x40/levels=6/type=uint8/seed=6",
@@ -27,7 +27,7 @@ var asked = []string{
 	"noise/shape=80x9x5/levels=6/type=uint8/seed=10", "noise/shape=68x9x5/levels=200/type=uint8/seed=11", // whole fours, and sixteens, of rows of three words
 }
 
-// onHost are the kernels, compiled for the host, on a stand-in for a device.
+// onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, fault, "betti_curves"))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
@@ -42,7 +42,7 @@ func TestKernelsOnDevice(t *testing.T) {
 	}))
 }
 
-// The kernels give the curves that cores do, twice.
+// testKernels compares the kernels with cores, twice.
 func testKernels(t *testing.T, open resident.Opener, names []string) {
 	t.Helper()
 	scopes := duality.OnDevice(nil).About().Scopes
@@ -53,7 +53,7 @@ func testKernels(t *testing.T, open resident.Opener, names []string) {
 	}
 }
 
-// differs is how the answer of the kernels differs from that of cores, asked so often.
+// differs returns a difference between the answers of the kernels and of cores, over several calls.
 func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope, times int) error {
 	t.Helper()
 	_, whole := ecctest.Open(t, name)
@@ -62,7 +62,7 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 	return countingtest.Differs(duality.OnDevice(open), in, scope, times, betti.PoisonedCurves, want)
 }
 
-// Each defect that is planted in the kernels shows in some image.
+// Some image exposes each fault planted in the kernels.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
 	for _, fault := range []string{"side", "waiting", "third", "path", "moved"} {
 		t.Run(fault, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestFaultsPlantedInKernelsShow(t *testing.T) {
 	}
 }
 
-// What each kernel takes.
+// BenchmarkSteps measures each kernel.
 func BenchmarkSteps(b *testing.B) {
 	for _, name := range []string{
 		"grf/shape=1024x1024x1024/levels=256/type=uint8/smooth=2.5/seed=1",

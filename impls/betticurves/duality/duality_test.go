@@ -31,7 +31,7 @@ func answer(t testing.TB, i bench.Implementation[grid.Source, betti.Curves], in 
 	return c
 }
 
-// random is an image of a random shape with so many levels at most, so that there are flats.
+// random returns an image of a random shape with few levels, so that there are flats.
 func random(t testing.TB, rng *rand.Rand, most int64) *grid.Field {
 	side := func() int64 { return 1 + rng.Int64N(most) }
 	shape := grid.Shape{D: side(), H: side(), W: side()}
@@ -41,8 +41,8 @@ func random(t testing.TB, rng *rand.Rand, most int64) *grid.Field {
 	return gridtest.Drawn(t, shape, grid.Types()[rng.IntN(4)], uint16(2+rng.IntN(12)), rng.Uint64())
 }
 
-// Tiny images have the ranks of their boundary matrices at every level, however they are cut
-// and on any number of cores.
+// Tiny images agree with the ranks of their boundary matrices at every level, for any boxes and any
+// number of cores.
 func TestRanks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 60 {
@@ -64,7 +64,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// Every instruction set says the same, and one that is not there is refused.
+// Every instruction set gives the same answer, and a missing one is rejected.
 func TestInstructionSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	of := func(name string) bench.Conditions {

@@ -16,10 +16,10 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// inConvention are curves in a convention.
+// inConvention returns the workload of curves in a convention.
 func inConvention(i bench.Implementation[grid.Source, betti.Curves], c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
 	w := betti.CurvesInConvention(betti.CurvesWorkload(i), c)
-	if c != (ecc.Convention{}) { // of which views are of levels, but sets of values
+	if c != (ecc.Convention{}) { // views have levels, but sets have values
 		w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool { return strings.HasPrefix(name, "between/") })
 	}
 	return judged.Thinned(w)
@@ -29,7 +29,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	const box = 600 // voxels, so that images have several
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
 		if race.Enabled && c.Superlevel != c.Vertices {
-			continue // two of the four have all goroutines
+			continue // two of the four run all goroutines
 		}
 		if n := judged.Alone(t, inConvention(ours(box), c), !testing.Short() && c == (ecc.Convention{}), 0); !n.All() {
 			t.Errorf("%+v: right answers are found %+v", c, n)
@@ -37,7 +37,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 	for _, f := range duality.Faults() {
 		if race.Enabled {
-			break // of the right one all goroutines were seen
+			break // the right implementation has run all goroutines
 		}
 		t.Run(string(f), func(t *testing.T) {
 			faulty := duality.Faulty(duality.Implementation{Counter: extrema.Implementation{}}, f, box)
@@ -46,8 +46,8 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// Whatever core comes first, and however many there are, the sums are the same; and a second
-// call, after the first one's output was overwritten, does all of it again.
+// The sums do not depend on the order or the number of cores. A second call recomputes everything
+// after its output is overwritten.
 func TestAgain(t *testing.T) {
 	streamed, whole := ecctest.Open(t, "noise/shape=130x40x41/levels=20/type=uint8/seed=3")
 	want := answer(t, ours(0), streamed, 1)

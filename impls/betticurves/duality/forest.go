@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A part is the result of a box: nodes, which are components that reach a shared layer; the edges
-// between them; and for each side the nodes of the minima of its layer, in order. For the
+// A part is the result of a box. Its nodes are components that reach a shared layer, and its edges
+// join them. For each side it has the nodes of the minima of its layer, in order. For the
 // background, node 0 is the outside.
 type part struct {
 	nodes  int32

@@ -8,10 +8,10 @@ import (
 	"eccbench/internal/isa"
 )
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
-// The assembly knows where what is found lies.
+// The assembly uses these offsets in found.
 var (
 	_ [0]struct{} = [unsafe.Offsetof(found{}.layers) - 64]struct{}{}
 	_ [0]struct{} = [unsafe.Offsetof(found{}.more) - 256]struct{}{}

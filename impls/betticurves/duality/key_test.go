@@ -6,7 +6,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A laddered source is of a type and a ladder alone.
+// A laddered source has only a type and a ladder.
 type laddered struct {
 	grid.Source
 	typ    grid.Type
@@ -16,7 +16,7 @@ type laddered struct {
 func (l laddered) Type() grid.Type     { return l.typ }
 func (l laddered) Ladder() grid.Ladder { return l.ladder }
 
-// Keys are bytes where the levels are few, and are the image's own where its bytes are its levels.
+// Keys are bytes if there are few levels, and the image's own bytes if those are the levels.
 func TestKeysOnDevices(t *testing.T) {
 	few := func(n int64) grid.Ladder {
 		l, err := grid.Affine(0, 1, n)

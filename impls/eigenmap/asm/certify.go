@@ -8,14 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// certify writes what the definition's graph of patches is made of: weights, and products with them.
+// certify writes the functions for the definition's graph of patches: weights, and products with
+// them.
 func certify() {
 	weigh()
 	flowOfRuns()
 	product()
 }
 
-// constant is a vector of four times a number, in memory.
+// constant returns a vector of four copies of a number, in memory.
 func constant(name string, v float64) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for k := range 4 {
@@ -24,11 +25,11 @@ func constant(name string, v float64) Mem {
 	return m
 }
 
-// terms of the series of exp are as many as it takes for |r| ≤ ln 2 / 2: (ln 2 / 2)^13/13! is 2e-16.
+// terms is the number of terms of the series of exp for |r| ≤ ln 2 / 2: (ln 2 / 2)^13/13! is 2e-16.
 const terms = 12
 
-// weigh makes weights of eight patches at a time: distances of pairs of features in 16 bits, whose
-// squares are added in 32, and exp by a power of two and the series.
+// weigh writes the weights of eight patches at a time. It computes differences of pairs of features
+// in 16 bits and adds their squares in 32 bits. exp is a power of two times the series.
 func weigh() {
 	TEXT("weigh256", NOSPLIT, "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, beside, byFeature float64, eights int)")
 	Pragma("noescape")
@@ -37,7 +38,7 @@ func weigh() {
 		"features to a number, so many of which own has, and those of a patch are stride bytes apart.")
 	tiny, log2e := constant("tiny", 708), constant("log2e", -math.Log2E)
 	high, low := constant("ln2high", 6.93147180369123816490e-01), constant("ln2low", 1.90821492927058770002e-10)
-	bias := constant("bias", 0x1p52+0x1p51+1023) // of which an exponent that is added ends as the low bits
+	bias := constant("bias", 0x1p52+0x1p51+1023) // adding an exponent leaves it in the low bits
 	series := make([]Mem, terms+1)
 	factorial := 1.0
 	for k := range series {
@@ -78,7 +79,7 @@ func weigh() {
 		t, y, k, r, p, mask := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
 		VCVTDQ2PD(of, t)
 		VADDPD(Mem{Base: apart, Disp: 32 * half}, beside, y)
-		VFMADD213PD(y, by, t) // the exponent, of which exp takes the negative
+		VFMADD213PD(y, by, t) // the negated exponent
 		VCMPPD(U8(1), tiny, t, mask)
 		VMULPD(log2e, t, y)
 		VROUNDPD(U8(0), y, k)
@@ -105,7 +106,7 @@ func weigh() {
 	RET()
 }
 
-// total adds up the numbers of two vectors.
+// total sums the numbers of two vectors.
 func total(a, b VecVirtual) VecVirtual {
 	VADDPD(b, a, a)
 	high := XMM()
@@ -123,7 +124,7 @@ func zeros() (list [2]VecVirtual) {
 	return list
 }
 
-// flowOfRuns is the flow to a node, and its energy.
+// flowOfRuns writes the flow to a node, and its energy.
 func flowOfRuns() {
 	TEXT("flow256", NOSPLIT, "func(u, weights *float64, own float64, eights int) (sum, energy float64)")
 	Pragma("noescape")
@@ -152,7 +153,7 @@ func flowOfRuns() {
 	RET()
 }
 
-// product is one of weights in float32.
+// product writes the dot product with float32 weights.
 func product() {
 	TEXT("product256", NOSPLIT, "func(x *float64, weights *float32, eights int) float64")
 	Pragma("noescape")

@@ -6,13 +6,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The rows that inertia multiplies at a time: of the first matrix and of the second.
+// The numbers of rows that inertia multiplies at a time: of the first matrix and of the second.
 const (
 	rowsOfFirst  = 4
 	rowsOfSecond = 3
 )
 
-// inertia writes what the dense part of LDLᵀ takes.
+// inertia writes the products of the dense part of LDLᵀ.
 func inertia() {
 	TEXT("less256", NOSPLIT, "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)")
 	Pragma("noescape")

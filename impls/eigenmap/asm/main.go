@@ -1,4 +1,5 @@
-// Command asm writes the vector instructions of the implementations of eigenmaps, and of the definition:
+// Command asm writes the vector instructions of the implementations and of the definition of
+// eigenmaps:
 //
 //	go run . -isa avx2 -out ../multigrid/kernel_avx2_amd64.s -stubs ../multigrid/kernel_avx2_amd64.go -pkg multigrid
 package main

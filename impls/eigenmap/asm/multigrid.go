@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// multigrid writes products and sums of vectors side by side, and smoothing.
+// multigrid writes products and sums of vectors stored side by side, and smoothing.
 func multigrid() {
 	gram("gramOfMass256", true)
 	gram("gram256", false)
@@ -18,13 +18,13 @@ func multigrid() {
 	interpolate()
 }
 
-// Sizes of a number and of a cell's, in float64 and in float32.
+// Sizes of a number and of a cell, in float64 and in float32.
 const (
 	number, cell         = 8, 32
 	narrowNumber, narrow = 4, 16
 )
 
-// cells begins a loop over n cells, and ends it.
+// cells writes a loop over n cells.
 func cells(n Register, body func()) {
 	TESTQ(n, n)
 	JZ(LabelRef("end"))
@@ -37,7 +37,7 @@ func cells(n Register, body func()) {
 	RET()
 }
 
-// gram adds products of all lanes of a, times mass, with all of b.
+// gram writes the sums of products of all lanes of a, times mass, with all of b.
 func gram(name string, mass bool) {
 	signature := "func(to, a, b *float64, n int)"
 	if mass {
@@ -56,7 +56,7 @@ func gram(name string, mass bool) {
 	for k, s := range sums {
 		VMOVUPD(Mem{Base: to, Disp: k * cell}, s)
 	}
-	// What is added up is stored where the loop ends.
+	// The sums are stored after the loop.
 	y, x := YMM(), YMM()
 	TESTQ(n, n)
 	JZ(LabelRef("end"))
@@ -84,7 +84,7 @@ func gram(name string, mass bool) {
 	RET()
 }
 
-// accumulate adds from times a matrix to to.
+// accumulate writes the addition of from times a matrix to to.
 func accumulate() {
 	TEXT("accumulate256", NOSPLIT, "func(to, from, c *float64, n int)")
 	Pragma("noescape")
@@ -109,7 +109,7 @@ func accumulate() {
 	})
 }
 
-// flow adds links times differences.
+// flow writes the addition of links times differences.
 func flow() {
 	TEXT("flow256", NOSPLIT, "func(to, here, there, link *float64, n int)")
 	Pragma("noescape")
@@ -131,7 +131,7 @@ func flow() {
 	})
 }
 
-// relax sets every second cell of a row.
+// relax writes the update of every second cell of a row.
 func relax() {
 	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, toBelow, toAbove, n int)")
 	Pragma("noescape")
@@ -172,8 +172,9 @@ func relax() {
 	})
 }
 
-// gather adds shares of pairs of cells to the coarser cells of a row: of each pair to its own, or across, of
-// pairs that two coarser cells share, the first to the next one.
+// gather writes the addition of shares of pairs of cells to the coarser cells of a row. Each pair
+// belongs to one coarser cell; with across two coarser cells share it, and its first cell goes to
+// the next one.
 func gather(name string, across bool) {
 	TEXT(name, NOSPLIT, "func(to, from, share *float32, n int)")
 	Pragma("noescape")
@@ -205,7 +206,7 @@ func gather(name string, across bool) {
 	})
 }
 
-// interpolate adds to pairs of cells what coarser ones give them.
+// interpolate writes the addition of values of coarser cells to pairs of cells.
 func interpolate() {
 	TEXT("interpolate256", NOSPLIT, "func(u, own, x, y, z, c *float32, toY, toZ, n int)")
 	Pragma("noescape")

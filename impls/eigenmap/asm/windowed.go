@@ -15,7 +15,7 @@ func windowed() {
 // Sizes of 16 features, of the features of four patches, and of four distances.
 const sixteen, four, distances = 32, 4 * 32, 16
 
-// unlike finds the squares of distances of one patch from others, four of which end as one vector.
+// unlike writes the squared distances of one patch from others, four per vector.
 func unlike() {
 	TEXT("unlike256", NOSPLIT, "func(to *int32, a, b *int16, fours int)")
 	Pragma("noescape")
@@ -35,7 +35,7 @@ func unlike() {
 	}
 	VPHADDD(d[1], d[0], d[0])
 	VPHADDD(d[3], d[2], d[2])
-	VPHADDD(d[2], d[0], d[0]) // in each half of four patches
+	VPHADDD(d[2], d[0], d[0]) // in each half for four patches
 	high := XMM()
 	VEXTRACTI128(U8(1), d[0], high)
 	VPADDD(d[0].AsX(), high, high)
@@ -52,7 +52,7 @@ func unlike() {
 // Eight weights in float32, and four and eight numbers in float64.
 const weights, half, numbers = 32, 32, 64
 
-// both multiplies a row of a symmetric matrix, and its column.
+// both writes the product with a row of a symmetric matrix and with its column.
 func both() {
 	TEXT("both256", NOSPLIT, "func(to, x *float64, weights *float32, own float64, eights int) float64")
 	Pragma("noescape")

@@ -14,14 +14,14 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of calls, and of values that rounding could swallow.
+// checks test calls, and values that rounding could hide.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
 		eigentest.Calls(i, eigenmap.Grid),
 		eigentest.Answers(i, nil,
 			"eigenmap/k=3/tol=9/sigma=300/floor=1000/corners=1/plain=1/of=noise/shape=4x3/type=uint8/seed=1",
-			"eigenmap/k=25/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=constant/shape=5x5/type=uint8", // of twice the same
+			"eigenmap/k=25/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=constant/shape=5x5/type=uint8", // equal values
 			"eigenmap-patch/k=12/tol=9/alpha=100/beta=2/side=1/of=noise/shape=4x3/type=uint8/seed=1"),
 		// 132 nodes: their cube, and three matrices.
 		eigentest.Needs(i, map[string]eigentest.Need{
@@ -40,8 +40,8 @@ func checks() []checktest.Check {
 	}
 }
 
-// Of four voxels in a row the halves of which hang together by a weight w that is as good as nothing, the
-// second value is 2w/(1 + w + √(1 + w²)): to all its digits.
+// Four voxels in a row have halves connected by a negligible weight w. The second value is 2w/(1 +
+// w + √(1 + w²)) to all digits.
 func smallValues(t *testing.T) {
 	const sigma = 0.17
 	p := eigenmap.OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 0, 0, 9, 9), 4, 1e-6, sigma, 0, false, true)

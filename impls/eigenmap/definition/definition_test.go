@@ -14,7 +14,7 @@ func TestRefusals(t *testing.T) {
 		map[string]bench.Conditions{"the cube of 132 nodes": {Time: 1}, "three matrices of 132 × 132 numbers": {Memory: 1000}})
 }
 
-// All pairs of a few nodes are there, in order.
+// All pairs of a few nodes are present, in order.
 func TestAllPairs(t *testing.T) {
 	p, err := eigenmap.OnGrid().Inputs.Open("eigenmap/k=6/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2/type=uint8/seed=5")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestAllPairs(t *testing.T) {
 	if sum < 6-1e-12 || sum > 6+1e-12 || m.Values[0] > 1e-15 {
 		t.Errorf("values %v", m.Values)
 	}
-	// Of a graph of patches it says nothing to steps.
+	// The definition rejects steps on a graph of patches.
 	q := eigenmap.OfSteps(p.Source, 2, 2, 1, 40, 5, 1)
 	if err := (Implementation{}).CanDo(q, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "eigenmap-lanczos") {
 		t.Error(err)

@@ -13,7 +13,7 @@ func onHost(t *testing.T, fault string) resident.Opener {
 	return ecctest.Modules(t, fault, "eigenmap_dense")
 }
 
-// Of few patches, of three tiles and of two, in four words and in more. A launch takes long there.
+// Few patches, in three tiles and in two, of four words and of more. Launches are slow on the host.
 func TestKernelsOnHost(t *testing.T) {
 	all := eigenmap.BySteps().Adversarial
 	eigentest.Kernels(t, eigenmap.BySteps, OnDevice{Open: onHost(t, "")}, true, all[0], few, all[3])

@@ -21,7 +21,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	eigentest.Faults(t, eigenmap.BySteps, Implementation{}, faults())
 }
 
-// The steps' recurrence alone sees each of the faults, and finds nothing in what is right.
+// The recurrence of the steps alone detects each fault, and accepts right answers.
 func TestOneLawCatchesPlantedFaults(t *testing.T) {
 	eigentest.Faults(t, eigentest.By(eigenmap.BySteps, "recurrence"), Implementation{}, faults())
 }

@@ -20,7 +20,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of vector instructions, and of levels and what goes from one to the next.
+// checks test vector instructions, levels, and the transfer between levels.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
@@ -28,11 +28,11 @@ func checks() []checktest.Check {
 		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
-			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // of voxels that touch
+			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // corners
 			"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=4/of=noise/shape=2x2x9/type=uint8/seed=7",
-			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two parts
-			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // as good as parts
-			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // of weights of 1e-225
+			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two components
+			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // nearly two parts
+			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // weights of 1e-225
 		eigentest.Needs(i, map[string]eigentest.Need{
 			// 132 voxels, two fours of vectors and the direct solver; then three, twice.
 			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2+80+8*5+8*4)*4/3 + 8*13)},
@@ -54,7 +54,7 @@ func checks() []checktest.Check {
 	}
 }
 
-// Vector instructions do what the kernels in Go do, but for rounding, and set nothing beside.
+// Vector instructions agree with the Go kernels up to rounding, and write nothing outside.
 func vectorsAgree(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
@@ -156,13 +156,13 @@ func vectorsAgree(t *testing.T) {
 	}
 }
 
-// A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
-// the list.
+// A list that is one number too short is rejected before vector instructions read or write outside
+// of it.
 func shortListsAreRefused(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
 	}
-	const n = 3 // cells, and pairs of cells
+	const n = 3 // cells, or pairs of cells
 	numbers := func(n int) []float64 { return make([]float64, n) }
 	values := func(n int) []float32 { return make([]float32, n) }
 	// Calls of lists of these lengths.
@@ -189,8 +189,8 @@ func shortListsAreRefused(t *testing.T) {
 	}
 }
 
-// Of vectors that depend on each other, are of any length or are 0, the lowest pairs are those of their span,
-// and no more are found than it has.
+// For dependent vectors, vectors of any length and zero vectors, the lowest pairs are those of
+// their span, and no more than its dimension.
 func pencilsAreSolved(t *testing.T) {
 	mass, links := mat.NewDiagDense(3, []float64{1, 4, 1}), mat.NewDiagDense(3, []float64{1, 2, 5})
 	for _, c := range []struct {
@@ -241,8 +241,8 @@ func pencilsAreSolved(t *testing.T) {
 	}
 }
 
-// Sums and combinations are of each cell once, where chunks end with the cells, before or behind them; what is
-// left of equations is what A leaves of them, and its norms are those of the normalised form.
+// Sums and combinations count each cell once, for chunks that end with the cells, before or after
+// them. The remainder of the equations agrees with A, and its norms are in the normalised form.
 func chunksAreWhole(t *testing.T) {
 	for n := chunk - 1; n <= chunk+1; n++ {
 		for of, v := range sums(n, 2, 2, func(lo, hi int, to []float64) { to[0] += float64(hi - lo); to[1]++ }) {
@@ -305,7 +305,7 @@ func chunksAreWhole(t *testing.T) {
 	}
 }
 
-// Cells are of one part where links above 0 join them, from whichever end, and of others where none do.
+// Cells connected by links above 0 from either end are in one part, and others are not.
 func partsAreConnected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, name := range []string{"corners=0/plain=0/of=constant/shape=9x7", "corners=0/plain=0/of=constant/shape=5x4x3", "corners=0/plain=0/of=constant/shape=2x3x6", "corners=1/plain=0/of=constant/shape=5x6", "corners=1/plain=0/of=constant/shape=4x3x4"} {
@@ -318,7 +318,7 @@ func partsAreConnected(t *testing.T) {
 			if all == nil {
 				all = []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
 			}
-			want := make([]int, l.cells()) // the first cell of the part of each
+			want := make([]int, l.cells()) // the first cell of each cell's part
 			for i := range want {
 				want[i] = i
 			}
@@ -363,7 +363,7 @@ func partsAreConnected(t *testing.T) {
 	}
 }
 
-// Of two voxels that hang together by a weight that is as good as nothing the second value is twice that.
+// Two voxels connected by a negligible weight have a second value of twice that weight.
 func smallValues(t *testing.T) {
 	p := eigenmap.OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 9), 2, 1e-6, 0.1, 0, false, true)
 	m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, bench.Conditions{})
@@ -407,8 +407,8 @@ func restrictionIsTheTranspose(t *testing.T) {
 	}
 }
 
-// What A makes of the place along each axis is found from shares alone, and coarser links are what they
-// are said to be: so that coarser levels are not much too weak.
+// The product of A with the coordinate along each axis follows from the shares alone, and coarser
+// links have the stated values. So coarser levels are not much too weak.
 func linksOfCoarserLevels(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=31x28x17/type=uint8/levels=256/seed=1",
@@ -442,7 +442,7 @@ func linksOfCoarserLevels(t *testing.T) {
 				if pull := l.pull(a, i, at); size[a] > 1 && math.Abs(pull-of[lanes*i+a]) > 1e-4 {
 					t.Fatalf("%s, axis %d, cell %v: A makes %g of the place, and not %g", name, a, at, of[lanes*i+a], pull)
 				}
-				// Half of the energy lies where the place is not that of the middle.
+				// Half of the energy is in the cells other than the middle one.
 				to := at
 				for b, f := range [3]int{l.foldx, l.foldy, l.foldz} {
 					to[b] /= f
@@ -474,9 +474,9 @@ func linksOfCoarserLevels(t *testing.T) {
 	}
 }
 
-// A cycle is a symmetric operator, on each level; what it begins with is what relaxing both colours makes
-// of values that are 0, what is left of the equations is what the operator leaves of them, and the mass
-// of a cell that of those it holds.
+// A cycle is a symmetric operator on each level. Its first values equal one relaxation of both
+// colours from 0. The remainder agrees with the operator, and a cell's mass is the sum of its
+// cells' masses.
 func cyclesAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=25x17x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=71x62/type=uint8/seed=1"} {
@@ -550,9 +550,9 @@ func cyclesAreSymmetric(t *testing.T) {
 	}
 }
 
-// Links between faces hold as much as all links do that they stand for: of each cell that is pulled at
-// alone, of values at random; and of the places along the axes just as much as they were given. Degrees are those of
-// the definition.
+// Links between faces have at least the energy of all the links that they replace: for a single
+// displaced cell and for random values. For coordinates along the axes they have the stated energy.
+// Degrees agree with the definition.
 func supportHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=9x8/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=6x5x7/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=6x5x7/type=uint8/seed=1"} {
@@ -617,8 +617,8 @@ func supportHolds(t *testing.T) {
 	}
 }
 
-// The bits are the same on any number of cores, and iterations are few on images that are smooth, and
-// no more than some where tubes are thin.
+// The bits are the same on any number of cores. Smooth images need few iterations, and thin tubes a
+// bounded number.
 func bitsAndIterations(t *testing.T) {
 	for k := 1; k < 20; k++ {
 		if n := lanes * quads(k); n < k || n-lanes >= k {

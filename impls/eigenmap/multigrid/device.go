@@ -145,8 +145,8 @@ type deviceJob struct {
 	most   int // iterations
 	whole  bool
 	levels []*deviceLevel
-	// For neighbours without a common face: their offsets (four numbers each), the same on the
-	// device, the links to them, and the face links that support them in the cycle.
+	// For neighbours without a common face: their offsets (four numbers each), and the same on the
+	// device. Then the links to them, and the face links that support them in the cycle.
 	offsets                []int32
 	far, others, supported device.Buffer
 
@@ -302,7 +302,8 @@ func (j *deviceJob) cornerArguments() []any {
 	return []any{j.far, int32(len(j.offsets) / offsetNumbers), j.others}
 }
 
-// kernelFor returns a kernel's name on a level and its last arguments: all links, if some are not between faces.
+// kernelFor returns a kernel's name on a level and its last arguments: all links, if some are not
+// between faces.
 func (j *deviceJob) kernelFor(l *deviceLevel, kernel string) (string, []any) {
 	if l != j.levels[0] || len(j.offsets) == 0 {
 		return kernel, nil

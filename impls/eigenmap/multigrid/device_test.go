@@ -26,8 +26,8 @@ func onHost(t testing.TB, fault string) resident.Opener {
 	return ecctest.Modules(t, fault, "eigenmap_grid")
 }
 
-// Of an image and a volume whose levels have odd and even numbers of cells; the image has a guess
-// from a coarser level.
+// An image and a volume whose levels have odd and even numbers of cells. The image has a guess from
+// a coarser level.
 const (
 	flat   = "eigenmap/k=4/tol=4/sigma=300/floor=1000/corners=0/plain=0/of=grf/shape=59x43/levels=1024/type=float32/smooth=2/seed=3"
 	volume = "eigenmap/k=3/tol=6/sigma=300/floor=1000/corners=0/plain=1/of=grf/shape=9x8x7/levels=1024/type=float32/smooth=2/seed=3"
@@ -39,7 +39,7 @@ func TestKernelsOnHost(t *testing.T) {
 	eigentest.Kernels(t, eigenmap.OnGrid, OnDevice{Open: onHost(t, "")}, true, flat, volume, touch, around)
 }
 
-// asked are the adversarial inputs that are not refused.
+// asked returns the adversarial inputs that are not rejected.
 func asked(t *testing.T, i OnDevice) (names []string) {
 	for _, name := range append(eigenmap.OnGrid().Adversarial, flat, volume, touch, around) {
 		if err := i.CanDo(open(t, name), bench.Conditions{}); err == nil {
@@ -56,8 +56,8 @@ func TestKernelsOnDevice(t *testing.T) {
 	eigentest.Kernels(t, eigenmap.OnGrid, i, false, asked(t, i)...)
 }
 
-// Faults of the kernels that make another graph, or other sums; and those of what is done with them.
-// A fault after which nothing converges is seen as that, where the right one has long converged.
+// Faults of the kernels that change the graph or the sums, and faults in the use of the results. If
+// nothing converges after a fault, that is detected once the right implementation has converged.
 func TestFaultsAreSeenOnHost(t *testing.T) {
 	const most = 10
 	for _, f := range []struct {
@@ -88,8 +88,8 @@ func TestFaultsAreSeenOnHost(t *testing.T) {
 	}
 }
 
-// A right answer comes of a cycle that is wrong, too, after more iterations: what a few cycles leave
-// of the equations shows it.
+// A wrong cycle also gives a right answer, after more iterations. The remainder of the equations
+// after a few cycles reveals it.
 func TestCyclesConvergeOnHost(t *testing.T) {
 	for _, name := range []string{flat, volume} {
 		for fault, wrong := range map[string]bool{"": false, "sign": true} {
@@ -100,11 +100,11 @@ func TestCyclesConvergeOnHost(t *testing.T) {
 	}
 }
 
-// unsolved is what three cycles leave of random equations, as a share.
+// unsolved returns the relative remainder of random equations after three cycles.
 func unsolved(t *testing.T, j *deviceJob) float64 {
 	l := j.levels[0]
 	rng, f := rand.New(rand.NewPCG(1, 1)), make([]float32, lanes*l.cells())
-	for i := range len(f) / 2 / lanes * lanes { // sums are 0
+	for i := range len(f) / 2 / lanes * lanes { // zero sums
 		f[i] = rng.Float32() - 0.5
 		f[len(f)-lanes+i%lanes-i/lanes*lanes] = -f[i]
 	}
@@ -136,7 +136,8 @@ func unsolved(t *testing.T, j *deviceJob) float64 {
 	return size(rest) / size(f)
 }
 
-// Links and masses of all levels are those of the CPU: coarser ones of thin tubes are not weak.
+// Links and masses of all levels agree with the CPU's; coarser links of thin tubes are not too
+// weak.
 func TestLevelsAreThoseOfTheCPUOnHost(t *testing.T) {
 	for fault, wrong := range map[string]bool{"": false, "weak": true} {
 		testLevels(t, onHost(t, fault), wrong)
@@ -172,7 +173,7 @@ func testLevels(t *testing.T, open resident.Opener, wrong bool) {
 			}
 		}
 		axes := []int{0, 1, 2}
-		if l.nz == 1 { // rows are gone through as planes are
+		if l.nz == 1 { // rows are processed like planes
 			axes = []int{0, 2, 1}
 		}
 		for k, on := range j.levels {
@@ -194,7 +195,7 @@ func testLevels(t *testing.T, open resident.Opener, wrong bool) {
 	}
 }
 
-// A block's cycle of levels of few cells is that of launches.
+// The cycle of small levels in one block agrees with separate launches.
 func TestTailOnHost(t *testing.T) {
 	for fault, wrong := range map[string]bool{"": false, "brief": true} {
 		testTail(t, onHost(t, fault), wrong)
@@ -235,7 +236,8 @@ func testTail(t *testing.T, open resident.Opener, wrong bool) {
 	}
 }
 
-// Combinations of up to three fours are those of coefficients, less what they have of the kernel.
+// Combinations of up to three groups of four agree with their coefficients, without the kernel's
+// part.
 func TestCombineOnHost(t *testing.T) {
 	const cells = 300 // more than a block
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -314,7 +316,7 @@ func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
 	}
 }
 
-// transposed is how far ⟨Pu, v⟩ and ⟨u, Rv⟩ are apart, the farthest of the levels.
+// transposed returns the largest difference of ⟨Pu, v⟩ and ⟨u, Rv⟩ over all levels.
 func transposed(t *testing.T, j *deviceJob) (worst float64) {
 	if err := j.build(); err != nil {
 		t.Fatal(err)
@@ -371,7 +373,7 @@ func TestRefusalsOfDevices(t *testing.T) {
 	}
 }
 
-// products are the kernels of the product alone, on a grid of random values.
+// products are the kernels of the product on a grid of random values.
 type products struct {
 	*resident.Program
 	l                        *deviceLevel
@@ -432,7 +434,8 @@ func (p *products) launch(normalised bool) error {
 	return p.Launch(kernel, s.blocks, s.threads, 0, append(p.l.space(s), image, p.from, p.to, p.over(), float32(floor))...)
 }
 
-// off is how far the product is from the definition's in float64, as a share of the largest number.
+// off returns the error of the product against the definition in float64, relative to the largest
+// number.
 func (p *products) off(t testing.TB, normalised bool) float64 {
 	t.Helper()
 	if err := errors.Join(p.launch(normalised), p.Stream.Download(grid.Bytes(p.product), p.to, 0)); err != nil {
@@ -495,7 +498,7 @@ func testProduct(t *testing.T, open resident.Opener, wrong bool) {
 	}
 }
 
-// timed is how many milliseconds a launch takes by the device's events, of ten.
+// timed returns the time of a launch in milliseconds by the device's events, over ten launches.
 func timed(b testing.TB, p *resident.Program, launch func() error) float64 {
 	b.Helper()
 	const times = 10
@@ -549,7 +552,7 @@ func setUp(t testing.TB, i OnDevice, name string) *deviceJob {
 
 const benchmarked = "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="
 
-// BenchmarkStepsOnDevice says what each kernel takes on the finest level, and a cycle.
+// BenchmarkStepsOnDevice reports the time of each kernel on the finest level, and of a cycle.
 func BenchmarkStepsOnDevice(b *testing.B) {
 	open := ecctest.Device(b)
 	for _, of := range []string{"grf/shape=512x512/levels=1024/type=float32/smooth=3/seed=1", "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"} {
@@ -582,7 +585,7 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 	}
 }
 
-// BenchmarkGridOnDevice says by the device's events what an answer takes.
+// BenchmarkGridOnDevice reports the time of an answer by the device's events.
 func BenchmarkGridOnDevice(b *testing.B) {
 	open := ecctest.Device(b)
 	for _, of := range []string{

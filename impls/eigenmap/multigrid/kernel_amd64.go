@@ -26,8 +26,7 @@ func flowVector(to, here, there block, link []float64) {
 	}
 }
 
-// relaxVector sets one or more cells, every second one from the i-th on, of a row whose links are given from
-// there on.
+// relaxVector sets every second cell of a row, from the i-th on. The links are given from there on.
 func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
 	last := 2 * (n - 1)
 	at := lanes * (i + 1)
@@ -53,8 +52,8 @@ func gatherVector(to, from, share []float32, n int, across bool) {
 	gather256(&to[:lanes*n][0], &from[0], &share[0], n)
 }
 
-// interpolateVector adds to n pairs of cells from the i-th on what coarser ones give them, the first of
-// which is at a place of their values, beside those so far away.
+// interpolateVector adds the values of coarser cells to n pairs of cells from the i-th on. The
+// first coarser cell is at index at; its neighbours are byY and byZ away.
 func (l *level) interpolateVector(i, n int, c []float32, at, byY, byZ int) {
 	if n == 0 {
 		return

@@ -192,7 +192,7 @@ func (l *level) parts() (part []int, n int) {
 const mostBetween = 512
 
 // partPairs computes the eigenpairs of the graph of the parts, with the links that are too weak to
-// join them: the values in ascending order, and in columns the value of each part.
+// join them. It returns the values in ascending order, and in columns the value of each part.
 func (l *level) partPairs(part []int, parts int) ([]float64, *mat.Dense) {
 	values, vectors := make([]float64, parts), mat.NewDense(parts, parts, nil)
 	for k := range parts {

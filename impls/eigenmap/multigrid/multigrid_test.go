@@ -37,7 +37,7 @@ func BenchmarkGrid(b *testing.B) {
 func TestRefusals(t *testing.T) {
 	eigentest.Refusals(t, Implementation{}, eigenmap.OnGrid, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11x10/type=uint8/seed=5",
 		map[string]bench.Conditions{"1320 voxels × 2² × 1500 ns": {Time: 1}, "bytes for each of 1320 voxels": {Memory: 1000}})
-	// What rounding does not allow is an error that says how near it came.
+	// A tolerance below the rounding is an error that states the achieved residual.
 	p := open(t, "eigenmap/k=2/tol=12/sigma=100/floor=1000/corners=0/plain=1/of=noise/shape=40x41/type=uint8/seed=5")
 	if m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, conditions(1)); err == nil {
 		if r, _ := p.Residuals(m); largest(r) > p.Tol {

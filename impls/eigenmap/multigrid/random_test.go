@@ -16,12 +16,12 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A corpus is random images of sides from least to most voxels, of graphs whose floors are 1e-3 to so many
-// decades less.
+// A corpus is random images with sides from least to most voxels, for graphs with floors from 1e-3
+// down by some decades.
 type corpus struct {
 	least, most int64
 	decades     float64
-	kinds       int // squares, large squares, single pixels, halves, and noise of two values: the first ones
+	kinds       int // the number of kinds in use of: squares, large squares, single pixels, halves, noise of two values
 	cycles      bool
 }
 
@@ -72,7 +72,8 @@ func (c corpus) problem(t testing.TB, seed uint64) (*eigenmap.Problem, string) {
 	return eigenmap.OfVoxels(gridtest.OfBytes(t, s, values...), k, 1e-6, 0.1, floor, false, false), what
 }
 
-// verdict is an answer with the verdict by the proof alone, and by the definition where voxels are few.
+// verdict returns an answer with the verdict of the proof alone, and of the definition for few
+// voxels.
 func verdict(p *eigenmap.Problem, i Implementation) (eigenmap.Map, verify.Verdict, error) {
 	out, err := bench.Answer(i, p, conditions(1))
 	if err != nil {
@@ -94,11 +95,11 @@ func verdict(p *eigenmap.Problem, i Implementation) (eigenmap.Map, verify.Verdic
 	return out, v, err
 }
 
-// images is how many random images the long test draws of the largest corpus.
+// images is the number of random images of the largest corpus in the long test.
 var images = flag.Int("images", 150, "random images of 5² to 96² with ECCBENCH_LONG")
 
-// Of random images with weak links anywhere none is answered wrong, and none is not answered; few are not
-// proven, where values are as near to each other as rounding.
+// Random images with weak links always get an answer, and no wrong one. Few are not proven, if
+// values are as close as rounding.
 func TestRandomImages(t *testing.T) {
 	small, cycles, large := corpus{5, 40, 9, 5, false}, corpus{20, 50, 3, 4, true}, corpus{240, 330, 3, 1, false}
 	drawn := map[corpus]int{small: 60, cycles: 10}
@@ -121,7 +122,7 @@ func TestRandomImages(t *testing.T) {
 	}
 }
 
-// Pairs are found where graphs are nearly in parts, and where small squares hang by weak links.
+// Pairs are found for graphs that are nearly disconnected, and for small squares with weak links.
 func TestWeakLinks(t *testing.T) {
 	halves, bright, squares := make([]byte, 8*9), make([]byte, 9*9), make([]byte, 280*280)
 	for i := range halves {

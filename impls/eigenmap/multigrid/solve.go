@@ -420,7 +420,8 @@ func coarse(h hierarchy, quads int) *solver {
 	return s
 }
 
-// interpolateFrom sets x to the interpolated vectors of the next level, and further vectors to random ones.
+// interpolateFrom sets x to the interpolated vectors of the next level, and further vectors to
+// random ones.
 func (s *solver) interpolateFrom(c *solver) {
 	for q, b := range s.x {
 		if c == nil {

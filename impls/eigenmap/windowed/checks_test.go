@@ -20,7 +20,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of vector instructions.
+// checks test vector instructions.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
@@ -31,9 +31,9 @@ func checks() []checktest.Check {
 			"eigenmap-patch/k=2/tol=9/alpha=100/beta=50/side=1/of=noise/shape=4x4x4/type=uint8/seed=3",
 			"eigenmap-patch/k=12/tol=6/alpha=100/beta=2/side=1/of=noise/shape=12x1/type=uint8/seed=2", // all pairs
 			"eigenmap-patch/k=1/tol=6/alpha=100/beta=2/side=1/of=noise/shape=2x1/type=uint8/seed=2",
-			"eigenmap-patch/k=5/tol=8/alpha=40/beta=5/side=1/of=constant/shape=8x5/type=uint8", // of few groups
-			"eigenmap-patch/k=2/tol=8/alpha=1/beta=5/side=1/of=ramp/shape=12x1/type=float32"),  // of weights up to 1e-230
-		// 600 patches, the weights of which are those up to 7 patches away along an axis.
+			"eigenmap-patch/k=5/tol=8/alpha=40/beta=5/side=1/of=constant/shape=8x5/type=uint8", // few groups
+			"eigenmap-patch/k=2/tol=8/alpha=1/beta=5/side=1/of=ramp/shape=12x1/type=float32"),  // weights down to 1e-230
+		// 600 patches with weights up to 7 patches away along an axis.
 		eigentest.Needs(i, map[string]eigentest.Need{
 			"eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=2/of=noise/shape=60x40/type=uint8/seed=1":   {NS: 600 * 15 * 15 * 300, Bytes: 4*600*15*15 + 8*600*(300+8*2) + 24*2400},
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=40x20x6/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},
@@ -72,7 +72,7 @@ func checks() []checktest.Check {
 	}
 }
 
-// Vector instructions find the distances that Go finds, of the largest features, too.
+// Vector instructions and Go code find the same distances, also for the largest features.
 func distancesAre(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
@@ -100,7 +100,8 @@ func distancesAre(t *testing.T) {
 	}
 }
 
-// Vector instructions multiply as Go does, but for rounding, and write no further than weights go.
+// Vector instructions and Go code give the same products up to rounding, and write nothing beyond
+// the weights.
 func productsAre(t *testing.T) {
 	if !eigenmap.Vectors() {
 		return
@@ -126,7 +127,7 @@ func productsAre(t *testing.T) {
 	}
 }
 
-// A list that lacks a number is refused, of whichever nothing would be read or set that is not of the list.
+// A list that is one number too short is rejected before anything outside of it is read or written.
 func shortListsAreRefused(t *testing.T) {
 	const n = 3 * lanes
 	numbers := func(n int) []float64 { return make([]float64, n) }
@@ -144,7 +145,7 @@ func shortListsAreRefused(t *testing.T) {
 	}
 }
 
-// A window ends where the factor of distance is as small as is not kept, or where the patches end.
+// A window ends where the distance factor is negligible, or where the patches end.
 func windowsEnd(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 90, W: 80}, {D: 1, H: 3, W: 4}, {D: 5, H: 6, W: 9}} {
 		for _, beta := range []float64{0.1, 1, 2.5, 8} {
@@ -159,7 +160,7 @@ func windowsEnd(t *testing.T) {
 	}
 }
 
-// graphOf is the graph of an image's patches, and its kernel.
+// graphOf returns the graph of an image's patches and its kernel.
 func graphOf(t *testing.T, name string) (p *eigenmap.Problem, g *graph, kernel []float64) {
 	t.Helper()
 	p, err := eigenmap.Inputs(eigenmap.Patch).Open(name)
@@ -180,8 +181,8 @@ func random(seed uint64, n int) []float64 {
 	return x
 }
 
-// What the weights that are kept make of a vector is what those by the definition make of it that are
-// no farther away, and what all make in float64 is what those make; so are degrees.
+// Products with the kept weights agree with the definition's weights up to the same distance.
+// Products with all weights in float64 agree with the definition, and so do degrees.
 func keptWeights(t *testing.T) {
 	for _, name := range []string{"eigenmap-patch/k=2/tol=8/alpha=60/beta=3/side=4/of=noise/shape=68x44/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=1/of=noise/shape=7x5x6/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=3/of=noise/shape=3x120/type=uint8/seed=1"} {
 		p, g, _ := graphOf(t, name)
@@ -191,7 +192,7 @@ func keptWeights(t *testing.T) {
 		}
 		const reach = 2
 		s, x := g.nearGraph(reach), random(1, g.n)
-		kept, all := append([]float64(nil), x...), append([]float64(nil), x...) // from the diagonal
+		kept, all := append([]float64(nil), x...), append([]float64(nil), x...) // the diagonal part
 		for i := range g.n {
 			az, ay, ax := g.shape.Coordinates(int64(i))
 			degree := 0.0
@@ -233,8 +234,8 @@ func keptWeights(t *testing.T) {
 	}
 }
 
-// A correction solves its equation of the kept weights, beside the kernel and the pairs, to a thousandth;
-// and what is taken off a vector leaves nothing along these.
+// A correction solves its equation with the kept weights to a thousandth, in the complement of the
+// kernel and the pairs. Removing these from a vector leaves nothing along them.
 func correctionsSolve(t *testing.T) {
 	for _, name := range []string{"eigenmap-patch/k=3/tol=8/alpha=40/beta=5/side=4/of=grf/shape=96x80/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=68x44/type=uint8/seed=1"} {
 		p, g, kernel := graphOf(t, name)
@@ -253,7 +254,7 @@ func correctionsSolve(t *testing.T) {
 				t.Errorf("%s: %g is left along vector %d", name, e, k)
 			}
 		}
-		rounded := slices.Clone(kernel) // of which one time leaves what rounding is of the whole
+		rounded := slices.Clone(kernel) // nearly in the kernel: one pass would leave rounding errors
 		axpy(1e-10, rest, rounded)
 		if g.orthogonal(rounded, kernel, pairs); math.Abs(dot(rounded, kernel)) > 1e-14*norm(rounded) {
 			t.Errorf("%s: %g of %g is left along the kernel", name, dot(rounded, kernel), norm(rounded))
@@ -273,16 +274,16 @@ func correctionsSolve(t *testing.T) {
 		axpy(-value, x, of)
 		g.orthogonal(of, kernel, pairs)
 		axpy(-1, rest, of)
-		if left := norm(of) / size; !(left <= 1.01e-3 && left > 1e-5) { // and no product more is made
+		if left := norm(of) / size; !(left <= 1.01e-3 && left > 1e-5) { // and it stops there
 			t.Errorf("%s: a correction leaves %g", name, left)
 		}
-		// Above all values there is no way down, and of nothing none either.
+		// Above all values no step leads down, and a zero vector has no step.
 		for value, rest := range map[float64][]float64{3: rest, value: make([]float64, g.n)} {
 			if x, err := s.solve(c, slices.Clone(rest), value, kernel, pairs); err != nil || norm(x) != 0 {
 				t.Errorf("%s, value %v: a correction of length %v, %v", name, value, norm(x), err)
 			}
 		}
-		// A guess that is not found is told.
+		// A failed guess is an error.
 		j.guesses = 0
 		if err := j.Do(nil); err == nil || !strings.Contains(err.Error(), "0 corrections leave") {
 			t.Errorf("%s: %v", name, err)
@@ -299,7 +300,7 @@ func jobOf(t *testing.T, p *eigenmap.Problem, threads int) *job {
 	return j.(*job)
 }
 
-// Of patches that are like those alone that are far away, degrees are of these.
+// If only distant patches are similar to a patch, they still count in its degree.
 func farAreCounted(t *testing.T) {
 	values := make([]byte, 39)
 	for i := range values {
@@ -321,7 +322,7 @@ func farAreCounted(t *testing.T) {
 	}
 }
 
-// Groups whose matrix is as good as singular are not solved, and whoever has them to be says so.
+// Groups with a nearly singular matrix are not solved, which is an error.
 func unsolvedIsTold(t *testing.T) {
 	_, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=1/of=noise/shape=2x1/type=uint8/seed=1")
 	c := &coarse{of: []int32{0, 1}, share: []float64{1, 1}, kernel: mat.NewVecDense(2, []float64{1, 0})}
@@ -334,8 +335,8 @@ func unsolvedIsTold(t *testing.T) {
 	}
 }
 
-// Each patch is of one group, of those near it that are alike, and groups are not too many; their vectors have
-// the length 1, and their matrix nothing but the shift of the kernel.
+// Each patch is in one group of near and similar patches, and there are not too many groups. Their
+// vectors have length 1, and their matrix has only the shift in the kernel.
 func groupsAreWhole(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=2/of=grf/shape=59x31/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=10/beta=1/side=1/of=noise/shape=7x13x6/type=uint8/seed=1",
@@ -377,7 +378,7 @@ func groupsAreWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, v := range to {
-			if g.orthogonal(v, kernel, to[:k]); !(norm(v) > 1e-6) && (n > 1 || norm(v) != 0) { // a group alone has the kernel
+			if g.orthogonal(v, kernel, to[:k]); !(norm(v) > 1e-6) && (n > 1 || norm(v) != 0) { // a single group has the kernel
 				t.Errorf("%s: guess %d has nothing that others have not: %g", name, k, norm(v))
 			}
 			scale(v, 1/norm(v))
@@ -385,8 +386,8 @@ func groupsAreWhole(t *testing.T) {
 	}
 }
 
-// Of a matrix whose pairs are known the lowest are found, to any tolerance, from any guess and in a basis of any
-// size; and where they are not, it is said after how many corrections.
+// The lowest pairs of a matrix with known pairs are found to any tolerance, from any guess, and in
+// a basis of any size. Otherwise the error states the number of corrections.
 func pairsAreCorrected(t *testing.T) {
 	const n = 24
 	p := eigenmap.OfPatches(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: n}, make([]byte, n)...), 6, 1e-6, 40, 5, 1)
@@ -394,7 +395,7 @@ func pairsAreCorrected(t *testing.T) {
 	kernel[0] = 1
 	g := &graph{n: n, threads: 1}
 	m := eigenmap.NewOutput(p).Map
-	products, before := 0, []int(nil) // how many vectors there were before each
+	products, before := 0, []int(nil) // numbers of earlier vectors, by call
 	of := func(wanted, basis int, guess func(to [][]float64)) corrector {
 		m.Values, m.Vectors = m.Values[:wanted+1], m.Vectors[:wanted+1]
 		products, before = 0, nil
@@ -462,7 +463,7 @@ func pairsAreCorrected(t *testing.T) {
 		m = eigenmap.NewOutput(p).Map
 		basis, wanted := c[0], c[1]
 		err := of(wanted, basis, start(1)).pairs(m, 1e-6, 200)
-		if found := wanted < 5; (err == nil) != found { // or there is too little room
+		if found := wanted < 5; (err == nil) != found { // false if there is too little room
 			t.Errorf("%d pairs in a basis of %d: %v", wanted, basis, err)
 		} else if found {
 			held("few vectors", 1e-6)
@@ -479,7 +480,7 @@ func pairsAreCorrected(t *testing.T) {
 	}
 	m = eigenmap.NewOutput(p).Map
 	hard := of(1, 8, start(1))
-	for most, want := range map[int]string{3: "3 corrections", 100: "12 corrections"} { // or it comes no nearer
+	for most, want := range map[int]string{3: "3 corrections", 100: "12 corrections"} { // or the residuals stop decreasing
 		if most == 100 {
 			hard.correction = func([]float64, float64, int) ([]float64, error) { products++; return random(uint64(products), n), nil }
 		}
@@ -487,7 +488,7 @@ func pairsAreCorrected(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	hard.correction = func([]float64, float64, int) ([]float64, error) { return random(1, n), nil } // as the guess is
+	hard.correction = func([]float64, float64, int) ([]float64, error) { return random(1, n), nil } // like the guess
 	if err := hard.pairs(m, 1e-12, 100); err == nil || !strings.HasPrefix(err.Error(), "1 corrections") {
 		t.Error(err)
 	}
@@ -502,7 +503,7 @@ func pairsAreCorrected(t *testing.T) {
 	}
 }
 
-// Where vectors are not multiplied, guessed or corrected, pairs are not found, and it is said why.
+// An error in a product, a guess or a correction is returned, and no pairs are found.
 func failuresAreTold(t *testing.T) {
 	p, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=28x24/type=uint8/seed=1")
 	none := errors.New("no device")
@@ -531,7 +532,8 @@ func failuresAreTold(t *testing.T) {
 	}
 }
 
-// bitsAndProducts holds answers to the same bits on any number of cores, and to so many products at most.
+// bitsAndProducts checks that answers have the same bits on any number of cores, and need at most
+// some number of products.
 func bitsAndProducts(t *testing.T, of map[string]int, threads ...int) {
 	t.Helper()
 	for name, most := range of {

@@ -14,8 +14,8 @@ func onHost(t *testing.T, fault string) resident.Opener {
 	return ecctest.Modules(t, fault, "eigenmap_near")
 }
 
-// Problems of several tiles, not all of which are near each other; of patches in more than four
-// words; and of few patches, which are soon whole spaces.
+// Problems with several tiles, some of them far apart, with patches of more than four words, and
+// with few patches, whose space is soon complete.
 const (
 	tiled = "eigenmap-patch/k=2/tol=5/alpha=400/beta=3/side=1/of=noise/shape=100x1/type=uint8/levels=7/seed=5"
 	deep  = "eigenmap-patch/k=3/tol=8/alpha=60/beta=5/side=4/of=noise/shape=16x13x12/type=uint8/seed=5"

@@ -2,7 +2,8 @@
 
 package windowed
 
-// unlikeVector sets as many distances of 16 features as are fours, and gives how many.
+// unlikeVector computes distances of 16 features, in whole groups of four, and returns their
+// number.
 func unlikeVector(to []int32, a, b []int16) int {
 	n := len(to) / 4
 	if n > 0 {
@@ -11,7 +12,7 @@ func unlikeVector(to []int32, a, b []int16) int {
 	return 4 * n
 }
 
-// bothVector is both of so many weights as fill vectors.
+// bothVector is both for the weights that fill whole vectors.
 func bothVector(to, x []float64, weights []float32, own float64) float64 {
 	n := len(weights)
 	if n == 0 {

@@ -21,24 +21,24 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	eigentest.Faults(t, eigenmap.OnPatches, Implementation{}, faults())
 }
 
-// Residuals and a search, of graphs that are small enough for a proof, too, see each of the faults alone.
+// Residuals alone and a search alone detect each fault, also for graphs small enough for a proof.
 func TestOneLawCatchesPlantedFaults(t *testing.T) {
 	searched := func(impls ...eigentest.Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
 		w := eigentest.By(eigenmap.OnPatches, "search")(impls...)
-		w.Adversarial = w.Adversarial[1:] // of two pairs of two patches nothing is left to be missed
+		w.Adversarial = w.Adversarial[1:] // two pairs of two patches: nothing can be missed
 		return w
 	}
 	eigentest.Faults(t, searched, Implementation{}, faults())
 }
 
-// Groups make products few: without them these images take more than 100 each. Of noise rows of W are
-// alike, and there is little to group.
+// Groups reduce the number of products: without them these images need more than 100 each. Noise
+// has similar rows of W, so there is little to group.
 func TestGroupsSaveProducts(t *testing.T) {
 	few := map[string]int{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=304x200/type=uint8/levels=256/smooth=3/seed=1": 25,
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=noise/shape=304x200/type=uint8/levels=256/seed=1":        25,
 	}
-	if !race.Enabled { // the goroutines are the same ones
+	if !race.Enabled { // they use the same goroutines
 		few["eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=tubes/shape=304x200/type=uint8/levels=256/seed=1"] = 30
 		few["eigenmap-patch/k=4/tol=8/alpha=40/beta=2/side=4/of=grf/shape=64x48x40/type=uint8/levels=256/smooth=4/seed=1"] = 60
 	}

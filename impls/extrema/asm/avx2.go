@@ -26,7 +26,7 @@ func widths256() []width256 {
 
 func triple256() triple { return triple{YMM(), YMM(), YMM()} }
 
-// A column is what goes down the rows of one plane: the row, and the next one.
+// A column is the position in the rows of one plane: a row, and the distance to the next one.
 type column struct{ base, stride Register }
 
 func (w width256) row(c column, i int) Mem { return Mem{Base: c.base, Disp: (i - 1) * w.size} }
@@ -35,7 +35,7 @@ func (w width256) next(c column, i int) Mem {
 	return Mem{Base: c.base, Index: c.stride, Scale: 1, Disp: (i - 1) * w.size}
 }
 
-// leastAt is the minimum of a and memory.
+// leastAt returns the minimum of a and memory.
 func (w width256) leastAt(a triple, at func(column, int) Mem, c column) triple {
 	t := triple256()
 	for i := range t {
@@ -44,9 +44,9 @@ func (w width256) leastAt(a triple, at func(column, int) Mem, c column) triple {
 	return t
 }
 
-// extrema is 1 where a row falls to both sides, −1 where it rises, 0 elsewhere:
-// the difference of two masks of lanes that do not fall. The lane at the edge
-// falls from the one before.
+// extrema returns 1 where a row falls to both sides, −1 where it rises to both, 0 elsewhere. It is
+// the difference of two masks of lanes that do not fall. The lane at the edge falls from the
+// previous one.
 func (w width256) extrema(s triple, edge Op) VecVirtual {
 	after, before := YMM(), YMM()
 	w.least(s[1], s[2], after)
@@ -58,8 +58,8 @@ func (w width256) extrema(s triple, edge Op) VecVirtual {
 	return after
 }
 
-// split gives the part of an extremum that its owner, the first of a minimum,
-// keeps, and what is left for the other.
+// split returns the part of an extremum that belongs to its owner, the first voxel of a minimum,
+// and the rest for the other voxel.
 func (w width256) split(d, own VecVirtual) (kept, left VecVirtual) {
 	kept, left = YMM(), YMM()
 	VPAND(own, d, kept)
@@ -79,8 +79,8 @@ func zero256() VecVirtual {
 	return v
 }
 
-// A frame256 is the parameters that volume and area share. The masks edge and
-// keep go to the stack, because registers are few.
+// A frame256 is the common parameters of volume and area. The masks edge and keep are on the stack,
+// because there are few registers.
 type frame256 struct {
 	below                           column
 	values, changes, order, rows, n Register
@@ -104,7 +104,7 @@ func (w width256) frame() frame256 {
 		rows: Load(Param("rows"), GP64()), n: GP64(), keepY: spread("keepY"), edge: AllocLocal(32),
 	}
 	XORQ(f.n, f.n)
-	// All ones but in the first lane, where that is at the edge.
+	// All ones except in the first lane if it is at the edge.
 	ones, edge := YMM(), Load(Param("edge"), GP64())
 	VPCMPEQD(ones, ones, ones)
 	VMOVDQU(ones, f.edge)
@@ -118,8 +118,8 @@ func (w width256) frame() frame256 {
 	return f
 }
 
-// emit appends the lanes whose change is not 0, and their levels, eight lanes at
-// a time, packed by the table order.
+// emit appends the lanes with a change other than 0, and their levels, eight lanes at a time,
+// packed by the table order.
 func (w width256) emit(f frame256, level, change VecVirtual) {
 	zeros := YMM()
 	none := zero256()
@@ -140,7 +140,7 @@ func (w width256) emit(f frame256, level, change VecVirtual) {
 	}
 	VPMOVMSKB(zeros, bits)
 	NOTL(bits)
-	if w.size == 2 { // one bit of each pair, sixteen bits in all
+	if w.size == 2 { // one bit per pair, sixteen bits in total
 		every := GP32()
 		MOVL(U32(0x55555555), every)
 		PEXTL(every, bits, bits)
@@ -181,7 +181,7 @@ func (w width256) emit(f frame256, level, change VecVirtual) {
 	}
 }
 
-// volume goes down a column of vectors of two planes: see the portable kernel.
+// volume processes a column of vectors of two planes: see the portable kernel.
 func (w width256) volume() {
 	name := fmt.Sprintf("volume%davx2", 8*w.size)
 	TEXT(name, NOSPLIT, volumeSignature)
@@ -193,8 +193,8 @@ func (w width256) volume() {
 	owed, keepZ := Load(Param("owed"), GP64()), spread("keepZ")
 	toV, toZ := YMM(), YMM()
 
-	// pairs gives a row of voxels and of minima over z, and the changes of the
-	// minima with the next row with their owners.
+	// pairs returns a row of voxels and of minima over z, and the changes of the minima with the next
+	// row with their owners.
 	pairs := func() (v, z triple, dy, dyz, ownY, ownYZ VecVirtual) {
 		v = triple256()
 		for i := range v {
@@ -254,7 +254,7 @@ func (w width256) end(f frame256) {
 	RET()
 }
 
-// area goes down a column of vectors of a 2D image.
+// area processes a column of vectors of a 2D image.
 func (w width256) area() {
 	name := fmt.Sprintf("area%davx2", 8*w.size)
 	TEXT(name, NOSPLIT, areaSignature)

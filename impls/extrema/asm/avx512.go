@@ -28,16 +28,16 @@ func widths512() []width512 {
 	}
 }
 
-// The predicates of comparisons without sign, as the second operand of Intel's
-// order stands to the third.
+// The predicates of unsigned comparisons: the relation of the second operand, in Intel's order, to
+// the third.
 var equal, atMost, greater = U8(0), U8(2), U8(6)
 
-// A triple is a vector at the lane before, at the lane, and at the lane after.
+// A triple is three vectors: shifted by −1, 0 and 1 lanes.
 type triple [3]VecVirtual
 
 func triple512() triple { return triple{ZMM(), ZMM(), ZMM()} }
 
-// at is the memory of the three vectors.
+// at returns the memory of a vector of a triple.
 func (w width512) at(base Register, i int) Mem { return Mem{Base: base, Disp: (i - 1) * w.size} }
 
 func (w width512) loaded(base Register) triple {
@@ -48,7 +48,7 @@ func (w width512) loaded(base Register) triple {
 	return t
 }
 
-// leastOf is the minimum of a and b; leastAt of a and memory.
+// leastOf returns the minimum of a and b; leastAt the minimum of a and memory.
 func (w width512) leastOf(a, b triple) triple {
 	t := triple512()
 	for i := range t {
@@ -65,8 +65,8 @@ func (w width512) leastAt(a triple, base Register) triple {
 	return t
 }
 
-// falls are the masks of the lanes that are above the lane after, and below the
-// lane before or at the edge.
+// falls returns the masks of the lanes above the next lane, and of the lanes below the previous
+// lane or at the edge.
 func (w width512) falls(s triple, edge Register) (after, before Register) {
 	after, before = K(), K()
 	w.compare(greater, s[2], s[1], after)
@@ -77,7 +77,7 @@ func (w width512) falls(s triple, edge Register) (after, before Register) {
 	return after, before
 }
 
-// extrema is 1 where a row falls to both sides, −1 where it rises, 0 elsewhere.
+// extrema returns 1 where a row falls to both sides, −1 where it rises to both, 0 elsewhere.
 func (w width512) extrema(s triple, edge, minusOne Register) VecVirtual {
 	after, before := w.falls(s, edge)
 	d := ZMM()
@@ -86,7 +86,7 @@ func (w width512) extrema(s triple, edge, minusOne Register) VecVirtual {
 	return d
 }
 
-// owner is the mask of the lanes where a ≤ b.
+// owner returns the mask of the lanes where a ≤ b.
 func (w width512) owner(a, b VecVirtual) Register {
 	k := K()
 	w.compare(atMost, b, a, k)
@@ -99,10 +99,10 @@ func assign(to, from triple) {
 	}
 }
 
-// arguments are the parameters that volume and area share.
+// arguments are the common parameters of volume and area.
 type arguments struct {
 	below, values, changes, stride, rows, n Register
-	edge, keepY                             Register // masks; a nil edge is none
+	edge, keepY                             Register // masks; a nil edge means none
 	minusOne                                VecVirtual
 }
 
@@ -126,7 +126,7 @@ func arguments512(edge bool) arguments {
 	return a
 }
 
-// emit appends the lanes whose change is not 0, and their levels.
+// emit appends the lanes with a change other than 0, and their levels.
 func (w width512) emit(a arguments, level, change VecVirtual) {
 	k, found, levels, changes := K(), GP64(), ZMM(), ZMM()
 	w.test(change, change, k)
@@ -139,9 +139,9 @@ func (w width512) emit(a arguments, level, change VecVirtual) {
 	ADDQ(found, a.n)
 }
 
-// named is the name of a kernel for the column at the edge of an image in which
-// the last level is all that a lane holds, or for the others, where what is
-// before the row is above every voxel.
+// named returns the name of a kernel. With edge it is the kernel for the first column of an image
+// whose last level is the highest value of a lane. In other columns the outside is above every
+// voxel.
 func named(kernel string, edge bool) string {
 	if edge {
 		return kernel + "Edge"
@@ -149,7 +149,7 @@ func named(kernel string, edge bool) string {
 	return kernel
 }
 
-// volume goes down a column of vectors of two planes: see the portable kernel.
+// volume processes a column of vectors of two planes: see the portable kernel.
 func (w width512) volume(edge bool) {
 	name := fmt.Sprintf("%s%davx512", named("volume", edge), 8*w.size)
 	TEXT(name, NOSPLIT, volumeSignature)
@@ -162,8 +162,8 @@ func (w width512) volume(edge bool) {
 	v := w.loaded(a.below)
 	z := w.leastAt(v, above)
 
-	// pair takes the next row, and gives the row's changes of the minima over y
-	// and over both, with their owners.
+	// pair loads the next row, and returns the changes of the minima over y and over both axes, with
+	// their owners.
 	pair := func() (u, zu triple, dy, dyz VecVirtual, ownY, ownYZ Register) {
 		ADDQ(a.stride, a.below)
 		ADDQ(a.stride, above)
@@ -187,8 +187,8 @@ func (w width512) volume(edge bool) {
 	Label("row")
 	fetchLines()
 	u, zu, dy, dyz, ownY, ownYZ = pair()
-	// The change of z: its own extrema, what the row before has handed, and
-	// minus that of yz where it is the owner.
+	// The change of z: its own extrema, plus the changes from the previous row, minus those of yz
+	// where z is the owner.
 	kept, dz := ZMM(), ZMM()
 	w.keep(dyz, ownYZ, kept)
 	w.sub(kept, toZ, dz)
@@ -196,8 +196,8 @@ func (w width512) volume(edge bool) {
 	after, before := w.falls(z, a.edge)
 	w.sub(a.minusOne, dz, after, dz)
 	w.add(a.minusOne, dz, before, dz)
-	// The change of v: minus its own extrema, what was handed by the row before
-	// and the plane before, and those of y and z where it is the owner.
+	// The change of v: the changes from the previous row and plane, and of y and z where v is the
+	// owner, minus its own extrema.
 	dv, keptY, keptZ := ZMM(), ZMM(), ZMM()
 	w.keep(dy, ownY, keptY)
 	w.add(keptY, toV, dv)
@@ -227,7 +227,7 @@ func (w width512) done(a arguments) {
 	RET()
 }
 
-// area goes down a column of vectors of a 2D image.
+// area processes a column of vectors of a 2D image.
 func (w width512) area(edge bool) {
 	name := fmt.Sprintf("%s%davx512", named("area", edge), 8*w.size)
 	TEXT(name, NOSPLIT, areaSignature)

@@ -6,14 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// vectors are the registers of an instruction set, and what takes them apart: float64 lanes
-// need two of them for one of float32 lanes.
+// vectors are the registers of an instruction set, and the operations that split them: float32
+// lanes need two registers of float64 lanes.
 type vectors struct {
 	whole, half     func() VecVirtual
-	lower           func(VecVirtual) Register // the half that begins a vector
+	lower           func(VecVirtual) Register // the first half of a vector
 	extract         func(from, upper Op)
 	insert          func(upper, lower, to Op)
-	integers, float func(...Op) // of float64: to int32, and to float32
+	integers, float func(...Op) // from float64 to int32, and to float32
 }
 
 func vectors512() vectors {
@@ -34,8 +34,7 @@ func vectors256() vectors {
 	}
 }
 
-// inFloat64 widens each half of a vector to float64, does something to it in place, and
-// narrows it.
+// inFloat64 widens each half of a vector to float64, calls do on it in place, and narrows it.
 func (w vectors) inFloat64(from, to VecVirtual, widen, narrow func(...Op), do func(q VecVirtual)) {
 	var halves [2]VecVirtual
 	for i := range halves {
@@ -54,7 +53,7 @@ func (w vectors) inFloat64(from, to VecVirtual, widen, narrow func(...Op), do fu
 	w.insert(w.lower(halves[1]), halves[0], to)
 }
 
-// A ladder is an affine one's parameters, each in all lanes, and whether its arithmetic is
+// A ladder is the parameters of an affine ladder, each in all lanes, and whether its arithmetic is
 // in float64.
 type ladder struct {
 	vectors
@@ -62,7 +61,7 @@ type ladder struct {
 	lo, inverse, step VecVirtual
 }
 
-// nearest is the nearest level of each value x.
+// nearest computes the nearest level of each value x.
 func (l ladder) nearest(x, level VecVirtual) {
 	if l.double {
 		l.inFloat64(x, level, VCVTPS2PD, l.integers, func(q VecVirtual) {
@@ -76,7 +75,7 @@ func (l ladder) nearest(x, level VecVirtual) {
 	VCVTPS2DQ(level, level)
 }
 
-// value is the value of each level.
+// value computes the value of each level.
 func (l ladder) value(level, value VecVirtual) {
 	if l.double {
 		l.inFloat64(level, value, VCVTDQ2PD, l.float, func(q VecVirtual) {

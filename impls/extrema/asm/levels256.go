@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows256 takes the values of each row, so many to a vector; the last vector of a
-// row ends with it, and n is at least one vector.
+// rows256 processes the values of each row by vectors of the given number of lanes. The last vector
+// of a row ends with the row; n is at least one vector.
 func rows256(from, lanes int, take func(c conversion, done Register)) {
 	eachRow(from, func(c conversion, done Register) {
 		last := GP64()
@@ -25,7 +25,7 @@ func rows256(from, lanes int, take func(c conversion, done Register)) {
 	})
 }
 
-// shift256 turns 8 or 16-bit values into levels of as many bytes.
+// shift256 converts 8 or 16-bit values to levels of the same size.
 func shift256(size int) {
 	name := fmt.Sprintf("shift%dto%davx2", 8*size, 8*size)
 	TEXT(name, NOSPLIT, shiftSignature)
@@ -56,8 +56,7 @@ func shift256(size int) {
 	})
 }
 
-// affine256 is affine512 for eight values at a time, without what is left of a
-// vector.
+// affine256 is affine512 for eight values at a time, without a partial vector.
 func affine256(to int, double bool) {
 	l, last := affine("avx2", to, double, vectors256()), YMM()
 	x := XMM()
@@ -110,8 +109,8 @@ func affine256(to int, double bool) {
 	}
 }
 
-// between256 is between512 for eight values, but for the last level, which the upper one
-// may be beyond.
+// between256 is between512 for eight values, except that the upper level may be beyond the last
+// one.
 func between256(l ladder, x, level, last, on VecVirtual) {
 	const less = 1 // VCMPPS
 	value, other, upper, zero := YMM(), YMM(), YMM(), YMM()

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows512 takes the values of each row, so many to a vector: whole vectors, then
-// what is left under a mask, which is nil for whole vectors.
+// rows512 processes the values of each row by vectors of the given number of lanes. The mask is nil
+// for whole vectors, which come first; the rest follows under a mask.
 func rows512(from, lanes int, take func(c conversion, done, k Register)) {
 	eachRow(from, func(c conversion, done Register) {
 		left := GP64()
@@ -33,7 +33,7 @@ func rows512(from, lanes int, take func(c conversion, done, k Register)) {
 	})
 }
 
-// under moves all lanes, or those of a mask.
+// under moves all lanes, or the lanes of a mask.
 func under(k Register, move func(...Op), from, to Op) {
 	if k == nil {
 		move(from, to)
@@ -42,7 +42,7 @@ func under(k Register, move func(...Op), from, to Op) {
 	}
 }
 
-// load512 loads all lanes, or those of a mask and zeros.
+// load512 loads all lanes, or the lanes of a mask and zeros elsewhere.
 func load512(k Register, all func(...Op), some func(Op, Op, Op), from Mem, to Op) {
 	if k == nil {
 		all(from, to)
@@ -51,10 +51,10 @@ func load512(k Register, all func(...Op), some func(Op, Op, Op), from Mem, to Op
 	}
 }
 
-// at is the element with an index of an array of elements of so many bytes.
+// at returns the element with an index of an array of elements of size bytes.
 func at(base, index Register, size int) Mem { return Mem{Base: base, Index: index, Scale: uint8(size)} }
 
-// shift512 turns 8 or 16-bit values into levels of as many or fewer bytes.
+// shift512 converts 8 or 16-bit values to levels of the same or a smaller size.
 func shift512(from, to int) {
 	name := fmt.Sprintf("shift%dto%davx512", 8*from, 8*to)
 	TEXT(name, NOSPLIT, shiftSignature)
@@ -84,7 +84,7 @@ func shift512(from, to int) {
 		VPXORD(flip, v, v)
 		VPSUBUSW(lo, v, v)
 		VPMINUW(top, v, v)
-		if to == 1 { // in a register: a store that narrows is slow
+		if to == 1 { // in a register: a narrowing store is slow
 			VPMOVWB(v, v.AsY())
 			under(k, VMOVDQU8, v.AsY(), dst)
 		} else {
@@ -93,8 +93,8 @@ func shift512(from, to int) {
 	})
 }
 
-// affine begins a function that turns float32 values into levels of so many bytes, and
-// gives the ladder of its parameters.
+// affine starts a function that converts float32 values to levels of a number of bytes, and returns
+// the ladder of its parameters.
 func affine(isa string, to int, double bool, w vectors) ladder {
 	kind, float := "single", "float32"
 	if double {
@@ -117,14 +117,14 @@ func affine(isa string, to int, double bool, w vectors) ladder {
 	return ladder{w, double, all("lo"), all("inverse"), all("step")}
 }
 
-// affine512 turns float32 values into levels of an affine ladder, of so many bytes, with
-// the ladder's arithmetic in float32 or, as the ladder itself does, in float64. The level
-// of a value is the lowest that is not below it: the nearest one or the one above that.
-// Mostly all values of a vector stand on their levels.
+// affine512 converts float32 values to levels of an affine ladder, of a number of bytes. The
+// arithmetic is in float32 or, as in the ladder, in float64. The level of a value is the lowest one
+// not below it: the nearest level or the next one. Usually all values of a vector are on their
+// levels.
 func affine512(to int, double bool) {
 	l, last := affine("avx512", to, double, vectors512()), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
-	var later []func() // what is seldom done stands behind the function
+	var later []func() // rare code is placed after the function
 	rows512(4, 16, func(c conversion, done, k Register) {
 		x, level, value := ZMM(), ZMM(), ZMM()
 		load512(k, VMOVUPS, VMOVUPS_Z, at(c.src, done, 4), x)
@@ -171,15 +171,14 @@ func affine512(to int, double bool) {
 	}
 }
 
-// stopIfExactly stops where the last level is given with the wish for values on levels alone.
+// stopIfExactly stops if the last level carries the flag for values on levels alone.
 func stopIfExactly() {
 	wish := Load(Param("last"), GP64())
 	SHRQ(U8(32), wish)
 	JNZ(LabelRef("stop"))
 }
 
-// unlessAll jumps where not all lanes, or not all of a mask, are among those of on, which
-// has no others.
+// unlessAll jumps unless all lanes, or all lanes of the mask k, are in on. on has no other lanes.
 func unlessAll(on, k Register, to string) {
 	if k == nil {
 		KORTESTW(on, on)
@@ -191,9 +190,9 @@ func unlessAll(on, k Register, to string) {
 	}
 }
 
-// between512 holds each of sixteen values to the nearest level, that is in level, and to
-// the next one on its side, and leaves the upper one of the two there; on has the lanes
-// where the value is not above that, and above the lower one if there is one.
+// between512 compares each of sixteen values with the nearest level, in level, and with the next
+// one on its side. It leaves the upper one of the two in level. on gets the lanes where the value
+// is not above the upper level, and is above the lower one if there is one.
 func between512(l ladder, x, level, last VecVirtual, on Register) {
 	const less = 1 // VCMPPS
 	value, other, one, r := ZMM(), ZMM(), ZMM(), GP32()

@@ -1,5 +1,4 @@
-// Command asm writes the vector instructions of package extrema, one file for
-// each instruction set:
+// Command asm writes the vector instructions of package extrema, one file per instruction set:
 //
 //	go run . -isa avx512 -out ../kernel_avx512_amd64.s -stubs ../kernel_avx512_amd64.go
 package main
@@ -12,13 +11,12 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 )
 
-// lead is the number of bytes of a vector that rows are padded to, on every
-// instruction set.
+// lead is the number of bytes of a vector that rows are padded to, on every instruction set.
 const lead = 64
 
-// What every instruction set offers. The masks edge, keepY and keepZ are those
-// of package extrema's columns; order is its table for packing lanes; each row
-// fetches two lines of memory at ahead into the cache, and moves on by step.
+// Signatures of the functions of every instruction set. edge, keepY and keepZ are the masks of
+// package extrema's columns. order is its table for packing lanes. Each row prefetches two cache
+// lines at ahead, which advances by step.
 const (
 	volumeSignature = "func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY, keepZ uint64) int"
 	areaSignature   = "func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int"

@@ -6,13 +6,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A conversion goes through rows of n values that follow each other at src, and
-// writes them stride bytes apart at dst.
+// A conversion processes contiguous rows of n values at src, and writes rows that are stride bytes
+// apart at dst.
 type conversion struct{ dst, src, n, line, rows Register }
 
-// eachRow loads the parameters of a conversion, and takes its rows: take does
-// the n values from src on, and moves neither pointer. At the label "stop", done
-// is how many values of the row were done before.
+// eachRow loads the parameters of a conversion and loops over its rows. take converts the n values
+// from src on, without moving the pointers. At the label "stop", done is the number of values of
+// the row that were converted before.
 func eachRow(from int, take func(c conversion, done Register)) {
 	c := conversion{dst: GP64(), src: GP64(), n: Load(Param("n"), GP64()), line: Load(Param("dst"), GP64()), rows: Load(Param("rows"), GP64())}
 	stride, done, total := Load(Param("stride"), GP64()), GP64(), GP64()
@@ -37,8 +37,8 @@ func eachRow(from int, take func(c conversion, done Register)) {
 	RET()
 }
 
-// fetch loads the parameters ahead and step, and gives what fetches the lines of
-// one row.
+// fetch loads the parameters ahead and step, and returns a function that prefetches the cache lines
+// of one row.
 func fetch() func() {
 	ahead, step := Load(Param("ahead"), GP64()), Load(Param("step"), GP64())
 	return func() {

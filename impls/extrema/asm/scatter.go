@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// scatter adds changes to tables, four at a time to four tables that lie bytes
-// apart, so that an addition need not wait for the one before to be stored.
+// scatter adds changes to four tables that are a number of bytes apart, in turn. So an addition
+// need not wait for the store of the previous one.
 func scatter(size int, isa string) {
 	TEXT(fmt.Sprintf("scatter%d%s", 8*size, isa), NOSPLIT, "func(table *int32, bytes int, values, changes *byte, n int)")
 	Pragma("noescape")

@@ -35,7 +35,7 @@ type Arrays struct {
 	kind    ArrayKind
 	counter *counting.Counter
 	scaling scaling
-	share   func(blocks int64) smallShare // divides an image, for at most so many blocks if it can
+	share   func(blocks int64) smallShare // divides an image, if possible among at most blocks blocks
 	blocks  int64                         // that run at once
 	safe    int32
 	memory  int64 // of an image
@@ -130,14 +130,16 @@ func safePlanes(s grid.Shape) int32 {
 	return int32(max(0, n-1-(slicedRows*w+4*columns)/(h*w)))
 }
 
-// Memory returns the number of bytes that Enqueue needs for each image, at an address that is a multiple of 16.
+// Memory returns the number of bytes that Enqueue needs for each image, at an address that is a
+// multiple of 16.
 func (o *Arrays) Memory() int64 { return o.memory }
 
 // MostArrays is the largest number of images that one call of Enqueue counts.
 const MostArrays = 1<<16 - 1
 
-// Enqueue enqueues the count of images that follow each other on a stream, as one launch. It writes χ of each
-// requested level to chi, as int64, image after image. Nothing else may use memory until then.
+// Enqueue enqueues the count of images that follow each other on a stream, as one launch. It writes
+// χ of each requested level to chi, as int64, image after image. Nothing else may use memory until
+// then.
 func (o *Arrays) Enqueue(s device.Stream, images int64, image, chi, memory device.Buffer) error {
 	voxels := o.kind.Shape.Voxels()
 	bytes, curves, work := images*voxels*o.kind.Type.Size(), images*8*o.kind.Rows, images*o.memory

@@ -17,8 +17,8 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// arraysOnHost are the kernels for arrays, on a stand-in for a device. Its buffers lie between
-// pages that the process does not have.
+// arraysOnHost returns the kernels for arrays on a stand-in for a device. Its buffers lie between
+// unmapped pages.
 func arraysOnHost(t *testing.T) resident.Opener {
 	var modules []string
 	for _, typ := range grid.Types() {
@@ -33,8 +33,8 @@ func arraysOnHost(t *testing.T) resident.Opener {
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// arrays have rows and columns around the kernels' numbers, few rows to a plane and many. Those
-// whose bytes are a multiple of 4,096 begin and end where the process has no page.
+// arrays have rows and columns around the kernels' sizes, and few or many rows per plane. Arrays of
+// a multiple of 4,096 bytes begin and end next to unmapped pages.
 var arrays = []struct {
 	name  string
 	align int64
@@ -85,7 +85,7 @@ func firstDifference(got, want []int64) string {
 	return "as long as no other"
 }
 
-// chiOnHost is χ at each level, by the host.
+// chiOnHost returns χ at each level, computed on the host.
 func chiOnHost(t *testing.T, f *grid.Field) []int64 {
 	t.Helper()
 	chi := make([]int64, f.Ladder().Len())
@@ -98,7 +98,7 @@ func chiOnHost(t *testing.T, f *grid.Field) []int64 {
 	return chi
 }
 
-// chiOfArray is what Arrays finds of the image alone, and as the second of a batch.
+// chiOfArray returns the result of Arrays for the image alone, and as the second of a batch.
 func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.ArrayKind) []int64 {
 	t.Helper()
 	d, err := open("")
@@ -122,7 +122,7 @@ func chiOfArray(t *testing.T, open resident.Opener, f *grid.Field, kind gpu.Arra
 			if int64(len(voxels))%kind.Align != 0 {
 				break
 			}
-			moved := 5 * int64(f.Type().Size()) % int64(len(voxels)) // so that the first has another curve
+			moved := 5 * int64(f.Type().Size()) % int64(len(voxels)) // the first image has another curve
 			voxels = slices.Concat(voxels[moved:], voxels[:moved], voxels)
 		}
 		image, memory, chi := alloc(t, d, int64(len(voxels))), alloc(t, d, images*a.Memory()), alloc(t, d, images*8*kind.Rows)
@@ -170,7 +170,7 @@ func alloc(t *testing.T, d device.Device, bytes int64) device.Buffer {
 	return b
 }
 
-// Levels above the greatest value that is asked for count nowhere.
+// Levels above the requested ones do not count.
 func TestArraysOfFewLevels(t *testing.T) {
 	open := arraysOnHost(t)
 	_, f := ecctest.Open(t, "noise/shape=32x16x8/type=uint8/seed=3")

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// stacked is a batch of an image and those with the seeds after its own.
+// stacked returns a batch of an image and of images with the following seeds.
 func stacked(t *testing.T, name string, n int) (grid.Batch, []*grid.Field) {
 	t.Helper()
 	names, err := datasets.Variants(name, n)
@@ -48,7 +48,7 @@ func join(t *testing.T, images []*grid.Field) grid.Batch {
 	return grid.Batch{Source: all, Images: int64(len(images))}
 }
 
-// alone is the curve of each image by the host.
+// alone returns the curve of each image, computed on the host.
 func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
 	t.Helper()
 	var list []ecc.VCEC
@@ -72,7 +72,7 @@ func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
 	return list
 }
 
-// together is the answer of three calls to a batch; they must be one.
+// together returns the answer of three calls to a batch, which must be equal.
 func together(o gpu.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC, error) {
 	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 1}}
 	if err := o.CanDo(in, c); err != nil {
@@ -102,7 +102,7 @@ func together(o gpu.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC
 	return first, nil
 }
 
-// oneByOne is the answer of an implementation that goes from image to image.
+// oneByOne returns the answer of an implementation that processes the images in turn.
 func oneByOne(o gpu.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
 	j, err := o.SetupEach(in, bench.Conditions{Setting: bench.Setting{Scope: bench.Device, Threads: 1}})
 	if err != nil {
@@ -199,7 +199,7 @@ func tryBatches(t *testing.T, open resident.Opener, most int) {
 	}
 }
 
-// One value between two levels takes a batch to the kernels for singles.
+// One value between two levels selects the kernels for single values.
 func TestBatchWithStrays(t *testing.T) { tryStrays(t, ecctest.Device(t)) }
 
 func TestBatchWithStraysOnStandIn(t *testing.T) { tryStrays(t, standIns(t, 1)) }
@@ -216,7 +216,7 @@ func tryStrays(t *testing.T, open resident.Opener) {
 	}
 }
 
-// withStrays is an image of 64 levels with two values between them.
+// withStrays returns an image of 64 levels with two values between them.
 func withStrays(t *testing.T, f *grid.Field) *grid.Field {
 	t.Helper()
 	data := slices.Clone(f.Data())
@@ -231,8 +231,7 @@ func withStrays(t *testing.T, f *grid.Field) *grid.Field {
 	return f
 }
 
-// A call counts its own image, and takes the kernels that it asks for, whatever the one
-// before it was.
+// A call counts its own image with the kernels that it needs, whatever the previous image was.
 func TestStraysComeAndGo(t *testing.T) { tryStraysInTurn(t, ecctest.Device(t)) }
 
 func TestStraysComeAndGoOnStandIn(t *testing.T) { tryStraysInTurn(t, standIns(t, 1)) }
@@ -263,7 +262,7 @@ func tryStraysInTurn(t *testing.T, open resident.Opener) {
 	}
 }
 
-// A number of levels beyond a warp's counters is refused with the calculation.
+// Too many levels for a warp's counters are rejected with the calculation.
 func TestBatchOfManyLevels(t *testing.T) {
 	open := ecctest.Device(t)
 	in, _ := stacked(t, "noise/shape=8x8/levels=65536/type=uint16/seed=3", 2)

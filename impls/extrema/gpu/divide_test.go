@@ -6,8 +6,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The parts of an image hold each of its rows and planes, and the table of an image
-// in one part may be stored.
+// The parts of an image contain each of its rows and planes. The table of an image in one part may
+// be stored.
 func TestBatchesAreDivided(t *testing.T) {
 	for _, c := range []struct {
 		shape          grid.Shape

@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// onAll is the implementation on all devices that its opener has.
+// onAll is the implementation on all devices of its opener.
 type onAll struct{ gpu.OnDevices }
 
 func (o onAll) CanDo(in grid.Source, c bench.Conditions) error {
@@ -26,7 +26,7 @@ func (o onAll) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], e
 	return o.OnDevices.Setup(in, c)
 }
 
-// A twin is a device under the number of another.
+// A twin is a device with the number of another.
 type twin struct {
 	device.Device
 	index, count int

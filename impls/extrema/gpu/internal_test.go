@@ -24,7 +24,7 @@ func TestScalings(t *testing.T) {
 	for _, c := range []struct {
 		typ    grid.Type
 		ladder grid.Ladder
-		want   string // the first of the kinds for any image that holds it
+		want   string // the first kind for an image of these levels
 	}{
 		{grid.Float32, affine(0, 1.0/1024, 1024), pairs},
 		{grid.Float32, affine(-3.7, 0.0123, 4096), pairs},
@@ -85,8 +85,8 @@ func TestScalings(t *testing.T) {
 	}
 }
 
-// Large 3D images are sliced where their levels have few enough bits and the tables fit
-// a block, and float32 never is.
+// Large 3D integer images use the sliced kernels if their levels have few bits and the tables fit a
+// block. float32 images never do.
 func TestSliced(t *testing.T) {
 	successive := func(typ grid.Type, n int64) grid.Source {
 		l, err := grid.Affine(0, 1, n)

@@ -15,14 +15,14 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// image makes an image of successive levels, the first of the type's least value or
-// of 0, from the level of each voxel.
+// image makes an image of successive levels from the level of each voxel. The first level is the
+// type's least value, or 0.
 func image(t testing.TB, s grid.Shape, typ grid.Type, levels int64, level func(z, y, x int64) int64) *grid.Field {
 	t.Helper()
 	return imageFrom(t, s, typ, least(typ), levels, level)
 }
 
-// least is the least value of an integer type, and 0 of float32.
+// least returns the least value of an integer type, or 0 for float32.
 func least(t grid.Type) int64 {
 	if t == grid.Int16 {
 		return math.MinInt16
@@ -40,8 +40,8 @@ func imageFrom(t testing.TB, s grid.Shape, typ grid.Type, lo, levels int64, leve
 	return gridtest.Image(t, s, typ, ladder, func(i int64) float64 { return float64(lo + level(s.Coordinates(i))) })
 }
 
-// agree asks an implementation twice, for the second answer finds what the first
-// left, and returns the first disagreement.
+// agree calls an implementation twice, because the second call sees the memory that the first one
+// leaves. It returns the first disagreement.
 func agree(t testing.TB, impl bench.Implementation[grid.Source, ecc.VCEC], in grid.Source, want ecc.VCEC) *verify.Diff {
 	t.Helper()
 	c := bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel, Threads: 1}}
@@ -69,7 +69,7 @@ func agree(t testing.TB, impl bench.Implementation[grid.Source, ecc.VCEC], in gr
 	return nil
 }
 
-// onHost is what the host's cores answer.
+// onHost returns the answer of the host's cores.
 func onHost(t testing.TB, in grid.Source) ecc.VCEC {
 	t.Helper()
 	job, err := extrema.Implementation{}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
@@ -87,7 +87,7 @@ func onHost(t testing.TB, in grid.Source) ecc.VCEC {
 	return slices.Clone(out)
 }
 
-// scattered is a level of each place, all of n in no order.
+// scattered returns pseudo-random levels that include all n levels.
 func scattered(n int64) func(z, y, x int64) int64 {
 	return func(z, y, x int64) int64 {
 		v := uint64(z)*0x9e3779b97f4a7c15 + uint64(y)*0xbf58476d1ce4e5b9 + uint64(x)*0x94d049bb133111eb
@@ -98,8 +98,8 @@ func scattered(n int64) func(z, y, x int64) int64 {
 	}
 }
 
-// Levels by the number, on both sides of where kernels of another kind take over:
-// odd ones, and more than a block has counters for.
+// The numbers of levels are on both sides of the limits between kinds of kernels. Some are odd, and
+// some exceed the counters of a block.
 func TestNumbersOfLevelsOnDevice(t *testing.T) {
 	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for _, typ := range []grid.Type{grid.Int16, grid.Uint16, grid.Float32} {
@@ -117,7 +117,7 @@ func TestNumbersOfLevelsOnDevice(t *testing.T) {
 	}
 }
 
-// One value between two of many levels counts at the upper one, as on any ladder.
+// A value between two of many levels counts at the upper one, as on any ladder.
 func TestValuesBetweenManyLevelsOnDevice(t *testing.T) {
 	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for _, levels := range []int64{20000, 65536} {
@@ -130,8 +130,8 @@ func TestValuesBetweenManyLevelsOnDevice(t *testing.T) {
 	}
 }
 
-// crowds are images in which a few of many levels change by more than 16 bits hold
-// in every block. They are large, for there are many blocks.
+// crowds returns images in which a few of many levels change by more than 16 bits in every block.
+// They are large, because there are many blocks.
 func crowds() map[string]func(z, y, x int64) int64 {
 	const top = 65535
 	return map[string]func(z, y, x int64) int64{
@@ -145,7 +145,7 @@ func crowds() map[string]func(z, y, x int64) int64 {
 			}
 			return top
 		},
-		// the same in the counters of the odd levels, up
+		// the same for the counters of the odd levels, with positive changes
 		"dots":          func(z, y, x int64) int64 { return 1 + (z&1|y&1|x&1)*(top-1) },
 		"checkerboard":  func(z, y, x int64) int64 { return top - (z+y+x)&1 },
 		"rows":          func(z, y, x int64) int64 { return 2 + 5*(y&1) },

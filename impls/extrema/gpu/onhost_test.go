@@ -25,23 +25,23 @@ import (
 	"eccbench/kernels/source"
 )
 
-// An arrangement is how a launch divides an image; segment 0 is as the implementation
-// chooses.
+// An arrangement is the division of an image by a launch. Segment 0 means the implementation's
+// choice.
 type arrangement struct{ blocks, segment int32 }
 
 // onHostKernels are kernels that run as a program on the host. The program accesses the memory of a
 // stand-in device, with the arguments of the launch except its grid.
 type onHostKernels struct {
 	program string
-	fault   string // that is planted, or none
+	fault   string // the planted fault, or none
 	in      grid.Source
 	as      arrangement
-	small   bool // as the implementation counts an image of its size
+	small   bool // uses the kernels for small images if the size allows it
 	level   bool // every value is on a level, and the program has no kernel for strays
 
-	withheld, withheldShared int64 // bytes at the end of the image's memory, and of shared memory
+	withheld, withheldShared int64 // bytes withheld at the end of the image's memory, and of shared memory
 
-	launched string // the kernel that counted last
+	launched string // the last kernel that counted
 }
 
 func (k *onHostKernels) find(name string) devicetest.Kernel {
@@ -54,12 +54,12 @@ func (k *onHostKernels) find(name string) devicetest.Kernel {
 }
 
 func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-	const ofLadder = 7 // parameters
+	const ofLadder = 7 // number of parameters
 	var own, rest []any
 	image, args := args[0].(uint64), slices.Clone(args[1:])
 	does, entries, entry := "adds", int64(1), int64(8)
-	var to, done uint64 // where the table is handed over to
-	segment := -1       // the number of that parameter
+	var to, done uint64 // address for handing over the table
+	segment := -1       // the index of that parameter
 	switch {
 	case strings.HasPrefix(name, "ecc_extrema_strays_"):
 		own, rest = args[:1], args[1:]
@@ -170,12 +170,12 @@ func (k *onHostKernels) strays() (n int64) {
 	return n
 }
 
-// A disagreement is a wrong answer, and no other failure.
+// A disagreement is a wrong answer, as opposed to another failure.
 type disagreement struct{ *verify.Diff }
 
 func (d disagreement) Error() string { return d.String() }
 
-// An aloneJob is the job of one image as that of a batch.
+// An aloneJob presents the job of one image as the job of a batch.
 type aloneJob struct{ bench.Job[ecc.VCEC] }
 
 func (a aloneJob) Out() ([]ecc.VCEC, error) {
@@ -196,12 +196,11 @@ func (k *onHostKernels) setup(open resident.Opener) (bench.Job[[]ecc.VCEC], erro
 	return aloneJob{job}, err
 }
 
-// arranged asks for the kernels' images in arrangements, and returns why the first that
-// does not succeed does not.
+// arranged counts the kernels' images in some arrangements, and returns the first error.
 func (k *onHostKernels) arranged(t *testing.T, want []ecc.VCEC, list []arrangement) error {
 	t.Helper()
 	driver := devicetest.New(1, k.find)
-	k.as = list[0] // in which strays are counted
+	k.as = list[0] // the arrangement for counting strays
 	job, err := k.setup(ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })))
 	if err != nil {
 		return err
@@ -228,15 +227,15 @@ func (k *onHostKernels) arranged(t *testing.T, want []ecc.VCEC, list []arrangeme
 	return nil
 }
 
-// An onHostCase is an image for kernels on the host, of all levels in no order or one of
-// crowds, and how it is divided; or a batch of such images.
+// An onHostCase is an image or a batch of images for kernels on the host, and its arrangements. The
+// image has scattered levels or is one of crowds.
 type onHostCase struct {
 	shape      grid.Shape
 	lo, levels int64
 	list       []arrangement
 	crowd      string
 	ladder     spacing
-	images     int64 // 0 for one that is no batch
+	images     int64 // 0 if it is no batch
 }
 
 // A spacing describes the values of an image relative to its levels.
@@ -257,7 +256,7 @@ func (c onHostCase) String() string {
 	return fmt.Sprintf("%s%s%s%v, %d levels from %d", batch, c.ladder, c.crowd, c.shape, c.levels, c.lo)
 }
 
-// fields are the images of a case.
+// fields returns the images of a case.
 func (c onHostCase) fields(t *testing.T, typ grid.Type) (list []*grid.Field) {
 	t.Helper()
 	level := scattered(c.levels)
@@ -291,8 +290,7 @@ func (c onHostCase) unusual(t *testing.T, typ grid.Type, level func(z, y, x int6
 		}
 		return f
 	}
-	// Of the values that the image may have, the levels leave out the first and, where
-	// they are uneven, every fifth.
+	// The levels omit the first value of the image and, if they are uneven, every fifth.
 	values := []float32{}
 	for k := int64(1); int64(len(values)) < c.levels; k++ {
 		if c.ladder == astray || k%5 != 4 {
@@ -322,7 +320,7 @@ func (c onHostCase) unusual(t *testing.T, typ grid.Type, level func(z, y, x int6
 	return f
 }
 
-// slicedCases are for the kernels that have counters of each level for each lane.
+// slicedCases returns cases for the kernels with counters of each level for each lane.
 func slicedCases(typ grid.Type) []onHostCase {
 	if typ == grid.Uint8 {
 		return casesOf(typ, solids(), 2, 5, 256)
@@ -330,14 +328,13 @@ func slicedCases(typ grid.Type) []onHostCase {
 	return casesOf(typ, solids(), 2, 5, 256, 1000, 1024)
 }
 
-// deepCases are for those that have counters of 16 bits, which are to hold more than that
-// in some.
+// deepCases returns cases for the kernels with 16-bit counters, some of which must hold more.
 func deepCases(typ grid.Type) []onHostCase {
 	list := casesOf(typ, solids(), 31745, 50001, 65535, 65536)
 	return append(list, overflowing(typ)...)
 }
 
-// overflowing are crowds for one block.
+// overflowing returns the crowds for one block.
 func overflowing(typ grid.Type) (list []onHostCase) {
 	for name := range crowds() {
 		list = append(list, onHostCase{grid.Shape{D: 30, H: 46, W: 64}, least(typ), 1 << 16, []arrangement{{1, 0}, {1, 7}}, name, even, 0})
@@ -345,9 +342,9 @@ func overflowing(typ grid.Type) (list []onHostCase) {
 	return list
 }
 
-// casesOf have tiles that the image fills and does not, rows that begin at multiples
-// of 16 bytes, of four, and anywhere, and levels to both extremes of the type. Not all are
-// tried with all, but each with many.
+// casesOf returns cases with full and partial tiles, and with rows at multiples of 16 bytes, of
+// four, and elsewhere. Levels reach both extremes of the type. Each property is combined with many
+// others, but not with all.
 func casesOf(typ grid.Type, shapes []grid.Shape, numbers ...int64) (list []onHostCase) {
 	lo, between := least(typ), int64(1000)
 	switch typ {
@@ -380,8 +377,8 @@ func solids() []grid.Shape {
 	}
 }
 
-// flats have one tile of columns or several, and steep ones a seam of more planes than
-// are counted at once.
+// flats returns 2D shapes of one tile of columns or several. Steep ones have a seam of more planes
+// than are counted at once.
 func flats() []grid.Shape {
 	return []grid.Shape{
 		{D: 1, H: 1, W: 1}, {D: 1, H: 7, W: 1}, {D: 1, H: 1, W: 9}, {D: 1, H: 5, W: 4}, {D: 1, H: 9, W: 33}, {D: 1, H: 40, W: 131},
@@ -391,8 +388,8 @@ func flats() []grid.Shape {
 
 func steep() []grid.Shape { return []grid.Shape{{D: 70, H: 5, W: 132}, {D: 40, H: 9, W: 41}} }
 
-// The kernels, compiled for the host, agree with the enumeration of all cells, and the
-// sliced ones reach no memory that they are not given.
+// The kernels, compiled for the host, agree with the enumeration of all cells. The sliced ones
+// access no memory outside of their buffers.
 func TestKernelsOnHost(t *testing.T) {
 	for _, kind := range onHostKinds() {
 		for _, typ := range kind.types {
@@ -414,10 +411,10 @@ type onHostKind struct {
 	types       []grid.Type
 	cases       func(grid.Type) []onHostCase
 	small       bool
-	runs        string // in the names of its kernels
+	runs        string // part of the names of its kernels
 }
 
-// faulty is the type whose kernels have faults planted, and their source.
+// faulty returns the type whose kernels have planted faults, and their source.
 func (k onHostKind) faulty() (t grid.Type, source string) {
 	t = k.types[len(k.types)-1]
 	return t, k.source(t)
@@ -430,8 +427,8 @@ func (k onHostKind) source(t grid.Type) string {
 	return fmt.Sprintf("ecc_extrema_%s_%v", k.name, t)
 }
 
-// failures are the cases that a program's kernels of a type fail, with a fault or fault
-// none, and why.
+// failures returns the cases that a program's kernels of a type fail, with the reasons. fault names
+// the planted fault, or none.
 func (k onHostKind) failures(t *testing.T, program, fault string, typ grid.Type) iter.Seq2[onHostCase, error] {
 	return func(yield func(onHostCase, error) bool) {
 		cases := k.cases(typ)
@@ -463,7 +460,7 @@ func (k onHostKind) failures(t *testing.T, program, fault string, typ grid.Type)
 	}
 }
 
-// traits are what may matter about a case that is divided in one way.
+// traits returns the properties of a case in one arrangement that may matter.
 func (c onHostCase) traits(a arrangement) []string {
 	return []string{
 		fmt.Sprint("shape ", c.shape), fmt.Sprint("crowd ", c.crowd), fmt.Sprintf("%d levels from %d", c.levels, c.lo),
@@ -471,8 +468,8 @@ func (c onHostCase) traits(a arrangement) []string {
 	}
 }
 
-// fewer are cases, divided in one way each, that have all traits of a list: each time the
-// one with most that those before have not.
+// fewer returns cases in one arrangement each that have all traits of a list. It repeatedly adds
+// the case with the most new traits.
 func fewer(list []onHostCase) (some []onHostCase) {
 	var single []onHostCase
 	for _, c := range list {
@@ -505,7 +502,7 @@ func fewer(list []onHostCase) (some []onHostCase) {
 	}
 }
 
-// What the fewer cases leave out are no traits.
+// The fewer cases have all traits.
 func TestFewerCasesHaveAllTraits(t *testing.T) {
 	for _, kind := range onHostKinds() {
 		for _, typ := range kind.types {
@@ -541,7 +538,7 @@ func slicedKinds() []onHostKind {
 	}
 }
 
-// some are a third of shapes for int16, which differs from uint16 by how it is read.
+// some returns a third of the shapes for int16, which differs from uint16 only in reading.
 func some(typ grid.Type, shapes ...[]grid.Shape) (list []grid.Shape) {
 	for i, s := range slices.Concat(shapes...) {
 		if typ != grid.Int16 || i%3 == 0 {
@@ -581,7 +578,7 @@ func onHostKinds() []onHostKind {
 		}, true, "_ranked_"},
 		onHostKind{"single", "", wide, func(typ grid.Type) []onHostCase {
 			list := casesOf(typ, some(typ, flats(), solids(), steep()), 8, 300, 7900)
-			if typ == grid.Float32 { // of more than a block has counters for
+			if typ == grid.Float32 { // more levels than a block has counters for
 				list = append(list, casesOf(typ, solids()[5:9], 100000)...)
 			}
 			return unusually(list, astray, uneven)
@@ -609,9 +606,8 @@ func ends(levels int64) map[string]func(z, y, x int64) int64 {
 	}
 }
 
-// atTheEnds are some cases of more than a vector in a row, with images of the ends of
-// their levels, the last of which are the highest that the type has where it is one of
-// integers.
+// atTheEnds returns some cases of more than a vector per row, with images of the first and last
+// level. For integer types the last levels are the highest of the type.
 func atTheEnds(list []onHostCase, typ grid.Type) (some []onHostCase) {
 	kinds := []string{"highest two", "lowest two", "both ends"}
 	seen := map[string]int{}
@@ -634,7 +630,7 @@ func atTheEnds(list []onHostCase, typ grid.Type) (some []onHostCase) {
 	return some
 }
 
-// early are a third of cases, with the first levels below what the type has.
+// early returns a third of the cases, with the first levels below the values of the type.
 func early(list []onHostCase) (third []onHostCase) {
 	for i, c := range list {
 		if i%3 == 0 && c.levels > 6 && c.ladder == even && c.crowd == "" {
@@ -645,8 +641,7 @@ func early(list []onHostCase) (third []onHostCase) {
 	return third
 }
 
-// unusually are cases with the values that they are of, on fewer levels, spaced in turn as
-// in ways.
+// unusually returns cases on fewer levels than values, with the given spacings in turn.
 func unusually(list []onHostCase, ways ...spacing) []onHostCase {
 	for i := range list {
 		list[i].levels = (list[i].levels - 3) * 4 / 5
@@ -655,7 +650,7 @@ func unusually(list []onHostCase, ways ...spacing) []onHostCase {
 	return list
 }
 
-// batched are cases with as many images as the arrangements have blocks, more, and fewer.
+// batched returns cases with as many images as blocks, with more, and with fewer.
 func batched(list []onHostCase) []onHostCase {
 	for i := range list {
 		list[i].images = 1 + int64(i)%4
@@ -676,7 +671,7 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 				t.Parallel()
 				program := hosttest.Program(t, name)
 				for c, err := range kind.failures(t, program, fault, typ) {
-					if strings.Contains(err.Error(), "no such kernel") { // a fault is planted in some of a source's
+					if strings.Contains(err.Error(), "no such kernel") { // a fault is only in some kernels of a source
 						continue
 					}
 					if !errors.As(err, &disagreement{}) {
@@ -735,8 +730,8 @@ func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
 	}
 }
 
-// A kernel that is given less than it reaches fails: where the memory after the image is
-// missing, or the planes of the last warp that has some.
+// A kernel fails if it gets less memory than it accesses: after the image, or for the planes of the
+// last warp.
 func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	t.Parallel()
 	const warp = 3 * 16 * 144

@@ -6,7 +6,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Every warp of a small image's blocks has a part, where there are as many.
+// Every warp of a small image's blocks has a part, if there are enough.
 func TestSmallImagesAreShared(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 128, H: 128, W: 128}, {D: 64, H: 64, W: 64}, {D: 1, H: 128, W: 128}, {D: 1, H: 2048, W: 2048}, {D: 3, H: 1, W: 4}, {D: 1, H: 1 << 20, W: 4}} {
 		share, method := shareSmall(s, 132)

@@ -20,7 +20,7 @@ import (
 	"eccbench/kernels"
 )
 
-// The kernels' names: what they do, dimension and type.
+// The kernels' names: their method, dimension and type.
 var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?|(?:sliced|deep)_(?:(?:fours|unaligned)_)?)([23])d)_(\w+)$`)
 
 // standInKernel replaces a kernel by the host implementation. It receives only the kernel's
@@ -140,7 +140,7 @@ func shapeOf(args []any, flat bool) grid.Shape {
 	return grid.Shape{D: n, H: h, W: w}
 }
 
-// curveOf is the curve of an image at an address, by the implementation on the host.
+// curveOf returns the curve of an image at an address, computed by the host implementation.
 func curveOf(at func(uint64) ([]byte, error), image uint64, shape grid.Shape, typ grid.Type, args []any) (ecc.VCEC, error) {
 	levels, _, err := levelsOf(at, image, shape.Voxels(), typ, args)
 	if err != nil {
@@ -167,8 +167,7 @@ func curveOf(at func(uint64) ([]byte, error), image uint64, shape grid.Shape, ty
 	return job.Out()
 }
 
-// countBatch counts each image of a batch into its own table, which it stores or adds
-// to.
+// countBatch counts each image of a batch into its own table, which it stores or adds to.
 func countBatch(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
 	const first = 11
 	shape, levels := shapeOf(args[3:6], flat), int64(args[first].(int32))
@@ -197,7 +196,7 @@ func countBatch(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat
 }
 
 func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
-	first := len(args) - 9 // of the ladder's parameters, which come before the table and the copies
+	first := len(args) - 9 // the first of the ladder's parameters, before the table and the copies
 	shape := shapeOf(args[1:4], flat)
 	curve, err := curveOf(at, args[0].(uint64), shape, typ, args[first:first+7])
 	if err != nil {
@@ -207,7 +206,7 @@ func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, fl
 	if err != nil {
 		return err
 	}
-	if copyTo := handsTo(args[8:first]); copyTo != 0 { // it is handed over, and total left cleared
+	if copyTo := handsTo(args[8:first]); copyTo != 0 { // handed over, and the total cleared
 		word, err := at(args[9].(uint64))
 		if err != nil {
 			return err
@@ -225,8 +224,8 @@ func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, fl
 	return nil
 }
 
-// handsTo is where a kernel hands its table over, by those of its own parameters that
-// not all kernels have, 0 for nowhere.
+// handsTo returns the address to which a kernel hands its table over, or 0. It is one of the
+// optional parameters of kernels.
 func handsTo(args []any) uint64 {
 	if len(args) == 0 {
 		return 0
@@ -241,8 +240,8 @@ func standIns(t testing.TB, n int) resident.Opener {
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// hollow is the kernels of a source without their bodies, at which stand-ins do not look
-// and which take longer to read than all they do.
+// hollow returns the kernels of a source without their bodies, which stand-ins do not use and which
+// are slow to read.
 func hollow(name string) ([]byte, error) {
 	once, _ := hollows.LoadOrStore(name, sync.OnceValues(func() (text []byte, err error) {
 		ptx, err := kernels.PTX(name)
@@ -258,7 +257,7 @@ func hollow(name string) ([]byte, error) {
 	return once.(func() ([]byte, error))()
 }
 
-var hollows sync.Map // of sources that were read, by name
+var hollows sync.Map // the sources read so far, by name
 
 func TestConformanceOnStandIns(t *testing.T) {
 	t.Run("one", func(t *testing.T) { ecctest.Run(t, gpu.OnDevice{Open: standIns(t, 1), PTX: hollow}) })

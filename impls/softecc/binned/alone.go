@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// An alone is a batch of one image, with its memory.
+// An alone is a batch of one image with its memory.
 type alone struct {
 	*Batch
 	numbers            [3]device.Buffer // λ, α and the direction
@@ -31,17 +31,17 @@ func checkBins(d device.Device, p *softecc.Problem) error {
 	return nil
 }
 
-// steepness is how many bins softecc_lay wants for a problem.
+// steepness returns the number of bins that softecc_lay needs for a problem.
 func steepness(p *softecc.Problem) float64 {
-	const fine, reach, spare = 16, 20, 4 // bins in 1/λ; 1/λ that bins go beyond the thresholds
+	const fine, reach, spare = 16, 20, 4 // bins in 1/λ; 1/λ from the thresholds to the last bin
 	return fine*(p.Lambda*(slices.Max(p.Tau)-slices.Min(p.Tau))+2*reach) + spare
 }
 
-// inBins makes the batch of an image that is counted in bins.
+// inBins makes the batch for an image that is counted in bins.
 func (j *deviceJob) inBins() (err error) {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
 	a := &alone{}
-	j.bins = a // which Close closes
+	j.bins = a // freed by Close
 	kind := BatchKind{
 		Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: 3, Align: 16,
 		Steep: steepness(j.p) > solidShare/binShared,
@@ -103,7 +103,7 @@ func (j *deviceJob) runBins() error {
 		j.stream.Wait())
 }
 
-// answer is the last one but what is of voxels, and the moments.
+// answer returns the last answer without the numbers of voxels, and the moments.
 func (a *alone) answer(p *softecc.Problem) (of softecc.Answer, moments []float64, err error) {
 	m := len(p.Tau)
 	moments, derivatives, curve := make([]float64, 4*a.Blocks()), make([]float64, 2*m), make([]float32, m)

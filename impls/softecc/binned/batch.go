@@ -11,32 +11,34 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated and have a border
-// of −∞. The border is a sphere, whose χ is subtracted.
+// A BatchKind describes the images of a batch, which share it. With Vertices the images are negated
+// and have a border of −∞. The border is a sphere, whose χ is subtracted.
 type BatchKind struct {
 	Shape      grid.Shape
 	Type       grid.Type
 	Images     int64
 	Thresholds int64
 	Axes       int32 // of an image: 1 to 3
-	Align      int64 // bytes that the addresses of images and gradients are multiples of
-	Steep      bool  // as many bins as a block can have, at the cost of time in volumes
+	Align      int64 // addresses of images and gradients are multiples of this number of bytes
+	Steep      bool  // use as many bins as fit a block, at the cost of time in volumes
 	Vertices   bool
 }
 
-// A Batch finds the soft curves of images in one pass and their gradients in another; each pass is one launch for all
-// images. Its caller allocates all memory, and may have computed the parameters on the device.
+// A Batch computes the soft curves of images in one pass and their gradients in another. Each pass
+// is one launch for all images. The caller allocates all memory, and may compute the parameters on
+// the device.
 type Batch struct {
 	BatchKind
 	on                          device.Device
 	kernels, others             device.Module
 	forward, backward, lay, sum device.Function
 	forwards, backwards         device.Launch
-	parts, length, most         int64   // blocks of an image, rows that a warp marches through, bins
+	parts, length, most         int64   // blocks per image, rows per warp, bins
 	unit                        float32 // of the moments
 }
 
-// Numbers are the parameters of a soft curve on the device. Each is float64 if its bit of Doubles is set, else float32.
+// Numbers are the parameters of a soft curve on the device. Each is float64 if its bit of Doubles
+// is set, else float32.
 type Numbers struct {
 	Tau, Lambda, Alpha, Direction device.Buffer // the last axis of the direction is x; nil without a direction
 	Doubles                       int32         // 1 for Tau, 2 for Lambda, 4 for Alpha, 8 for Direction
@@ -45,23 +47,24 @@ type Numbers struct {
 // BatchMemory is the memory that both passes share.
 type BatchMemory struct {
 	Image   device.Buffer
-	Changes device.Buffer // Changes() bytes: one for each voxel, each row filled up to four
-	Laid    device.Buffer // Laid() bytes, which Lay writes: the places of the bins and thresholds
-	// Lay writes the terms of a direction: float32 for each voxel of a row, and for each row. Nil without a direction.
+	Changes device.Buffer // Changes() bytes: one per voxel, rows padded to multiples of four
+	Laid    device.Buffer // Laid() bytes written by Lay: the positions of the bins and thresholds
+	// Lay writes the terms of a direction: float32 per voxel of a row, and per row. Nil without a
+	// direction.
 	Along, OfRow device.Buffer
 }
 
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
 	batchBlock = 512       // threads
-	solidBlock = 384       // of the forward pass of a volume, which takes more registers
-	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep: the rest is its cache
-	mostVoxels = 1 << 19   // of a block, whose moments are integers of 32 bits
-	laidBytes  = 32        // and 8 for each threshold
-	binShared  = 12        // bytes
+	solidBlock = 384       // of the forward pass of a volume, which needs more registers
+	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep; the rest is cache
+	mostVoxels = 1 << 19   // per block: its moments are 32-bit integers
+	laidBytes  = 32        // plus 8 per threshold
+	binShared  = 12        // bytes per bin
 )
 
-// OpenBatch loads the kernels for images alike.
+// OpenBatch loads the kernels for images of one kind.
 func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	s := k.Shape
 	if err := errors.Join(s.Check(), countable(s, d.Info())); err != nil {
@@ -82,7 +85,7 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	return b, nil
 }
 
-// mostBins returns how many bins fit in the shared memory of a block.
+// mostBins returns the number of bins that fit in the shared memory of a block.
 func mostBins(d device.Info) int64 { return (max(d.Shared, d.SharedOptIn) - 1<<10) / binShared }
 
 // load loads the kernels, and sets the threads and the shared memory of both passes.
@@ -117,20 +120,21 @@ func (b *Batch) load() (err error) {
 // share divides the images among the blocks: one for each multiprocessor, if there are enough rows.
 func (b *Batch) share() {
 	s := b.Shape
-	across, deep := (s.W+warpColumns-1)/warpColumns, (s.D+slabPlanes-1)/slabPlanes // 1 of a flat image
+	across, deep := (s.W+warpColumns-1)/warpColumns, (s.D+slabPlanes-1)/slabPlanes // 1 for a 2D image
 	const shortest, longest = 4, 256
 	warps := b.forwards.Block.X / 32
 	items := func(length int64) int64 { return across * deep * ((s.H + length - 1) / length) }
 	least := (s.Voxels() + mostVoxels - 1) / mostVoxels
 	b.parts = max(least, min(int64(b.on.Info().SMs)/b.Images, (items(shortest)+warps-1)/warps), 1)
-	// Each warp reads two rows next to its own. The length of least cost nearly fills the last turn of the warps.
+	// Each warp also reads the two rows next to its own. The best length nearly fills the last round
+	// of the warps.
 	best := int64(math.MaxInt64)
 	for length := int64(shortest); length <= max(shortest, min(longest, s.H)); length++ {
 		if cost := (items(length) + b.parts*warps - 1) / (b.parts * warps) * (length + 2); cost <= best {
 			best, b.length = cost, length
 		}
 	}
-	// A voxel's change is eight at most, and half a width from the middle of a bin: no moment overflows.
+	// A change is at most eight and at most half a width from the middle of a bin: no moment overflows.
 	turns := (items(b.length) + b.parts*warps - 1) / (b.parts * warps)
 	voxels := min(turns*warps*warpColumns*b.length*slabPlanes, s.Voxels())
 	b.unit = float32(math.Ldexp(1, min(16, 29-bits.Len64(uint64(voxels-1)))))
@@ -138,16 +142,16 @@ func (b *Batch) share() {
 	b.backwards.Grid.X = b.forwards.Grid.X
 }
 
-// Blocks returns the number of moments that Backward writes, those of one image after the other.
+// Blocks returns the number of moments that Backward writes, image after image.
 func (b *Batch) Blocks() int64 { return b.forwards.Grid.X }
 
-// Changes returns the bytes of the changes of all images.
+// Changes returns the size of the changes of all images in bytes.
 func (b *Batch) Changes() int64 { return 4 * words(b.Shape) * b.Images }
 
-// Laid returns the bytes of the places of the bins and thresholds.
+// Laid returns the size of the positions of the bins and thresholds in bytes.
 func (b *Batch) Laid() int64 { return laidBytes + 8*b.Thresholds }
 
-// Work returns the bytes of Forward's working memory.
+// Work returns the size of Forward's working memory in bytes.
 func (b *Batch) Work(derivatives bool) int64 {
 	if derivatives {
 		return 3 * 8 * b.Blocks() * b.Thresholds
@@ -161,7 +165,7 @@ func (b *Batch) image(m BatchMemory) []any {
 	return []any{m.Image, orNull(m.Along), orNull(m.OfRow), int32(s.W), int32(s.H), int32(s.D), m.Changes}
 }
 
-// orNull returns a buffer as a kernel takes it, the null pointer for none.
+// orNull returns a buffer as a kernel argument: the null pointer for nil.
 func orNull(b device.Buffer) any {
 	if b == nil {
 		return int64(0)
@@ -183,8 +187,8 @@ func (b *Batch) Lay(s device.Stream, n Numbers, m BatchMemory) error {
 		int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
 }
 
-// dual returns the relation of χ to χ' of the images as they are counted, χ = start + sign·χ', and the factor of the
-// derivatives by the thresholds.
+// dual returns the relation of χ to χ' of the counted images, χ = start + sign·χ', and the factor
+// of the derivatives by the thresholds.
 func (b *Batch) dual() (start, sign, turn float32) {
 	switch {
 	case !b.Vertices:
@@ -195,8 +199,8 @@ func (b *Batch) dual() (start, sign, turn float32) {
 	return -1, 1, -1
 }
 
-// Forward adds to a stream the changes and the curves, after Lay. Curves are float32. Derivatives are nil or float64:
-// those by the thresholds of all images, then those by λ.
+// Forward adds to a stream the kernels of the changes and the curves, after Lay. Curves are
+// float32. Derivatives are nil or float64: by the thresholds of all images, then by λ.
 func (b *Batch) Forward(s device.Stream, m BatchMemory, work, curves, derivatives device.Buffer) error {
 	wanted := int32(0)
 	if derivatives != nil {
@@ -212,9 +216,9 @@ func (b *Batch) Forward(s device.Stream, m BatchMemory, work, curves, derivative
 		s.Launch(b.sum, sums, work, parts, thresholds, int32(total), start, sign, turn, curves, orNull(derivatives)))
 }
 
-// Backward adds to a stream the gradient by the images, with Vertices also by their border. If moments is not nil, each
-// block writes four: the sums of c·G' and of c·G' times x, y and z. The upstream gradient is float32, that of one image
-// after the other.
+// Backward adds to a stream the kernel of the gradient by the images, with Vertices also by their
+// border. If moments is not nil, each block writes four: the sums of c·G' and of c·G' times x, y
+// and z. The upstream gradient is float32, image after image.
 func (b *Batch) Backward(s device.Stream, m BatchMemory, upstream, gradient, moments device.Buffer) error {
 	_, _, turn := b.dual()
 	return s.Launch(b.backward, b.backwards, append(b.image(m),

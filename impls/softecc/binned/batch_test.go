@@ -18,7 +18,7 @@ import (
 	"eccbench/internal/workloads/softecc/softtest"
 )
 
-// Batches of images in memory of others have the definition's answers, whatever was in the memory before.
+// Batches of images agree with the definition for any previous contents of the memory.
 func TestBatchOnHost(t *testing.T) { testBatch(t, onHost(t)) }
 
 func TestBatchOnDevice(t *testing.T) { testBatch(t, ecctest.Device(t)) }
@@ -61,7 +61,8 @@ func testBatch(t *testing.T, open resident.Opener) {
 	}
 }
 
-// counted returns an image as a batch counts it, and its shape: of vertices negated, with a border of −∞.
+// counted returns an image and its shape as a batch counts it: for vertices negated, with a border
+// of −∞.
 func counted(p *softecc.Problem, values []float32) ([]float32, grid.Shape) {
 	s := p.Shape()
 	if !p.Vertices {
@@ -78,13 +79,14 @@ func counted(p *softecc.Problem, values []float32) ([]float32, grid.Shape) {
 	return x, wide
 }
 
-// inside returns the place of a voxel in an image with a border.
+// inside returns the position of a voxel in an image with a border.
 func inside(s, wide grid.Shape, i int64) int64 {
 	z, y, x := s.Coordinates(i)
 	return ((z+(wide.D-s.D)/2)*wide.H+y+(wide.H-s.H)/2)*wide.W + x + (wide.W-s.W)/2
 }
 
-// ofBatch returns the answers of a Batch to problems that differ in their values and upstream gradients alone.
+// ofBatch returns the answers of a Batch to problems that differ only in their values and upstream
+// gradients.
 func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align int64) (
 	answers []softecc.Answer, err error,
 ) {
@@ -206,7 +208,7 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 	return answers, nil
 }
 
-// A batch of what has no answer is refused.
+// A batch without an answer is rejected.
 func TestBatchIsRefused(t *testing.T) {
 	d, err := onHost(t)("")
 	if err != nil {

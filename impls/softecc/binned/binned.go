@@ -1,8 +1,8 @@
-// Package binned answers the soft Euler characteristic curve at a cost a voxel that does
-// not depend on the number of thresholds: the change of every voxel from the extrema of
-// minimum-filtered rows (doc/proofs/extrema.md), added up with its first two moments in bins of
-// Y, which are convolved with the sigmoids; and for the gradient one look-up a voxel that
-// has a change. doc/proofs/softecc.md derives how far that is from the definition.
+// Package binned computes the soft Euler characteristic curve at a cost per voxel that does not
+// depend on the number of thresholds. It finds the change of every voxel from the extrema of
+// minimum-filtered rows (doc/proofs/extrema.md). Bins of Y sum the changes with their first two
+// moments, and are convolved with the sigmoids. The gradient takes one look-up per voxel with a
+// change. doc/proofs/softecc.md bounds the error.
 package binned
 
 import (
@@ -26,10 +26,10 @@ func (i Implementation) About() bench.About {
 	}
 }
 
-// voxelNS is what a voxel costs a core, for the estimate in a refusal: of noise, in Go.
+// voxelNS is the time per voxel and core of the Go code on noise, for the estimate in a rejection.
 const voxelNS = 60
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects problems that need more time or memory than the conditions allow.
 func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	return c.AllowMemory(5*n+threads*(most*binBytes+4*stripBytes), "5 bytes for each of %d voxels, and bins for %d cores", n, threads)
 }
 
-// stripBytes is what a core keeps of two planes at a time, in its cache.
+// stripBytes is the size of the part of two planes that a core keeps in its cache.
 const stripBytes = 256 << 10
 
 // Setup allocates the changes, the gradient, and the bins of each core.
@@ -115,8 +115,8 @@ func (j *job) Poison() {
 	}
 }
 
-// Out is the last answer; the next Do overwrites its gradient.
+// Out returns the last answer; the next Do overwrites its gradient.
 func (j *job) Out() (softecc.Answer, error) { return j.answer, nil }
 
-// Close frees nothing: all is garbage collected.
+// Close frees nothing: all memory is garbage collected.
 func (j *job) Close() error { return nil }

@@ -23,9 +23,8 @@ func answer(i implementation, threads int, isa string) func(p *softecc.Problem) 
 	}
 }
 
-// On all adversarial inputs, and where planes are cut into strips, the answer is within the
-// limits of the definition, in both constructions, on each instruction set, with one core and
-// several.
+// Answers are within the limits of the definition on all adversarial inputs, and on planes cut into
+// strips. The test covers both constructions, each instruction set, one core and several.
 func TestWithinLimits(t *testing.T) {
 	names := append(slices.Clone(softecc.Workload().Adversarial), "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=900x40x3/type=float32/levels=1024/seed=1")
 	for i := range 2 * len(names) {
@@ -50,8 +49,8 @@ func TestWithinLimits(t *testing.T) {
 	}
 }
 
-// The bound of doc/proofs/softecc.md holds up to λ·range = 1000 and beyond, on values that are
-// on no level, and at every width of bins down to where there are none.
+// The bound of doc/proofs/softecc.md holds beyond λ·range = 1000, for values on no level, and for
+// every width of bins down to none.
 func TestBound(t *testing.T) {
 	for _, lambda := range []string{"1", "20", "150", "1000", "9000", "40000", "10000000"} {
 		for _, image := range []string{"between/shape=31x11x7/levels=1024/seed=20", "noise/shape=16x15x14/type=float32/levels=70000/seed=5"} {
@@ -73,7 +72,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// What is asked again is answered again, also after Poison, and the problem is left alone.
+// A repeated call gives the same answer, also after Poison, and does not change the problem.
 func TestAgain(t *testing.T) {
 	p := softtest.Open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint16/levels=300/seed=5")
 	tau, before := slices.Clone(p.Tau), []softecc.Answer{}
@@ -109,8 +108,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Each planted fault is seen by the laws alone, without another answer, and by one that
-// is near the definition's.
+// The laws alone detect each planted fault, also if the answer is close to the definition's.
 func TestFaultsAreSeen(t *testing.T) {
 	p := softtest.Open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=noise/shape=24x20x16/levels=1024/type=float32/seed=3")
 	check := func(i implementation) verify.Verdict {
@@ -144,7 +142,7 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 }
 
-// Values beyond the ladder's ends are in no bin, and count all the same.
+// Values beyond the ends of the ladder are in no bin, but are counted.
 func TestValuesBeyondTheBins(t *testing.T) {
 	p := softtest.Open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=between/shape=24x20x6/levels=64/seed=3")
 	far := *p
@@ -167,7 +165,7 @@ func TestValuesBeyondTheBins(t *testing.T) {
 	}
 }
 
-// In whatever units an image is all are right, also where gradients nearly leave float32.
+// Answers are right in any units of the image, also if gradients nearly exceed float32.
 func TestUnits(t *testing.T) {
 	for _, step := range []string{"2e-35", "1e-13", "1e13", "1e27"} {
 		for _, alpha := range []string{"0", "100"} {

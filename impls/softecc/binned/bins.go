@@ -14,9 +14,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// How wide bins are: λ times the width is at most a 20th. There are at least so many,
-// as a sum of many sigmoids that overlap needs finer ones, and at most so many; λ that
-// would need more is of sigmoids so steep that few voxels are near a threshold.
+// Bounds of the bins. λ times the width is at most 1/perLambda. There are at least least bins,
+// because a sum of many overlapping sigmoids needs finer ones. A problem that needs more than most
+// has no bins: its sigmoids are so steep that few voxels are near a threshold.
 const (
 	perLambda = 20
 	least     = 1 << 12
@@ -24,32 +24,32 @@ const (
 	binBytes  = 24
 )
 
-// reach is how far from a threshold, in units of 1/λ, a sigmoid is 0 or 1 to the last bit
-// of a sum of float64: e⁻⁴⁰ < 2⁻⁵⁷.
+// reach is a distance from a threshold in units of 1/λ. Beyond it a sigmoid is 0 or 1 to the last
+// bit of a float64 sum: e⁻⁴⁰ < 2⁻⁵⁷.
 const reach = 40
 
-// Bins are evenly spaced values; bin k has those nearest to at(k). A value beyond them is
-// in none.
+// bins are evenly spaced values. Bin k holds the values nearest to at(k); values beyond all bins
+// are in none.
 type bins struct {
 	lambda             float64
 	lo, width, inverse float64
-	n                  int // 0 where bins would be too many
+	n                  int // 0 if there would be too many bins
 }
 
 func (b bins) at(k int) float64 { return b.lo + float64(k)*b.width }
 
-// layBins lays bins over the range of Y, on the levels of an evenly spaced ladder where Y
-// is X.
+// layBins places bins over the range of Y. If Y is X and the ladder is evenly spaced, bins are on
+// the levels.
 func layBins(p *softecc.Problem) bins {
 	l := p.Ladder()
 	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
-	if p.Vertices { // which are counted turned over
+	if p.Vertices { // counted negated
 		lo, hi = -hi, -lo
 	}
 	return layBinsOver(p, lo, hi)
 }
 
-// layBinsOver does so where X is from lo to hi.
+// layBinsOver is layBins for values of X from lo to hi.
 func layBinsOver(p *softecc.Problem, lo, hi float64) bins {
 	s := p.Shape()
 	u, _ := p.U()
@@ -76,7 +76,7 @@ func layBinsOver(p *softecc.Problem, lo, hi float64) bins {
 	return b
 }
 
-// spacing is the distance of the levels of an evenly spaced ladder.
+// spacing returns the distance between the levels of an evenly spaced ladder.
 func spacing(p *softecc.Problem) (step float64, even bool) {
 	if _, step, even = p.Ladder().Affinity(); even {
 		return step, true
@@ -84,26 +84,26 @@ func spacing(p *softecc.Problem) (step float64, even bool) {
 	return 1, p.Type() != grid.Float32
 }
 
-// A bin has the sum of changes of values, and of their first two moments about its middle.
+// A bin sums changes and their first two moments about its middle.
 type bin struct{ c, first, second float64 }
 
-// A tally is what the changes of many voxels add up to: in bins, and of values in none by
-// the thresholds.
+// A tally sums the changes of many voxels: in bins, and for values outside of all bins by
+// threshold.
 type tally struct {
 	bins
 	list []bin
 
-	// Values in no bin. Thresholds that are farther than reach above one get its whole
-	// change, at the first of them in order; those that are nearer, their share.
+	// Values in no bin. Thresholds above a value by more than reach get its whole change, added at
+	// the first of them. Thresholds within reach get their share.
 	p      *softecc.Problem
 	order  []int     // of the thresholds
-	tau    []float64 // in order
+	tau    []float64 // ascending
 	window float64
 	reach  float64
 	whole  []int64
-	near   Curve // of the thresholds in order
+	near   Curve // by ascending threshold
 
-	nodes *Nodes // in place of bins and thresholds, unless nil
+	nodes *Nodes // used in place of bins and thresholds, unless nil
 	sums  []float64
 }
 
@@ -217,7 +217,8 @@ func (t *tally) add(y float64, change int8) {
 	b.second += c * d * d
 }
 
-// near are the thresholds within reach of a value, and after them those above it.
+// near returns the range of the thresholds within reach of a value; the ones above the value's
+// reach follow.
 func near(tau []float64, y, window float64) (from, to int) {
 	return sort.SearchFloat64s(tau, y-window), sort.Search(len(tau), func(j int) bool { return tau[j] > y+window })
 }
@@ -278,7 +279,8 @@ func (t *tally) convolved(p *softecc.Problem, threads int, derivatives bool) Cur
 	return a
 }
 
-// within are the bins whose middle is within so many 1/λ of a threshold, and a bin more.
+// within returns the range of the bins whose middle is within a distance, in units of 1/λ, of a
+// threshold, and one bin more.
 func (b bins) within(tau, reach float64) (from, to int) {
 	if b.n == 0 {
 		return 0, 0
@@ -303,7 +305,7 @@ func (b bins) each(tau float64, from, to int, f func(k int, z, s, d float64)) {
 	}
 }
 
-// each calls work for 0 ≤ i < n on so many cores.
+// each calls work for 0 ≤ i < n on a number of cores.
 func each(threads, n int, work func(i int)) {
 	var wg crew.Group
 	for k := range min(threads, n) {
@@ -316,9 +318,8 @@ func each(threads, n int, work func(i int)) {
 	wg.Wait()
 }
 
-// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every
-// bin. They are by y in widths of a bin, of which no image's units make them too large or too
-// small for float32.
+// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every bin.
+// The derivatives are in units of the bin width, so they fit float32 for any units of the image.
 type table struct {
 	bins
 	list []entry

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/isa"
 )
 
-// columnChecks are of the functions in assembly, called by themselves.
+// columnChecks test the functions in assembly directly.
 func columnChecks(set string) []checktest.Check {
 	if set == isa.Portable {
 		return nil
@@ -23,7 +23,7 @@ func columnChecks(set string) []checktest.Check {
 	}
 }
 
-// An instruction set has functions of its own, and of no rows there are no changes.
+// An instruction set has its own functions, and no rows have no changes.
 func nothingIs(t *testing.T, set string) {
 	of := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 	k, other := vector(set), vector(isa.AVX512)
@@ -43,16 +43,15 @@ func nothingIs(t *testing.T, set string) {
 	}
 }
 
-// What a column is called with, all of it constant: see column.
+// The constant arguments of a column: see column.
 const (
 	columnWidth  = 3
 	columnRows   = 5
 	columnStride = 2*lead + lanes
 )
 
-// column and tilt call the functions of an instruction set with what is in memory in an order, and
-// the rest so constant, that no register has by chance what a function is to take from its
-// arguments.
+// column and tilt call the functions of an instruction set. The order of their data in memory and
+// the constants are chosen so that no register contains an argument by chance.
 //
 //go:noinline
 func column(out *uint8, below *float32, owed *int32, above *float32, set string) {
@@ -72,7 +71,7 @@ func tilt(along, dst, row *float32, set string) {
 	}
 }
 
-// Columns are those of the portable kernel, and a row that is tilted the sum.
+// Columns agree with the portable kernel, and a tilted row is the sum.
 func columnIs(t *testing.T, set string) {
 	rng := rand.New(rand.NewPCG(34, 7))
 	for range 20 {

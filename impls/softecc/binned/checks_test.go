@@ -24,8 +24,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// checks are of the instruction set's functions by themselves, of bins and the table at their edges,
-// and of images in memory of callers, for whom a Layer answers.
+// checks test the functions of an instruction set separately, bins and the table at their edges,
+// and Layers for images in a caller's memory.
 func checks(t *testing.T, set string) []checktest.Check {
 	t.Helper()
 	var i Implementation
@@ -71,9 +71,9 @@ func define(t *testing.T, p *softecc.Problem) softecc.Answer {
 	return a
 }
 
-// changesAre holds the change of every voxel to the definition's, however the image is cut into
-// strips and chunks, from one row to a vector and a voxel more, with many ties and with none.
-// The definition's is what ∂X has of sigmoids so wide that their slope is λ/4 at all values.
+// changesAre compares the change of every voxel with the definition's for any strips and chunks.
+// Widths range from one to two vectors and more, with many ties and with none. The definition's
+// changes follow from ∂X for sigmoids so wide that their slope is λ/4 at all values.
 func changesAre[T value](t *testing.T, k kernel[T]) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	for i, of := range [][3]int64{
@@ -101,7 +101,7 @@ func changesAre[T value](t *testing.T, k kernel[T]) {
 			var want []uint8
 			for _, v := range define(t, p).DX {
 				c := math.Round(-4 / lambda * float64(v))
-				if vertices { // which are counted turned over
+				if vertices { // counted negated
 					c = -c
 				}
 				want = append(want, uint8(int8(c)))
@@ -118,8 +118,8 @@ func changesAre[T value](t *testing.T, k kernel[T]) {
 	}
 }
 
-// changesOf are the changes of all voxels of an image that is cut so, each of which is in the bins
-// too. Nothing beside them is written to.
+// changesOf returns the changes of all voxels of an image cut into strips and chunks, and checks
+// that the bins contain each. No memory around them may be written.
 func changesOf[T value](t *testing.T, k kernel[T], p *softecc.Problem, values []float32, strip, chunk int64, threads int) []uint8 {
 	t.Helper()
 	const beside, mark = 64, 77
@@ -150,8 +150,8 @@ func changesOf[T value](t *testing.T, k kernel[T], p *softecc.Problem, values []
 	return s.changes
 }
 
-// Strips are as many rows as are in a cache, at least one; chunks are planes for four turns of each
-// core, with no less than a plane in any. Around a row there is room for a vector.
+// A strip has the rows that fit a cache, at least one. A chunk has the planes for four turns of
+// each core, at least one. Each row has room for a vector around it.
 func sweepsAreCut(t *testing.T) {
 	for _, s := range []grid.Shape{
 		{D: 1, H: 1, W: 1}, {D: 1, H: 100, W: 16}, {D: 7, H: 3, W: 15}, {D: 16, H: 500, W: 900}, {D: 17, H: 900, W: 900}, {D: 3, H: 9, W: 9600}, {D: 3, H: 2, W: 30000},
@@ -172,7 +172,7 @@ func sweepsAreCut(t *testing.T) {
 	}
 }
 
-// tiltsAre holds rows of Y to their sums, each rounded, at all lengths about those of vectors.
+// tiltsAre compares rows of Y with their rounded sums, for all lengths around the length of vectors.
 func tiltsAre[T value](t *testing.T, k kernel[T]) {
 	rng := rand.New(rand.NewPCG(32, 7))
 	for n := range 3*lanes + 2 {
@@ -195,7 +195,8 @@ func tiltsAre[T value](t *testing.T, k kernel[T]) {
 	}
 }
 
-// layings are problems of these λ whose levels are evenly spaced or not, and Y on them or not.
+// layings returns problems of some λ, with evenly spaced levels or others, and with Y on them or
+// not.
 func layings(t *testing.T, lambdas ...string) (list []*softecc.Problem) {
 	for _, lambda := range lambdas {
 		for _, image := range []string{"noise/shape=5x4x3/type=float32/levels=1024/seed=5", "noise/shape=5x4/type=uint8/seed=1", "between/shape=5x4x3/levels=70/seed=2", "noise/shape=5x4x3/type=int16/levels=300/seed=2"} {
@@ -203,7 +204,7 @@ func layings(t *testing.T, lambdas ...string) (list []*softecc.Problem) {
 				list = append(list, open(t, "softecc/m=3/lambda="+lambda+"/alpha="+alpha+"/dir=2/of="+image))
 			}
 		}
-		// Whole numbers on a table are 1 apart, or a few.
+		// Whole numbers on a table are 1 or more apart.
 		p := open(t, "softecc/m=3/lambda="+lambda+"/alpha=0/dir=2/of=noise/shape=5x4x3/type=uint8/seed=1")
 		table, err := grid.Table([]float32{3, 4, 9, 200})
 		if err != nil {
@@ -215,8 +216,8 @@ func layings(t *testing.T, lambdas ...string) (list []*softecc.Problem) {
 	return list
 }
 
-// Bins are as narrow as the bound of doc/proofs/softecc.md needs, no more than there may be, about all
-// values of Y, and in the middle of one where that is a level.
+// Bins are as narrow as the bound of doc/proofs/softecc.md requires, and not too many. They cover
+// all values of Y, and levels are in the middle of bins if Y is on levels.
 func binsAreLaid(t *testing.T) {
 	for _, p := range layings(t, "1", "20", "500", "3000", "13000", "100000") {
 		for _, vertices := range []bool{false, true} {
@@ -262,10 +263,10 @@ func binsAreLaid(t *testing.T) {
 	}
 }
 
-// What bins and the table make of a value is within the bound of doc/proofs/softecc.md, wherever in a bin it
-// is and however far from all thresholds; exact where it is in none.
+// Bins and the table are within the bound of doc/proofs/softecc.md for a value at any position in a
+// bin and at any distance from thresholds. A value in no bin is exact.
 func binsAreNear(t *testing.T) {
-	for i, p := range layings(t, "20", "500", "100000") { // of the last there are none
+	for i, p := range layings(t, "20", "500", "100000") { // the last has no bins
 		b := layBins(p)
 		var values []float64
 		if b.n > 0 {
@@ -277,10 +278,10 @@ func binsAreNear(t *testing.T) {
 			values = append(values, b.at(0)-b.width, b.at(b.n-1)+b.width, b.at(0)-b.width/2*1.0001, b.at(b.n-1)+b.width/2*1.0001)
 		}
 		for _, tau := range p.Tau {
-			// About a threshold, and where the sigmoid is nearly 0 or 1.
+			// Near a threshold, and where the sigmoid is nearly 0 or 1.
 			for _, away := range []float64{0, 0.3, 1.5, 9, 19, 39, 41, 300} {
 				values = append(values, tau-away/p.Lambda, tau+away/p.Lambda)
-				if b.n > 0 { // in the middle of a bin, too
+				if b.n > 0 { // also in the middle of a bin
 					k := math.Round((tau - away/p.Lambda - b.lo) * b.inverse)
 					values = append(values, b.at(int(k)))
 				}
@@ -297,7 +298,7 @@ func binsAreNear(t *testing.T) {
 			curve.add(y, change)
 			got, c, slope := curve.convolved(p, 1+i%2, true), float64(change), 0.0
 			in, within := uint(int((y-b.lo)*b.inverse+0.5)) < uint(b.n), 1e-13
-			if in { // by how far it is from the middle of its bin
+			if in { // by the distance from the middle of its bin
 				_, off := math.Modf((y-b.lo)*b.inverse + 0.5)
 				within += 3.4e-7 * math.Pow(2*math.Abs(off-0.5), 3)
 			}
@@ -311,7 +312,7 @@ func binsAreNear(t *testing.T) {
 						i, b.n, change, y, tau, got.Chi[j], got.ByTau[j], got.ByLambda[j], c*v, c*p.Lambda*d, c*z*d)
 				}
 			}
-			limit := 5e-7 // of float32 too
+			limit := 5e-7 // also the error of float32
 			if !in {
 				limit = 1e-14
 			}
@@ -322,8 +323,8 @@ func binsAreNear(t *testing.T) {
 	}
 }
 
-// Nodes have the sigmoids of a value and their slopes within the bound of doc/proofs/softecc.md, wherever between
-// nodes it is, below all of them and above.
+// Nodes give the sigmoids and slopes of a value within the bound of doc/proofs/softecc.md, at any
+// position between nodes, below all of them and above.
 func nodesAreNear(t *testing.T) {
 	const bound = 2.1e-8
 	for i, p := range layings(t, "1", "20", "500") {
@@ -371,7 +372,7 @@ func nodesAreNear(t *testing.T) {
 	}
 }
 
-// Thresholds within reach of a value are those that are no farther, and so are bins.
+// Thresholds and bins are within reach of a value if they are no farther than reach.
 func reachIsFull(t *testing.T) {
 	tau := []float64{-3, -1, -1, 0, 2, 2, 5}
 	for y := -8.0; y <= 10; y++ {
@@ -382,20 +383,20 @@ func reachIsFull(t *testing.T) {
 			}
 		}
 	}
-	// Bins whose middles 10, 10¼, 10½, … are within 3/λ of a threshold, and one more at either end.
+	// Bins with the middles 10, 10¼, 10½, … within 3/λ of a threshold, and one more at either end.
 	b := bins{lambda: 2, lo: 10, width: 0.25, inverse: 4, n: 100}
 	for tau, want := range map[float64][2]int{-50: {0, 0}, 8: {0, 0}, 8.25: {0, 1}, 10.5: {0, 10}, 11.5: {0, 14}, 12: {1, 16}, 20: {33, 48}, 33: {85, 100}, 36.5: {99, 100}, 36.75: {100, 100}, 90: {100, 100}} {
 		if from, to := b.within(tau, 3); from != want[0] || to != want[1] {
 			t.Errorf("bins %d to %d are within reach of %g, want %v", from, to, tau, want)
 		}
 	}
-	// Of no bins there are none, where float64 does not hold how far they would be, too.
+	// Without bins none are within reach, even if float64 overflows.
 	if from, to := (bins{lambda: 1e-300}).within(math.MaxFloat64, reach); from != 0 || to != 0 {
 		t.Errorf("of no bins %d to %d are within reach", from, to)
 	}
 }
 
-// Jobs answer on the instruction sets that there are.
+// Jobs answer on all available instruction sets.
 func jobsAnswer(t *testing.T, i Implementation) {
 	softtest.Answers(t, i, "backward", "curve", "forward", "table")
 	p := open(t, "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/seed=5")
@@ -404,12 +405,12 @@ func jobsAnswer(t *testing.T, i Implementation) {
 	}
 }
 
-// Tallies of many voxels are what those of each add up to, whoever had them, in rows of
-// any length, with values in bins and in none.
+// Merged tallies of many voxels equal the sum over single voxels, for rows of any length and values
+// in bins and in none.
 func talliesAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 7))
 	p := open(t, "softecc/m=9/lambda=90/alpha=0/dir=2/of=noise/shape=5x4x3/type=float32/levels=1024/seed=5")
-	p.Tau[2], p.Tau[5], p.Tau[7] = p.Tau[5], -3, p.Tau[5] // in no order, two of them the same
+	p.Tau[2], p.Tau[5], p.Tau[7] = p.Tau[5], -3, p.Tau[5] // not sorted, and two of them equal
 	b := layBins(p)
 	want := newCurve(len(p.Tau))
 	parts := []*tally{newTally(p, b, nil, reach), newTally(p, b, nil, reach), newTally(p, b, nil, reach)}
@@ -437,7 +438,7 @@ func talliesAddUp(t *testing.T) {
 	for _, threads := range []int{1, 2, 20} {
 		got := parts[0].convolved(p, threads, true)
 		for j := range p.Tau {
-			// Bins are so narrow here that hardly a remainder is left.
+			// Bins are so narrow here that the remainder is negligible.
 			if !nearly(got.Chi[j], want.Chi[j], 1e-6) || !nearly(got.ByTau[j], want.ByTau[j], 1e-6*p.Lambda) || !nearly(got.ByLambda[j], want.ByLambda[j], 1e-6) {
 				t.Errorf("threshold %d: %g, %g, %g, want %g, %g, %g", j, got.Chi[j], got.ByTau[j], got.ByLambda[j], want.Chi[j], want.ByTau[j], want.ByLambda[j])
 			}
@@ -449,7 +450,7 @@ func talliesAddUp(t *testing.T) {
 	}
 }
 
-// layered is the answer to a problem of a layer that goes forward and backward.
+// layered returns the answer of a layer, forward and backward.
 func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int, nodes *Nodes) (softecc.Answer, []T) {
 	t.Helper()
 	values, err := p.Values()
@@ -463,13 +464,13 @@ func layered[T float32 | float64](t *testing.T, p *softecc.Problem, threads int,
 	return layeredOf(t, p, image, threads, nodes)
 }
 
-// layeredOf is that of an image of other values than the problem's.
+// layeredOf is layered for an image with other values than the problem's.
 func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T, threads int, nodes *Nodes) (softecc.Answer, []T) {
 	t.Helper()
 	q := *p
 	q.Source = Blank(p.Shape())
 	l := Layer[T]{Problem: &q, Image: image, Changes: slices.Repeat([]uint8{77}, len(image)), Threads: threads, Nodes: nodes}
-	before, dx := slices.Clone(l.Image), slices.Repeat([]T{T(math.NaN())}, len(image)) // of whatever was there before
+	before, dx := slices.Clone(l.Image), slices.Repeat([]T{T(math.NaN())}, len(image)) // arbitrary earlier contents
 	c, err := l.Forward(context.Background(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -491,7 +492,7 @@ func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T,
 	return a, dx
 }
 
-// ofCallers are problems for layers: with fewer voxels than bins, and with bins.
+// ofCallers returns problems for layers: with fewer voxels than bins, and with bins.
 func ofCallers() []string {
 	return []string{
 		"softecc/m=5/lambda=100/alpha=100/dir=1/of=noise/shape=1x1/type=uint8/seed=5", "softecc/m=4/lambda=100/alpha=0/dir=2/of=constant/shape=9x7x5/type=float32",
@@ -500,7 +501,7 @@ func ofCallers() []string {
 	}
 }
 
-// A layer's answers are those of the definition, of either type, in both constructions, and the
+// A layer agrees with the definition for either type and in both constructions, and returns the
 // same bits each time.
 func layersAnswer(t *testing.T, names []string) {
 	for i := range 4 * len(names) {
@@ -519,7 +520,7 @@ func layersAnswer(t *testing.T, names []string) {
 		if !slices.Equal(got.Chi, again.Chi) || !slices.Equal(dx, same) || got.DV != again.DV {
 			t.Errorf("%s: other bits, of the same call", names[i/4])
 		}
-		if p.Alpha != 0 || i%4 > 1 { // Y of float64 is another image
+		if p.Alpha != 0 || i%4 > 1 { // Y of float64 is a different image
 			continue
 		}
 		wide, _ := layered[float64](t, p, 3, nil)
@@ -531,7 +532,7 @@ func layersAnswer(t *testing.T, names []string) {
 	}
 }
 
-// An image of float64 that is tilted answers as the one of its Y does, untilted.
+// A tilted float64 image has the same answer as its Y without a tilt.
 func tiltedLayers(t *testing.T) {
 	for i, image := range []string{"noise/shape=9x8x7/type=float32/levels=1024/seed=1", "noise/shape=11x6/type=float32/levels=1024/seed=1"} {
 		for _, vertices := range []bool{false, true} {
@@ -573,8 +574,8 @@ func tiltedLayers(t *testing.T) {
 	}
 }
 
-// The extent of an image is from its least to its greatest value, as they are counted, wherever
-// they are.
+// The extent of an image is from its least to its greatest value as they are counted, at any
+// position.
 func extentsAre(t *testing.T) {
 	for _, n := range []int64{1, 2, 1<<14 - 1, 1 << 14, 1<<14 + 1, 3<<14 + 5} {
 		p := &softecc.Problem{Source: Blank{D: 1, H: 1, W: n}, Tau: []float64{0}, G: []float64{1}, Lambda: 1, V: [3]float64{1}}
@@ -602,7 +603,7 @@ func extentsAre(t *testing.T) {
 	}
 }
 
-// An image of float32 of as many voxels as there would be bins has them, others have none.
+// A float32 image with at least as many voxels as bins has bins; others have none.
 func layersHaveBins(t *testing.T) {
 	of := func(w int64) *softecc.Problem {
 		return &softecc.Problem{Source: Blank{D: 1, H: 1, W: w}, Tau: []float64{0}, G: []float64{1}, Lambda: 1, V: [3]float64{1}}
@@ -622,7 +623,7 @@ func layersHaveBins(t *testing.T) {
 	}
 }
 
-// What is not finite is an error forward, and NaN backward; what is cancelled ends.
+// Values that are not finite give an error forward, and NaN backward. A cancelled call ends.
 func layersRefuse(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/seed=1")
 	p.Source = Blank(p.Shape())
@@ -642,7 +643,7 @@ func layersRefuse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	p.Lambda, p.G[0], p.G[2] = 1, 0, 0
-	const most = math.MaxFloat32 / 1.75 // of which the gradient of a voxel may be 7 quarters
+	const most = math.MaxFloat32 / 1.75 // the gradient of a voxel may be 7/4 of it
 	for _, g := range []float64{math.NaN(), math.Inf(1), most * 1.000001} {
 		p.G[1] = g
 		dx := make([]float64, 60)
@@ -658,7 +659,7 @@ func layersRefuse(t *testing.T) {
 	}
 }
 
-// An ending context is cancelled when it has been asked so often whether it is.
+// An ending context is cancelled after a number of queries.
 type ending struct {
 	context.Context
 	left atomic.Int64
@@ -671,7 +672,7 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// What is cancelled, whenever that is, gives an error and not a part of an answer.
+// A call cancelled at any time returns an error, not part of an answer.
 func cancelled(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=7x6x5/type=float32/seed=1")
 	values, err := p.Values()

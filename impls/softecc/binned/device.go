@@ -14,9 +14,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/softecc/softecc.h). Where Y is X and
-// levels are evenly spaced, voxels are counted by level, and nothing is approximated;
-// where a value then stands on none, or else, they are put into bins with two moments (Batch).
+// OnDevice is the same method on an NVIDIA device (kernels/softecc/softecc.h). If Y is X and levels
+// are evenly spaced, voxels are counted by level without approximation. If a value is on no level,
+// or in other cases, they are put into bins with two moments (Batch).
 type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -29,7 +29,7 @@ func (OnDevice) About() bench.About {
 	}
 }
 
-// CanDo refuses what does not fit the device or the kernels' integers.
+// CanDo rejects problems that do not fit the device or the kernels' integers.
 func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	return resident.Fits(d, bytes, "the resident image with its changes and gradient")
 }
 
-// countable refuses what does not fit the kernels' integers.
+// countable rejects shapes that do not fit the kernels' integers.
 func countable(s grid.Shape, d device.Info) error {
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
 		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
@@ -68,8 +68,8 @@ func countable(s grid.Shape, d device.Info) error {
 	return nil
 }
 
-// byPlace is how float32 arithmetic spreads the levels of a problem from 0 to 1, and whether
-// its changes can be counted by level.
+// byPlace returns the factor and the offset that map the levels to 0 to 1 in float32, and reports
+// whether changes can be counted by level.
 func byPlace(d device.Device, p *softecc.Problem) (scale, offset float32, ok bool) {
 	l := p.Ladder()
 	_, _, even := l.Affinity()
@@ -89,7 +89,7 @@ func byPlace(d device.Device, p *softecc.Problem) (scale, offset float32, ok boo
 	return scale, offset, true
 }
 
-// words is how many words of four changes an image has.
+// words returns the number of words of four changes of an image.
 func words(s grid.Shape) int64 { return (s.W + 3) / 4 * s.H * s.D }
 
 // Setup loads the kernels and copies the image to the device.
@@ -113,24 +113,24 @@ type deviceJob struct {
 	p          *softecc.Problem
 	stream     device.Stream
 	start, end device.Event
-	both       device.Module   // of images of any type
-	between    device.Function // makes the curve and the table
+	both       device.Module   // the kernels for images of any type
+	between    device.Function // computes the curve and the table
 
 	image, changes, dx device.Buffer
 	tau, g             device.Buffer
 	out                device.Buffer // χ, ∂τ and ∂λ of each threshold
 
-	feed *resident.Feed // of whole calls, which bring the image there and the gradient back
+	feed *resident.Feed // of whole calls, which copy the image to the device and the gradient back
 	back device.Pinned  // the gradient
 
-	by   *counter // by place where it can be, until a voxel stands on none
-	bins *alone   // then in bins
+	by   *counter // used if possible, until a voxel is on no place
+	bins *alone   // used otherwise
 }
 
-// A counter adds changes up by place, with its memory.
+// A counter sums changes by place.
 type counter struct {
 	n                 int64 // places
-	own               []any // last parameters of both kernels
+	own               []any // last arguments of both kernels
 	kernels           device.Module
 	forward, backward device.Function
 	forwards          device.Launch
@@ -138,17 +138,17 @@ type counter struct {
 	middles           device.Buffer // float64
 	counts            device.Buffer
 	slopes            device.Buffer
-	moments           device.Buffer // of each block of backward
-	result            device.Pinned // the last of counts, then moments, then the curve
+	moments           device.Buffer // by block of backward
+	result            device.Pinned // the last count, then the moments, then the curve
 }
 
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
 	deviceBlock = 256 // threads
-	spareCounts = 32  // of no place
+	spareCounts = 32  // for voxels on no place
 	warpColumns = 128
-	slabPlanes  = 2     // a warp has two slabs of them where it counts by place
-	mostPlaces  = 31744 // whose numbers are the patterns of finite halves
+	slabPlanes  = 2     // of a slab; a warp has two slabs if it counts by place
+	mostPlaces  = 31744 // place numbers are the bit patterns of finite halves
 )
 
 func (j *deviceJob) setup(c bench.Conditions) (err error) {
@@ -195,7 +195,7 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	return j.inBins()
 }
 
-// place brings the image to the device, or prepares for whole calls that do.
+// place copies the image to the device, or prepares whole calls that do.
 func (j *deviceJob) place(c bench.Conditions) (err error) {
 	if c.Scope != bench.E2E {
 		j.image, err = resident.Put(j.d, j.stream, j.p)
@@ -208,7 +208,7 @@ func (j *deviceJob) place(c bench.Conditions) (err error) {
 	return err
 }
 
-// byPlaces makes the counter of an image whose levels are places, and reports whether it is one.
+// byPlaces makes the counter if the levels are places, and reports whether they are.
 func (j *deviceJob) byPlaces() (ok bool, err error) {
 	scale, offset, ok := byPlace(j.d, j.p)
 	if !ok {
@@ -217,7 +217,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	l := j.p.Ladder()
 	first, step, _ := l.Affinity()
 	c := &counter{n: l.Len()}
-	j.by = c // which Close closes
+	j.by = c // freed by Close
 	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
 	middles := make([]float64, c.n)
 	for k := range middles {
@@ -243,7 +243,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	return true, err
 }
 
-// load loads the kernels, for rows that begin at multiples of four voxels or for others.
+// load loads the kernels, for rows that start at multiples of four voxels or for others.
 func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool) (err error) {
 	forward, backward := passes("places", s, t, aligned)
 	if c.kernels, err = resident.Load(d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
@@ -270,7 +270,7 @@ func (c *counter) close() error {
 	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.kernels)
 }
 
-// arrange finds a kernel, and chooses as many blocks as run at once.
+// arrange returns a kernel and sets the number of blocks to the number that run at once.
 func arrange(d device.Device, kernels device.Module, name string, l *device.Launch) (device.Function, error) {
 	f, err := kernels.Function(name)
 	if err != nil {
@@ -280,7 +280,8 @@ func arrange(d device.Device, kernels device.Module, name string, l *device.Laun
 	return f, resident.AtOnce(d, f, l)
 }
 
-// Do answers on the device; a whole call has the image from the host, and the gradient there.
+// Do computes the answer on the device. A whole call copies the image from the host and the
+// gradient back.
 func (j *deviceJob) Do(*bench.Trace) error {
 	if j.feed == nil {
 		return j.count()
@@ -294,12 +295,12 @@ func (j *deviceJob) Do(*bench.Trace) error {
 	return j.bring()
 }
 
-// bring brings the gradient to the host.
+// bring copies the gradient to the host.
 func (j *deviceJob) bring() error {
 	return errors.Join(j.stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.stream.Wait())
 }
 
-// count counts by place, and from the first image on that has a voxel on none, in bins.
+// count counts by place. From the first image with a voxel on no place on, it counts in bins.
 func (j *deviceJob) count() error {
 	if j.by != nil {
 		if err := j.d.Do(func() error { return j.run(j.by) }); err != nil {
@@ -317,8 +318,8 @@ func (j *deviceJob) count() error {
 	return j.d.Do(j.runBins)
 }
 
-// length is how many rows a warp marches through: so many that its last turn is nearly
-// as full as the others, for it reads two beside them.
+// length returns the number of rows per warp, chosen so that the last round of warps is nearly
+// full. A warp also reads two neighbouring rows.
 func (c *counter) length(s grid.Shape) int64 {
 	const slabs = 2
 	across, deep, rows := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), s.H
@@ -339,7 +340,7 @@ func (c *counter) length(s grid.Shape) int64 {
 	return best
 }
 
-// ofBoth is how the curve at so many thresholds and the table of so many places are made at once.
+// ofBoth returns the launch that computes the curve at m thresholds and the table of n places.
 func ofBoth(m, n int64) device.Launch {
 	return device.Launch{Grid: device.Dim{X: m + min((n+15)/16, 1<<16)}, Block: device.Dim{X: 512}}
 }
@@ -363,7 +364,7 @@ func (j *deviceJob) run(c *counter) error {
 		j.stream.Wait())
 }
 
-// Elapsed is what the last Do took on the device.
+// Elapsed returns the time of the last Do on the device.
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 // Cool empties the device's second-level cache.
@@ -371,7 +372,7 @@ func (j *deviceJob) Cool() error {
 	return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait())
 }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the memory that Out reads, and the data that it is computed from.
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	list := []device.Buffer{j.changes, j.dx, j.out}
@@ -384,14 +385,14 @@ func (j *deviceJob) Poison() {
 		resident.Overwrite(j.bins.result.Data(), poison)
 	}
 	for _, b := range list {
-		// A device that cannot be written to fails at the next call, with the reason.
+		// If writing to the device fails, the next call fails with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
 	resident.Overwrite(j.back.Data(), poison)
 }
 
-// curve is all of the last answer but what is of voxels, and the moments.
+// curve returns the last answer without the numbers of voxels, and the moments.
 func (j *deviceJob) curve() (a softecc.Answer, moments []float64, err error) {
 	if j.by == nil {
 		return j.bins.answer(j.p)
@@ -410,7 +411,7 @@ func (j *deviceJob) curve() (a softecc.Answer, moments []float64, err error) {
 	return a, moments, nil
 }
 
-// Out is the last answer, whose gradient is brought to the host.
+// Out returns the last answer and copies its gradient to the host.
 func (j *deviceJob) Out() (softecc.Answer, error) {
 	a, moments, err := j.curve()
 	if err != nil {

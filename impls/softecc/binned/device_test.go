@@ -13,14 +13,14 @@ import (
 
 func onDevice(open resident.Opener) implementation { return binned.OnDevice{Open: open} }
 
-// onHost are the kernels, compiled for the host, on a stand-in for a device.
+// onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T) resident.Opener {
 	return softtest.OnHost(t, "softecc_curve", "softecc_uint8", "softecc_int16", "softecc_uint16", "softecc_float32")
 }
 
-// The kernels give the definition's answer wherever they do not refuse, which they do of
-// vertices, and of sigmoids that are too steep for bins. On the host tens of thousands of bins take long, and
-// a launch is the like of another: only some problems are asked again.
+// The kernels agree with the definition wherever they do not reject. They reject problems with
+// vertices and sigmoids too steep for bins. Tens of thousands of bins are slow on the host, and
+// launches do not differ, so only some problems are repeated.
 func TestKernelsOnHost(t *testing.T) {
 	testKernels(t, onHost(t), 3, slices.DeleteFunc(softtest.Asked(), func(name string) bool {
 		return strings.Contains(name, "/lambda=1000/alpha=100/")
@@ -50,7 +50,7 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 	}
 }
 
-// Thresholds that no voxel is near see all changes or none.
+// Thresholds far from all voxels count all changes or none.
 func TestKernelsFarOnHost(t *testing.T) { testFar(t, onHost(t)) }
 
 func TestKernelsFarOnDevice(t *testing.T) { testFar(t, ecctest.Device(t)) }

@@ -5,7 +5,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// A Fault is a mistake that is planted to see that it is caught.
+// A Fault is a planted mistake, for tests that the witnesses detect it.
 type Fault string
 
 // The faults.
@@ -17,7 +17,7 @@ const (
 	NextBin     Fault = "values one bin too high"
 )
 
-// planted makes what is wrong of what a job is set up with.
+// planted applies the fault to the parts of a job.
 func (j *job) planted(p *softecc.Problem, field *grid.Field, k kernel[float32]) {
 	switch j.fault {
 	case WrongSign:

@@ -2,41 +2,40 @@ package binned
 
 import "eccbench/internal/isa"
 
-// lanes is how many values a vector has, and lead how many are before a row.
+// lanes is the number of values of a vector, lead the number of values before a row.
 const (
 	lanes = 16
 	lead  = 16
 )
 
-// A value is what Y is of: of float32, but where a caller's image is of float64.
+// A value is the type of Y: float32, or float64 for a caller's float64 image.
 type value interface{ float32 | float64 }
 
-// A step is a strip of two planes of Y, one above the other. Rows are stride values
-// apart, voxel x of row r is value (r+1)·stride + lead + x, and what is outside the image
-// is +∞, or −∞ where its cells are no part of it; there is a row before and one after the
-// strip, and a vector before and behind each row.
+// A step is a strip of two consecutive planes of Y. Rows are stride values apart; voxel x of row r
+// is value (r+1)·stride + lead + x. Values outside the image are +∞, or −∞ if its cells are
+// excluded. There is a row before and after the strip, and a vector before and after each row.
 type step[T value] struct {
 	below, above        []T
-	owed                []int32 // by row and x, stride apart: what the plane before handed up, replaced by what this one does
+	owed                []int32 // by row and x, stride apart: changes from the plane before, replaced by those of this one
 	handed              [2][]int32
 	rows, width, stride int64
 	out                 []uint8 // int8 by row and x, width apart: the changes of the plane below; nil for none
 }
 
-// A kernel is the functions of an instruction set.
+// A kernel holds the functions of an instruction set.
 type kernel[T value] struct {
 	step func(*step[T])
 	// tilt sets dst to Y of a row: see softecc.Tilt.
 	tilt func(dst, row []T, of T, along []T)
 }
 
-// inGo are the functions that are not of vectors.
+// inGo returns the functions in Go.
 func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T]} }
 
 // available lists the instruction sets of this program on this machine, the fastest first.
 func available() []string { return isa.Available(assembled) }
 
-// choose is the kernel that was asked for, or the fastest for "".
+// choose returns the requested kernel, or the fastest for "".
 func choose(asked string) (kernel[float32], error) {
 	name, err := isa.Choose(asked, available())
 	if err != nil || name == isa.Portable {
@@ -53,13 +52,13 @@ func above[T value](a, b T) int32 {
 	return 0
 }
 
-// portable finds the change of each voxel of the plane below: doc/proofs/extrema.md has the
-// method. It compares along each row the voxels v, their minima y with the next row, z
-// with the next plane and yz with both, and hands the changes of yz down to z, those of y
-// and z to v: of equal values to the one that is first in the order of softecc.First.
+// portable computes the change of each voxel of the lower plane: doc/proofs/extrema.md has the
+// method. Along each row it compares the voxels v, their minima y with the next row, z with the
+// next plane and yz with both. It passes the changes of yz to z, and those of y and z to v. Among
+// equal values the first in the order of softecc.First gets them.
 func portable[T value](s *step[T]) {
 	w := s.width
-	toV, toZ := s.handed[0][:w], s.handed[1][:w] // handed to the next row's v and z
+	toV, toZ := s.handed[0][:w], s.handed[1][:w] // passed to the next row's v and z
 	clear(toV)
 	clear(toZ)
 	for r := range s.rows + 1 {

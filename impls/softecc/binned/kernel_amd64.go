@@ -4,7 +4,7 @@ package binned
 
 import "eccbench/internal/isa"
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
 func vector(name string) kernel[float32] {
@@ -16,7 +16,7 @@ func vector(name string) kernel[float32] {
 
 const valueBytes = 4
 
-// columns512 goes down columns of vectors: see portable.
+// columns512 processes columns of vectors: see portable.
 func columns512(s *step[float32]) {
 	if s.rows == 0 {
 		return
@@ -31,8 +31,8 @@ func columns512(s *step[float32]) {
 	}
 }
 
-// columns256 does so by vectors of half as many. What is behind the last voxels of rows goes
-// where nobody reads.
+// columns256 does the same with vectors of half the length. Lanes after the last voxel of a row are
+// written to unused memory.
 func columns256(s *step[float32]) {
 	const few = lanes / 2
 	if s.rows == 0 {

@@ -2,7 +2,7 @@
 
 package binned
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = false
 
 func vector(string) kernel[float32] { panic("binned: no vector instructions") }

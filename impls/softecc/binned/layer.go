@@ -10,18 +10,19 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// A Layer is the soft curve of an image in a caller's memory: forward, before the upstream
-// gradient is known, and backward, when it is. What lies between, the change of each voxel, the
-// caller keeps. The next image of the problem, with another G, may use the same Layer, which reuses its memory.
+// A Layer computes the soft curve of an image in a caller's memory. Forward runs before the
+// upstream gradient is known, Backward after it. The caller keeps the change of each voxel in
+// between. The next image of the problem, with another G, may use the same Layer and its memory.
 //
-// A float32 image uses nodes if there are any, otherwise bins. A float64 image uses neither, nor does one with fewer
-// voxels than bins: each sigmoid within reach of a voxel with a change is evaluated. Y has the image's type.
+// A float32 image uses nodes if there are any, otherwise bins. A float64 image, and one with fewer
+// voxels than bins, uses neither. Then each sigmoid within reach of a voxel with a change is
+// evaluated. Y has the image's type.
 type Layer[T float32 | float64] struct {
-	Problem *softecc.Problem // with a Blank for its image; its G counts backward
+	Problem *softecc.Problem // its image is a Blank; its G counts backward
 	Image   []T              // row-major, not written to
 	Changes []uint8          // of each voxel: written forward, read backward
 	Threads int
-	Nodes   *Nodes // of the problem, shared with its other images; nil for none
+	Nodes   *Nodes // of the problem, shared by its images; nil for none
 
 	kept *sweep[T]
 }
@@ -36,8 +37,8 @@ func (Blank) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// Forward returns the curve, whose derivatives may be missing unless they are wanted. The error is that of the context,
-// or a *grid.NotFiniteError.
+// Forward returns the curve. Its derivatives are computed only on request. The error is that of the
+// context, or a *grid.NotFiniteError.
 func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error) {
 	s, err := l.sweep(ctx)
 	if err != nil {
@@ -59,8 +60,8 @@ func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error)
 	return c, nil
 }
 
-// Backward sets dx to ∂L/∂X, and gives ∂L/∂V and ∂L/∂α. All of them are NaN where the upstream
-// gradient is not finite, or gradients may be beyond float32.
+// Backward sets dx to ∂L/∂X and returns ∂L/∂V and ∂L/∂α. All are NaN if the upstream gradient is
+// not finite or gradients may exceed float32.
 func (l *Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha float64, err error) {
 	if !(l.Problem.Steepest() <= math.MaxFloat32) {
 		nan := math.NaN()
@@ -81,7 +82,7 @@ func (l *Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha fl
 	return a.DV, a.Alpha, ctx.Err()
 }
 
-// sweep is what goes over the image.
+// sweep returns the sweep over the image.
 func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
 	if l.kept == nil {
 		k := inGo[T]()
@@ -116,7 +117,7 @@ func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
 	return s, nil
 }
 
-// rows are those of Y, as it is counted.
+// rows returns the rows of Y as it is counted.
 func (l *Layer[T]) rows(k kernel[T]) rows[T] {
 	p, s := l.Problem, l.Problem.Shape()
 	along, row := tiltOf[T](p)
@@ -131,7 +132,7 @@ func (l *Layer[T]) rows(k kernel[T]) rows[T] {
 	}
 }
 
-// tiltOf is what is added to X: softecc.Tilt for float32, unrounded for float64.
+// tiltOf returns the terms added to X: softecc.Tilt for float32, unrounded for float64.
 func tiltOf[T value](p *softecc.Problem) (along []T, row func(y, z int64) T) {
 	along = make([]T, p.Shape().W)
 	if t := p.Tilt(); unsafe.Sizeof(along[0]) == 4 {
@@ -150,8 +151,8 @@ func tiltOf[T value](p *softecc.Problem) (along []T, row func(y, z int64) T) {
 	}
 }
 
-// extent is the least and the greatest value of the image, turned over as it is counted, all of
-// which are finite.
+// extent returns the least and the greatest value of the image as it is counted. All values must be
+// finite.
 func (l *Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 	const part = 1 << 14
 	n := int64(len(l.Image))

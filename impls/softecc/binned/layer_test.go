@@ -10,13 +10,13 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// On all adversarial inputs layers answer as the definition does, and on larger images.
+// Layers agree with the definition on all adversarial inputs and on larger images.
 func TestLayer(t *testing.T) {
 	layersAnswer(t, append(slices.Clone(softecc.Workload().Adversarial),
 		"softecc/m=9/lambda=100/alpha=100/dir=1/of=grf/shape=40x30x20/type=float32/levels=1024/smooth=1/seed=1", "softecc/m=9/lambda=300/alpha=0/dir=2/of=noise/shape=150x100/type=float32/levels=70000/seed=5"))
 }
 
-// In the V-construction λ → ∞ is the exact curve of the enumeration of all cells.
+// In the V-construction the limit λ → ∞ is the exact curve by enumeration of all cells.
 func TestVerticesToTheLimit(t *testing.T) {
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3", "noise/shape=1x9/type=uint8/seed=4"} {
 		p := open(t, "softecc/m=1/lambda=1/alpha=0/dir=4/of="+image)

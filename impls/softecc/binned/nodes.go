@@ -17,22 +17,23 @@ const (
 	mostNodes    = 1 << 13
 )
 
-// Nodes are evenly spaced values around the thresholds. The changes of an image are spread on them by interpolation.
-// That is slower than bins for each voxel and far faster for each image. Nodes depend on the thresholds and λ alone, so
-// the images of a batch share them.
+// Nodes are evenly spaced values around the thresholds. The changes of an image are spread on them
+// by interpolation. That is slower than bins for each voxel and far faster for each image. Nodes
+// depend on the thresholds and λ alone, so the images of a batch share them.
 type Nodes struct {
 	bins
 	rows []nodeRow // by threshold
 }
 
-// A nodeRow has the sigmoid of a threshold at the nodes within reach, and its derivatives by the threshold and by λ.
+// A nodeRow holds the sigmoid of a threshold at the nodes within reach, and its derivatives by the
+// threshold and by λ.
 type nodeRow struct {
 	from                   int
 	sigma, byTau, byLambda []float64
 }
 
-// NewNodes returns the nodes of a problem. It returns nil for a large image, which has bins, and if there would be too
-// many nodes.
+// NewNodes returns the nodes of a problem. It returns nil for a large image, which has bins, and if
+// there would be too many nodes.
 func NewNodes(p *softecc.Problem) *Nodes {
 	if p.Shape().Voxels() >= least*int64(len(p.Tau)) {
 		return nil
@@ -59,8 +60,9 @@ func NewNodes(p *softecc.Problem) *Nodes {
 	return k
 }
 
-// place returns the first of the nodes that share a value, and the distance of the value from the node at or below it,
-// in units of the nodes' distance. A value below all nodes is moved to the first; ok is false for a value above all.
+// place returns the first of the nodes that share a value, and the distance of the value from the
+// node at or below it, in units of the nodes' distance. A value below all nodes is moved to the
+// first; ok is false for a value above all.
 func (k *Nodes) place(y float64) (at int, above float64, ok bool) {
 	t := max(0, (y-k.lo)*k.inverse-sharedBefore)
 	if !(t < float64(k.n-sharedNodes)) {
@@ -70,7 +72,7 @@ func (k *Nodes) place(y float64) (at int, above float64, ok bool) {
 	return at, t - float64(at), true
 }
 
-// shares returns Lagrange's polynomials of the nodes at -2 to 3.
+// shares returns Lagrange's polynomials of the nodes −2 to 3.
 func shares(c float64) (s0, s1, s2, s3, s4, s5 float64) {
 	a, b, d, e, f := c+2, c+1, c-1, c-2, c-3
 	ab, cd, ef := a*b, c*d, e*f

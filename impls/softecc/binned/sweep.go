@@ -11,14 +11,14 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// Where voxels are vertices, a cell has the greatest value of its own, and is dual to one of
-// top cells that has the least of −Y and no part in what is outside:
+// If voxels are vertices, a cell has the greatest value of its vertices. It is dual to a cell of
+// top cells with the least value of −Y that does not touch the outside:
 //
 //	χ(τ) = 1 + Σ over the dual cells of (−1)^dimension σ_λ(−τ − value),
 //
-// where the 1 is χ of the box. So the image is counted turned over, with −∞ outside.
+// where the 1 is χ of the box. So the negated image is counted, with −∞ outside.
 
-// turned is the problem that is counted for p.
+// turned returns the problem that is counted for p.
 func turned(p *softecc.Problem) *softecc.Problem {
 	if !p.Vertices {
 		return p
@@ -31,7 +31,7 @@ func turned(p *softecc.Problem) *softecc.Problem {
 	return &q
 }
 
-// turnBack makes the answer to a problem of the one to what is counted for it.
+// turnBack converts the answer of the counted problem to the answer of the original one.
 func turnBack(a *softecc.Answer) {
 	for j := range a.Chi {
 		a.Chi[j]++
@@ -40,10 +40,10 @@ func turnBack(a *softecc.Answer) {
 	a.Alpha = -a.Alpha // ∂X has its sign from the sweep
 }
 
-// rows sets dst to row y of plane z of an image, a 2D one being a stack of rows.
+// rows sets dst to row y of plane z of an image. A 2D image is a stack of rows.
 type rows[T value] func(dst []T, z, y int64)
 
-// rowsOf are those of Y of a problem whose image is in memory, tilted in this way.
+// rowsOf returns the rows of Y of a problem with its image in memory.
 func rowsOf(p *softecc.Problem, f *grid.Field, t softecc.Tilt, k kernel[float32]) rows[float32] {
 	s := p.Shape()
 	return func(dst []float32, z, y int64) {
@@ -73,7 +73,7 @@ func turnOver[T value](row []T) {
 	}
 }
 
-// tilted is Y of a row: see softecc.Tilt.
+// tilted computes a row of Y: see softecc.Tilt.
 func tilted[T value, E grid.Element | float64](dst []T, row []E, of T, along []T) {
 	dst, along = dst[:len(row)], along[:len(row)]
 	for i, v := range row {
@@ -81,16 +81,16 @@ func tilted[T value, E grid.Element | float64](dst []T, row []E, of T, along []T
 	}
 }
 
-// A sweep goes over an image, forward and backward. Its cores have always the same shares, so
-// that the same call gives the same bits.
+// A sweep passes over an image, forward and backward. Its cores always have the same shares, so
+// that equal calls give equal bits.
 type sweep[T value] struct {
 	p       *softecc.Problem // as it is counted
 	kernel  kernel[T]
 	bins    bins
-	nodes   *Nodes  // in place of bins, unless nil
+	nodes   *Nodes  // used in place of bins, unless nil
 	reach   float64 // of a sigmoid, in units of 1/λ
 	y       rows[T] // of Y
-	before  rows[T] // of what changes are of in place of Y, where that fault is planted
+	before  rows[T] // replaces Y for the changes if that fault is planted
 	outside T
 	sign    float64 // of ∂X
 	ctx     context.Context
@@ -104,7 +104,7 @@ type sweep[T value] struct {
 // A core is the state of one goroutine.
 type core[T value] struct {
 	planes [2][]T     // a strip of a plane of Y and of the next one
-	owed   []int32    // changes that the plane before has handed up
+	owed   []int32    // changes passed up from the plane before
 	handed [2][]int32 // from row to row, by the portable kernel
 	row    []T        // of Y
 	step   step[T]
@@ -126,7 +126,7 @@ func newSweep[T value](p *softecc.Problem, k kernel[T], b bins, threads int, y r
 	return s
 }
 
-// ready allocates what a core goes forward with.
+// ready allocates the memory of a core for the forward pass.
 func (c *core[T]) ready(s *sweep[T]) {
 	if c.tally == nil {
 		c.tally = newTally(s.p, s.bins, s.nodes, s.reach)
@@ -144,7 +144,7 @@ func (c *core[T]) ready(s *sweep[T]) {
 	c.handed = [2][]int32{make([]int32, s.w), make([]int32, s.w)}
 }
 
-// fill brings rows y0−1 to y1 of a plane of Y to a strip.
+// fill copies rows y0−1 to y1 of a plane of Y to a strip.
 func (s *sweep[T]) fill(into []T, z, y0, y1 int64) {
 	row := s.y
 	if s.before != nil {
@@ -162,7 +162,7 @@ func (s *sweep[T]) fill(into []T, z, y0, y1 int64) {
 	}
 }
 
-// each calls work with every share of n, on the core that has it.
+// each calls work with every share of n, on the core that owns it.
 func (s *sweep[T]) each(n int64, work func(c *core[T], share int64)) {
 	crew.Each(len(s.cores), func(k int) {
 		for share := int64(k); share < n && s.ctx.Err() == nil; share += int64(len(s.cores)) {
@@ -171,7 +171,7 @@ func (s *sweep[T]) each(n int64, work func(c *core[T], share int64)) {
 	})
 }
 
-// forward finds the change of every voxel, and adds it to the bins.
+// forward computes the change of every voxel and adds it to the bins.
 func (s *sweep[T]) forward() {
 	for _, c := range s.cores {
 		c.ready(s)
@@ -184,7 +184,7 @@ func (s *sweep[T]) forward() {
 	})
 }
 
-// total is what all cores have added up.
+// total returns the sum of the tallies of all cores.
 func (s *sweep[T]) total() *tally {
 	total := s.cores[0].tally
 	for _, c := range s.cores[1:] {
@@ -193,8 +193,8 @@ func (s *sweep[T]) total() *tally {
 	return total
 }
 
-// march goes through planes lo ≤ z < hi of rows y0 ≤ y < y1, beginning with the plane
-// before, which hands changes up.
+// march sweeps planes lo ≤ z < hi of rows y0 ≤ y < y1. It starts with the plane before, which
+// passes changes up.
 func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 	clear(c.owed)
 	rows := y1 - y0
@@ -224,10 +224,10 @@ func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 	}
 }
 
-// few are the rows of a share backward.
+// few is the number of rows of a share in the backward pass.
 const few = 16
 
-// backward sets ∂X, and gives Σ c(p) G'(Y(p)) p.
+// backward sets ∂X and returns Σ c(p) G'(Y(p)) p.
 func (s *sweep[T]) backward(t *table, dx []T) (moment [3]float64) {
 	shape, rows := s.p.Shape(), s.n*s.h
 	moments := make([][3]float64, (rows+few-1)/few)
@@ -252,7 +252,7 @@ func (s *sweep[T]) backward(t *table, dx []T) (moment [3]float64) {
 	return moment
 }
 
-// gradient sets a row of ∂X, and gives Σ c G' and Σ c G' x of it.
+// gradient sets a row of ∂X, and returns the row's Σ c G' and Σ c G' x.
 func (s *sweep[T]) gradient(c *core[T], t *table, r int64, dx []T) (sum, over float64) {
 	changes := s.changes[r*s.w:][:s.w]
 	clear(dx)

@@ -9,7 +9,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of its jobs.
+// checks test its jobs.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{{Name: "jobs", Of: func(t *testing.T) { softtest.Answers(t, i) }}}

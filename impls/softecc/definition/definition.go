@@ -1,5 +1,5 @@
-// Package definition answers the soft Euler characteristic curve cell by cell, in float64:
-// the reference for images that it can afford.
+// Package definition computes the soft Euler characteristic curve cell by cell in float64. It is
+// the reference for images that are small enough.
 package definition
 
 import (
@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// cellNS is what a sigmoid of a cell costs a core, for the estimate in a refusal.
+// cellNS is the time of one sigmoid of a cell on a core, for the estimate in a rejection.
 const cellNS = 25
 
 // Implementation is ready to use.
@@ -24,7 +24,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects problems that need more time or memory than the conditions allow.
 func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := p.Check(); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of the sigmoid, far from where images have values too, and of jobs.
+// checks test the sigmoid, also far beyond the values of images, and jobs.
 func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t *testing.T) { softtest.Answers(t, i, "backward", "changes", "forward") }}}
 }
 
-// The sigmoid and its slope are those of the definition, as near as the first eight terms of the
-// exponential between two powers of 2 are.
+// The sigmoid and its slope agree with the definition as closely as eight terms of the exponential
+// allow.
 func sigmoidIs(t *testing.T) {
 	for a := -60.0; a <= 60; a += 0.0137 {
 		s, d := sigmoid(a)
@@ -37,7 +37,7 @@ func sigmoidIs(t *testing.T) {
 			t.Fatalf("the slope of σ(%g) is %g, of eight terms %g", a, d, terms)
 		}
 	}
-	// Of the last power of 2 whose exponential is not 0, and of the one behind it.
+	// The last power of 2 with an exponential other than 0, and the next one.
 	if s, d := sigmoid(-999.5 * math.Ln2); math.Abs(s-math.Exp2(-999.5)) > 2e-8*s || d != s {
 		t.Errorf("beside 2^-999.5, σ is %g, slope %g", s, d)
 	}

@@ -1,6 +1,6 @@
-// Package dense is the method of Saxena et al. 2025, section 3.2, on the host: for each
-// voxel its change c(p), and as many sigmoids as there are thresholds, forward and again
-// backward. c(p) is of Y, without which equation 6 is the curve of no image.
+// Package dense is the method of Saxena et al. 2025, section 3.2, on the host. For each voxel it
+// computes the change c(p), and one sigmoid per threshold, both forward and backward. The change
+// c(p) is computed in Y; otherwise equation 6 would be the curve of no image.
 package dense
 
 import (
@@ -12,8 +12,8 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// sigmoidNS and changeNS are what a sigmoid and the change of a voxel cost a core, for the
-// estimate in a refusal.
+// sigmoidNS and changeNS are the times of a sigmoid and of the change of a voxel on a core, for the
+// estimate in a rejection.
 const (
 	sigmoidNS = 5
 	changeNS  = 100
@@ -32,7 +32,7 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses what takes more time or memory than the conditions allow.
+// CanDo rejects problems that need more time or memory than the conditions allow.
 func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	return c.AllowMemory(14*n, "14 bytes for each of %d voxels", n)
 }
 
-// Setup allocates Y with a border that is outside, the changes and the gradient.
+// Setup allocates Y with a border for the outside, the changes and the gradient.
 func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
 	s := p.Shape()
 	j := &job{p: p, threads: int64(c.Cores()), changes: make([]int8, s.Voxels()), dx: make([]float32, s.Voxels())}
@@ -53,7 +53,7 @@ func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[s
 	j.y = make([]float32, (s.D+2)*j.h*j.w)
 	j.others, j.cells, j.own = neighbours(s.D > 1, j.h, j.w)
 	outside := float32(math.Inf(1))
-	if p.Vertices { // whose cells are dual to those of −Y that are no part of what is outside
+	if p.Vertices { // cells are dual to the cells of −Y that do not touch the outside
 		j.turn, outside = -1, -outside
 		if s.D > 1 {
 			j.own = -j.own
@@ -71,7 +71,7 @@ func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[s
 type job struct {
 	p       *softecc.Problem
 	threads int64
-	y       []float32 // (D+2) × h × w, +∞ outside; of vertices −Y, and −∞
+	y       []float32 // (D+2) × h × w, +∞ outside; for vertices −Y, with −∞ outside
 	turn    float64   // −1 where y is −Y
 	h, w    int64
 	others  []other
@@ -82,14 +82,14 @@ type job struct {
 	answer  softecc.Answer
 }
 
-// An other is a voxel beside the one that is looked at: where it is, and whether it is
-// later where both are equal.
+// An other is a neighbour of a voxel: its offset, and whether it comes later if both values are
+// equal.
 type other struct {
 	at    int64
 	later bool
 }
 
-// A cell needs some of the others to come later.
+// A cell belongs to the voxel if some of the others come later.
 type cell struct {
 	need uint32
 	sign int8
@@ -125,7 +125,7 @@ func neighbours(solid bool, h, w int64) (others []other, cells []cell, own int8)
 				c := cell{sign: own}
 				for _, v := range []int64{x, y, z} {
 					if v != 0 {
-						c.sign = -c.sign // a dimension less
+						c.sign = -c.sign // one dimension less
 					}
 				}
 				for p, bit := range index {
@@ -142,7 +142,7 @@ func neighbours(solid bool, h, w int64) (others []other, cells []cell, own int8)
 
 func within(at, end int64) bool { return at == 0 || at == end }
 
-// each splits n among the job's cores.
+// each splits n among the cores of the job.
 func (j *job) each(n int64, work func(part int, lo, hi int64)) {
 	parts := min(j.threads, n)
 	var wg sync.WaitGroup
@@ -247,7 +247,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// change adds up the cells whose first voxel is the one at a place of Y.
+// change sums the cells whose first voxel is at a position of Y.
 func (j *job) change(at int64) int8 {
 	v := j.y[at]
 	later := uint32(0)
@@ -265,8 +265,8 @@ func (j *job) change(at int64) int8 {
 	return c
 }
 
-// sigmoid is σ = 1/(1+exp(−a)) and σ(1−σ), to about 10⁻⁹: a polynomial between the powers
-// of 2.
+// sigmoid returns σ = 1/(1+exp(−a)) and σ(1−σ), accurate to about 10⁻⁹. It uses a polynomial
+// between powers of 2.
 func sigmoid(a float64) (s, slope float64) {
 	e := 0.0
 	if b := math.Abs(a) * math.Log2E; b < 1000 {
@@ -290,6 +290,6 @@ func (j *job) Poison() {
 	}
 }
 
-// Out is the last answer; the next Do overwrites its gradient.
+// Out returns the last answer; the next Do overwrites its gradient.
 func (j *job) Out() (softecc.Answer, error) { return j.answer, nil }
 func (j *job) Close() error                 { return nil }

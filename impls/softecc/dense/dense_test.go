@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // all of it again
+			for range 2 { // twice
 				j.Poison()
 				if err := j.Do(nil); err != nil {
 					t.Fatal(err)

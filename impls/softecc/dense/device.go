@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// OnDevice is the same method on an NVIDIA device, as the paper has it: a thread a voxel
+// OnDevice is the same method on an NVIDIA device as in the paper, with one thread per voxel
 // (kernels/softecc/softecc_dense.cu).
 type OnDevice struct{ Open resident.Opener }
 
@@ -29,12 +29,12 @@ func (OnDevice) About() bench.About {
 
 // Shape of the kernels' work.
 const (
-	deviceBlock = 128 // threads; one of the sums has a multiple of 32, of at most 8 warps
-	padded      = 32  // thresholds go through the voxels by so many
-	ofAll       = 5   // sums of backward that are not of a threshold
+	deviceBlock = 128 // threads; a block of the sums has a multiple of 32 threads, at most 8 warps
+	padded      = 32  // number of thresholds per pass over the voxels
+	ofAll       = 5   // sums of backward that belong to no threshold
 )
 
-// CanDo refuses what does not fit the device, or the kernels' numbers.
+// CanDo rejects problems that do not fit the device or the kernels' numbers.
 func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
@@ -50,7 +50,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if i := d.Info(); i.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels are for 8.0 and more", i.Name, i.Major, i.Minor)
 	}
-	const least, most = 0x1p-126, math.MaxFloat32 // of a float32 that a device does not take for 0
+	const least, most = 0x1p-126, math.MaxFloat32 // range of the float32 numbers that a device does not flush to 0
 	if steep := steepness(p); !(steep >= least && steep <= most) || float32(p.Lambda) < least {
 		return fmt.Errorf("λ is %g, of which float32 has no like", p.Lambda)
 	}
@@ -65,16 +65,16 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	return resident.Fits(d, grid.TotalBytes(p)+9*s.Voxels()+4*(s.W+s.H*s.D)+8*(columns(p)*(mostBlocks(d)+2)), "the resident image with Y, changes and gradient")
 }
 
-// steepness is λ in units of two's exponents.
+// steepness returns λ for sigmoids by powers of 2.
 func steepness(p *softecc.Problem) float64 { return p.Lambda * math.Log2E }
 
-// rows is how many thresholds there are with those that fill the last group.
+// rows returns the number of thresholds, padded to whole groups.
 func rows(p *softecc.Problem) int64 { return (int64(len(p.Tau)) + padded - 1) / padded * padded }
 
-// columns is how many sums there are: χ of each threshold, its slope, and those of all.
+// columns returns the number of sums: χ and its slope per threshold, and the ofAll others.
 func columns(p *softecc.Problem) int64 { return 2*rows(p) + ofAll }
 
-// mostBlocks is more than run at once.
+// mostBlocks bounds the number of blocks that run at once.
 func mostBlocks(d device.Device) int64 { return int64(d.Info().SMs) * 2048 / deviceBlock }
 
 // Setup loads the kernels and copies the image to the device.
@@ -106,7 +106,7 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 
 const module = "softecc_dense"
 
-// kernelsOf are those that a problem asks for, in their turns.
+// kernelsOf returns the names of the kernels of a problem, in launch order.
 func kernelsOf(p *softecc.Problem) (names [5]string) {
 	for i, name := range []string{fmt.Sprintf("tilt_%v", p.Type()), fmt.Sprintf("changes_%dd", p.Shape().Dim()), "forward", "backward", "sums"} {
 		names[i] = module + "_" + name
@@ -116,7 +116,7 @@ func kernelsOf(p *softecc.Problem) (names [5]string) {
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
-// A pass is a kernel with how many blocks it is launched in.
+// A pass is a kernel and its number of blocks.
 type pass struct {
 	kernel string
 	blocks int64
@@ -127,19 +127,19 @@ type deviceJob struct {
 	p       *softecc.Problem
 	turn    float32 // −1 where y is −Y
 	outside float32
-	sign    int32 // of the cell that is a voxel itself
+	sign    int32 // of the cell that is the voxel itself
 
 	tilt, changes, forward, backward, sums pass
 
-	image, along, ofRow device.Buffer // X, and what is added to it
-	y                   device.Buffer // the image itself where Y is X
-	own                 device.Buffer // y where it is not
+	image, along, ofRow device.Buffer // X, and the terms added to it
+	y                   device.Buffer // the image itself if Y is X
+	own                 device.Buffer // y otherwise
 	of, dx              device.Buffer // changes and gradient
 	tau                 device.Buffer
-	partial, out        device.Buffer // sums of each block, and of all
+	partial, out        device.Buffer // sums per block, and total
 	result              device.Pinned
 	back                device.Pinned  // the gradient
-	feed                *resident.Feed // of whole calls, which bring the image there and the gradient back
+	feed                *resident.Feed // of whole calls, which copy the image to the device and the gradient back
 }
 
 func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
@@ -177,8 +177,8 @@ func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
 	return err
 }
 
-// place brings the image to the device, or prepares for whole calls that do; and what is added to
-// it, unless that is nothing.
+// place copies the image to the device, or prepares whole calls that do. It also copies the terms
+// added to the image, if there are any.
 func (j *deviceJob) place(c bench.Conditions) (err error) {
 	if c.Scope != bench.E2E {
 		j.image, err = resident.Put(j.On, j.Stream, j.p)
@@ -208,8 +208,8 @@ func (j *deviceJob) place(c bench.Conditions) (err error) {
 	return err
 }
 
-// thresholds are what the kernels have of each: itself in float32; what that lacks, in units of
-// two's exponents; and its upstream gradient. Those that fill the last group have none.
+// thresholds returns three numbers per threshold for the kernels: its float32 value, the remainder
+// in units of 1/(λ log₂ e), and its upstream gradient. The padding has gradient 0.
 func thresholds(p *softecc.Problem) []float32 {
 	n := rows(p)
 	list := make([]float32, 3*n)
@@ -220,7 +220,8 @@ func thresholds(p *softecc.Problem) []float32 {
 	return list
 }
 
-// Do answers on the device; a whole call has the image from the host, and the gradient there.
+// Do computes the answer on the device. A whole call copies the image from the host and the
+// gradient back.
 func (j *deviceJob) Do(*bench.Trace) error {
 	if j.feed == nil {
 		return j.run()
@@ -234,7 +235,7 @@ func (j *deviceJob) Do(*bench.Trace) error {
 	return j.bring()
 }
 
-// bring brings the gradient to the host.
+// bring copies the gradient to the host.
 func (j *deviceJob) bring() error {
 	return errors.Join(j.Stream.Copy(j.back, 0, j.dx, 0, j.back.Bytes()), j.Stream.Wait())
 }
@@ -257,7 +258,7 @@ func (j *deviceJob) run() error {
 	return errors.Join(err, j.Stream.Copy(j.result, 0, j.out, 0, j.result.Bytes()), j.Stream.Wait())
 }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the memory that Out reads, and the data that it is computed from.
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	list := []device.Buffer{j.of, j.dx, j.partial, j.out}
@@ -269,7 +270,7 @@ func (j *deviceJob) Poison() {
 	resident.Overwrite(j.back.Data(), poison)
 }
 
-// Out is the last answer, whose gradient is brought to the host.
+// Out returns the last answer and copies its gradient to the host.
 func (j *deviceJob) Out() (softecc.Answer, error) {
 	p, m, n := j.p, len(j.p.Tau), int(rows(j.p))
 	sums := make([]float64, columns(p))
@@ -281,7 +282,7 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		a.DTau[k] = p.G[k] * p.Lambda * sums[n+k]
 	}
 	all := sums[2*n:]
-	var moment [3]float64 // of −∂X, about the middle
+	var moment [3]float64 // of −∂X, about the centre
 	s := p.Shape()
 	for i, length := range []int64{s.W, s.H, s.D} {
 		moment[i] = -(all[1+i] + all[0]*softecc.Place(0, length))

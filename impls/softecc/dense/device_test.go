@@ -14,7 +14,7 @@ func onDevice(open resident.Opener) bench.Implementation[*softecc.Problem, softe
 	return OnDevice{Open: open}
 }
 
-// The kernels give the definition's answer to all problems, in both constructions.
+// The kernels agree with the definition on all problems, in both constructions.
 func TestKernelsOnHost(t *testing.T) { testKernels(t, softtest.OnHost(t, "softecc_dense"), 3) }
 
 func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), len(softtest.Asked())) }
@@ -30,7 +30,7 @@ func testKernels(t *testing.T, open resident.Opener, again int) {
 	softtest.Offset(t, onDevice, open)
 }
 
-// Numbers that float32 does not have are refused.
+// Numbers beyond float32 are rejected.
 func TestNumbersRefusedOnHost(t *testing.T) {
 	open := softtest.OnHost(t, "softecc_dense")
 	for what, change := range map[string]func(*softecc.Problem){

@@ -1,15 +1,16 @@
-// Package assess is the question how the topology of a segmentation differs from that of its
-// ground truth: voxels in common, Betti numbers of both masks and matched features, for each label.
+// Package assess is the workload that compares the topology of a segmentation with its ground
+// truth. For each label it reports voxels in common, Betti numbers of both masks and matched
+// features.
 //
-// All numbers are of both constructions. In T voxels are top cells, so that the foreground is
-// 26-connected (8-connected in 2D) and the background 6-connected (4-connected). In V voxels are
-// vertices, and it is the other way round. All that is outside the image is background.
+// All numbers are reported for both constructions. In T voxels are top cells: the foreground is
+// 26-connected (8-connected in 2D), the background 6-connected (4-connected). In V voxels are
+// vertices, and the connectivities are swapped. The outside of the image is background.
 //
-// A feature of dimension k is matched where the homology classes of both masks meet in that of
-// their union: the number of matched features is the dimension of im H_k(P) ∩ im H_k(T) in
-// H_k(P ∪ T). Of components (k = 0) these are the components of the union that both masks meet.
-// Of the highest dimension d − 1 they follow by Alexander duality from the components of the
-// background. What is not matched is the Betti-matching error (Stucki et al. 2023).
+// A feature of dimension k is matched if its homology classes in both masks meet in the homology of
+// their union. The number of matched features is the dimension of im H_k(P) ∩ im H_k(T) in H_k(P ∪
+// T). Matched components (k = 0) are the components of the union that both masks meet. In the
+// highest dimension, d − 1, the number follows by Alexander duality from the components of the
+// background. The unmatched features are the Betti-matching error (Stucki et al. 2023).
 package assess
 
 import (
@@ -35,11 +36,11 @@ const (
 	Constructions
 )
 
-// A Topology is what the masks of one set have in one construction.
+// A Topology is the topology of the masks of one set in one construction.
 type Topology struct {
 	Pred, Truth, Union betti.Numbers
-	// Components are the matched features of dimension 0, Holes those of dimension d − 1: the
-	// cavities of 3D masks, the holes of 2D ones.
+	// Components is the number of matched features of dimension 0. Holes is the number of matched
+	// features of dimension d − 1: cavities in 3D, holes in 2D.
 	Components, Holes int64
 }
 
@@ -49,13 +50,13 @@ type Comparison struct {
 	In                [Constructions]Topology
 }
 
-// Comparisons are those of all sets of a pair, in their order.
+// Comparisons are the comparisons of all sets of a pair, in the order of the sets.
 type Comparisons []Comparison
 
 // Everything is the name of the set of all labels.
 const Everything = "all"
 
-// Poisoned is what jobs overwrite their answer with.
+// Poisoned returns the value that jobs overwrite their answer with.
 func Poisoned() Comparisons { return Comparisons{{Pred: bench.Poison}} }
 
 // A Set is the labels whose voxels are compared as one mask.
@@ -77,10 +78,10 @@ type Pair struct {
 	Sets        []Set
 }
 
-// Shape is the extent of both images.
+// Shape is the shape of both images.
 func (p *Pair) Shape() grid.Shape { return p.Pred.Shape() }
 
-// Swapped is the pair with truth and prediction swapped.
+// Swapped returns the pair with truth and prediction swapped.
 func (p *Pair) Swapped() *Pair {
 	q := *p
 	q.Pred, q.Truth = p.Truth, p.Pred
@@ -116,7 +117,7 @@ func (c Comparison) IoU() float64 { return float64(c.Both) / float64(c.Pred+c.Tr
 // VolumeError is (|P| − |T|) / |T|, infinite or NaN where the truth is empty.
 func (c Comparison) VolumeError() float64 { return float64(c.Pred-c.Truth) / float64(c.Truth) }
 
-// numbers are Betti numbers by dimension.
+// numbers returns Betti numbers indexed by dimension.
 func numbers(n betti.Numbers) [3]int64 { return [3]int64{n.B0, n.B1, n.B2} }
 
 // Error is |b_k(P) − b_k(T)|.
@@ -125,8 +126,8 @@ func (t Topology) Error(k int) int64 {
 	return max(d, -d)
 }
 
-// Matched is at least and at most how many features of a dimension are matched in a construction, in an
-// image of dims dimensions. It is exact in dimensions 0 and d − 1, and where the masks are equal.
+// Matched returns bounds of the number of matched features of dimension k, in an image of dims
+// dimensions. They are equal in dimensions 0 and d − 1, and for equal masks.
 func (c Comparison) Matched(construction, k, dims int) (least, most int64) {
 	t := c.In[construction]
 	switch {
@@ -144,7 +145,7 @@ func (c Comparison) Matched(construction, k, dims int) (least, most int64) {
 	return 0, most
 }
 
-// MatchingError is at least and at most how many features of a dimension of either mask are not matched.
+// MatchingError returns bounds of the number of unmatched features of both masks in dimension k.
 func (c Comparison) MatchingError(construction, k, dims int) (least, most int64) {
 	t := c.In[construction]
 	fewest, greatest := c.Matched(construction, k, dims)
@@ -156,7 +157,7 @@ func (c Comparison) MatchingError(construction, k, dims int) (least, most int64)
 func Encode(list Comparisons) []byte {
 	var b bytes.Buffer
 	for _, c := range list {
-		binary.Write(&b, binary.LittleEndian, c) // a Buffer takes all
+		binary.Write(&b, binary.LittleEndian, c) // writing to a Buffer cannot fail
 	}
 	return b.Bytes()
 }
@@ -171,14 +172,14 @@ func Decode(b []byte) (Comparisons, error) {
 	return list, binary.Read(bytes.NewReader(b), binary.LittleEndian, list)
 }
 
-// Workload is the question, put to implementations. The first is the reference.
+// Workload returns the workload with some implementations. The first is the reference.
 func Workload(impls ...bench.Implementation[*Pair, Comparisons]) bench.Workload[*Pair, Comparisons] {
 	return bench.Workload[*Pair, Comparisons]{
 		Name: Name, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
 	}
 }
 
-// agree returns the first number of two answers that differs.
+// agree returns the first difference of two answers, or nil.
 func agree(in *Pair, want, got Comparisons) *verify.Diff {
 	if len(want) != len(got) {
 		return &verify.Diff{Where: "sets", Want: fmt.Sprint(len(want)), Got: fmt.Sprint(len(got))}

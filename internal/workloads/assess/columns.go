@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Columns are the names of the numbers that Values gives, in its order.
+// Columns are the names of the numbers that Values returns, in its order.
 //
-// An error of a number is the absolute difference; a matching error is how many features of both masks
-// are not matched, with a least and a greatest value where it is not known exactly.
+// The error of a number is the absolute difference. A matching error is the number of unmatched
+// features of both masks, with bounds where the exact number is unknown.
 func Columns() []string {
 	list := []string{"pred_voxels", "truth_voxels", "common_voxels", "dice", "iou", "volume_error"}
 	for _, n := range []string{"chi", "b0", "b1", "b2"} {
@@ -21,8 +21,8 @@ func Columns() []string {
 	return list
 }
 
-// Values are the numbers of a comparison in a construction, of images of dims dimensions: whole but for
-// the ratios of voxels, which are NaN or infinite where they are not defined.
+// Values returns the numbers of a comparison in a construction, for images of dims dimensions. All
+// are whole except the ratios of voxels, which are NaN or infinite where they are undefined.
 func (c Comparison) Values(construction, dims int) []float64 {
 	t := c.In[construction]
 	list := []float64{float64(c.Pred), float64(c.Truth), float64(c.Both), c.Dice(), c.IoU(), c.VolumeError()}
@@ -42,19 +42,19 @@ func (c Comparison) Values(construction, dims int) []float64 {
 	return list
 }
 
-// Connectivity is the connectivity of the foreground in a construction, of images of dims dimensions.
+// Connectivity returns the connectivity of the foreground, for images of dims dimensions.
 func Connectivity(construction, dims int) int {
 	return [Constructions][2]int{{8, 26}, {4, 6}}[construction][dims-2]
 }
 
-// A Difference is one topological error of a prediction: a component or a hole of a mask that has no
-// counterpart or several.
+// A Difference is one topological error of a prediction: a component or a hole of one mask with no
+// counterpart or several in the other.
 type Difference struct {
 	Kind   string `json:"kind"`
 	Label  string `json:"label"`
 	Voxels int64  `json:"voxels"`
 	Meets  int64  `json:"meets"` // components of the other mask
-	// Least and Greatest are the corners of the bounding box, x, y and z; both are within.
+	// Least and Greatest are the corners of the bounding box, as x, y and z; both are inclusive.
 	Least    [3]int64 `json:"least"`
 	Greatest [3]int64 `json:"greatest"`
 }

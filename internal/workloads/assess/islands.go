@@ -9,7 +9,8 @@ import (
 // side is the greatest number of blocks along an axis.
 const side = 32
 
-// blocks are those of an image that have voxels of a code: a bit along x, by z and y.
+// blocks marks the blocks of an image that have voxels of a code: one bit per x, one word per z and
+// y.
 type blocks [side * side]uint32
 
 func (b *blocks) join(o *blocks) {
@@ -28,16 +29,16 @@ func blockingOf(s grid.Shape) (b blocking) {
 	return b
 }
 
-// mark marks the blocks of some voxels of a row.
+// mark marks the blocks of the voxels first to last of a row.
 func (b blocking) mark(of *blocks, z, y, first, last int64) {
 	of[z>>b[0]*side+y>>b[1]] |= from(first>>b[2], last>>b[2])
 }
 
-// from returns the bits first to last.
+// from returns a word with the bits first to last set.
 func from(first, last int64) uint32 { return uint32(uint64(2)<<last - uint64(1)<<first) }
 
-// islands returns parts of the extent of a set with all of its voxels. Planes without a voxel separate them, so that
-// numbers of the set are sums over the islands.
+// islands splits the extent of a set into parts that planes without a voxel separate. Numbers of
+// the set are sums over the islands.
 func (c counts) islands(s Set) (list []extent) {
 	var occupied blocks
 	var all extent
@@ -66,7 +67,7 @@ func (c counts) islands(s Set) (list []extent) {
 	return list
 }
 
-// cut calls f with the extents of blocks that planes without blocks separate.
+// cut calls f with each extent of blocks that empty planes separate.
 func (b *blocks) cut(e extent, f func(extent)) {
 	for axis := range e.least {
 		if parts := b.parts(e, axis); len(parts) != 1 || parts[0] != e {
@@ -79,7 +80,7 @@ func (b *blocks) cut(e extent, f func(extent)) {
 	f(e)
 }
 
-// parts are those of an extent that planes across an axis separate.
+// parts splits an extent at its empty planes across one axis.
 func (b *blocks) parts(e extent, axis int) (list []extent) {
 	used := uint32(0)
 	for z := e.least[0]; z <= e.greatest[0]; z++ {

@@ -12,9 +12,9 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// ByFlooding are the comparisons of a pair by other means: voxels are counted by pairs of labels,
-// Betti numbers are those that betti fills, and matches follow from what is reached from one mask
-// within another. It has no labels of components and joins no sets.
+// ByFlooding compares a pair by independent means. It counts voxels by pairs of labels and takes
+// Betti numbers from the flood fill of betti. It finds matches by growing one mask within another.
+// Unlike runs, it labels no components and joins no sets.
 func ByFlooding(p *Pair) (Comparisons, error) {
 	t := tally(p)
 	out, setsOf := make(Comparisons, len(p.Sets)), p.setsOf()
@@ -29,7 +29,7 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 		}
 	})
 	var tasks []task
-	for i, s := range slices.Backward(p.Sets) { // the union of all is large and comes first
+	for i, s := range slices.Backward(p.Sets) { // the union of all labels is large and comes first
 		for _, island := range t.islands(s) {
 			tasks = append(tasks, task{set: i, within: island})
 		}
@@ -51,7 +51,7 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 	return out, nil
 }
 
-// A task is to judge the voxels of a set in an island.
+// A task judges the voxels of a set in an island.
 type task struct {
 	set    int
 	within extent
@@ -64,7 +64,7 @@ func (t *task) run(p *Pair) {
 	crew.Each(Constructions, func(k int) { t.errs[k] = m.judge(k, &t.in[k]) })
 }
 
-// add adds the topology of masks that are apart.
+// add adds the topology of masks that are separate from these.
 func (t *Topology) add(o Topology) {
 	for i, n := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
 		m := []betti.Numbers{o.Pred, o.Truth, o.Union}[i]
@@ -73,7 +73,7 @@ func (t *Topology) add(o Topology) {
 	t.Components, t.Holes = t.Components+o.Components, t.Holes+o.Holes
 }
 
-// An extent is where the voxels of a label lie, in the order of Coordinates; the greatest are within it.
+// An extent is a bounding box of voxels, in the order of Coordinates. Both corners are inclusive.
 type extent struct{ least, greatest [3]int64 }
 
 func (e *extent) add(z, y, x, last int64) {
@@ -87,17 +87,18 @@ func (e *extent) join(o extent) {
 	}
 }
 
-// counts are the voxels of a pair of images by pairs of codes, and where those of each code lie.
+// counts are the numbers of voxels of a pair of images by pair of codes, and the extent of each
+// code.
 type counts struct {
 	blocking
 	codes   int
-	pairs   []int64 // by the code of the prediction times codes and that of the truth; nil for many codes
+	pairs   []int64 // index: code of the prediction × codes + code of the truth; nil for many codes
 	many    map[[2]uint16]int64
-	extents []extent // by code; without a voxel the least is beyond all
+	extents []extent // by code; a code without voxels has the largest least corner
 	blocks  []blocks // by code; nil for many codes
 }
 
-// mostPaired is how many codes have a table of all pairs.
+// mostPaired is the largest number of codes for which a table of all pairs is allocated.
 const mostPaired = 1 << 10
 
 func newCounts(codes int) counts {
@@ -113,7 +114,7 @@ func newCounts(codes int) counts {
 	return c
 }
 
-// each calls f with the voxels of each pair of codes that there is.
+// each calls f with each pair of codes that occurs, and its number of voxels.
 func (c counts) each(f func(a, b uint16, n int64)) {
 	for i, n := range c.pairs {
 		if n != 0 {
@@ -125,7 +126,7 @@ func (c counts) each(f func(a, b uint16, n int64)) {
 	}
 }
 
-// add adds voxels of a pair of codes.
+// add counts n voxels of a pair of codes.
 func (c counts) add(a, b uint16, n int64) {
 	if c.pairs != nil {
 		c.pairs[int(a)*c.codes+int(b)] += n
@@ -134,7 +135,7 @@ func (c counts) add(a, b uint16, n int64) {
 	}
 }
 
-// count adds voxels of a row.
+// count counts the voxels from ≤ x < to of a row.
 func (c counts) count(a, b uint16, z, y, from, to int64) {
 	c.add(a, b, to-from)
 	for _, code := range [2]uint16{a, b} {
@@ -148,7 +149,7 @@ func (c counts) count(a, b uint16, z, y, from, to int64) {
 	}
 }
 
-// tally counts the voxels of both images. Neighbours along a row that are alike count together.
+// tally counts the voxels of both images. Equal neighbours along a row are counted together.
 func tally(p *Pair) counts {
 	parts := make([]counts, 2)
 	s := p.Shape()
@@ -177,7 +178,7 @@ func tally(p *Pair) counts {
 	return all
 }
 
-// step is how many values are looked at together.
+// step is the number of values that are compared together.
 const step = 64
 
 func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
@@ -206,7 +207,7 @@ const (
 	masksOfSet
 )
 
-// A judged is the masks of a set within its extent, as words of bits with a border of nothing.
+// A judged is the masks of a set within an extent, as words of bits with an empty border.
 type judged struct {
 	flat  bool // of a 2D image
 	shape grid.Shape
@@ -214,7 +215,7 @@ type judged struct {
 	bits [masksOfSet][]uint64
 }
 
-// newJudged makes the masks of a set within an extent.
+// newJudged packs the masks of a set within an extent.
 func newJudged(p *Pair, s Set, all extent) *judged {
 	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
 		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
@@ -248,7 +249,7 @@ func newJudged(p *Pair, s Set, all extent) *judged {
 	return m
 }
 
-// mark marks the members of a row.
+// mark sets the bits of the voxels of a row whose codes are in the set.
 func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
@@ -267,7 +268,7 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
 	}
 }
 
-// A shown is a mask as betti asks for it: uint8 values, 0 inside and 1 outside.
+// A shown is a mask as an image for betti: uint8 values, 0 inside and 1 outside.
 type shown struct {
 	*judged
 	mask int
@@ -300,7 +301,7 @@ func (s shown) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// judge finds the topology of a construction.
+// judge computes the topology in one construction.
 func (m *judged) judge(construction int, t *Topology) error {
 	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
 		n, err := betti.ByFlooding(&betti.Image{Source: shown{m, k}}, ecc.Convention{Vertices: construction == V})
@@ -321,8 +322,8 @@ func (m *judged) judge(construction int, t *Topology) error {
 	return nil
 }
 
-// unmet counts the components of the union that a mask does not meet: the components of the rest of the union
-// that do not touch the mask.
+// unmet counts the components of the union that do not meet a mask. These are the components of the
+// union without the mask that do not touch the mask.
 func (m *judged) unmet(by int, corners bool) (n int64) {
 	mask := m.bits[by]
 	left, touching := slices.Clone(m.bits[ofUnion]), m.space.none()
@@ -339,8 +340,8 @@ func (m *judged) unmet(by int, corners bool) (n int64) {
 	return n
 }
 
-// matchedHoles counts what is enclosed by both masks: the components of both backgrounds that lead to
-// no outside, where a voxel of both leads from the one to the other.
+// matchedHoles counts the holes that both masks enclose. It joins enclosed background components of
+// both masks that overlap, and counts the results that do not overlap an outside.
 func (m *judged) matchedHoles(corners bool) (n int64) {
 	var outside, enclosed [2][]uint64
 	for k := range outside {
@@ -364,7 +365,7 @@ func (m *judged) matchedHoles(corners bool) (n int64) {
 	return n
 }
 
-// A space is how words of bits are laid out that have a voxel of nothing around all planes and rows.
+// A space is the layout of words of bits with an empty voxel around all planes and rows.
 type space struct {
 	d, h, w    int64
 	row, plane int64 // words
@@ -375,13 +376,13 @@ func newSpace(s grid.Shape) space {
 	return space{s.D, s.H, s.W, row, row * (s.H + 2)}
 }
 
-// none is words of nothing, one more before the first row and after the last.
+// none returns empty words, with one extra word before the first row and after the last.
 func (s space) none() []uint64 { return make([]uint64, (s.d+2)*s.plane+2) }
 
 // rowStart returns the first word of a row.
 func (s space) rowStart(z, y int64) int64 { return 1 + (z+1)*s.plane + (y+1)*s.row }
 
-// background is the voxels around a mask, and those of them at a side of the box.
+// background returns the voxels of the box outside a mask, and the ones next to a side of the box.
 func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 	rest, sides = s.none(), s.none()
 	for z := range s.d {
@@ -392,7 +393,7 @@ func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 			}
 			isEmpty := !slices.ContainsFunc(mask[at:at+s.row-1], func(v uint64) bool { return v != 0 })
 			if isEmpty || y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1) {
-				copy(sides[at:], rest[at:at+s.row-1]) // an empty row leads to a side
+				copy(sides[at:], rest[at:at+s.row-1]) // an empty row connects to a side
 				continue
 			}
 			last := at + (s.w-1)/64
@@ -403,7 +404,7 @@ func (s space) background(mask []uint64, flat bool) (rest, sides []uint64) {
 	return rest, sides
 }
 
-// neighbours returns the voxels of a word that touch or belong to a set.
+// neighbours returns the voxels of word i that touch a set or belong to it.
 func (s space) neighbours(of []uint64, i int64, corners bool) uint64 {
 	if !corners {
 		v := of[i]
@@ -418,8 +419,8 @@ func (s space) neighbours(of []uint64, i int64, corners bool) uint64 {
 	return v | v<<1 | v>>1 | before>>63 | after<<63
 }
 
-// reach adds to the found voxels those of a set that are connected with them within it. Rows are passed forwards and
-// back, those that a change may lead on in.
+// reach grows the found voxels to all voxels of within that are connected with them. It passes over
+// the rows forwards and backwards, and visits only rows next to a changed row.
 func (s space) reach(found, within []uint64, corners bool) {
 	rows := s.d * s.h
 	due := make([]bool, rows)
@@ -452,9 +453,10 @@ func (s space) reach(found, within []uint64, corners bool) {
 	}
 }
 
-// grow adds the voxels of a row that are connected with found ones, and reports whether there are any.
+// grow adds the voxels of a row that are connected with found ones, and reports whether it added
+// any.
 func (s space) grow(found, within []uint64, at int64, corners bool) (grown bool) {
-	for k := at; k < at+s.row-1; k++ { // up
+	for k := at; k < at+s.row-1; k++ { // ascending
 		grown = found[k] != within[k] && s.growWord(found, within, k, corners) || grown
 	}
 	for k := at + s.row - 2; k >= at; k-- {
@@ -477,9 +479,9 @@ func (s space) growWord(found, within []uint64, i int64, corners bool) bool {
 	return true
 }
 
-// fill is the runs of ones of a word that have one of some bits.
+// fill returns the runs of ones of all that contain a bit of some.
 func fill(some, all uint64) uint64 {
-	some |= all &^ (all + some) // a carry goes up to the end of a run
+	some |= all &^ (all + some) // the carry reaches the end of a run
 	for by := uint(1); by < 64; by *= 2 {
 		some |= some >> by & all
 		all &= all >> by
@@ -493,8 +495,8 @@ type spot struct {
 	i  int64
 }
 
-// eachComponent calls f with the words of each component of one or two sets, which share the voxels that
-// both have. What it found there holds until f returns. The sets are empty in the end.
+// eachComponent calls f with the words of each component of one or two sets. Components of both
+// sets are joined at common voxels. found is valid until f returns; the sets are empty at the end.
 func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]uint64, words []spot)) {
 	var found [2][]uint64
 	for k := range sets {
@@ -538,7 +540,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 	}
 }
 
-// beside returns the distances to a word and to those with neighbours of its voxels.
+// beside returns the distances to a word and to the words with neighbours of its voxels.
 func (s space) beside(corners bool) (list []int64) {
 	if !corners {
 		return []int64{-s.plane, -s.row, -1, 0, 1, s.row, s.plane}

@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// earlier are the neighbours of a voxel that come before it: z, y, x.
+// earlier returns the offsets (z, y, x) of the neighbours that precede a voxel.
 func earlier() (list [][3]int) {
 	for z := -1; z <= 0; z++ {
 		for y := -1; y <= 1; y++ {
@@ -21,14 +21,14 @@ func earlier() (list [][3]int) {
 	return list
 }
 
-// tables are those of introduced, by construction.
+// tables are the tables of introduced by construction, computed once.
 var tables = [Constructions]func() []int8{
 	sync.OnceValue(func() []int8 { return introduced(T) }),
 	sync.OnceValue(func() []int8 { return introduced(V) }),
 }
 
-// introduced is what a voxel of a mask adds to the Euler characteristic when voxels are added in order,
-// by which of the earlier neighbours are in the mask.
+// introduced returns the change of the Euler characteristic when a voxel joins a mask in order. The
+// index is a bit mask of the earlier neighbours in the mask.
 func introduced(construction int) []int8 {
 	before := earlier()
 	table := make([]int8, 1<<len(before))
@@ -57,9 +57,9 @@ func introduced(construction int) []int8 {
 	return table
 }
 
-// adds reports whether a voxel adds the cell towards e. In T that is the cell that it shares with all
-// voxels between it and e, none of which has added it before; in V the cell whose corners these are, all
-// of which come before it and are in the mask.
+// adds reports whether a voxel adds the cell towards e. In T the voxels between it and e share that
+// cell, so none of them may precede it. In V they are the corners of the cell, so all of them must
+// precede it and be in the mask.
 func adds(e [3]int, construction int, has func([3]int) (is, known bool)) bool {
 	for sub := 1; sub < 8; sub++ {
 		var f [3]int
@@ -77,8 +77,8 @@ func adds(e [3]int, construction int, has func([3]int) (is, known bool)) bool {
 	return true
 }
 
-// LocalEuler is, voxel by voxel, what the prediction adds to the Euler characteristic and the truth does
-// not: the sum over all voxels is the difference of both characteristics.
+// LocalEuler returns, for each voxel, its change of the Euler characteristic in the prediction
+// minus that in the truth. The sum over all voxels is the difference of both characteristics.
 func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	shape, member := p.Shape(), p.members(s)
 	out := make([]float32, shape.Voxels())
@@ -97,7 +97,8 @@ func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	return out
 }
 
-// local adds what the voxels of rows lo ≤ i < hi introduce: nothing where all earlier neighbours are in the mask.
+// local adds the changes of the rows lo ≤ i < hi. A voxel whose earlier neighbours are
+// all in the mask changes nothing.
 func local[E uint8 | uint16](out []float32, codes []E, s grid.Shape, member []bool, table []int8, sign float32,
 	lo, hi int64) {
 	eachUneven(codes, s, lo, hi, func(row, x int64, rows *[ownRow + 1][]E) {

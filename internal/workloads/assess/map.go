@@ -9,14 +9,14 @@ import (
 	"eccbench/internal/headers"
 )
 
-// MapExtensions are those of the files that a map is written to.
+// MapExtensions are the file extensions of the formats that WriteMap writes.
 func MapExtensions() []string { return []string{".npy", ".nii", ".nii.gz", ".nrrd"} }
 
-// MapExtension is which of them a path ends with, or "".
+// MapExtension returns the extension of MapExtensions that a path ends with, or "".
 func MapExtension(path string) string { return headers.Extension(path, MapExtensions()) }
 
-// WriteMap writes a map of float32 of an image of so many axes in the format of an extension. affine maps x, y, z
-// and 1 to millimetres, right, anterior and superior; nil where nobody knows.
+// WriteMap writes a float32 map of an image with the given number of axes, in the format of an
+// extension. affine maps (x, y, z, 1) to millimetres right, anterior and superior; nil if unknown.
 func WriteMap(w io.Writer, extension string, s grid.Shape, axes int, values []float32, affine *[3][4]float64,
 	note string) error {
 	var header []byte
@@ -44,7 +44,7 @@ func WriteMap(w io.Writer, extension string, s grid.Shape, axes int, values []fl
 	})
 }
 
-// nrrd is the header of an NRRD file.
+// nrrd returns the header of an NRRD file.
 func nrrd(s grid.Shape, axes int, affine *[3][4]float64, note string) []byte {
 	var h strings.Builder
 	sizes := fmt.Sprintf("%d %d %d", s.W, s.H, s.D)

@@ -13,21 +13,21 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Group is labels that are compared as one mask, under a name.
+// A Group is a named group of labels that are compared as one mask.
 type Group struct {
 	Name   string
 	Labels []float64
 }
 
-// NewPair pairs two label images. The sets are the given labels, or without any all that either
-// image has, then the union of all labels, where there are several, and the groups.
+// NewPair pairs two label images. The sets are the given labels (default: all labels of either
+// image), the union of all labels if there are several, and the groups.
 func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
 	if pred.Shape() != truth.Shape() {
 		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
 			pred.Shape(), truth.Shape())
 	}
 	images := [2]*grid.Field{pred, truth}
-	var tables [2]map[float32]float64 // of each image, the labels that its values stand for
+	var tables [2]map[float32]float64 // by image: the label of each value
 	var errs [2]error
 	crew.Each(2, func(i int) { tables[i], errs[i] = labelsOf(images[i]) })
 	code := map[float64]uint16{}
@@ -65,10 +65,10 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 	return p, p.choose(found, labels, groups, code)
 }
 
-// mostLabels is how many codes there are.
+// mostLabels is the number of codes.
 const mostLabels = math.MaxUint16 + 1
 
-// labelsOf are the labels that the values of an image stand for.
+// labelsOf returns the label of each distinct value of an image.
 func labelsOf(f *grid.Field) (map[float32]float64, error) {
 	of := map[float32]float64{}
 	bad := 0
@@ -132,7 +132,7 @@ func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
 	}
 }
 
-// coded is the image of the codes of another's labels.
+// coded returns an image with the codes of the labels of f.
 func coded(f *grid.Field, of map[float32]float64, codes map[float64]uint16) (*grid.Field, error) {
 	code := map[float32]uint16{}
 	for v, label := range of {
@@ -177,7 +177,7 @@ func lookUp[To uint8 | uint16, From uint8 | int16 | uint16](to []To, values []Fr
 	}
 }
 
-// choose makes the sets of labels that were found, or of those that were asked for.
+// choose adds the requested sets of labels, or those of all labels found.
 func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]uint16) error {
 	if labels == nil {
 		labels = found
@@ -222,7 +222,7 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 	return nil
 }
 
-// Crop is the part of the pair from a corner on, of a shape; the corner is z, y and x.
+// Crop returns the part of the pair with a corner (z, y, x) and a shape.
 func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
 	q := *p
 	var errs [2]error
@@ -243,8 +243,8 @@ func cropped(f *grid.Field, at [3]int64, to grid.Shape) (*grid.Field, error) {
 	return grid.Trusted(to, f.Type(), data, f.Ladder())
 }
 
-// Patches are the corners of patches of a side, so many voxels apart along each axis, and their shape. The last
-// ones end with the image, so that all voxels are in a patch.
+// Patches returns the corners and the shape of patches whose corners are stride voxels apart along
+// each axis. The last ones end with the image, so that the patches contain all voxels.
 func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.Shape) {
 	shape = grid.Shape{D: min(side, of.D), H: min(side, of.H), W: min(side, of.W)}
 	starts := func(length, side int64) (list []int64) {
@@ -263,7 +263,7 @@ func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.
 	return corners, shape
 }
 
-// Has reports whether a voxel belongs to a set in the prediction, and in the truth.
+// Has reports whether a voxel belongs to a set in the prediction, and whether it does in the truth.
 func (p *Pair) Has(s Set, voxel int64) (pred, truth bool) {
 	in := func(f *grid.Field) bool {
 		code := uint16(0)

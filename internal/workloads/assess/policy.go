@@ -15,19 +15,20 @@ type (
 	ask = verify.Ask[*Pair, Comparisons]
 )
 
-// What a voxel of an image costs a core at most for a set of labels, to be filled, and what it takes.
+// Upper bounds of the time (per core) and the memory that flood fill needs per voxel and set of
+// labels.
 const (
 	fillNS    = 40
 	fillBytes = 8
 )
 
-// policy decides when comparisons are right: a judge of its own confirms every number. The laws hold
-// without it.
+// policy decides if comparisons are right. An independent judge confirms every number; the laws
+// hold without it.
 func policy() verify.Policy[*Pair, Comparisons] {
 	return verify.Policy[*Pair, Comparisons]{Agree: agree, Laws: laws(), Weak: weak}
 }
 
-// weak is why an answer would not tell a right program from a wrong one.
+// weak returns the reason why an answer could not expose a wrong program, or "".
 func weak(in *Pair, out Comparisons) string {
 	for _, c := range out {
 		if c.Pred != c.Both || c.Truth != c.Both {
@@ -72,7 +73,7 @@ func swapped(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 	return agree(in, out, got), nil
 }
 
-// compareWithItself compares the truth with itself: all is matched.
+// compareWithItself compares the truth with itself, where every feature is matched.
 func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 	same := *in
 	same.Pred = in.Truth
@@ -91,14 +92,14 @@ func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, err
 	return agree(in, want, got), nil
 }
 
-// highest is the Betti number of dimension d − 1.
+// highest returns the Betti number of dimension d − 1.
 func highest(n betti.Numbers, dims int) int64 { return numbers(n)[dims-1] }
 
 func flipped(axis byte) func(grid.Source) grid.Source {
 	return func(s grid.Source) grid.Source { return grid.Flip(s, axis) }
 }
 
-// changed compares changed images, which changes no number.
+// changed repeats the comparison with changed images: no number may differ.
 func changed(change func(grid.Source) grid.Source) func(*Pair, Comparisons, ask) (*verify.Diff, error) {
 	return func(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 		p := *in

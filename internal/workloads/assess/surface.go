@@ -12,11 +12,12 @@ import (
 // directions is the number of neighbours of a voxel that come before it.
 const directions = 13
 
-// Surfaces estimates the surface areas of both masks of each set, the prediction first; in 2D their perimeters.
-// spacing is the distance of voxels along x, y and z.
+// Surfaces estimates the surface areas of both masks of each set, the prediction first; in 2D their
+// perimeters. spacing is the distance of voxels along x, y and z.
 //
-// The estimate uses Crofton's formula. It counts boundaries along lines in the 13 directions of neighbours (4 in 2D),
-// and weights each direction by the fraction of the sphere that is nearest to it (Ohser and Mücklich 2000).
+// The estimate uses Crofton's formula. It counts boundaries along lines in the 13 directions of
+// neighbours (4 in 2D). The weight of a direction is the fraction of the sphere nearest to it
+// (Ohser and Mücklich 2000).
 func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
 	flat := p.Shape().D == 1
 	weights, factor := crofton(spacing, flat), 4*spacing[0]*spacing[1]*spacing[2]
@@ -53,7 +54,8 @@ func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
 	return out
 }
 
-// crofton returns the weights of the directions of earlier, each divided by the distance of voxels along it.
+// crofton returns the weights of the directions of earlier, each divided by the distance of voxels
+// along it.
 func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
 	var unit [directions][3]float64 // x, y, z
 	var length [directions]float64
@@ -88,8 +90,8 @@ func crofton(spacing [3]float64, flat bool) (weights [directions]float64) {
 	return weights
 }
 
-// cross counts, in each direction, the voxels by their code and a different code of their neighbour. The outside of
-// the image is background.
+// cross counts, in each direction, the voxels by their code and a different code of their
+// neighbour. The outside of the image is background.
 func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]counts) {
 	eachUneven(codes, s, 0, s.D*s.H, func(_, x int64, rows *[ownRow + 1][]E) {
 		a := rows[ownRow][x+1]
@@ -104,8 +106,9 @@ func cross[E uint8 | uint16](codes []E, s grid.Shape, crossed *[directions]count
 // ownRow is the index of the row of a voxel, after the four rows of its earlier neighbours.
 const ownRow = 4
 
-// eachUneven calls f with the labelled voxels of rows lo ≤ i < hi that have an earlier neighbour of another code, and
-// with some others. The first code of the given rows is that before the first voxel.
+// eachUneven calls f with the labelled voxels of rows lo ≤ i < hi that have an earlier neighbour of
+// another code, and with some others. The first code of the given rows belongs to the voxel before
+// the row.
 func eachUneven[E uint8 | uint16](codes []E, s grid.Shape, lo, hi int64, f func(row, x int64, rows *[ownRow + 1][]E)) {
 	const word = 8 // bytes compared at a time
 	size := grid.TypeOf[E]().Size()
@@ -151,7 +154,8 @@ func eachUneven[E uint8 | uint16](codes []E, s grid.Shape, lo, hi int64, f func(
 	}
 }
 
-// isUniform reports whether some voxels from x on are background, or have equal codes as all of their neighbours.
+// isUniform reports whether some voxels from x on are background, or have equal codes as all of
+// their neighbours.
 func isUniform[E uint8 | uint16](rows *[ownRow + 1][]E, x int64) bool {
 	own := rows[ownRow][x:][:step+2]
 	if !allEqual(own[1 : step+1]) {

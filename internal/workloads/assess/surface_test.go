@@ -31,8 +31,8 @@ func pairOf(t *testing.T, s grid.Shape, value func(z, y, x int64) uint16) *Pair 
 	return p
 }
 
-// TestSurfaceOfEllipsoid compares estimates with the areas of balls and the perimeters of discs in voxels of
-// different spacing.
+// TestSurfaceOfEllipsoid compares estimates with the areas of balls and the perimeters of discs in
+// voxels of different spacing.
 func TestSurfaceOfEllipsoid(t *testing.T) {
 	for _, spacing := range [][3]float64{{1, 1, 1}, {0.5, 0.5, 1.5}, {2, 1, 1}} {
 		const r = 21
@@ -61,7 +61,8 @@ func TestSurfaceOfEllipsoid(t *testing.T) {
 	}
 }
 
-// TestCroftonWeights compares the weights of cubic voxels with published solid angles (Ohser and Mücklich 2000).
+// TestCroftonWeights compares the weights of cubic voxels with published solid angles (Ohser and
+// Mücklich 2000).
 func TestCroftonWeights(t *testing.T) {
 	weights := crofton([3]float64{1, 1, 1}, false)
 	for i, e := range earlier() {
@@ -73,8 +74,8 @@ func TestCroftonWeights(t *testing.T) {
 	}
 }
 
-// TestSurfaceByDefinition compares estimates with boundaries that are counted voxel by voxel, for codes of one and of
-// two bytes.
+// TestSurfaceByDefinition compares estimates with boundaries counted voxel by voxel, for codes of
+// one byte and of two.
 func TestSurfaceByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, most := range []uint16{3, 400} {
@@ -115,7 +116,7 @@ func TestSurfaceByDefinition(t *testing.T) {
 	}
 }
 
-// TestSurfacesOfManyLabels repeats an estimate with more codes than a table of all pairs has.
+// TestSurfacesOfManyLabels repeats an estimate with too many codes for a table of all pairs.
 func TestSurfacesOfManyLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	p := pairOf(t, grid.Shape{D: 8, H: 16, W: 40}, func(z, y, x int64) uint16 { return uint16(rng.UintN(2 * mostPaired)) })
@@ -125,8 +126,8 @@ func TestSurfacesOfManyLabels(t *testing.T) {
 	}
 }
 
-// TestCross compares crossings with those of each voxel in each direction, in an image of large and small
-// parts.
+// TestCross compares crossings with a count voxel by voxel in each direction, in an image of large
+// and small parts.
 func TestCross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := grid.Shape{D: 4, H: 5, W: 400}

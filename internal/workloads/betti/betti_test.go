@@ -44,7 +44,7 @@ func TestWitnesses(t *testing.T) {
 	}
 }
 
-// Whatever is decoded as an answer is read again as the same.
+// FuzzDecode checks that decoded answers encode and decode to the same.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(Numbers{1, 2, 3}))
 	f.Add(Encode(Poisoned))

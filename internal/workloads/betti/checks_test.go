@@ -64,7 +64,7 @@ func checks() []checktest.Check {
 	}
 }
 
-// spots is an image of 256 levels without a pattern.
+// spots returns an image of 256 levels without a pattern.
 func spots(t *testing.T, shape grid.Shape) *grid.Field {
 	rng := rand.New(rand.NewPCG(1, 9))
 	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(256)) })
@@ -108,8 +108,8 @@ func slabsAreFilled(t *testing.T) {
 	}
 }
 
-// randomComponents are those of a slab between slices of some components, numbered as they are
-// listed.
+// randomComponents returns random components of a slab between two slices, numbered in the order of
+// their lists.
 func randomComponents(rng *rand.Rand, first, last int) Components {
 	c := Components{Inner: rng.Int64N(5)}
 	next := int32(1)
@@ -136,7 +136,7 @@ func slabsAreJoined(t *testing.T, times int) {
 		n := 1 + rng.IntN(5)
 		var slabs []Slab
 		at := [2]int{-1, -1}
-		if rng.IntN(2) == 0 { // the first one shares a slice, too
+		if rng.IntN(2) == 0 { // it also shares a slice with the first
 			at = [2]int{rng.IntN(12), rng.IntN(3)}
 		}
 		for i := range n {
@@ -181,8 +181,8 @@ func slabsAreJoined(t *testing.T, times int) {
 	}
 }
 
-// Slabs that do not share a slice are refused, and as many components as numbers do not tell apart;
-// of none there is nothing.
+// Slabs without a shared slice are rejected, and more components than numbers. No slabs merge to an
+// empty one.
 func slabsAreRefused(t *testing.T) {
 	a := Slab{Set: Components{Last: []int32{1, 2}}}
 	b := Slab{Set: Components{First: []int32{1}}}
@@ -201,7 +201,7 @@ func slabsAreRefused(t *testing.T) {
 	}
 }
 
-// Bytes of no slab are refused, including bytes that differ little from a slab's.
+// Bytes of no slab are rejected, including bytes that differ little from a slab's.
 func bytesAreRefused(t *testing.T) {
 	long := slices.Repeat([]byte{0xff}, 8)
 	for _, c := range []struct {
@@ -210,10 +210,10 @@ func bytesAreRefused(t *testing.T) {
 	}{
 		{make([]byte, 6), &Slab{}},
 		{[]byte{5, 2, 1, 3, 0, 1, 7, 0, 0}, &Slab{Set: Components{5, []int32{0}, []int32{1, 1}}, Rest: Components{Inner: 7}}},
-		{[]byte{5, 2, 2, 3, 0, 1, 7, 0, 0}, nil},                                                         // less than what is outside
-		{[]byte{5, 2, 1, 4, 0, 1, 7, 0, 0}, nil},                                                         // of three one is missing
+		{[]byte{5, 2, 2, 3, 0, 1, 7, 0, 0}, nil},                                                         // no outside
+		{[]byte{5, 2, 1, 4, 0, 1, 7, 0, 0}, nil},                                                         // one is missing
 		{[]byte{5, 2, 1, 9, 0, 1, 7, 0, 0}, nil},                                                         // more than there are bytes
-		{slices.Concat(long, []byte{0x7f, 0, 0, 0, 0, 0}), &Slab{Set: Components{Inner: math.MaxInt64}}}, // as many as there can be
+		{slices.Concat(long, []byte{0x7f, 0, 0, 0, 0, 0}), &Slab{Set: Components{Inner: math.MaxInt64}}}, // the most
 		{slices.Concat(long, []byte{0xff, 1, 0, 0, 0, 0, 0}), nil},
 	} {
 		var s Slab
@@ -223,7 +223,7 @@ func bytesAreRefused(t *testing.T) {
 	}
 }
 
-// A difference in a list is found, in the set and in the complement as they are needed.
+// Unlike finds a difference in any list, in the set and in the complement, if the list is needed.
 func slabsAreUnlike(t *testing.T) {
 	c := Components{3, []int32{1, 2, 1}, []int32{2, 0}}
 	others := map[string]Components{
@@ -388,8 +388,9 @@ func sharesAreMerged(t *testing.T) {
 	}
 }
 
-// The pieces of a share come to what it is in one piece, said and filled; who fails, of the first piece or of
-// another, has said so, and who says that pieces have other components in the slice that they share is told.
+// The pieces of a share give the same slabs as one piece, both from the implementation and by flood
+// fill. A failure in any piece is returned. Pieces with different components in a shared slice are
+// an error.
 func sharesAreChained(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
 		in, err := Sets(spots(t, shape), grid.Numbers(170, 60), ecc.Convention{})
@@ -433,7 +434,7 @@ func sharesAreChained(t *testing.T) {
 	}
 }
 
-// failing tells of slabs up to one.
+// failing fails for one slab, and counts the slabs.
 type failing struct {
 	slabs *int
 	at    int
@@ -448,8 +449,8 @@ func (f failing) Slab(p Piece, threads int) (Slab, error) {
 	return floodSlab(p, threads)
 }
 
-// Beside what a curve takes, a share takes bits and runs of each voxel of a piece, twice, what is
-// listed of a slab's ends, and where voxels are vertices the complement; and a part has the
+// In addition to a curve's cost, a share needs bits and runs of each voxel of a piece, twice, and
+// the lists of a slab's ends. For vertices it also needs the complement. A part file has the
 // components of two planes for each set.
 func shareCosts(t *testing.T) {
 	shape := grid.Shape{D: 500, H: 400, W: 300}
@@ -492,10 +493,10 @@ func shareCosts(t *testing.T) {
 	}
 }
 
-// Sets show how many of them do not have a voxel, of every type, and NaN is in none.
+// A voxel's value is the number of sets without it, for every type. NaN is in no set.
 func setsShow(t *testing.T) {
 	at := []float64{1.5, -2, 7}
-	four, err := grid.Affine(0, 1, 4) // of none of three sets to all of them
+	four, err := grid.Affine(0, 1, 4) // in none of three sets to all of them
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -568,7 +569,7 @@ func setsShow(t *testing.T) {
 	if _, err := Sets(bad, make([]grid.Number, MostSets+1), ecc.Convention{}); err == nil {
 		t.Error("256 sets")
 	}
-	// A slice of more than is read at a time is read at once.
+	// A slice larger than the read size is read at once.
 	f := gridtest.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
 	s, err = Sets(f, grid.Numbers(0.5), ecc.Convention{})
 	if err != nil {

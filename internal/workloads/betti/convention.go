@@ -39,7 +39,7 @@ type viewer struct {
 	in ecc.Convention
 }
 
-// view returns the image that the implementation is asked about.
+// view returns the image that the implementation receives.
 func (v viewer) view(i *Image) (*Image, error) {
 	if v.in.Periodic != (grid.Axes{}) {
 		return nil, errPeriodic

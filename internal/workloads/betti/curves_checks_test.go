@@ -22,8 +22,8 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// curvesChecks are of what joins all voxels, of what carries curves and turns them, and of the laws that they are
-// held to.
+// curvesChecks test the unions of all voxels, the encoding and conversion of curves, and their
+// laws.
 func curvesChecks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "unions at every level", Of: unionsAreFilled},
@@ -45,7 +45,8 @@ func everyConvention() []ecc.Convention {
 	return list
 }
 
-// filledCurves are the curves of an image in a convention, whose sets are filled one after the other.
+// filledCurves returns the curves of an image in a convention, by filling the sets one after the
+// other.
 func filledCurves(in grid.Source, c ecc.Convention) (Curves, error) {
 	out, before := Curves{}, Numbers{}
 	for i := range in.Ladder().Len() {
@@ -68,8 +69,8 @@ func filledCurves(in grid.Source, c ecc.Convention) (Curves, error) {
 	return out, nil
 }
 
-// fewLevels are images of few levels: of noise, of one voxel, that begin after the first level and end before the
-// last, and that are on one level alone.
+// fewLevels returns images of few levels: noise, a single voxel, and one on a single level. Another
+// one starts after the first level and ends before the last.
 func fewLevels(t *testing.T) (list []*grid.Field) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	l, err := grid.Affine(0, 1, 6)
@@ -136,7 +137,7 @@ func curvesAgree(t *testing.T) {
 			t.Errorf("%v: %v, want %s", got, d, what)
 		}
 	}
-	nothing := slices.Insert(slices.Clone(want), 1, Change{Level: 2}) // which is no change
+	nothing := slices.Insert(slices.Clone(want), 1, Change{Level: 2}) // a change of 0
 	for _, both := range [][2]Curves{{want, want}, {want, nothing}, {nothing, want}} {
 		if d := sameCurves(s, both[0], both[1]); d != nil {
 			t.Errorf("%v, not %v: %v", both[1], both[0], d)
@@ -151,8 +152,8 @@ func curvesAgree(t *testing.T) {
 	}
 }
 
-// Curves are read from bytes as they were written, whatever the levels and changes, and no part of the bytes is
-// one, nor are more of them.
+// Curves decode as they were encoded, for any levels and changes. Truncated and extended bytes do
+// not decode.
 func curvesAreWritten(t *testing.T) {
 	for _, c := range []Curves{{}, PoisonedCurves, {{1, Numbers{1, 2, 3}}, {300, Numbers{-1, 0, 1 << 40}}, {1 << 40, Numbers{-70, 64, -1 << 40}}}} {
 		b := EncodeCurves(c)
@@ -174,7 +175,7 @@ func curvesAreWritten(t *testing.T) {
 }
 
 // The converted answer for a view equals the fill of the image's own sets in each convention.
-// Poison remains, and impossible views are refused.
+// Poison remains, and impossible views are rejected.
 func curvesAreTurned(t *testing.T) {
 	ours := func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }
 	for _, in := range fewLevels(t) {
@@ -213,10 +214,11 @@ func curvesAreTurned(t *testing.T) {
 	}
 }
 
-// Laws know right curves and tell wrong ones: unions in order whatever is wrong, of each number at each level; the
-// others where they look. They say nothing of an image that is not read, nor where nothing else is answered.
+// The laws accept right curves and reject wrong ones. Unions in order detect any wrong number at any
+// level; the others only where they check. They make no statement if the image is unreadable or no
+// other answer is available.
 func curvesLawsTell(t *testing.T) {
-	// Every value is a level, and voxels are on the first one and on the last.
+	// Every value is a level; voxels are on the first one and on the last.
 	identity := func(f *grid.Field) grid.Source {
 		return gridtest.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 {
 			if v := f.Data()[i]; v < 5 {
@@ -279,7 +281,7 @@ func curvesLawsTell(t *testing.T) {
 	if err != nil || len(few) != filledLevels {
 		t.Fatalf("%v (%v), want %d changes", few, err, filledLevels)
 	}
-	for i := range few { // of as many levels as are filled, each is
+	for i := range few { // each of the filled levels
 		wrong := slices.Clone(few)
 		if wrong[i].B1++; i+1 < len(few) {
 			wrong[i+1].B1--
@@ -327,7 +329,7 @@ func unlikeIsTold(t *testing.T) {
 	}
 }
 
-// wrongCurves differ from right ones in one or two numbers at one of the levels, or in the levels.
+// wrongCurves returns curves that differ in one or two numbers at one level, or in the levels.
 func wrongCurves(right Curves, levels int64) map[string]Curves {
 	list := map[string]Curves{}
 	for i := range right {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever is decoded as curves is read again as the same.
+// FuzzDecodeCurves checks that decoded curves encode and decode to the same.
 func FuzzDecodeCurves(f *testing.F) {
 	f.Add(EncodeCurves(Curves{{1, Numbers{1, 2, 3}}, {300, Numbers{-1, 0, 1 << 40}}}))
 	f.Add(EncodeCurves(PoisonedCurves))

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// More images than TestChecks looks at.
+// TestSlabsAreFilledLikeVoxels checks more images than TestChecks does.
 func TestSlabsAreFilledLikeVoxels(t *testing.T) {
 	slabsAreFilledLikeVoxels(t, 0, 0.1, 0.3, 0.6, 0.9, 1)
 }

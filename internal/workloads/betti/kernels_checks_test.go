@@ -17,7 +17,7 @@ func componentsGrow(t *testing.T, times int) {
 		across := name == isa.Portable // vectors do not change words next to them
 		for n := range times {
 			width := 1 + rng.Int64N(1200)
-			if n%40 == 0 { // more words than a byte counts
+			if n%40 == 0 { // more words than a byte can count
 				width += 256 * 64
 			}
 			stride := width/64 + 1
@@ -70,7 +70,7 @@ func componentsGrow(t *testing.T, times int) {
 					most[x] = most[x] || most[x-1] && is(left, at, x)
 					least[x] = least[x] || least[x-1] && is(left, at, x)
 				}
-				for x := range width - 1 { // and a voxel down
+				for x := range width - 1 { // and one voxel down
 					least[x] = least[x] || least[x+1] && is(left, at, x) && (across || x%64 < 63)
 				}
 				for x := width - 2; x >= 0; x-- {

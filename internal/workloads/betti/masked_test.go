@@ -12,13 +12,14 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A voxelSet is a set of voxels in a box, by the definition: nothing of the program counts it.
+// A voxelSet is a set of voxels in a box by the definition. It shares no code with the program.
 type voxelSet struct {
 	s  grid.Shape
 	in map[[3]int64]bool
 }
 
-// components counts those of the voxels of a box a voxel larger on each side that are in the set, or of the others.
+// components counts the components of the set, or of its complement in a box with one more voxel on
+// each side.
 func (v voxelSet) components(inside, corners bool) (n int64) {
 	margin := [3]int64{1, 1, 1}
 	if v.s.Dim() == 2 {
@@ -53,9 +54,10 @@ func (v voxelSet) components(inside, corners bool) (n int64) {
 	return n
 }
 
-// characteristic counts cells, each once: of voxels that are top cells all faces, of vertices the cubes that they span.
+// characteristic counts each cell once: all faces of voxels that are top cells, or the cubes
+// spanned by vertices.
 func (v voxelSet) characteristic(vertices bool) (chi int64) {
-	cells := map[[3]int64]bool{} // at half steps: even coordinates are of vertices, of voxels odd ones
+	cells := map[[3]int64]bool{} // at half steps: vertices have even coordinates, voxels odd ones
 	for p := range v.in {
 		for k := range int64(27) {
 			d := [3]int64{k/9 - 1, k/3%3 - 1, k%3 - 1}
@@ -85,7 +87,7 @@ func (v voxelSet) characteristic(vertices bool) (chi int64) {
 	for cell := range cells {
 		odd := cell[0]&1 + cell[1]&1 + cell[2]&1
 		if !vertices && v.s.Dim() == 2 {
-			odd += 2 // a pixel is a square, whose coordinates are even
+			odd += 2 // a pixel is a square with even coordinates
 		} else if !vertices {
 			odd += 3
 		}
@@ -94,7 +96,7 @@ func (v voxelSet) characteristic(vertices bool) (chi int64) {
 	return chi
 }
 
-// numbers are the Betti numbers by the definition.
+// numbers returns the Betti numbers by the definition.
 func (v voxelSet) numbers(vertices bool) Numbers {
 	b0, enclosed, chi := v.components(true, !vertices), v.components(false, vertices)-1, v.characteristic(vertices)
 	if v.s.Dim() == 2 {
@@ -103,7 +105,7 @@ func (v voxelSet) numbers(vertices bool) Numbers {
 	return Of(b0, enclosed, chi)
 }
 
-// setAt is the set of an image at a value within a mask.
+// setAt returns the set of an image at a value within a mask.
 func setAt(f *grid.Field, mask []byte, value float32, superlevel bool) voxelSet {
 	v := voxelSet{f.Shape(), map[[3]int64]bool{}}
 	for i, x := range f.Floats() {
@@ -115,7 +117,7 @@ func setAt(f *grid.Field, mask []byte, value float32, superlevel bool) voxelSet 
 	return v
 }
 
-// maskedImages are small images with a mask: random ones, one of all voxels and one of none.
+// maskedImages returns small images with a mask: random ones, one of all voxels and one of none.
 func maskedImages(t *testing.T) (list []struct {
 	image  *grid.Field
 	mask   []byte
@@ -123,7 +125,7 @@ func maskedImages(t *testing.T) (list []struct {
 }) {
 	rng := rand.New(rand.NewPCG(51, 6))
 	for _, f := range fewLevels(t) {
-		for _, share := range []int{0, 1, 3, 6, 8} { // of 8
+		for _, share := range []int{0, 1, 3, 6, 8} { // eighths
 			mask := make([]byte, f.Shape().Voxels())
 			for i := range mask {
 				if rng.IntN(8) < share {
@@ -148,8 +150,8 @@ func maskedImages(t *testing.T) (list []struct {
 	return list
 }
 
-// Numbers of masked images, by views and by flood fill, are those by the definition, at values that are levels and at
-// others, and its shares tell the same sets.
+// Numbers of masked images by views and by flood fill agree with the definition, at levels and
+// other values. The shares describe the same sets.
 func TestMaskedNumbers(t *testing.T) {
 	for _, m := range maskedImages(t) {
 		for _, c := range everyConvention() {
@@ -176,7 +178,8 @@ func TestMaskedNumbers(t *testing.T) {
 	}
 }
 
-// Curves of masked images, by views, are those by the definition, and a mistake in any number is found by the laws.
+// Curves of masked images by views agree with the definition, and the laws detect an error in any
+// number.
 func TestMaskedCurves(t *testing.T) {
 	for n, m := range maskedImages(t) {
 		for _, c := range everyConvention() {
@@ -207,7 +210,7 @@ func TestMaskedCurves(t *testing.T) {
 				continue
 			}
 			wrong := slices.Clone(want)
-			at := &wrong[n%len(wrong)].Numbers // χ stays: only unions tell
+			at := &wrong[n%len(wrong)].Numbers // χ is unchanged: only unions detect the error
 			at.B0, at.B1 = at.B0+1, at.B1+1
 			if d, err := united(m.masked, wrong, fingerprint.Draw(1).In(c)); d == nil || err != nil {
 				t.Fatalf("%v %+v: %v is not the definition and no law says so (%v)", m.image.Shape(), c, wrong, err)
@@ -219,7 +222,8 @@ func TestMaskedCurves(t *testing.T) {
 	}
 }
 
-// A sublevel set within a mask is that of the image with a greater value than all outside, a superlevel set with a less one.
+// A sublevel set within a mask is the set of the image with a greater value outside the mask, a
+// superlevel set with a lesser one.
 func TestMaskedIsReplaced(t *testing.T) {
 	for _, m := range maskedImages(t) {
 		for _, c := range everyConvention() {

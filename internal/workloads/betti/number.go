@@ -8,9 +8,9 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// NumberOf returns the workload of one number that follows from the Betti numbers of a set, such as its
-// Euler characteristic. It is for programs that compute only that. The number is B0 of an answer.
-// Implementations on a device are left out.
+// NumberOf returns the workload of one number that follows from the Betti numbers of a set, such as
+// its Euler characteristic. It is for programs that compute only that. The number is B0 of an
+// answer. Implementations on a device are left out.
 func NumberOf(
 	w bench.Workload[*Image, Numbers], name, doc string, of func(Numbers) int64,
 ) bench.Workload[*Image, Numbers] {

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// The laws of one number confirm the right one, and find one that is off by one.
+// The laws of one number confirm the right one and reject a number that differs by one.
 func TestNumberOf(t *testing.T) {
 	for name, of := range map[string]func(Numbers) int64{
 		"euler":      Numbers.Euler,

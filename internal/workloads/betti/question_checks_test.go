@@ -66,7 +66,7 @@ func solidsAreKnown(t *testing.T) {
 	}
 }
 
-// Names select a set of an image, including the middle one, and invalid names are refused.
+// Names select a set of an image, including the middle one, and invalid names are rejected.
 func namesAreRead(t *testing.T) {
 	if in := open(t, "betti/at=-1/of=noise/shape=8x8/type=uint8"); in.Threshold != 127 {
 		t.Errorf("the middle of 256 levels is %v", in.Threshold)
@@ -104,7 +104,7 @@ func thresholdsAre(t *testing.T) {
 	for _, c := range []struct {
 		s               grid.Source
 		value           float64
-		below, andAbove int // how many of the values
+		below, andAbove int // numbers of values
 	}{
 		{f.Labelled(labels), -2, 0, 3}, {f.Labelled(labels), -1, 1, 3}, {f.Labelled(labels), 0, 1, 2}, {f.Labelled(labels), 0.1, 2, 2},
 		{f.Labelled(labels), 1e200, 3, 1}, {f.Labelled(labels), 1e300, 3, 0},
@@ -347,7 +347,7 @@ func numbersAre(t *testing.T) {
 // Reading in parts on several cores gives the image: its set, the number of sets without each
 // voxel, and the fill.
 func partsAreRead(t *testing.T) {
-	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // of uint8 two planes are read at a time to be filled, of float32 two to tell sets
+	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are read at a time (fill: uint8, sets: float32)
 	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
 		l, err := grid.Affine(0, 1, 256)
 		if err != nil {
@@ -435,8 +435,8 @@ func numbersAreTurned(t *testing.T) {
 	}
 }
 
-// What cannot be read, the first time or again, is told by all that reads it, and slices that there are not are
-// not read.
+// All readers return the error of an unreadable image, also if only the second read fails. Slices
+// that do not exist are not read.
 func unreadIsTold(t *testing.T) {
 	f := spots(t, grid.Shape{D: 5, H: 6, W: 7})
 	in := &Image{gridtest.Unread{Source: f}, 100}
@@ -484,7 +484,7 @@ func unreadIsTold(t *testing.T) {
 	}
 }
 
-// Reductions are of small images, by one core.
+// The estimates of the laws grow with the image. Reductions apply to small images, on one core.
 func estimatesGrow(t *testing.T) {
 	of := func(voxels int64) grid.Source {
 		return gridtest.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
@@ -493,7 +493,7 @@ func estimatesGrow(t *testing.T) {
 	verifytest.EstimatesGrow(t, curvesLaws, of)
 }
 
-// A set of every type is the values that are not above a threshold, or not below it.
+// The set of any type is the values not above a threshold, or not below it.
 func setsOfTypes(t *testing.T) {
 	for _, typ := range grid.Types() {
 		f := gridtest.Image(t, grid.Shape{D: 3, H: 5, W: 7}, typ, grid.Identity(typ), func(i int64) float64 { return float64(i * 31 % 101) })
@@ -511,13 +511,13 @@ func setsOfTypes(t *testing.T) {
 	}
 }
 
-// bulk is read best by many requests at a time.
+// bulk is read fastest by many parallel requests.
 type bulk struct{ grid.Source }
 
 func (bulk) InBulk() bool { return true }
 
 // The cost of an input follows from its image and level, and the kept memory from its planes. An
-// input without a name is not known, and one without numbers is refused.
+// input without a name is not known, and one without numbers is rejected.
 func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {
@@ -563,7 +563,7 @@ func restIsSaid(t *testing.T) {
 	}
 	for by := range int64(2) {
 		s.Set.Inner += by
-		for cores := range 2 { // no number of cores is one
+		for cores := range 2 { // 0 and 1 mean one core
 			if d, err := Unlike(p, s, cores); (d != nil) != (by > 0) || err != nil {
 				t.Errorf("a piece with %d components more, on %d cores: %v, %v", by, cores, d, err)
 			}

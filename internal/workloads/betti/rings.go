@@ -35,8 +35,8 @@ func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench
 	return w
 }
 
-// CurvesOnRings returns the workload of the numbers at every level of an image with periodic axes, for one
-// implementation. Its witness fills the set at each value of the image.
+// CurvesOnRings returns the workload of the numbers at every level of an image with periodic axes,
+// for one implementation. Its witness fills the set at each value of the image.
 func CurvesOnRings(
 	impl bench.Implementation[grid.Source, Curves], c ecc.Convention,
 ) bench.Workload[grid.Source, Curves] {
@@ -54,7 +54,8 @@ func CurvesOnRings(
 	return w
 }
 
-// floodedRings compares curves with a fill of the set at each value of an image. Numbers change at no other level.
+// floodedRings compares curves with a fill of the set at each value of an image. Numbers change at
+// no other level.
 func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
 	f, err := grid.Load(in)
 	if err != nil {
@@ -89,9 +90,10 @@ func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, e
 }
 
 // ByFloodingRings returns the numbers of a set in an image with periodic axes. It fills components
-// from one span of voxels in a row to the next. A span that is reached again at another place on the
-// unrolled axes closes a loop around a ring. The Euler characteristic is computed from unrolled images: a ring is an interval
-// with identified ends, so its χ is χ of the interval minus χ of the end.
+// from one span of voxels in a row to the next. A span that is reached again at another place on
+// the unrolled axes closes a loop around a ring. The Euler characteristic is computed from unrolled
+// images. A ring is an interval with identified ends, so its χ is χ of the interval minus χ of the
+// end.
 func ByFloodingRings(i *Image, c ecc.Convention) (Numbers, error) {
 	m, err := maskOf(i, c.Superlevel)
 	if err != nil {
@@ -160,8 +162,8 @@ func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err e
 	return chi, nil
 }
 
-// A roundFill is the result of filling all voxels of a kind on rings: the number of components, and
-// the total number of independent loops around the rings.
+// A roundFill is the result of filling all voxels of a kind on rings. It has the number of
+// components, and the total number of independent loops around the rings.
 type roundFill struct {
 	components, rank int64
 	first, normal    [3]int64 // a loop, and the normal of the plane of two loops
@@ -258,7 +260,7 @@ func (f *ringFill) list(m *mask, margin [3]int64, inside bool) {
 	f.first = append(f.first, int32(len(f.spans)))
 }
 
-// leave reaches the spans beside one in the row that is a step away.
+// leave fills the adjacent spans in the row one step away.
 func (f *ringFill) leave(from int32, z, y int64, flat bool) {
 	if flat && z != 0 || !f.corners && z*y != 0 {
 		return
@@ -307,8 +309,8 @@ func (f *ringFill) leave(from int32, z, y int64, flat bool) {
 	}
 }
 
-// reach fills a span from another one, at the turns of the path to it. One that was reached before
-// closes a loop.
+// reach fills a span with the turns of the path to it. A span that was reached before closes a
+// loop.
 func (f *ringFill) reach(k int32, round [3]int32) {
 	if !f.seen[k] {
 		f.seen[k], f.round[k] = true, round

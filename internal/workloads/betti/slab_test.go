@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestJoin looks at more slabs than TestChecks does.
+// TestJoin checks more slabs than TestChecks does.
 func TestJoin(t *testing.T) { slabsAreJoined(t, 400) }
 
 // Invalid bytes are an error, and decoded bytes encode to the same.

@@ -32,8 +32,7 @@ func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask
 	return &Image{f, 3}, m
 }
 
-// However an image is cut into slabs, and whether or not it is in memory, words of bits fill
-// what single voxels do.
+// Words of bits and single voxels give the same fill, for any slabs of an image, in memory or not.
 func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128}} {
@@ -46,7 +45,7 @@ func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 			flat := [2]bool{m.d == 1, false}
 			for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}} {
 				of, image := m, in
-				if c.Superlevel { // those above 3 are the rest
+				if c.Superlevel { // values above 3 are the rest
 					of, image = rest, &Image{in.Source, 4}
 				}
 				want := tally{
@@ -100,7 +99,7 @@ func (m *mask) characteristic(vertices bool) (chi int64) {
 	for z := range m.d + 1 {
 		for y := range m.h + 1 {
 			for x := range m.w + 1 {
-				for cell := range int64(8) { // that spans the axes of its bits
+				for cell := range int64(8) { // a cell spans the axes of its bits
 					along := [3]int64{cell >> 2, cell >> 1 & 1, cell & 1}
 					some, all, sign := false, true, int64(1)
 					if (along[0]+along[1]+along[2])%2 == 1 {
@@ -126,8 +125,8 @@ func (m *mask) characteristic(vertices bool) (chi int64) {
 	return chi
 }
 
-// Pieces of any height, as those between slices of an image or at its ends, are filled by words
-// of bits in any number of slabs as they are voxel by voxel.
+// Words of bits and single voxels give the same fill of pieces in any number of slabs. Pieces have
+// any height and are between other slices of an image or at its ends.
 func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	both := []bool{false, true}
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -174,7 +173,7 @@ func (m *mask) components(f filling) (c Components) {
 	first, ofFirst := m.planeComponents(f, 0)
 	last, ofLast := m.planeComponents(f, m.d-1)
 	const unseen = -1
-	number := func(list []int32) []int64 { // of the component of each one in the list
+	number := func(list []int32) []int64 { // the component number of each entry
 		to := make([]int64, len(list))
 		for i := range to {
 			to[i] = unseen
@@ -225,8 +224,8 @@ func (m *mask) components(f filling) (c Components) {
 	return c
 }
 
-// planeComponents fills those of a plane alone: a number for each that is not outside, in the
-// order of their first voxels, and the place of each voxel's one in that list, or less than 0.
+// planeComponents fills the components of one plane. list has the number of each component other
+// than the outside, by first voxel. of has each voxel's index in the list, or a negative number.
 func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
 	of = make([]int32, m.h*m.w)
 	const none = -1
@@ -263,18 +262,18 @@ func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
 // The layer surrounds planes at the ends of the box, before the first one or after the last.
 type filling struct {
 	inside, corners bool
-	flat            [2]bool // as to planes, and to rows
+	flat            [2]bool // along planes, and along rows
 	ends            [2]bool
 }
 
 // layers is the number of layers around the box; the second one ends every component.
 const layers = 2
 
-// fillEach fills each component from its first voxel on and counts them. See is called with
-// every voxel of a component, those of the layer too, and the component's number: they are in
-// the order of their first voxels.
+// fillEach fills each component from its first voxel on and counts the components. It calls see
+// with every voxel of a component, including voxels of the layer, and the component's number.
+// Components are numbered by first voxel.
 func (m *mask) fillEach(f filling, see func(z, y, x, number int64)) (n int64) {
-	ring := [3]int64{1, 1, 1} // layers of the outside around planes, rows, voxels
+	ring := [3]int64{1, 1, 1} // layers of the outside around planes, rows and voxels
 	around := [3]int64{layers, layers, layers}
 	for axis, flat := range f.flat {
 		if flat {
@@ -282,7 +281,7 @@ func (m *mask) fillEach(f filling, see func(z, y, x, number int64)) (n int64) {
 		}
 	}
 	h, w := m.h+2*around[1], m.w+2*around[2]
-	left := make([]bool, (m.d+2*around[0])*h*w) // to be filled
+	left := make([]bool, (m.d+2*around[0])*h*w) // still to be filled
 	var near []int64
 	for dz := -ring[0]; dz <= ring[0]; dz++ {
 		for dy := -ring[1]; dy <= ring[1]; dy++ {

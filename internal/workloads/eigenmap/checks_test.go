@@ -82,7 +82,7 @@ func open(t *testing.T, name string) *Problem {
 	return p
 }
 
-// dense is L as the definition applies it, and all its pairs.
+// dense returns L by the definition, and all its pairs.
 func dense(t *testing.T, p *Problem) (l *mat.SymDense, m Map) {
 	t.Helper()
 	g, err := p.Define()
@@ -104,7 +104,7 @@ func dense(t *testing.T, p *Problem) (l *mat.SymDense, m Map) {
 	return l, m
 }
 
-// Three voxels of 0, ½ and 1 by hand, and two patches.
+// The graphs of three voxels 0, ½ and 1, and of two patches, agree with hand calculation.
 func graphsByHand(t *testing.T) {
 	p := OfVoxels(gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
 	g, err := p.Define()
@@ -115,14 +115,14 @@ func graphsByHand(t *testing.T) {
 	if !slices.Equal(g.Degree, []float64{w, 2 * w, w}) {
 		t.Errorf("degrees %v of weights %v", g.Degree, w)
 	}
-	// A path of three has the values 0, 1 and 2, whatever its weight.
+	// A path of three has the values 0, 1 and 2, for any weight.
 	_, m := dense(t, p)
 	for k, want := range []float64{0, 1, 2} {
 		if math.Abs(m.Values[k]-want) > 1e-14 {
 			t.Errorf("value %d is %v, not %v", k+1, m.Values[k], want)
 		}
 	}
-	// Within a radius of 2 are 12 of a plane and 32 of space, each once behind.
+	// A radius of 2 has 12 neighbours in the plane and 32 in space; each pair counts once.
 	for s, want := range map[grid.Shape]float64{{D: 1, H: 5, W: 5}: 12, {D: 5, H: 5, W: 5}: 32} {
 		flat := gridtest.OfBytes(t, s, make([]uint8, s.Voxels())...)
 		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).Within(2).Define()
@@ -136,7 +136,7 @@ func graphsByHand(t *testing.T) {
 		t.Errorf("features %v, %v", features, err)
 	}
 	g, err = q.Define()
-	// Squares of distances are 4+4+4+9 = 21 of features and 1 of places.
+	// The squared distances are 4+4+4+9 = 21 of features and 1 of positions.
 	if want := math.Exp(-21.0/(4*9) - 1.0/8); err != nil || math.Abs(g.Degree[0]-want) > 1e-16 || g.Degree[1] != g.Degree[0] {
 		t.Errorf("degrees %v, want %v, %v", g.Degree, want, err)
 	}
@@ -171,8 +171,8 @@ func farAreCounted(t *testing.T) {
 	}
 }
 
-// A degree is the sum of all weights by the definition, but for the share of it that may be left out;
-// which is left out, where far patches weigh nothing.
+// A degree is the sum of all weights by the definition, except for the share that may be omitted.
+// Weights of far patches are indeed omitted.
 func rowsAreWhole(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -207,8 +207,8 @@ func rowsAreWhole(t *testing.T) {
 	}
 }
 
-// Near are all patches whose factor of distance along an axis is one that counts, or as many as make
-// no more pairs than are allowed.
+// Near patches are those with a significant distance factor along each axis. If there were too many
+// pairs, the distance is reduced to the allowed number.
 func nearAreAsMany(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=1/of=noise/shape=31x23/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=9x13x5/type=uint8/seed=1",
@@ -219,7 +219,7 @@ func nearAreAsMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		abs := func(v int64) int64 { return max(v, -v) }
-		pairs := func(reach int64) (n int64) { // as if all patches had as many as the middle one
+		pairs := func(reach int64) (n int64) { // as if all patches had the number of the middle one
 			s := g.shape
 			for i := range s.Voxels() {
 				z, y, x := s.Coordinates(i)
@@ -266,8 +266,8 @@ func labelsAreNumbers(t *testing.T) {
 	}
 }
 
-// The count below a bound is that of all eigenvalues, of graphs of voxels and of patches, and what
-// rounding may do is small.
+// The count below a bound equals the number of eigenvalues, for graphs of voxels and of patches.
+// The rounding error is small.
 func inertiaCounts(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1", "eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=2x4x7/type=uint8/seed=1",
@@ -292,8 +292,8 @@ func inertiaCounts(t *testing.T) {
 	}
 }
 
-// A band that is factored solves its equations and counts the eigenvalues below a shift, whatever its
-// width; what rounding does to a number alone is three units of it.
+// A factored band solves its equations and counts the eigenvalues below a shift, for any width. The
+// rounding of a single number is three units.
 func bandsSolve(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for width := range n + 2 {
@@ -357,7 +357,7 @@ func bandsSolve(t *testing.T) {
 	}
 }
 
-// A pair that is off by a little more than may be is seen, of each measure; one that is off by less is not.
+// Each measure detects a pair that is slightly beyond its limit, and accepts one slightly within.
 func pairsAreHeld(t *testing.T) {
 	p := open(t, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=9x8/type=uint8")
 	apart := open(t, "eigenmap/k=3/tol=6/sigma=30/floor=0/corners=0/plain=1/of=ball/shape=9x8/type=uint8")
@@ -368,7 +368,7 @@ func pairsAreHeld(t *testing.T) {
 	type change struct {
 		of     *Problem
 		change func(m *Map)
-		seen   string // by what, and where
+		seen   string // the measure that detects it, and where
 	}
 	changes := map[string]change{
 		"nothing":                         {p, func(*Map) {}, ""},
@@ -390,7 +390,7 @@ func pairsAreHeld(t *testing.T) {
 		"a vector that lacks a number":    {p, func(m *Map) { m.Vectors[3] = m.Vectors[3][1:] }, residual + " at vector 4: want 72 numbers, got 71"},
 		"steps that were not asked for":   {p, func(m *Map) { m.Diagonal = []float64{1} }, residual + " at the steps: want 0, got 1 of T"},
 		"a kernel that is another pair's": {apart, func(m *Map) { m.Vectors[0], m.Vectors[2] = m.Vectors[2], m.Vectors[0]; m.Values[0] = m.Values[2] }, "values that are 0 at pair 1 of a graph in 2 parts"},
-		"a kernel that is missed": {apart, func(m *Map) { // of which the first part is left
+		"a kernel that is missed": {apart, func(m *Map) { // the first part remains
 			g, _ := apart.graph()
 			part, _ := g.components()
 			for i, c := range part {
@@ -400,7 +400,7 @@ func pairsAreHeld(t *testing.T) {
 			m.Vectors[1] = m.Vectors[2]
 		}, "angle of the kernel at part 2 of 2"},
 	}
-	for k := range 4 { // of whichever pair, a measure is none from then on
+	for k := range 4 { // a NaN in any pair is detected
 		for _, seen := range []string{residual, "value off"} {
 			changes[fmt.Sprintf("a value %d that is none, by the %s", k, seen)] = change{p, func(m *Map) { m.Values[k] = math.NaN() }, seen}
 		}
@@ -434,8 +434,8 @@ func pairsAreHeld(t *testing.T) {
 	}
 }
 
-// The laws that ask for pairs of another image find nothing in right ones, nor in values that are off by
-// half a tolerance; they see more, a vector that is off, numbers that are none, and pairs that are missing.
+// Laws that compare with another image accept right pairs, and values wrong by half a tolerance.
+// They detect larger errors, wrong vectors, NaN and missing pairs.
 func lawsSeeOthers(t *testing.T) {
 	define := func(p *Problem) Map {
 		_, m := dense(t, p)
@@ -466,7 +466,7 @@ func lawsSeeOthers(t *testing.T) {
 				"vectors one of which is another": func(m *Map) { m.Vectors[0] = m.Vectors[1] },
 			} {
 				if c.laws[i] == "flip" && strings.Contains(what, "vector") {
-					continue // of which it looks at values
+					continue // it compares only values
 				}
 				list, err := l(p, right, func(q *Problem) (Map, error) {
 					if asked.Values == nil {
@@ -487,7 +487,7 @@ func lawsSeeOthers(t *testing.T) {
 			}
 		}
 	}
-	for shape, want := range map[grid.Shape]bool{{D: 1, H: 9, W: 8}: true, {D: 1, H: 8, W: 9}: false} { // whose last column is of no patch
+	for shape, want := range map[grid.Shape]bool{{D: 1, H: 9, W: 8}: true, {D: 1, H: 8, W: 9}: false} { // odd width
 		values := make([]byte, shape.Voxels())
 		for i := range values {
 			values[i] = byte(i * i)
@@ -497,7 +497,7 @@ func lawsSeeOthers(t *testing.T) {
 			t.Errorf("%v in reverse: %v", shape, err)
 		}
 	}
-	// A value that is half a hundredth above the least cut may be, and one that is more may not.
+	// A value may be half a percent above the least cut, but not more than one percent.
 	p := open(t, "eigenmap/k=2/tol=3/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
 	m := define(p)
 	sweeps, err := p.sweeps(m)
@@ -535,7 +535,7 @@ func projectionsLeaveNothing(t *testing.T) {
 	}
 }
 
-// Limits are those by hand, and matrices are too large for a proof from there on where they are to be.
+// Limits agree with hand calculation, and the largest matrix with a proof is as specified.
 func limitsOfLaws(t *testing.T) {
 	flat := gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
 	for _, c := range []struct {
@@ -554,7 +554,7 @@ func limitsOfLaws(t *testing.T) {
 			t.Errorf("%d patches are factored: %v", n, got)
 		}
 	}
-	// What may be left out of rows counts as residual, three times.
+	// The omitted share of rows counts three times as residual.
 	p := open(t, "eigenmap-patch/k=2/tol=1/alpha=300/beta=1/side=1/of=noise/shape=20x3/type=uint8/seed=1")
 	_, m := dense(t, p)
 	if c, err := p.certify(m); err != nil || math.Abs(c.residuals[1]-3e-5) > 1e-12 {
@@ -568,8 +568,8 @@ func limitsOfLaws(t *testing.T) {
 	if list, _, err := q.pairs(taken); err != nil || list[0].Limit != 2 || list[1].Limit != 1e-10 {
 		t.Errorf("%v, %v", list, err)
 	}
-	// The cosines of four voxels in a row have the values 0, 2 − √2 and 2, of weights 1.5: the angle is held to
-	// the gap above the last pair; of all pairs there is none.
+	// The cosines of four voxels in a row have the values 0, 2 − √2 and 2 for weights of 1.5. The
+	// limit of the angle depends on the gap above the last pair; all pairs have no gap.
 	for k, want := range map[int]float64{2: 2*math.Sqrt2*1e-3/(1.5*math.Sqrt2) + 1e-9, 4: 1e-9} {
 		list, err := spectrum(OfVoxels(flat, k, 1e-3, 1, 0.5, false, true), Map{}, func(p *Problem) (Map, error) {
 			_, m := dense(t, p)
@@ -642,7 +642,7 @@ func failuresAreTold(t *testing.T) {
 	}
 }
 
-// Numbers at random are those of SplitMix64, of a seed whose outputs are known.
+// Random numbers are the known outputs of SplitMix64 for a seed.
 func numbersAreOfTheSeed(t *testing.T) {
 	p := Problem{Seed: 1234567}
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423} {
@@ -652,18 +652,19 @@ func numbersAreOfTheSeed(t *testing.T) {
 	}
 }
 
-// What laws take is nanoseconds of edges, nodes and products, on all cores but for a factorisation of patches.
+// The estimated time of laws counts edges, nodes and products, on all cores except for the
+// factorisation of patches.
 func estimatesByHand(t *testing.T) {
 	if cores := runtime.GOMAXPROCS(2); cores != 2 {
 		defer runtime.GOMAXPROCS(cores)
 	}
-	edge := func(fast float64) float64 { // of patches
+	edge := func(fast float64) float64 { // for patches
 		if Vectors() {
 			return fast
 		}
 		return 20
 	}
-	// Twice the exponent that patches are looked at to, of so many, of which so much of a row may be left out.
+	// Twice the exponent up to which n patches are visited, if a share of a row may be omitted.
 	twice := func(n, left float64) float64 { return 2 * (math.Log(n) - math.Log(1e-2) - math.Log(left)) }
 	flat, solid := math.Pi*twice(400, 1e-12)*1, 4./3*math.Pi*math.Pow(twice(1000, 1e-12), 1.5)
 	near, nearSolid := math.Pi*2*math.Log(1e3), 4./3*math.Pi*math.Pow(2*math.Log(1e3), 1.5)
@@ -701,7 +702,7 @@ func estimatesByHand(t *testing.T) {
 	}
 }
 
-// A problem without an answer is refused, and one just within the limits is not.
+// A problem without an answer is rejected, and one just within the limits is not.
 func problemsAreRefused(t *testing.T) {
 	image := func(d, h, w int64) grid.Source {
 		s := grid.Shape{D: d, H: h, W: w}
@@ -717,7 +718,7 @@ func problemsAreRefused(t *testing.T) {
 	}
 	steps := func(k, steps int) *Problem { return OfSteps(flat, k, steps, 1, 40, 5, 2) }
 	for _, c := range []struct {
-		want string // "" where it has one
+		want string // "" if it has one
 		list []*Problem
 	}{
 		{"", []*Problem{voxels(24, 1e-6, 1, 0, true, 1), voxels(1, 0.999, 1e-9, 1e9, false, 64), patches(flat, 6, 1e-6, 1, 1, 2), patches(solid, 6, 1e-6, 1, 1, 2), patches(flat, 1, 1e-6, 1e-9, 1e9, 3), patches(large, 2, 1e-6, 1, 1, 181), steps(2, 2), steps(2, 6), steps(6, 6)}},
@@ -758,7 +759,7 @@ func searchFinds(t *testing.T) {
 			for _, l := range []struct {
 				name    string
 				measure func(*Problem, Map, ask) ([]measure, error)
-				said    string // of where
+				said    string // part of the position
 			}{{"search", search, "start %g of 3 finds %g"}, {"inertia", complete, "%g, by %s"}} {
 				list, err := l.measure(q, m, nil)
 				if err != nil {
@@ -795,7 +796,7 @@ func searchComesFar(t *testing.T) {
 	if !(got < want*(1+1e-7)) {
 		t.Errorf("a search comes to %g, the value is %g", got, want)
 	}
-	// Of a span that is all there is nothing left.
+	// Nothing is left outside of a complete span.
 	two, err := open(t, "eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=2x1/type=uint8").Define()
 	if err != nil {
 		t.Fatal(err)
@@ -803,14 +804,14 @@ func searchComesFar(t *testing.T) {
 	if c, apply := two.searching(); two.seek(apply, [][]float64{{1, 0}, {0, 1}}, c, 1) != nil {
 		t.Error("something is left of a whole space")
 	}
-	// Where blocks are not factored it goes on without them.
+	// It continues without blocks that are not factored.
 	x = g.seek(apply, [][]float64{kernel}, nil, 1)
 	if less := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; !(less > got && less < 0.1) {
 		t.Errorf("a search without blocks comes to %g, with them to %g", less, got)
 	}
 }
 
-// A set's cut is never below the second value, and comes near it where two halves hang by a thread.
+// A set's cut is never below the second value, and is close to it if a weak link connects two halves.
 func cutsBound(t *testing.T) {
 	p := open(t, "eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
 	_, m := dense(t, p)
@@ -838,7 +839,7 @@ func cutsAreQuotients(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
-		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=9001x1/type=uint8/seed=5", // in parts
+		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=9001x1/type=uint8/seed=5", // parts
 	} {
 		p := open(t, name)
 		m := Map{Vectors: [][]float64{nil, make([]float64, p.Nodes().Voxels())}}
@@ -963,8 +964,8 @@ func maskOfPatches(t *testing.T) {
 	}
 }
 
-// Of a volume patches are cubes, and of voxels a mask is itself; a vector's sign is that of its largest
-// number, the first of several.
+// A mask has patches that are cubes in a volume, and single voxels for the graph of voxels. A
+// vector has the sign of its largest number, the first of several.
 func maskOfCubes(t *testing.T) {
 	s := grid.Shape{D: 5, H: 4, W: 7}
 	p := OfPatches(gridtest.OfBytes(t, s, make([]byte, s.Voxels())...), 2, 1e-6, 40, 5, 2)
@@ -1068,7 +1069,7 @@ func namesAndSharing(t *testing.T) {
 	}
 }
 
-// Names have these numbers by default, and hold no others than these.
+// Names have these default values and reject values out of range.
 func namesHold(t *testing.T) {
 	nametest.Holds(t, form(Grid), "eigenmap/k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/of=x", map[string][2]float64{
 		"k": {1, 1024}, "tol": {1e-12, 0.1}, "sigma": {1e-6, 10}, "floor": {0, 1}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
@@ -1105,8 +1106,8 @@ func encoding(t *testing.T) {
 	}
 }
 
-// A change of any part of what steps leave is seen by their recurrence, and steps of the definition are
-// not.
+// The recurrence detects a change in any part of the result of steps, and accepts the definition's
+// steps.
 func recurrenceSees(t *testing.T) {
 	p := open(t, "eigenmap-lanczos/steps=20/alpha=40/beta=1/side=4/start=3/of=grf/shape=64x60/type=uint8/smooth=3/seed=1")
 	taken := func() Map {
@@ -1166,8 +1167,8 @@ func recurrenceSees(t *testing.T) {
 	}
 }
 
-// What rounding may leave of 4 steps of 8 patches is that by hand: a column eight units of sums of 16
-// terms, and all of them ten times as much.
+// The rounding error of 4 steps of 8 patches agrees with hand calculation. A column has eight units
+// of sums of 16 terms, and all columns have ten times that.
 func limitsByHand(t *testing.T) {
 	p := OfSteps(gridtest.OfBytes(t, grid.Shape{D: 1, H: 2, W: 4}, make([]byte, 8)...), 2, 4, 1, 40, 5, 1)
 	if got, want := p.rounded(), 10*(8*2*4./(1<<53))+3e-16; math.Abs(got-want) > 1e-20 {
@@ -1178,7 +1179,7 @@ func limitsByHand(t *testing.T) {
 	}
 }
 
-// ritz is a pair of T, as a map has it.
+// ritz returns a pair of T as a map contains it.
 func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
 	s := mat.NewSymDense(len(m.Diagonal), nil)
 	for i, a := range m.Diagonal {
@@ -1219,7 +1220,7 @@ func residualIsTold(t *testing.T) {
 	}
 }
 
-// A certificate is made once of a map, and of another anew.
+// A map is certified once, and a changed map again.
 func certificateIsOfTheMap(t *testing.T) {
 	p := open(t, "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=uint8/smooth=3/seed=3")
 	_, m := dense(t, p)
@@ -1300,7 +1301,8 @@ func kernelsAgree(t *testing.T) {
 	}
 }
 
-// Too short lists are rejected, because vector instructions would access memory behind them.
+// Lists that are too short are rejected, because vector instructions would access memory after
+// them.
 func shortListsAreRefused(t *testing.T) {
 	if !Vectors() {
 		return
@@ -1392,7 +1394,7 @@ func filesHold(t *testing.T) {
 	}
 }
 
-// In pictures slices are one below the other, vectors side by side, and 0 is grey.
+// In pictures slices are below each other, vectors are side by side, and 0 is grey.
 func picturesShow(t *testing.T) {
 	s := blank{s: grid.Shape{D: 2, H: 1, W: 3}}
 	for _, c := range []struct {

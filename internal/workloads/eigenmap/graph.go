@@ -372,7 +372,8 @@ func (g *Graph) runs(i int, f func(first int, weights []float64)) {
 }
 
 // weighing returns a function that computes the weights of a patch to a run of others. along is the
-// distance of the first along x, and beside the squared distance of all along the other axes.
+// distance of the first one along x. The argument beside is the squared distance of all along the
+// other axes.
 func (g *Graph) weighing(i int) func(to []float64, first, length int, along, beside int64) []float64 {
 	n, m := g.Nodes(), int(g.p.Features())
 	if g.fast {

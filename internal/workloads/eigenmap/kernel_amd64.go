@@ -2,11 +2,11 @@
 
 package eigenmap
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
-// weighVector sets weights, a multiple of eight, of patches whose features lie in pairs, rows of
-// so many patches.
+// weighVector computes weights, a multiple of eight, of patches. pairs has their features in rows
+// of row patches.
 func weighVector(to []float64, pairs []int32, row int, own []int32, apart []float64, beside, byFeature float64) {
 	n := len(to)
 	if n == 0 {

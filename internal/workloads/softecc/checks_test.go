@@ -22,8 +22,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what curves are judged by and carried in: the definition and its gradients, exact
-// limits, a policy that sees what is wrong, what is refused, names and sharing.
+// checks test the workload: the definition and its gradients, exact limits, a policy that detects
+// errors, rejected problems, names and sharing.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "one voxel", Of: oneVoxel},
@@ -72,7 +72,7 @@ func define(t *testing.T, p *Problem) Answer {
 	return a
 }
 
-// One voxel has a closed form: all its cells come with it, and their signs add up to 1.
+// One voxel has a closed form: all its cells have its value, and their signs sum to 1.
 func oneVoxel(t *testing.T) {
 	p := open(t, "softecc/m=5/lambda=7/alpha=100/dir=3/of=noise/shape=1x1x1/type=uint8/seed=5")
 	values, err := p.Values()
@@ -95,14 +95,14 @@ func oneVoxel(t *testing.T) {
 	}
 }
 
-// The definition's gradients are those of its curve: central differences of two steps leave
-// terms of the fourth order, on an image on which no step makes voxels change places.
+// The definition's gradients are the slopes of its curve. Central differences of two steps have an
+// error of fourth order. No step may change the order of voxels of the image.
 func gradientsAreSlopes(t *testing.T) {
 	for _, name := range []string{
 		"softecc/m=6/lambda=12/alpha=300/dir=4/of=distinct/shape=5x4x3/type=float32/seed=3", "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3",
 	} {
 		p := open(t, name)
-		p.Lambda, p.Alpha, p.V[2] = p.Lambda*0.7, p.Alpha*1.3, 0.8 // across the plane, too, where there is one
+		p.Lambda, p.Alpha, p.V[2] = p.Lambda*0.7, p.Alpha*1.3, 0.8 // also across the plane of a 2D image
 		a := define(t, p)
 		check := func(what string, got, h, tolerance float64, change func(q *Problem, h float64)) {
 			t.Helper()
@@ -122,7 +122,7 @@ func gradientsAreSlopes(t *testing.T) {
 			check("∂τ", a.DTau[j], 0.05/p.Lambda, 1e-5, func(q *Problem, h float64) { q.Tau[j] += h })
 		}
 		check("∂λ", a.Lambda, 0.02*p.Lambda, 1e-5, func(q *Problem, h float64) { q.Lambda += h })
-		// Y is rounded, and one whole number of grey value is between any two of its values.
+		// Y is rounded, and two of its values differ by at least one grey value.
 		check("∂α", a.Alpha, 0.002*p.Alpha, 1e-3*p.half(), func(q *Problem, h float64) { q.Alpha += h })
 		for i := range p.V {
 			check("∂v", a.DV[i], 0.002, 1e-3*p.Alpha*p.half(), func(q *Problem, h float64) { q.V[i] += h })
@@ -145,8 +145,7 @@ func gradientsAreSlopes(t *testing.T) {
 	}
 }
 
-// What a direction across the planes takes of a step along them is the same for one plane as
-// for the middle one of three.
+// A direction across the planes has the same effect on one plane as on the middle one of three.
 func onePlane(t *testing.T) {
 	p := open(t, "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3")
 	if p.V[2] != 0 {
@@ -174,8 +173,8 @@ func onePlane(t *testing.T) {
 	}
 }
 
-// The soft curve with a steep sigmoid is the exact one at every level: of workload ecc, and of
-// vertices that which cells of all vertices at or below it come to.
+// The soft curve with a steep sigmoid is the exact one at every level. That is the curve of
+// workload ecc, or the curve of the cells whose vertices are all at or below the level.
 func limitIsExact(t *testing.T) {
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3", "noise/shape=1x9/type=uint8/levels=9/seed=4", "noise/shape=2x1x6/type=uint8/levels=3/seed=4"} {
 		for _, vertices := range []string{"", "/vertices=1"} {
@@ -203,8 +202,8 @@ func limitIsExact(t *testing.T) {
 	}
 }
 
-// ofVertices is χ of the cells all of whose vertices are at or below a value: of one or two along
-// each axis.
+// ofVertices returns χ of the cells whose vertices are all at or below a value. A cell has one or
+// two vertices along each axis.
 func ofVertices(s grid.Shape, values []float32, top float32) (chi int64) {
 	for i := range s.Voxels() {
 		z, y, x := s.Coordinates(i)
@@ -266,7 +265,7 @@ func catches(t *testing.T, p *Problem) {
 		"the zero one": func(a *Answer) { *a = Answer{} },
 	} {
 		wrong := spoil(change)
-		if what == "∂X" { // the voxels that are sampled are all of a small image, some of a large one
+		if what == "∂X" { // all voxels of a small image, a sample of a large one
 			for i := range wrong.DX {
 				wrong.DX[i] = 1.001 * right.DX[i]
 			}
@@ -283,9 +282,8 @@ func catches(t *testing.T, p *Problem) {
 	}
 }
 
-// Each law finds a right answer right, by as many others as it says it asks for, none of which may
-// fail, and sees each number that it is about when it is a little wrong: of the answer, or of any of
-// those that it asks for.
+// Each law confirms a right answer, with as many calls as it states, none of which may fail. It
+// detects a small error of each number that it covers, in the answer or in a call's answer.
 func lawsSee(t *testing.T) {
 	const (
 		chi = 1 << iota
@@ -296,8 +294,7 @@ func lawsSee(t *testing.T) {
 		alpha
 	)
 	number := map[int]string{chi: "χ", tau: "∂τ", image: "∂X", direction: "∂v", lambda: "∂λ", alpha: "∂α"}
-	// A share of what errors are relative to is added to each number, of ∂X to half of
-	// the voxels.
+	// The error is a fraction of the scale of the number. For ∂X it is added to half of the voxels.
 	wrong := func(p *Problem, a Answer, what int, by float64) Answer {
 		a.Chi, a.DTau, a.DX = slices.Clone(a.Chi), slices.Clone(a.DTau), slices.Clone(a.DX)
 		switch s := scalesOf(p, a); what {
@@ -342,7 +339,7 @@ func lawsSee(t *testing.T) {
 				t.Errorf("%s: what is it about?", l.Name)
 			}
 			asked := 0
-			answers := map[int]Answer{} // those of Define, once
+			answers := map[int]Answer{} // of Define, computed once
 			try := func(out Answer, change func(i int, a Answer) Answer) (bool, []verify.Measure) {
 				t.Helper()
 				asked = 0
@@ -383,7 +380,7 @@ func lawsSee(t *testing.T) {
 					t.Errorf("%s%s does not see that answer %d is none", l.Name, vertices, i)
 				}
 			}
-			for some, failed := int64(0), true; failed; some++ { // reads of the image
+			for some, failed := int64(0), true; failed; some++ { // some is a number of reads of the image
 				part := gridtest.BreaksAfter(p.Source, some, nil)
 				k := -1
 				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
@@ -418,14 +415,15 @@ func lawsSee(t *testing.T) {
 	}
 }
 
-// Errors are relative to what one cell can come to, or to what was answered where that is more; a
-// difference of them is told by where it is. An answer without a gradient is weak.
+// Errors are relative to the largest contribution of one cell, or to the largest number of the
+// answer if that is more. A difference is reported with its position. An answer without a gradient
+// is weak.
 func scalesAre(t *testing.T) {
 	of := func(shape grid.Shape, a Answer) scales {
 		image := gridtest.OfBytes(t, shape, make([]uint8, shape.Voxels())...)
 		return scalesOf(&Problem{Source: image, Tau: []float64{0, 0}, G: []float64{1, -2}, Lambda: 8, Alpha: 0.5, V: [3]float64{0, 3, -4}}, a)
 	}
-	one, box := grid.Shape{D: 1, H: 1, W: 1}, grid.Shape{D: 9, H: 9, W: 3} // whose corner is 1, 4 and 4 away, in all √33
+	one, box := grid.Shape{D: 1, H: 1, W: 1}, grid.Shape{D: 9, H: 9, W: 3} // box has √33 = |(1, 4, 4)|
 	corner := math.Sqrt(33)
 	for _, c := range []struct {
 		shape grid.Shape
@@ -449,7 +447,7 @@ func scalesAre(t *testing.T) {
 		"":                               errorOf("", "", []float64{3}, []float64{7}, 2, 1),
 		"threshold 1: NaN in place of 2": errorOf("", "threshold", []float64{1, 2, 3}, []float64{9, math.NaN(), 1e9}, 2, 1),
 		"2 in place of 1":                errorOf("", "axis", []float64{1}, []float64{1, 2}, 2, 1),
-		"axis 0: 3 in place of 2":        errorOf("", "axis", []float64{2, 2, 2}, []float64{3, 3, 1}, 0.5, 1), // the first of those
+		"axis 0: 3 in place of 2":        errorOf("", "axis", []float64{2, 2, 2}, []float64{3, 3, 1}, 0.5, 1), // the first
 	} {
 		if number := strings.Contains(what, "NaN") || what == "2 in place of 1"; m.At != what || math.IsNaN(m.Value) != number || !number && m.Value != 2 {
 			t.Errorf("%+v, want it at %q", m, what)
@@ -463,14 +461,15 @@ func scalesAre(t *testing.T) {
 	}
 }
 
-// Errors of laws are relative to the largest of all that they are made of. What is answered here is
-// no curve, so that one of those is the largest.
+// Errors of laws are relative to the largest of all numbers involved. The answers here are no
+// curves, so that each number can be the largest.
 func lawScalesAre(t *testing.T) {
 	p := open(t, "softecc/m=2/lambda=64/alpha=100/dir=3/of=distinct/shape=14x13/type=float32/seed=3")
-	p.Alpha, p.Lambda = 0.25, 8 // so that no roundings drown steps
+	p.Alpha, p.Lambda = 0.25, 8 // so that steps exceed the rounding
 	blank := Answer{Chi: make([]float64, 2), DTau: make([]float64, 2), DX: make([]float32, 14*13)}
 	_, norm := p.U()
-	// With these slopes, which a curve that grows with each answer comes to, and these upstream gradients.
+	// near compares the error with the expected one, for the slope of a curve that rises with each
+	// call.
 	near := func(what string, list []verify.Measure, err error, want float64) {
 		t.Helper()
 		if err != nil || len(list) != 1 || math.Abs(list[0].Value-want) > 1e-6*want {
@@ -495,7 +494,7 @@ func lawScalesAre(t *testing.T) {
 		list, err := along(q, out, rising)
 		near(fmt.Sprintf("along, %+v", c), list, err, math.Abs(c.dx*wave[50]-got)/max(math.Abs(got), wave[50]*c.dx, c.g*q.Lambda/4, math.Abs(c.tau)))
 
-		// The image has no gradient here, so that ∂v and ∂α have the scales of one cell.
+		// The image has no gradient here, so ∂v and ∂α have the scales of one cell.
 		out = blank
 		out.DTau, out.Lambda = []float64{0, 9}, 0
 		asked = 0
@@ -534,11 +533,11 @@ func lawScalesAre(t *testing.T) {
 	}
 }
 
-// Laws are asked about what they say that they are.
+// Laws call the implementation with the problems that they state.
 func lawsAsk(t *testing.T) {
 	for _, c := range []struct {
 		levels []float32
-		by     float64 // that values are shifted by
+		by     float64 // shift of the values
 	}{{[]float32{0, 1, 3}, 4}, {[]float32{-1, 3}, 4}, {[]float32{-5, -2}, 4}, {[]float32{2, 2.75}, 1}, {[]float32{0}, math.Exp2(-99)}} {
 		l, err := grid.Table(c.levels)
 		if err != nil {
@@ -571,7 +570,7 @@ func lawsAsk(t *testing.T) {
 	if _, err := doubled(p, Answer{}, none); err == nil || err.Error() == "asked" || errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("levels of float32 are doubled: %v", err)
 	}
-	// A threshold is above all values, however steep sigmoids are; errors of it are whole.
+	// A threshold is above all values for any steepness; its errors are whole numbers.
 	l, err := grid.Affine(7, 1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -591,7 +590,7 @@ func lawsAsk(t *testing.T) {
 	}
 }
 
-// How long laws take is said for each voxel, of all cores.
+// The time of laws is estimated per voxel, on all cores.
 func lawsTake(t *testing.T) {
 	cores := int64(runtime.GOMAXPROCS(0))
 	for _, voxels := range []int64{1000, 1<<21 + 5} {
@@ -612,8 +611,7 @@ func lawsTake(t *testing.T) {
 	}
 }
 
-// Laws hold up to where roundings drown what they look at. Where they say that they do not apply,
-// they ask nothing.
+// Laws apply until rounding exceeds their differences. A law that does not apply makes no calls.
 func lawsApply(t *testing.T) {
 	for _, levels := range [][]float32{{-2, -1}, {-2, 0, 1}, {-1, 2}, {-1, 0, 2}, {1, 2}} { // up to 2 + 3 from 0
 		l, err := grid.Table(levels)
@@ -635,8 +633,8 @@ func lawsApply(t *testing.T) {
 			t.Errorf("%v is coarse: %v", shape, p.coarse())
 		}
 	}
-	// Where Y has many roundings, answers are right all the same.
-	for name, apart := range map[string][]string{ // which laws do not apply
+	// Right answers pass even if Y is rounded a lot.
+	for name, apart := range map[string][]string{ // the laws that do not apply
 		"softecc/m=64/lambda=10000/alpha=700/dir=3/of=noise/shape=13x12/type=uint16/levels=1000/seed=3": {"∂τ and ∂λ by differences", "∂X along a direction by differences", "∂v and ∂α by differences"},
 		"softecc/m=3/lambda=100/alpha=100/dir=3/of=noise/shape=9x12/type=float32/levels=9/seed=3":       {"∂X along a direction by differences", "∂v and ∂α by differences"},
 		"softecc/m=3/lambda=100/alpha=0/dir=3/of=constant/shape=40x30/type=float32":                     {"∂X along a direction by differences", "∂v and ∂α by differences"},
@@ -656,7 +654,7 @@ func lawsApply(t *testing.T) {
 	}
 }
 
-// A threshold above all values is above those of a table, too.
+// A threshold above all values is also above the values of a table.
 func boxOfTables(t *testing.T) {
 	p := open(t, "softecc/m=3/lambda=1/alpha=1000/dir=3/of=noise/shape=6x5/type=uint8/seed=3")
 	values, err := p.Values()
@@ -673,7 +671,7 @@ func boxOfTables(t *testing.T) {
 	}
 }
 
-// What is asked for its curve alone has an answer however steep sigmoids are.
+// A problem without an upstream gradient has an answer for any steepness.
 func lawsOfSteep(t *testing.T) {
 	l, err := grid.Affine(0, 1e-37, 4)
 	if err != nil {
@@ -687,7 +685,7 @@ func lawsOfSteep(t *testing.T) {
 	}
 }
 
-// An answer of too many numbers, or too few, is one by no measure, whatever the numbers are.
+// An answer with too many or too few numbers passes no measure, whatever its numbers are.
 func lawsCount(t *testing.T) {
 	p := open(t, "softecc/m=2/lambda=7/alpha=100/dir=3/of=noise/shape=3x2/type=uint8/seed=5")
 	right := define(t, p)
@@ -720,7 +718,7 @@ func lawsCount(t *testing.T) {
 	}
 }
 
-// Two voxels tie where they are neighbours, along a diagonal too, and nowhere else.
+// Two voxels tie if they are equal neighbours, also along a diagonal, and only then.
 func tiesAreSeen(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 4, H: 4, W: 4}, {D: 1, H: 4, W: 4}} {
 		for i := range s.Voxels() {
@@ -741,7 +739,7 @@ func tiesAreSeen(t *testing.T) {
 	}
 }
 
-// A wave is from ½ to 1, and changes little from voxel to voxel, along all axes.
+// A wave has values between ½ and 1 and changes little from voxel to voxel along all axes.
 func wavesAreLong(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 20, H: 21, W: 22}, {D: 12, H: 30, W: 13}, {D: 1, H: 40, W: 50}} {
 		wave := waveOver(s)
@@ -768,7 +766,7 @@ func wavesAreLong(t *testing.T) {
 	}
 }
 
-// A problem without an answer, or with one that float32 does not hold, is refused by what it is.
+// A problem without an answer, or with numbers beyond float32, is rejected with the reason.
 func problemsAreRefused(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, change := range map[string]func(p *Problem){
@@ -801,7 +799,8 @@ func problemsAreRefused(t *testing.T) {
 func namesAndSharing(t *testing.T) {
 	name := "softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
 	p := open(t, name)
-	// Thresholds are in the middle of thirds of 0 to ¾; around one level they are spread over 1.
+	// Thresholds are the centres of the thirds of 0 to ¾. Around a single level they are spread over
+	// 1.
 	if !slices.Equal(p.Tau, []float64{0.125, 0.375, 0.625}) || p.Lambda != 20/0.75 {
 		t.Errorf("thresholds %v, λ %v", p.Tau, p.Lambda)
 	}
@@ -873,7 +872,7 @@ func namesAndSharing(t *testing.T) {
 	}
 }
 
-// A problem that is smaller has half of the thresholds, and one at least.
+// A smaller problem has half of the thresholds, but at least one.
 func thresholdsAreFewer(t *testing.T) {
 	for m, want := range map[float64][][]float64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
 		if got := Inputs().Fewer([]float64{m, 5, 6}); !slices.EqualFunc(got, want, slices.Equal) {
@@ -882,7 +881,7 @@ func thresholdsAreFewer(t *testing.T) {
 	}
 }
 
-// What is full takes so many writes.
+// full is a writer that fails after a number of writes.
 type full struct{ writes int }
 
 func (f *full) Write(b []byte) (int, error) {
@@ -892,7 +891,7 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An answer is what its bytes say, of any number of voxels; bytes of another number are of none.
+// Decode inverts Encode for any number of voxels, and rejects any other number of bytes.
 func encoding(t *testing.T) {
 	for _, c := range []struct{ m, voxels int }{{0, 0}, {0, 2}, {1, 1}, {3, 5}, {2, 1<<16 - 1}, {2, 1 << 16}, {1, 1<<17 + 3}} {
 		a := Answer{DX: make([]float32, c.voxels), DV: [3]float64{-1, 1e-300, 3}, Lambda: 7, Alpha: -0.1}
@@ -930,7 +929,8 @@ func encoding(t *testing.T) {
 	}
 }
 
-// The voxel that joins eight others, and the vertex below eight, reach the bound of a gradient.
+// The voxel that joins eight others, and the vertex below eight others, reach the bound of a
+// gradient.
 func mostOfAVoxel(t *testing.T) {
 	for _, vertices := range []bool{false, true} {
 		y := make([]float32, 27)
@@ -955,8 +955,8 @@ func mostOfAVoxel(t *testing.T) {
 	}
 }
 
-// A direction is drawn by its number alone, and the rise along it has a bound; what a name draws
-// stays what it is, since rows of results have that name.
+// The number dir alone determines the direction, and the rise along it is bounded. A name must
+// always give the same problem, because results are recorded under it.
 func namesDraw(t *testing.T) {
 	of := func(alpha, dir string) *Problem {
 		return open(t, "softecc/m=5/lambda=7/alpha="+alpha+"/dir="+dir+"/of=noise/shape=4x3x5/type=uint8/seed=5")

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Define answers by the definition, in float64: one cell of the complex of Y after the
-// other, each with the value of its first voxel, m sigmoids each. On the grid of (2D+1) ×
-// (2H+1) × (2W+1) points a cell is a point, its dimension the number of its odd
-// coordinates, and it lies in the voxels at distance at most one along the even ones. Where
-// voxels are vertices, a cell is a point that is not on the border, its dimension the number
-// of its even coordinates, and those voxels are its vertices.
+// Define answers by the definition in float64. It visits the cells of the complex of Y one by one.
+// A cell has the value of its first voxel, and needs m sigmoids. A cell is a point of a grid of
+// (2D+1) × (2H+1) × (2W+1) points. Its dimension is the number of its odd coordinates. Its voxels
+// are at distance at most one along the even ones. If voxels are vertices, a cell is a point off
+// the border, and the voxels are its vertices. Its dimension is then the number of its even
+// coordinates.
 func Define(p *Problem) (Answer, error) {
 	if err := p.Check(); err != nil {
 		return Answer{}, err
@@ -22,11 +22,11 @@ func Define(p *Problem) (Answer, error) {
 	s, m := p.Shape(), len(p.Tau)
 	layers := 2*s.D + 1
 	if s.D == 1 {
-		layers = 1 // a 2D image, whose cells have no third coordinate
+		layers = 1 // a 2D image: cells have no third coordinate
 	}
 	type part struct {
 		sums   sums
-		dx     []float64 // of planes from on
+		dx     []float64 // of the planes starting at from
 		from   int64
 		moment [3]float64
 	}
@@ -69,7 +69,7 @@ func Define(p *Problem) (Answer, error) {
 	return a, nil
 }
 
-// sums are what cells add up to at all thresholds.
+// sums are the sums over cells at all thresholds.
 type sums struct {
 	chi, dtau []float64
 	lambda    float64
@@ -85,7 +85,7 @@ func (s *sums) merge(t sums) {
 	s.lambda += t.lambda
 }
 
-// add adds a cell of a value, and gives G'(value) = Σ g_j σ'(τ_j − value).
+// add adds a cell with a value, and returns G'(value) = Σ g_j σ'(τ_j − value).
 func (s *sums) add(p *Problem, sign, value float64) (slope float64) {
 	for j, tau := range p.Tau {
 		z := tau - value
@@ -98,7 +98,7 @@ func (s *sums) add(p *Problem, sign, value float64) (slope float64) {
 	return slope
 }
 
-// eachCell calls f with each cell of a layer: its sign, its first voxel, and that one's value.
+// eachCell calls f with the sign, the first voxel and the value of each cell of a layer.
 func eachCell(p *Problem, values []float32, z int64, f func(sign float64, vx, vy, vz int64, value float32)) {
 	s := p.Shape()
 	flat, border, turn := s.D == 1, int64(0), float32(1)
@@ -126,7 +126,7 @@ func eachCell(p *Problem, values []float32, z int64, f func(sign float64, vx, vy
 				odd = x&1 + y&1
 			}
 			if p.Vertices {
-				odd = int64(s.Dim()) - odd // the even ones
+				odd = int64(s.Dim()) - odd // the number of even ones
 			}
 			f(float64(1-2*(odd&1)), fx, fy, fz, first)
 		}

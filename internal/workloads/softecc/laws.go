@@ -15,8 +15,8 @@ import (
 	"eccbench/internal/workloads/softecc/onepass"
 )
 
-// What the laws allow beside Limit: differences of answers, each of which is within it,
-// over steps that are a share of 1/λ, with terms of higher order left.
+// Limits of the laws. They exceed Limit because a law compares several answers, each within Limit.
+// Differences over steps of a fraction of 1/λ also leave terms of higher order.
 const (
 	byDifferences = 2e-2
 	bySymmetry    = 3 * Limit
@@ -27,7 +27,7 @@ const someLevels = 6
 
 func laws() []law {
 	return verify.Bounded([]law{
-		{ // first, because the questions of other laws may leave no time for it
+		{ // first, because the calls of other laws may leave no time for it
 			Name: "one pass over all cells", Independent: true, Measure: onePass,
 			Work: func(p *Problem) time.Duration {
 				return time.Duration(p.inOnePass().Nanoseconds() / int64(runtime.GOMAXPROCS(0)))
@@ -46,7 +46,7 @@ func laws() []law {
 	}, func(p *Problem) int64 { return 24 * p.Shape().Voxels() })
 }
 
-// with is the problem with something changed.
+// with returns a copy of the problem with a change.
 func (p *Problem) with(change func(q *Problem)) *Problem {
 	q := *p
 	q.Tau, q.G = slices.Clone(p.Tau), slices.Clone(p.G)
@@ -65,7 +65,7 @@ func box(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	return gathered("error of exact χ", "above all values", errorOf("χ", "threshold", []float64{1}, got.Chi, 1, 1e-9)), nil
 }
 
-// enumerating is what hard takes.
+// enumerating estimates the time of hard.
 func enumerating(p *Problem) time.Duration {
 	if p.Vertices {
 		return nanoseconds(300 * someLevels)(p)
@@ -73,7 +73,7 @@ func enumerating(p *Problem) time.Duration {
 	return nanoseconds(60)(p)
 }
 
-// onePass compares all numbers of an answer with those of one pass over all cells.
+// onePass compares all numbers of an answer with one pass over all cells.
 func onePass(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
 	x, err := p.Values()
 	if err != nil {
@@ -82,14 +82,14 @@ func onePass(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
 	return Distance(p, Answer(p.inOnePass().Answer(x, Limit/4)), out), nil
 }
 
-// inOnePass returns the problem as a question for its witness.
+// inOnePass returns the problem as a question for package onepass.
 func (p *Problem) inOnePass() *onepass.Question {
 	return &onepass.Question{
 		Shape: p.Shape(), Tau: p.Tau, G: p.G, Lambda: p.Lambda, Alpha: p.Alpha, V: p.V, Vertices: p.Vertices,
 	}
 }
 
-// allCells adds up all cells, one after the other.
+// allCells sums over all cells, one by one.
 func allCells(p *Problem, y []float32) sums {
 	layers := 2*p.Shape().D + 1
 	if p.Shape().D == 1 {
@@ -113,8 +113,8 @@ func allCells(p *Problem, y []float32) sums {
 	return total
 }
 
-// hard asks for the curve between neighbouring values, with a λ at which every sigmoid is
-// 0 or 1 to the last bit.
+// hard compares the curve between neighbouring values with the exact one, for a λ at which every
+// sigmoid is exactly 0 or 1.
 func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	y, err := p.Y()
 	if err != nil {
@@ -175,7 +175,7 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	return gathered("error of exact χ", "λ → ∞", errorOf("χ", "threshold", want, got.Chi, 1, 0)), nil
 }
 
-// curve is χ at each threshold, no number where an answer has others.
+// curve returns χ at each threshold, or NaN if the answer has another number of thresholds.
 func (p *Problem) curve(a Answer) []float64 {
 	if len(a.Chi) != len(p.G) {
 		return slices.Repeat([]float64{math.NaN()}, len(p.G))
@@ -183,7 +183,7 @@ func (p *Problem) curve(a Answer) []float64 {
 	return a.Chi
 }
 
-// loss is Σ g_j χ(τ_j).
+// loss returns Σ g_j χ(τ_j).
 func (p *Problem) loss(a Answer) (sum float64) {
 	for j, v := range p.curve(a) {
 		sum += p.G[j] * v
@@ -191,8 +191,8 @@ func (p *Problem) loss(a Answer) (sum float64) {
 	return sum
 }
 
-// slope is the derivative at 0 of what of says, by central differences of steps h and 2h,
-// which leave terms of order h⁴.
+// slope returns the derivative of a function at 0, by central differences of steps h and 2h. The
+// error is of order h⁴.
 func slope(h float64, of func(h float64) ([]float64, error)) ([]float64, error) {
 	var at [4][]float64
 	for i, k := range []float64{-2, -1, 1, 2} {
@@ -240,25 +240,24 @@ func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		errorOf("∂λ", "", byLambda, []float64{out.Lambda}, s.lambda, byDifferences)), nil
 }
 
-// huge reports whether the sigmoids are so steep that steps of a share of 1/λ drown in the
-// roundings of values.
+// huge reports whether the sigmoids are so steep that steps of a fraction of 1/λ vanish in the
+// rounding of values.
 func (p *Problem) huge() bool {
 	l := p.Ladder()
 	reach := max(math.Abs(float64(l.Value(0))), math.Abs(float64(l.Value(l.Len()-1)))) + p.Alpha*p.half()
 	return p.Lambda*reach > 1e4
 }
 
-// coarse reports whether what changes slowly over the image changes much from voxel to
-// voxel. There a tie of neighbours, which a step breaks to one side or the other, has two
-// derivatives.
+// coarse reports whether the image is so small that long waves change much from voxel to voxel.
+// There a step may break ties of neighbours either way, so that they have two derivatives.
 func (p *Problem) coarse() bool {
 	s := p.Shape()
 	return s.W < 12 || s.H < 12 || s.D > 1 && s.D < 12
 }
 
-// along moves the image by a wave, whose phase and length are drawn. Neighbours move nearly
-// alike: where they change places in the order the gradient jumps. Where they tie any step breaks
-// the tie, and a wave along which many do has two derivatives.
+// along moves the image along a wave of random phase and length, which changes little from
+// neighbour to neighbour. The gradient jumps where neighbours change their order. A step breaks
+// every tie, so images with ties have two derivatives along a wave.
 func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if p.huge() || p.coarse() || int64(len(out.DX)) != p.Shape().Voxels() {
 		return nil, verify.ErrNotApplicable
@@ -300,7 +299,7 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	return gathered("error by differences", "along a wave", errorOf("∂X", "", got, []float64{want}, scale, byDifferences)), nil
 }
 
-// waveOver is a wave from ½ to 1 over an image, at most one of them along each axis.
+// waveOver returns a wave between ½ and 1 over an image, with at most one period along each axis.
 func waveOver(s grid.Shape) []float64 {
 	rng := rand.New(rand.NewPCG(uint64(s.Voxels()), 3))
 	kx, ky, kz, phase := rng.Float64()/float64(s.W), rng.Float64()/float64(s.H), rng.Float64()/float64(s.D), rng.Float64()
@@ -312,15 +311,15 @@ func waveOver(s grid.Shape) []float64 {
 	return wave
 }
 
-// of is an image of other values in place of the problem's, with the least and the last of
-// its levels turned alike.
+// of returns an image with other values for the problem. turn also maps its least and its greatest
+// level.
 func (p *Problem) of(values []float32, turn func(float64) float64) (*grid.Field, error) {
 	l := p.Ladder()
 	ends := []float32{float32(turn(float64(l.Value(0)))), float32(turn(float64(l.Value(l.Len() - 1))))}
 	return fieldOf(p.Shape(), values, slices.Compact(ends))
 }
 
-// fieldOf is an image in memory on a table of levels.
+// fieldOf returns an image in memory on a table of levels.
 func fieldOf(s grid.Shape, values, levels []float32) (*grid.Field, error) {
 	ladder, err := grid.Table(levels)
 	if err != nil {
@@ -329,7 +328,7 @@ func fieldOf(s grid.Shape, values, levels []float32) (*grid.Field, error) {
 	return grid.Trusted(s, grid.Float32, grid.Bytes(values), ladder)
 }
 
-// turned turns V, changes its length, and changes α.
+// turned changes the direction and the length of V, and α.
 func turned(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if p.huge() || p.coarse() || p.Alpha == 0 {
 		return nil, verify.ErrNotApplicable
@@ -403,8 +402,8 @@ func linear(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	return symmetry(p, "linearity", out, want, both, second), nil
 }
 
-// symmetry holds two answers that should be equal to each other, relative to the largest
-// of all that they were made of.
+// symmetry compares two answers that should be equal. Errors are relative to the largest number of
+// all answers involved.
 func symmetry(p *Problem, name string, of, want, got Answer, more ...Answer) []verify.Measure {
 	s := scalesOf(p, of)
 	for _, a := range append(more, want) {
@@ -422,8 +421,8 @@ func symmetry(p *Problem, name string, of, want, got Answer, more ...Answer) []v
 	return gathered("error by symmetries", name, list...)
 }
 
-// gathered gives measures one name, so that a row has a column for all of them: where the
-// worst was found says which it is.
+// gathered gives measures one name, so that they share a column of the results. The place of the
+// worst error names the measure.
 func gathered(name, by string, list ...verify.Measure) []verify.Measure {
 	for i := range list {
 		m := &list[i]
@@ -433,8 +432,8 @@ func gathered(name, by string, list ...verify.Measure) []verify.Measure {
 	return verify.Worst(list)
 }
 
-// flipped turns the rows around, and u with them. Of neighbours that tie another one is
-// first then, so ∂X, ∂v and ∂α are compared where none tie.
+// flipped reverses the rows and the x axis of u. Among tied neighbours another one is then first,
+// so ∂X, ∂v and ∂α are compared only without ties.
 func flipped(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	y, err := p.Y()
 	if err != nil {
@@ -455,7 +454,7 @@ func flipped(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	return symmetry(p, "flipped", out, want, got), nil
 }
 
-// tied reports whether neighbours, along a diagonal too, have the same value.
+// tied reports whether any neighbours, also along a diagonal, have the same value.
 func tied(s grid.Shape, y []float32) bool {
 	for i, v := range y {
 		z, r, x := s.Coordinates(int64(i))
@@ -475,15 +474,15 @@ func tied(s grid.Shape, y []float32) bool {
 	return false
 }
 
-// shifted adds the same to all values and thresholds, without α: Y is rounded, and the
-// shift must not be.
+// shifted adds a constant to all values and thresholds. α is 0, because Y is rounded and the shift
+// must be exact.
 func shifted(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	values, err := p.Values()
 	if err != nil {
 		return nil, err
 	}
 	l := p.Ladder()
-	by := math.Exp2(math.Ceil(math.Log2(max(1e-30, float64(l.Value(l.Len()-1))-float64(l.Value(0)))))) // exact where it can be
+	by := math.Exp2(math.Ceil(math.Log2(max(1e-30, float64(l.Value(l.Len()-1))-float64(l.Value(0)))))) // for exact sums
 	moved := make([]float32, len(values))
 	for i, v := range values {
 		if moved[i] = float32(float64(v) + by); float64(moved[i]) != float64(v)+by {
@@ -511,7 +510,7 @@ func shifted(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	return symmetry(flat, "shifted", want, want, got), nil
 }
 
-// doubled doubles all grey values, which rounds nothing.
+// doubled doubles all grey values, which is exact.
 func doubled(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	values, err := p.Values()
 	if err != nil {

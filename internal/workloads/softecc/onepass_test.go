@@ -11,8 +11,9 @@ import (
 	"eccbench/internal/workloads/softecc/onepass"
 )
 
-// One pass comes to the definition, far within the limit, whatever the image: with ties, rows of
-// several words, one plane or row, thresholds in any order, more than once, and too many for a table.
+// One pass agrees with the definition far within the limit for any image. Images have ties, rows of
+// several words, and one plane or row. Thresholds are in any order, repeated, or too many for a
+// table.
 func onePassDefines(t *testing.T) {
 	names := append(question().Adversarial,
 		"softecc/m=9/lambda=100/alpha=100/dir=3/of=noise/shape=3x5x130/type=uint8/levels=9/seed=5",
@@ -35,7 +36,7 @@ func onePassDefines(t *testing.T) {
 		}
 		share := Limit
 		if len(p.Tau) == 3 {
-			share = 1e-12 // by finer tables, or without one
+			share = 1e-12 // needs finer tables, or none
 		}
 		for _, p.Vertices = range []bool{false, true} {
 			for _, m := range Distance(p, define(t, p), Answer(p.inOnePass().Answer(x, share))) {
@@ -47,8 +48,8 @@ func onePassDefines(t *testing.T) {
 	}
 }
 
-// Each number that is a little beyond the limit is seen, wherever it is; so is a wrong sign, a plane
-// that is left out, and what was rounded too far. What is rounded to float32 is right.
+// The law detects any number a little beyond the limit at any position. It also detects a wrong
+// sign, a missing plane and too coarse rounding, but accepts rounding to float32.
 func onePassSees(t *testing.T) {
 	p := open(t, "softecc/m=20/lambda=100/alpha=100/dir=3/of=noise/shape=9x7x70/type=uint16/levels=1000/seed=3")
 	right := define(t, p)
@@ -116,7 +117,7 @@ func onePassSees(t *testing.T) {
 	sees("as float16", rounded(11))
 }
 
-// One pass takes as long for a thousand thresholds as for one, and so much memory for each voxel.
+// One pass takes the same time for a thousand thresholds as for one, and a fixed memory per voxel.
 func onePassTakes(t *testing.T) {
 	of := func(m int) *onepass.Question {
 		q := &onepass.Question{Shape: grid.Shape{D: 512, H: 512, W: 512}, Lambda: 100, G: make([]float64, m), V: [3]float64{1}}

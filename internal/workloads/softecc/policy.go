@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Limit is the largest relative error of a right answer, up to λ·range = 1000
-// (doc/proofs/softecc.md derives what binned makes of it).
+// Limit is the largest relative error of a right answer, for λ·range up to 1000
+// (doc/proofs/softecc.md derives the error of binned).
 const Limit = 1e-5
 
 type (
@@ -18,7 +18,8 @@ type (
 	law = verify.Law[*Problem, Answer]
 )
 
-// Policy says when an answer is right: within Limit of the definition, and by the laws.
+// Policy returns the policy of the workload: answers are within Limit of the definition, and obey
+// the laws.
 func Policy() verify.Policy[*Problem, Answer] {
 	return verify.Policy[*Problem, Answer]{
 		Distance: Distance,
@@ -34,10 +35,10 @@ func Policy() verify.Policy[*Problem, Answer] {
 	}
 }
 
-// scales are what errors are relative to: the largest of what was answered, or what one
-// cell can come to where that is more. What has a sign and is summed over the image, ∂v
-// and ∂α, is held to the root of the sum of squares too, which it would be if the signs
-// were random; ∂λ, likewise, to ∂τ.
+// scales are the magnitudes that errors are relative to: the largest number of the answer, or the
+// largest contribution of one cell if that is more. ∂v and ∂α are signed sums over the image. Their
+// scale is at least the root of the sum of squares, as for random signs. The same holds for ∂λ as a
+// sum of ∂τ.
 type scales struct{ chi, dtau, dx, dv, lambda, alpha float64 }
 
 func scalesOf(p *Problem, a Answer) scales {
@@ -62,7 +63,7 @@ func scalesOf(p *Problem, a Answer) scales {
 	}
 }
 
-// half is the distance of a corner voxel from the middle of the image.
+// half is the distance of a corner voxel from the centre of the image.
 func (p *Problem) half() float64 {
 	s := p.Shape()
 	return math.Hypot(math.Hypot(Place(0, s.W), Place(0, s.H)), Place(0, s.D))
@@ -75,7 +76,7 @@ func largest(list []float64) (top float64) {
 	return top
 }
 
-// Distance is how far an answer is from another one, output by output.
+// Distance returns the error of an answer, output by output.
 func Distance(p *Problem, want, got Answer) []verify.Measure {
 	s := scalesOf(p, want)
 	return []verify.Measure{
@@ -86,8 +87,8 @@ func Distance(p *Problem, want, got Answer) []verify.Measure {
 	}
 }
 
-// errorOf is the largest difference of two lists, relative to a scale; lists of other
-// lengths, and what is no number, are beyond any limit.
+// errorOf returns the largest difference of two lists, relative to a scale. NaN and different
+// lengths exceed any limit.
 func errorOf[T float32 | float64](what, place string, want, got []T, scale, limit float64) verify.Measure {
 	m := counted(what, len(want), len(got), limit)
 	if m.At != "" {
@@ -104,7 +105,7 @@ func errorOf[T float32 | float64](what, place string, want, got []T, scale, limi
 			m.Value, at = d, i
 		}
 	}
-	if m.Value != 0 { // a scale of 0 is of what cannot be anything else
+	if m.Value != 0 { // a scale of 0 allows only 0
 		m.Value /= scale
 	}
 	if at >= 0 && place != "" {
@@ -113,8 +114,7 @@ func errorOf[T float32 | float64](what, place string, want, got []T, scale, limi
 	return m
 }
 
-// counted is a measure of a list that has as many numbers as it is to have, and else is beyond any
-// limit.
+// counted returns a measure of a list, which exceeds any limit if the list has the wrong length.
 func counted(what string, want, got int, limit float64) verify.Measure {
 	m := verify.Measure{Name: "error of " + what, Limit: limit}
 	if want != got {
@@ -123,7 +123,7 @@ func counted(what string, want, got int, limit float64) verify.Measure {
 	return m
 }
 
-// nanoseconds is what so many a voxel come to on all cores.
+// nanoseconds returns an estimate from the time per voxel, divided among all cores.
 func nanoseconds(each int64) func(p *Problem) time.Duration {
 	return func(p *Problem) time.Duration {
 		return time.Duration(each * p.Shape().Voxels() / int64(runtime.GOMAXPROCS(0)))

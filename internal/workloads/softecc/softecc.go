@@ -1,7 +1,7 @@
-// Package softecc is the question of the differentiable Euler characteristic curve
-// (Saxena et al. 2025, equations 4 to 10): with a sigmoid in place of each cell's step,
-// what is the curve at some thresholds, and how does it change with the image, the
-// thresholds, the direction and the two scales? doc/proofs/softecc.md has the definitions.
+// Package softecc is the workload of the differentiable Euler characteristic curve (Saxena et al.
+// 2025, equations 4 to 10). A sigmoid replaces the step of each cell. The answer is the curve at
+// some thresholds, and its gradients by the image, the thresholds, the direction and both scales.
+// doc/proofs/softecc.md has the definitions.
 package softecc
 
 import (
@@ -21,7 +21,7 @@ import (
 // Name is the name of the workload.
 const Name = "softecc"
 
-// Workload is the question, put to implementations; the first answers by the definition.
+// Workload returns the workload with some implementations; the first is the definition.
 func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*Problem, Answer] {
 	w := bench.Workload[*Problem, Answer]{
 		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
@@ -52,34 +52,34 @@ func question() bench.Question {
 	}
 }
 
-// A Problem is an image with all that its soft curve depends on.
+// A Problem is an image with all parameters of its soft curve.
 type Problem struct {
 	grid.Source
 	Tau    []float64  // the thresholds, in any order
 	G      []float64  // the upstream gradient: one number for each threshold
 	Lambda float64    // steepness: σ(z) = 1/(1+exp(−λz)), in 1/grey value
-	Alpha  float64    // scale of the direction, in grey values a voxel
-	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|, in 3D whatever the image is
-	// Vertices takes the voxels for the vertices of cells, each with the greatest value in Y of
-	// its own (V-construction), in place of top cells.
+	Alpha  float64    // scale of the direction, in grey values per voxel
+	V      [3]float64 // direction as x, y, z, of any length but 0; u = V/|V| is 3D for 2D images too
+	// Vertices selects the V-construction: voxels are vertices, and a cell has the greatest value of
+	// its vertices in Y. Otherwise voxels are top cells.
 	Vertices bool
 
-	keys []float64 // m, lambda, alpha, dir, vertices of the name it was made from
+	keys []float64 // m, lambda, alpha, dir and vertices of the problem's name
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
 type Answer struct {
 	Chi    []float64  // χ at each threshold
 	DTau   []float64  // ∂L/∂τ
-	DX     []float32  // ∂L/∂X, row-major; of voxels that are equal, by the order of First
+	DX     []float32  // ∂L/∂X, row-major; among equal voxels by the order of First
 	DV     [3]float64 // ∂L/∂V, through u = V/|V|
 	Lambda float64    // ∂L/∂λ
 	Alpha  float64    // ∂L/∂α
 }
 
-// First reports whether of two voxels the first comes before the second: by its value in
-// Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
-// is the comparison along rows: see doc/proofs/extrema.md.)
+// First reports whether the first of two voxels precedes the second. The order is by value in Y (in
+// −Y for vertices), then by x, y and z. A cell belongs to the first of its voxels. (Comparisons
+// along rows give the order by x: see doc/proofs/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:
@@ -92,7 +92,7 @@ func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	return z < oz
 }
 
-// U is the direction of length 1, and the length of V.
+// U returns the direction of length 1, and the length of V.
 func (p *Problem) U() (u [3]float64, norm float64) {
 	norm = math.Sqrt(p.V[0]*p.V[0] + p.V[1]*p.V[1] + p.V[2]*p.V[2])
 	for i := range u {
@@ -101,18 +101,19 @@ func (p *Problem) U() (u [3]float64, norm float64) {
 	return u, norm
 }
 
-// Place is the place of a voxel along an axis of n, from the middle of the image.
+// Place returns the coordinate of voxel i along an axis of n voxels, relative to the centre of the
+// image.
 func Place(i, n int64) float64 { return float64(i) - float64(n-1)/2 }
 
-// A Tilt is what is added to X along each axis, to the bit: Y = X + (Row(y, z) + X[x]),
-// each sum rounded to float32.
+// A Tilt holds the exact terms added to X along each axis: Y = X + (Row(y, z) + X[x]), with each
+// sum rounded to float32.
 type Tilt struct {
 	X    []float32
-	y, z float64 // of a step
+	y, z float64 // per step
 	h, d int64
 }
 
-// Tilt is α⟨u, p⟩.
+// Tilt returns the terms of α⟨u, p⟩.
 func (p *Problem) Tilt() Tilt {
 	u, _ := p.U()
 	s := p.Shape()
@@ -123,7 +124,7 @@ func (p *Problem) Tilt() Tilt {
 	return t
 }
 
-// Row is what is added to all of row y of plane z.
+// Row returns the term of row y of plane z.
 func (t Tilt) Row(y, z int64) float32 {
 	return float32(float64(t.y*Place(y, t.h)) + float64(t.z*Place(z, t.d)))
 }
@@ -137,7 +138,7 @@ func (t Tilt) Tilted(dst, row []float32, y, z int64) {
 	}
 }
 
-// Values are the image's values as float32, whole.
+// Values returns all values of the image as float32.
 func (p *Problem) Values() ([]float32, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
@@ -146,7 +147,7 @@ func (p *Problem) Values() ([]float32, error) {
 	return f.Floats(), nil
 }
 
-// Y is the image whose curve is asked for, row-major.
+// Y returns the tilted image, row-major.
 func (p *Problem) Y() ([]float32, error) {
 	values, err := p.Values()
 	if err != nil {
@@ -159,8 +160,8 @@ func (p *Problem) Y() ([]float32, error) {
 	return y, nil
 }
 
-// Direction completes an answer by the moment Σ c(p) G'(Y(p)) p about the middle of the
-// image: the gradients by V, with the factor (I − uuᵀ)/|V| of u = V/|V|, and by α.
+// Direction completes an answer from the moment Σ c(p) G'(Y(p)) p about the centre of the image. It
+// sets the gradients by α and by V, with the factor (I − uuᵀ)/|V| of u = V/|V|.
 func (p *Problem) Direction(a *Answer, moment [3]float64) {
 	u, norm := p.U()
 	along := u[0]*moment[0] + u[1]*moment[1] + u[2]*moment[2]
@@ -170,7 +171,7 @@ func (p *Problem) Direction(a *Answer, moment [3]float64) {
 	a.Alpha = -along
 }
 
-// Sigmoid is σ = 1/(1+exp(−a)) and σ(1−σ), to a few roundings of float64.
+// Sigmoid returns σ = 1/(1+exp(−a)) and σ(1−σ), accurate to a few roundings of float64.
 func Sigmoid(a float64) (s, slope float64) {
 	e := math.Exp(-math.Abs(a))
 	s = 1 / (1 + e)
@@ -181,7 +182,7 @@ func Sigmoid(a float64) (s, slope float64) {
 	return s, slope
 }
 
-// Check is nil, or why the problem has no answer.
+// Check returns the reason why the problem has no answer, or nil.
 func (p *Problem) Check() error {
 	if len(p.Tau) == 0 || len(p.Tau) != len(p.G) {
 		return fmt.Errorf("%d thresholds with %d upstream gradients: want as many, at least one", len(p.Tau), len(p.G))
@@ -201,11 +202,11 @@ func (p *Problem) Check() error {
 	return nil
 }
 
-// mostChange is what a voxel changes χ by at most, up or down: by −7 one that joins eight which
-// touch its corners alone, by 7 such a vertex.
+// mostChange is the largest change of χ by one voxel, up or down. A voxel that joins eight others
+// at its corners has −7, the vertex below eight others 7.
 const mostChange = 7
 
-// Steepest is what ∂L/∂X is at most: the slope of a sigmoid is at most λ/4.
+// Steepest bounds ∂L/∂X: the slope of a sigmoid is at most λ/4.
 func (p *Problem) Steepest() (sum float64) {
 	for _, g := range p.G {
 		sum += math.Abs(g) * p.Lambda * (mostChange / 4.0)
@@ -213,8 +214,8 @@ func (p *Problem) Steepest() (sum float64) {
 	return sum
 }
 
-// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE. Cost is
-// one read of the image and one writing of its gradient.
+// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE. The
+// cost is one read of the image and one write of its gradient.
 func Inputs() fields.Questions[*Problem] {
 	return fields.Questions[*Problem]{
 		Form: form(),
@@ -238,16 +239,16 @@ func Inputs() fields.Questions[*Problem] {
 	}
 }
 
-// Image is the one whose curve is asked for.
+// Image returns the image of the problem.
 func (p *Problem) Image() grid.Source { return p.Source }
 
-// Keys are those of the name that the problem was made from.
+// Keys returns the keys of the problem's name.
 func (p *Problem) Keys() []float64 { return p.keys }
 
 // Close closes the image.
 func (p *Problem) Close() error { return grid.Close(p.Source) }
 
-// form is what the names of problems look like.
+// form returns the form of the problems' names.
 func form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{
 		{Key: "m", Doc: "thresholds, evenly spaced over the range of the levels", Min: 1, Max: 1 << 16, Default: 64},
@@ -261,13 +262,13 @@ func form() name.Form {
 	}}
 }
 
-// pose makes the problem of an image that keys describe.
+// pose makes the problem of an image and its keys.
 func pose(s grid.Source, keys []float64) (*Problem, error) {
 	l := s.Ladder()
 	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
 	span := hi - lo
 	if span == 0 {
-		span = 1 // one level: thresholds around it
+		span = 1 // one level: place the thresholds around it
 		lo -= 0.5
 	}
 	if span > math.MaxFloat32/1e6 {
@@ -282,7 +283,7 @@ func pose(s grid.Source, keys []float64) (*Problem, error) {
 		p.V[i] = 1.5 * rng.NormFloat64()
 	}
 	if shape.D == 1 {
-		p.V[2] = 0 // the direction of a 2D image is one of its plane
+		p.V[2] = 0 // the direction of a 2D image is in its plane
 	}
 	m := int64(keys[0])
 	for j := range m {
@@ -292,7 +293,7 @@ func pose(s grid.Source, keys []float64) (*Problem, error) {
 	return p, p.Check()
 }
 
-// Encode writes the number of thresholds, all of float64, and then ∂L/∂X.
+// Encode writes the number of thresholds, all float64 numbers, and then ∂L/∂X.
 func Encode(w io.Writer, a Answer) error {
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(a.Chi)))
 	for _, list := range [][]float64{a.Chi, a.DTau, a.DV[:], {a.Lambda, a.Alpha}} {
@@ -319,7 +320,7 @@ func Encode(w io.Writer, a Answer) error {
 
 // Decode is the inverse of Encode.
 func Decode(b []byte) (a Answer, err error) {
-	const least = 8 * 6 // bytes: of an answer without thresholds and voxels
+	const least = 8 * 6 // bytes of an answer without thresholds and voxels
 	if len(b) < least || (len(b)-least)%4 != 0 {
 		return a, errors.New("malformed answer")
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever is decoded as an answer is encoded as the same bytes.
+// FuzzDecode checks that any bytes decoded as an answer encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	var b bytes.Buffer
 	if err := Encode(&b, Answer{Chi: []float64{1, 2}, DTau: []float64{3, 4}, DX: []float32{5}, Lambda: 6, Alpha: 7}); err != nil {

@@ -35,7 +35,8 @@ func main() {
 	Generate()
 }
 
-// pack sets the bits of rows: word does so for 64 voxels of row, and last for those of a word that is not whole.
+// pack writes a function that sets the bits of rows. word packs 64 voxels, and last packs the
+// incomplete last word of a row.
 func pack(name string, begin func(limit Mem), word func(from, to Mem), last func(from, to Mem, tail Register)) {
 	TEXT(name, NOSPLIT, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)")
 	Pragma("noescape")
@@ -109,15 +110,15 @@ func pack256() {
 	}, nil)
 }
 
-// Functions of three bits, of which the first is of the destination.
+// Boolean functions of three operands; the first one is the destination.
 const (
 	orAndNot = 0xf4 // a | b &^ c
 	orAnd    = 0xf8 // a | b & c
 	or3      = 0xfe
 )
 
-// first masks the first n words of a vector, or all where there are more. An instruction reads no more than the
-// lowest byte of a number of bits.
+// first masks the first n words of a vector, at most all of them. n is clamped, because BZHI reads
+// only the lowest byte of its bit count.
 func first(n GPVirtual, mask OpmaskVirtual) {
 	most := GP64()
 	MOVQ(I32(8), most)
@@ -129,7 +130,7 @@ func first(n GPVirtual, mask OpmaskVirtual) {
 	KMOVB(some, mask)
 }
 
-// grow512 writes what grows the trunk in a row of planes: see growFaces and growCorners.
+// grow512 writes a function that grows the trunk in a row of planes: see growFaces and growCorners.
 func grow512(of string, corners bool) {
 	name := of + "avx512"
 	TEXT(name, NOSPLIT, "func(main, left *uint64, row, plane, apart, step, planes, words int)")
@@ -179,7 +180,7 @@ func grow512(of string, corners bool) {
 		VALIGNQ(U8(7), before, v, up)
 		VALIGNQ(U8(1), v, zero, down)
 		VMOVDQA64(v, before)
-		VPSHLDQ(U8(1), up, v, up) // a bit up, with the last one of the word before
+		VPSHLDQ(U8(1), up, v, up) // one bit up, with the last bit of the previous word
 		VPSHRDQ(U8(1), down, v, down)
 		VPORQ(up, v, wide)
 		VPORQ(down, wide, v)
@@ -191,7 +192,7 @@ func grow512(of string, corners bool) {
 		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
 	}
 	fill(v)
-	// Words that are filled to their last bit, and on through words that are all of runs.
+	// Carry from words that are filled to their last bit, through words that are all ones.
 	full, whole := K(), K()
 	VPMOVQ2M(v, full)
 	VPCMPEQQ(ones, runs, whole)
@@ -235,7 +236,7 @@ func grow512(of string, corners bool) {
 	RET()
 }
 
-// down512 writes what grows the trunk down a row: see growDown.
+// down512 writes a function that grows the trunk down a row: see growDown.
 func down512() {
 	TEXT("downavx512", NOSPLIT, "func(main, left *uint64, words, step, planes int)")
 	Pragma("noescape")
@@ -249,7 +250,7 @@ func down512() {
 	Label("plane")
 	Load(Param("words"), most)
 	LEAQ(Mem{Base: most, Disp: -1}, at)
-	ANDQ(I32(-vector), at) // where the last vector begins, and how many words it has
+	ANDQ(I32(-vector), at) // the start of the last vector, and its number of words
 	SUBQ(at, most)
 	MOVL(I32(all), some)
 	BZHIL(most.As32(), some, some)
@@ -269,14 +270,15 @@ func down512() {
 		shifted := ZMM()
 		VPSRLQ(U8(by), v, shifted)
 		VPTERNLOGQ(U8(orAnd), reach, shifted, v)
-		if by < 32 { // those from which so many more of a run go up
+		if by < 32 { // the bits followed by enough more of their run
 			further := ZMM()
 			VPSRLQ(U8(by), reach, further)
 			VPANDQ(reach, further, further)
 			reach = further
 		}
 	}
-	// Words before those that are filled from their first bit, and on through words that are all of runs.
+	// Carry from words that are filled from their first bit to the words before them, through words
+	// that are all ones.
 	begins, whole, into := K(), K(), K()
 	VPTESTMQ(lowest, v, begins)
 	VPCMPEQQ(ones, runs, whole)
@@ -287,7 +289,7 @@ func down512() {
 	SHLL(U8(vector), carry)
 	ORL(carry, t)
 	SHRL(U8(1), t)
-	MOVL(w, carry) // for a while what so many words are passed by
+	MOVL(w, carry) // temporarily: the words that a carry passes through
 	for by := uint8(1); by < vector; by *= 2 {
 		MOVL(t, more)
 		ANDL(carry, more)
@@ -315,14 +317,14 @@ func down512() {
 	RET()
 }
 
-// sift512 writes what counts the bits of a row that have no neighbour: see sift.
+// sift512 writes a function that counts the bits of a row without a neighbour: see sift.
 func sift512(of string, corners bool) {
 	name := of + "siftavx512"
 	TEXT(name, NOSPLIT, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64")
 	Pragma("noescape")
 	Doc(name + " takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.")
 	stride, plane := Load(Param("stride"), GP64()), Load(Param("plane"), GP64())
-	var bases [2][3]GPVirtual // the rows before those of the plane before, the own one, and the next one
+	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
 	for i, param := range []string{"left", "main"} {
 		for k := range bases[i] {
 			bases[i][k] = GP64()
@@ -339,7 +341,7 @@ func sift512(of string, corners bool) {
 	ADDQ(I32(vector/word-1), words)
 	ANDQ(I32(-vector/word), words)
 	SHLQ(U8(3), words)
-	MOVQ(stride, further) // from where a row's vectors end
+	MOVQ(stride, further) // from the end of a row's vectors
 	SUBQ(words, further)
 	Load(Param("rows"), rows)
 	some, touching := Load(Param("some"), GP64()), Load(Param("touching"), GP64())
@@ -351,7 +353,7 @@ func sift512(of string, corners bool) {
 	VPBROADCASTQ(keep.Addr, kept)
 	VPXORQ(sum, sum, sum)
 	mask, marks := K(), K()
-	// row is that of a plane, from 0 to 2, and of its rows likewise.
+	// row returns row y of plane z, both from 0 (before) to 2 (after).
 	row := func(i, z, y int) Mem {
 		m := Mem{Base: bases[i][z]}
 		if y > 0 {
@@ -436,7 +438,8 @@ func sift512(of string, corners bool) {
 	total(sum)
 }
 
-// characteristic512 writes what counts the characteristic between two planes: see characteristic.
+// characteristic512 writes a function that counts the characteristic between two planes: see
+// characteristic.
 func characteristic512() {
 	TEXT("characteristicavx512", NOSPLIT, "func(before, plane *uint64, stride, rows, words int) int64")
 	Pragma("noescape")

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// What follows is that of the package: lanes are vectors, places 27 of them, and what is
-// found lies as there.
+// Layout as in the package: lanes are vectors, there are 27 places, and results are in the same
+// order.
 const (
 	lane     = 64 // bytes
 	middle   = 13
@@ -16,12 +16,12 @@ const (
 	moreAt   = layersAt + 3*lane
 	placeAt  = moreAt + 7*lane
 	roundsAt = placeAt + 7*8*lane
-	faceBit  = 5 // of the byte of a voxel
+	faceBit  = 5 // in the byte of a voxel
 )
 
 var faces = [6]int{4, 10, 12, 14, 16, 22}
 
-// Functions of three vectors a, b and c, of which a is overwritten.
+// Boolean functions of three vectors a, b and c; a is overwritten.
 const (
 	and      = U8(0x80) // a & b & c
 	notAnd   = U8(0x08) // ^a & b & c
@@ -41,14 +41,14 @@ func load(m Mem) VecVirtual {
 
 func store(v Op, m Mem) { VMOVDQU64(v, m) }
 
-// all is a parameter in all words of a vector.
+// all returns a parameter broadcast to all words of a vector.
 func all(name string) VecVirtual {
 	v := ZMM()
 	VPBROADCASTQ(Load(Param(name), GP64()), v)
 	return v
 }
 
-// zeros are vectors of no bits. An exclusive or of a vector with itself would be read as a use of it.
+// zeros returns empty vectors. The exclusive or of a vector with itself would count as a use of it.
 func zeros(n int) (list []VecVirtual) {
 	x := GP64()
 	XORQ(x, x)
@@ -60,14 +60,14 @@ func zeros(n int) (list []VecVirtual) {
 	return list
 }
 
-// andNot is a &^ b.
+// andNot computes a &^ b.
 func andNot(a Op, b VecVirtual) VecVirtual {
 	v := ZMM()
 	VPANDNQ(a, b, v)
 	return v
 }
 
-// ifNone jumps if a vector is 0, and ifSome if not.
+// ifNone jumps if a vector is 0, ifSome if it is not.
 func ifNone(v Op, label string) {
 	k := K()
 	VPTESTMQ(v, v, k)
@@ -82,7 +82,7 @@ func ifSome(v Op, label string) {
 	JNZ(LabelRef(label))
 }
 
-// links is findLinks.
+// links writes findLinks.
 func links() {
 	TEXT("linksavx512", NOSPLIT, "func(link, here, next, masks *uint64, apart, row, plane int, before, behind uint64)")
 	Pragma("noescape")
@@ -115,7 +115,7 @@ func links() {
 			VPANDQ(in[k%9], v, v)
 		}
 		store(v, Mem{Base: link, Disp: lane * k})
-		// The other one is not above a voxel that it precedes, seen from there.
+		// A later neighbour precedes the voxel unless the voxel is not above it, seen from there.
 		k := 26 - k
 		m := Mem{Base: here}
 		if k >= 18 {
@@ -145,12 +145,12 @@ func links() {
 	RET()
 }
 
-// A number has a vector for each of its bits.
+// A number is one vector per bit.
 type number []VecVirtual
 
 func newNumber(bits int) number { return zeros(bits) }
 
-// add adds voxels whose number it is.
+// add gives some voxels a number.
 func (n number) add(number int, voxels Op) {
 	for bit, v := range n {
 		if number>>bit&1 == 1 {
@@ -159,7 +159,7 @@ func (n number) add(number int, voxels Op) {
 	}
 }
 
-// bytes writes numbers as bytes, from a bit on, beside those that are there or in their place.
+// bytes writes numbers as bytes from a bit on. With keep, the bytes keep their other bits.
 func (n number) bytes(scratch, to Register, from int, keep bool) {
 	for bit, v := range n {
 		store(v, Mem{Base: scratch, Disp: lane * bit})
@@ -190,7 +190,7 @@ func (n number) bytes(scratch, to Register, from int, keep bool) {
 	}
 }
 
-// set is scanSet.
+// set writes scanSet.
 func set() {
 	TEXT("setavx512", NOSPLIT, "func(link, work *uint64, found, to *byte)")
 	Pragma("noescape")
@@ -328,7 +328,7 @@ func set() {
 	RET()
 }
 
-// around is scanAround.
+// around writes scanAround.
 func around() {
 	TEXT("aroundavx512", NOSPLIT, "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, scratch *uint64, found, to *byte)")
 	Pragma("noescape")
@@ -340,7 +340,7 @@ func around() {
 	for z := 0; z < 3; z += 2 {
 		VPANDQ(mask, out[z], out[z])
 	}
-	// The masks are those of three rows, within and outside.
+	// Masks of three rows, inside and outside.
 	var rows [2][3]GPVirtual
 	for i := range 6 {
 		r := GP64()
@@ -394,7 +394,7 @@ func around() {
 		VPTERNLOGQ(or, face[f[2]], face[f[3]], v)
 		store(andNot(mask, v), Mem{Base: found, Disp: layersAt + lane*axis})
 	}
-	// Where the other way is closed, then wherever it is open.
+	// First the faces whose opposite is absent, then any face.
 	seen := ZMM()
 	VMOVDQA64(open, seen)
 	var first [6]VecVirtual

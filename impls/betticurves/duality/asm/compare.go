@@ -8,8 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// compare is notAbove of all places before a voxel, for keys of so many bytes: word does so for 64 voxels, of
-// which place gives the neighbours at a place, from so many bytes on, and where their bits are.
+// compare writes notAbove for all places before a voxel, for keys of size bytes. The function word
+// compares 64 voxels. Its argument place returns the neighbours at place k from byte i on, and the
+// address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
 	name := fmt.Sprintf("compare%d%s", 8*size, isa)
 	TEXT(name, NOSPLIT, "func(to *uint64, keys *byte, apart, row, plane, words int)")
@@ -24,7 +25,7 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 	for i := range to[1:] {
 		LEAQ(Mem{Base: to[i], Index: apart, Scale: 1}, to[i+1])
 	}
-	var from [5]GPVirtual // rows of the plane before, the row before, and the voxel's own
+	var from [5]GPVirtual // the rows of the previous plane, the previous row, and the voxel's own
 	for i := range from {
 		from[i] = GP64()
 	}
@@ -61,7 +62,7 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 	RET()
 }
 
-// compare512 does so by masks.
+// compare512 writes compare with mask registers.
 func compare512(size int) {
 	compare(size, "avx512", func(own Mem, place func(k, i int) (other, bits Mem)) {
 		var keys []VecVirtual
@@ -89,7 +90,8 @@ func compare512(size int) {
 	})
 }
 
-// compare256 does so for keys of a byte: the greater one of both is the voxel's own.
+// compare256 writes compare for keys of one byte. A neighbour is not above a voxel if their maximum
+// is the voxel's key.
 func compare256() {
 	const vector = 32
 	compare(1, "avx2", func(own Mem, place func(k, i int) (other, bits Mem)) {

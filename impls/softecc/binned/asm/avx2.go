@@ -6,12 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// With 16 registers and no masks of their own, what a row needs of its neighbours is loaded
-// again, and comparisons are vectors of 0 and −1.
+// AVX2 has 16 registers and no mask registers. So the neighbours of a row are loaded again, and
+// comparisons are vectors of 0 and −1.
 
 func newTriple256() triple { return triple{YMM(), YMM(), YMM()} }
 
-// row is a triple of memory; below is loaded, and the least of it and of more.
+// row256 returns a triple from memory: the minimum of below and more.
 func row256(below Mem, more ...Mem) triple {
 	t := newTriple256()
 	for i := range t {
@@ -23,7 +23,7 @@ func row256(below Mem, more ...Mem) triple {
 	return t
 }
 
-// falls256 are the lanes that are above the lane after, and below the lane before.
+// falls256 returns the lanes above the next lane, and below the previous lane.
 func falls256(s triple) (after, before VecVirtual) {
 	after, before = YMM(), YMM()
 	VCMPPS(greater, s[2], s[1], after)
@@ -31,8 +31,8 @@ func falls256(s triple) (after, before VecVirtual) {
 	return after, before
 }
 
-// pair256 is the changes of the minima of a row and the next one, those of the lanes that the
-// row is the owner of, and the rest.
+// pair256 returns the changes of the minima of a row and the next one: those of the lanes that the
+// row owns, and the others.
 func pair256(s, next triple) (kept, rest VecVirtual) {
 	kept, rest = YMM(), YMM()
 	own := YMM()
@@ -47,7 +47,7 @@ func pair256(s, next triple) (kept, rest VecVirtual) {
 	return kept, rest
 }
 
-// column256 goes down a column of vectors of two planes: see the portable kernel.
+// column256 processes a column of vectors of two planes: see the portable kernel.
 func column256() {
 	TEXT("column256", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int)")
 	Pragma("noescape")
@@ -58,7 +58,7 @@ func column256() {
 	here, over := Mem{Base: below}, Mem{Base: above}
 	next := func(m Mem) Mem { return m.Idx(stride, 1) }
 
-	// The row before the strip hands down alone.
+	// The row before the strip only passes changes on.
 	_, rest := pair256(row256(here, over), row256(next(here), next(over)))
 	VPXOR(toZ, toZ, toZ)
 	VPSUBD(rest, toZ, toZ)
@@ -68,8 +68,8 @@ func column256() {
 	Label("row")
 	ADDQ(stride, below)
 	ADDQ(stride, above)
-	// The change of z: its own extrema, what the row before has handed, and minus that of
-	// yz where it is the owner.
+	// The change of z: its own extrema, plus the changes from the previous row, minus those of yz
+	// where z is the owner.
 	z := row256(here, over)
 	kept, rest := pair256(z, row256(next(here), next(over)))
 	dz := YMM()
@@ -79,8 +79,8 @@ func column256() {
 	after, before := falls256(z)
 	VPSUBD(after, dz, dz)
 	VPADDD(before, dz, dz)
-	// The change of v: minus its own extrema, what was handed by the row before and the
-	// plane before, and those of y and z where it is the owner.
+	// The change of v: the changes from the previous row and plane, and of y and z where v is the
+	// owner, minus its own extrema.
 	v := row256(here)
 	keptY, rest := pair256(v, row256(next(here)))
 	dv := YMM()
@@ -97,7 +97,7 @@ func column256() {
 	VPSUBD(own, dz, dz)
 	VMOVDQU(dz, Mem{Base: owed})
 	ADDQ(stride, owed)
-	// Eight numbers of 32 bits to bytes.
+	// Pack eight 32-bit numbers into bytes.
 	high := XMM()
 	VEXTRACTI128(U8(1), dv, high)
 	VPACKSSDW(high, dv.AsX(), high)
@@ -110,7 +110,7 @@ func column256() {
 	RET()
 }
 
-// tilted256 takes what is left of a row value by value.
+// tilted256 computes the rest of a row value by value.
 func tilted256() {
 	tilted("tilt256", 8, YMM, func(r tiltedRow) {
 		Label("value")

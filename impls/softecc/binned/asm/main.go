@@ -13,7 +13,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The predicates of comparisons, as the second operand of Intel's order stands to the
+// The predicates of comparisons: the relation of the second operand, in Intel's order, to the
 // third.
 var equal, atMost, greater = U8(0), U8(2), U8(14)
 
@@ -38,7 +38,7 @@ func main() {
 	Generate()
 }
 
-// A triple is a vector at the lane before, at the lane, and at the lane after.
+// A triple is three vectors: shifted by −1, 0 and 1 lanes.
 type triple [3]VecVirtual
 
 func newTriple() triple { return triple{ZMM(), ZMM(), ZMM()} }
@@ -69,7 +69,7 @@ func leastAt(a triple, base Register) triple {
 	return t
 }
 
-// falls are the masks of the lanes that are above the lane after, and below the lane before.
+// falls returns the masks of the lanes above the next lane, and below the previous lane.
 func falls(s triple) (after, before Register) {
 	after, before = K(), K()
 	VCMPPS(greater, s[2], s[1], after)
@@ -77,7 +77,7 @@ func falls(s triple) (after, before Register) {
 	return after, before
 }
 
-// extrema is 1 where a row falls to both sides, −1 where it rises, 0 elsewhere.
+// extrema returns 1 where a row falls to both sides, −1 where it rises to both, 0 elsewhere.
 func extrema(s triple, minusOne Register) VecVirtual {
 	after, before := falls(s)
 	d := ZMM()
@@ -86,7 +86,7 @@ func extrema(s triple, minusOne Register) VecVirtual {
 	return d
 }
 
-// owner is the mask of the lanes where a ≤ b.
+// owner returns the mask of the lanes where a ≤ b.
 func owner(a, b VecVirtual) Register {
 	k := K()
 	VCMPPS(atMost, b, a, k)
@@ -99,7 +99,7 @@ func assign(to, from triple) {
 	}
 }
 
-// column goes down a column of vectors of two planes: see the portable kernel.
+// column processes a column of vectors of two planes: see the portable kernel.
 func column() {
 	TEXT("column512", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask uint64)")
 	Pragma("noescape")
@@ -113,8 +113,8 @@ func column() {
 	v := loaded(below)
 	z := leastAt(v, above)
 
-	// pair takes the next row, and gives the row's changes of the minima over y and over
-	// both, with their owners.
+	// pair loads the next row, and returns the changes of the minima over y and over both axes, with
+	// their owners.
 	pair := func() (u, zu triple, dy, dyz VecVirtual, ownY, ownYZ Register) {
 		ADDQ(stride, below)
 		ADDQ(stride, above)
@@ -135,8 +135,8 @@ func column() {
 
 	Label("row")
 	u, zu, dy, dyz, ownY, ownYZ = pair()
-	// The change of z: its own extrema, what the row before has handed, and minus that of
-	// yz where it is the owner.
+	// The change of z: its own extrema, plus the changes from the previous row, minus those of yz
+	// where z is the owner.
 	kept, dz := ZMM(), ZMM()
 	VMOVDQA32_Z(dyz, ownYZ, kept)
 	VPSUBD(kept, toZ, dz)
@@ -144,8 +144,8 @@ func column() {
 	after, before := falls(z)
 	VPSUBD(minusOne, dz, after, dz)
 	VPADDD(minusOne, dz, before, dz)
-	// The change of v: minus its own extrema, what was handed by the row before and the
-	// plane before, and those of y and z where it is the owner.
+	// The change of v: the changes from the previous row and plane, and of y and z where v is the
+	// owner, minus its own extrema.
 	dv, keptY, keptZ := ZMM(), ZMM(), ZMM()
 	VMOVDQA32_Z(dy, ownY, keptY)
 	VPADDD(keptY, toV, dv)
@@ -171,7 +171,7 @@ func column() {
 	RET()
 }
 
-// A tiltedRow is a row of Y, of which n values are left from x on.
+// A tiltedRow is a row of Y with n values left from x on.
 type tiltedRow struct {
 	dst, row, along, n, x Register
 	of                    VecVirtual
@@ -179,7 +179,8 @@ type tiltedRow struct {
 
 func (r tiltedRow) at(base Register) Mem { return Mem{Base: base, Index: r.x, Scale: lane} }
 
-// tilted is Y of a row: x + (of + along), by vectors of so many values, and then rest.
+// tilted computes a row of Y, row + (of + along), by whole vectors, and calls rest for the
+// remaining values.
 func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tiltedRow)) {
 	TEXT(name, NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
 	Pragma("noescape")
@@ -203,7 +204,7 @@ func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tilt
 	RET()
 }
 
-// tilted512 takes what is left of a row under a mask.
+// tilted512 computes the rest of a row under a mask.
 func tilted512() {
 	tilted("tilt512", 16, ZMM, func(r tiltedRow) {
 		bits, ones, k := GP64(), GP64(), K()

@@ -28,7 +28,7 @@ func main() {
 	Generate()
 }
 
-// Functions of three bits a, b and c, of which the first is of the destination.
+// Boolean functions of three operands a, b and c; the first one is the destination.
 const (
 	orAnd    = 0xf8 // a | b & c
 	orAndNot = 0xf4 // a | b &^ c
@@ -37,11 +37,11 @@ const (
 
 const vector = 8 // words
 
-// lanesOf sets the lanes that so many words take of a vector: all, where there are more.
+// lanesOf sets the first lanes of a mask, one per word, at most all of them.
 func lanesOf(words, lanes Register) {
 	const all = 0xff
 	some, most := GP32(), GP64()
-	MOVQ(I32(vector), most) // an instruction reads no more than the lowest byte of a number of bits
+	MOVQ(I32(vector), most) // BZHI reads only the lowest byte of its bit count
 	CMPQ(words, most)
 	CMOVQLT(words, most)
 	MOVL(I32(all), some)
@@ -49,7 +49,7 @@ func lanesOf(words, lanes Register) {
 	KMOVB(some, lanes)
 }
 
-// flood writes what grows the main component in a row of several planes: see grow.
+// flood writes a function that grows the main component in a row of several planes: see grow.
 func flood(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
 	Pragma("noescape")
@@ -95,7 +95,7 @@ func flood(name string, corners bool) {
 	for _, source := range sources[1:] {
 		VPORQ(of(source), v, lanes, v)
 	}
-	if corners { // the bits on both sides, too
+	if corners { // also the bits on both sides
 		lesser, greater := ZMM(), ZMM()
 		VALIGNQ(U8(vector-1), last, v, lesser)
 		VALIGNQ(U8(1), v, zero, greater)
@@ -105,14 +105,14 @@ func flood(name string, corners bool) {
 		VPTERNLOGQ(U8(or), greater, lesser, v)
 	}
 	VPANDQ(runs, v, v)
-	// A carry goes up to the end of a run in its word.
+	// The carry runs to the end of a run in its word.
 	upwards := func(v VecVirtual) {
 		sum := ZMM()
 		VPADDQ(runs, v, sum)
 		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
 	}
 	upwards(v)
-	// And so it does from word to word, each of which is a bit of a mask.
+	// Likewise from word to word, where each word is a bit of a mask.
 	ends, passes := K(), K()
 	VPMOVQ2M(v, ends)
 	VPCMPEQQ(ones, runs, passes)
@@ -132,7 +132,7 @@ func flood(name string, corners bool) {
 	VPANDQ_Z(lowest, runs, begun, next)
 	upwards(next)
 	VPORQ(next, v, v)
-	// Down it grows by seven voxels: reach holds those from which so many runs go up.
+	// Grow down by seven voxels: reach has the bits followed by enough more of their run.
 	reach := runs
 	for by := uint8(1); by < 8; by *= 2 {
 		down := ZMM()
@@ -163,19 +163,19 @@ func flood(name string, corners bool) {
 	RET()
 }
 
-// alone writes what takes voxels without a neighbour from what is left: see alone in Go.
+// alone writes a function that removes voxels without a neighbour: see alone in Go.
 func alone(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
 	Pragma("noescape")
 	Doc(name + " takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.")
 	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
 	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
-	rows, planes := GP64(), GP64() // back
+	rows, planes := GP64(), GP64() // distances back
 	MOVQ(row, rows)
 	NEGQ(rows)
 	MOVQ(plane, planes)
 	NEGQ(planes)
-	var across [4]Register // in the two planes beside
+	var across [4]Register // in the two adjacent planes
 	if corners {
 		for i, way := range [4][2]Register{{planes, rows}, {planes, row}, {plane, rows}, {plane, row}} {
 			across[i] = GP64()
@@ -192,7 +192,7 @@ func alone(name string, corners bool) {
 	VPTESTMQ(v, v, is)
 	KORTESTB(is, is)
 	JZ(LabelRef("next"))
-	// near is the voxels that some of a base touch.
+	// near returns the voxels adjacent to the voxels at a base.
 	near := func(base Register) VecVirtual {
 		const word = 8 // bytes
 		beside, lesser, greater := ZMM(), ZMM(), ZMM()

@@ -14,16 +14,16 @@ import (
 	"eccbench/internal/resident"
 )
 
-// A Method answers by kernels that count an image on an NVIDIA device.
+// A Method answers with kernels that count an image on an NVIDIA device.
 type Method[In grid.Source, Out any] struct {
 	Name, Method, Source string
 	Open                 resident.Opener
-	Plan                 func(In) (Plan, error) // the error names the inputs that the kernels do not count
+	Plan                 func(In) (Plan, error) // the error describes inputs that the kernels cannot count
 	Read                 func(in In, counts []int64) Out
 	Poisoned             Out
 }
 
-// A Plan is how kernels count an image.
+// A Plan describes how kernels count an image.
 type Plan struct {
 	Module  string
 	What    string // is resident: "the image with a label for each voxel"
@@ -41,19 +41,19 @@ type Table struct {
 	Data []byte
 }
 
-// Scratch is memory of the device.
+// Scratch is a buffer in the memory of the device.
 type Scratch struct {
 	Name  string
 	Bytes int64
 }
 
-// Memory is that of the device, as a plan asks for it. The image is of whole words of 16 bytes.
+// Memory is the buffers of a plan on the device. The image has whole words of 16 bytes.
 type Memory struct {
 	Image, Counts   device.Buffer
 	Tables, Scratch []device.Buffer
 }
 
-// A Part is a job of a Method that others are put together with.
+// A Part is a job of a Method whose result is combined with others.
 type Part[Out any] interface {
 	bench.Job[Out]
 	bench.DeviceJob
@@ -67,10 +67,10 @@ type Launch struct {
 	Args                    []any
 }
 
-// SumCounts are the counts of Sums: in as many copies as blocks add to.
+// SumCounts is the number of counts of Sums, in 32 copies that blocks add to.
 const SumCounts = 32 * 3
 
-// Sums are components of a set, those around it but the outside, and χ.
+// Sums returns the number of components of a set, the number of cavities, and χ.
 func Sums(counts []int64) (components, cavities, characteristic int64) {
 	var sums [3]int64
 	for i, n := range counts {
@@ -79,7 +79,7 @@ func Sums(counts []int64) (components, cavities, characteristic int64) {
 	return sums[0], sums[1], sums[2]
 }
 
-// imageBytes are whole words of 16 bytes, which kernels read.
+// imageBytes returns the size of the image in whole words of 16 bytes, which kernels read.
 func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 * 16 }
 
 // bytes returns the device memory of a plan, with the image.
@@ -102,7 +102,7 @@ func (m Method[In, Out]) About() bench.About {
 	}
 }
 
-// CanDo refuses what the kernels do not count, and what does not fit the device.
+// CanDo rejects inputs that the kernels cannot count or that do not fit the device.
 func (m Method[In, Out]) CanDo(in In, c bench.Conditions) error {
 	d, err := m.Open(c.Device)
 	if err != nil {
@@ -132,7 +132,7 @@ func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error
 	return j, nil
 }
 
-// A job counts a resident image, or in whole calls one that it brings there.
+// A job counts a resident image; a whole call copies the image first.
 type job[In grid.Source, Out any] struct {
 	*resident.Watch
 	in         In
@@ -172,7 +172,7 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 	if j.Image, err = j.on.Alloc("image", imageBytes(j.in)); err != nil {
 		return err
 	}
-	end := grid.TotalBytes(j.in) // the memory behind the image is read without effect
+	end := grid.TotalBytes(j.in) // the memory after the image is read without effect
 	if err := j.stream.Fill(j.Image, end, imageBytes(j.in)-end, 0); err != nil {
 		return err
 	}
@@ -241,8 +241,8 @@ func (j *job[In, Out]) load(module string, list []Launch) (err error) {
 	return nil
 }
 
-// Limit is a threshold as a kernel's parameter: a float32, or for integers the greatest one
-// that is not above it, an int32, one less than the least where there is none.
+// Limit returns a threshold as a kernel's parameter: a float32, or for integer types the greatest
+// value not above it, as an int32. If there is none, it is the least value minus one.
 func Limit(t grid.Type, threshold float32) any {
 	least, most := 0.0, float64(math.MaxUint16)
 	switch t {
@@ -254,7 +254,7 @@ func Limit(t grid.Type, threshold float32) any {
 	return int32(min(max(math.Floor(float64(threshold)), least-1), most))
 }
 
-// Do counts on the device; a whole call brings the image there first.
+// Do counts on the device; a whole call copies the image first.
 func (j *job[In, Out]) Do(*bench.Trace) error {
 	if j.feed != nil {
 		if err := j.feed.Add(j.stream, j.Image, 0); err != nil {
@@ -292,7 +292,7 @@ func (j *job[In, Out]) count(steps []step) error {
 	return j.stream.Wait()
 }
 
-// Brought is what the last call brought of the scratch, in the plan's order.
+// Brought returns the scratch buffers that the last call copied to the host, in the plan's order.
 func (j *job[In, Out]) Brought() (list [][]byte) {
 	for _, b := range j.brought {
 		list = append(list, b.Data())
@@ -316,7 +316,7 @@ func (j *job[In, Out]) EachKernel(f func(kernel string, took time.Duration)) err
 	return nil
 }
 
-// Elapsed is what the last Do took on the device.
+// Elapsed returns the time of the last Do on the device.
 func (j *job[In, Out]) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 // Cool empties the device's second-level cache.
@@ -326,7 +326,7 @@ func (j *job[In, Out]) Cool() error { return errors.Join(j.on.FlushL2(j.stream),
 func (j *job[In, Out]) Poison() {
 	const poison = 0x5a
 	for _, b := range append(slices.Clip(j.Scratch), j.Counts) {
-		// A device that cannot be written to fails at the next call, with the reason.
+		// If writing to the device fails, the next call fails with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
@@ -336,7 +336,7 @@ func (j *job[In, Out]) Poison() {
 	j.out = j.method.Poisoned
 }
 
-// Out is the answer of the last call.
+// Out returns the answer of the last call.
 func (j *job[In, Out]) Out() (Out, error) { return j.out, nil }
 
 // Close frees the device's memory and kernels.

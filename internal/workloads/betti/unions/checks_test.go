@@ -20,7 +20,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of boxes, of how they are joined, and of levels.
+// checks test boxes, their join, and levels.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "boxes of an image", Of: func(t *testing.T) { boxesAreJoined(t, 30) }},
@@ -101,14 +101,14 @@ func plain(t *testing.T, s grid.Source, descending, corners, outside bool) []Ste
 	return v
 }
 
-// drawn is an image of some shape, type and number of levels, few of which make flats.
+// drawn returns an image of a random shape, type and number of levels. Few levels make flats.
 func drawn(t *testing.T, rng *rand.Rand) grid.Source {
 	side := func(most int64) int64 { return 1 + rng.Int64N(most) }
 	s := grid.Shape{D: 1, H: side(40), W: side(40)}
 	if rng.IntN(3) > 0 {
 		s = grid.Shape{D: side(12), H: side(12), W: side(12)}
 	}
-	if rng.IntN(4) == 0 { // levels about as far from each other as digits of 16 bits tell apart, and values above all
+	if rng.IntN(4) == 0 { // levels far apart in several 16-bit digits, and values above all
 		n := 1<<16 + rng.Int64N(5) - 2
 		l, err := grid.Affine(0, 1, n)
 		if err != nil {
@@ -144,7 +144,7 @@ func slab(t *testing.T, s grid.Source) []byte {
 	return b
 }
 
-// Boxes of any size say what the whole says, in both graphs of each convention.
+// Boxes of any size agree with the whole image, in both graphs of each convention.
 func boxesAreJoined(t *testing.T, images int) {
 	rng := rand.New(rand.NewPCG(11, 5))
 	for range images {
@@ -167,7 +167,7 @@ func boxesAreJoined(t *testing.T, images int) {
 	}
 }
 
-// Boxes of the usual size are several along each axis of an image that is not much larger.
+// Even a small image has several boxes of the usual size along each axis.
 func usualBoxesAreJoined(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 34, H: 35, W: 64}, {D: 1, H: 515, W: 125}, {D: 70, H: 2, W: 61}} {
 		in := gridtest.Drawn(t, shape, grid.Uint8, 200, 3)
@@ -185,8 +185,8 @@ func usualBoxesAreJoined(t *testing.T) {
 	}
 }
 
-// Levels are listed of all slices, those that voxels are on, in order; on the ladder of every float32, of which
-// there are more than an int32 counts, in the order of the values.
+// The occurring levels of all slices are listed in order. The ladder of every float32 has more
+// levels than int32 values, in the order of the values.
 func levelsAreListed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 5))
 	odd := []float32{3e38, -3e38, 0, float32(math.Copysign(0, -1)), 1e-45, -1e-45, 1, -1, 3e38, 2}
@@ -226,7 +226,8 @@ func levelsAreListed(t *testing.T) {
 	}
 }
 
-// bands is an image of slices of one value each, the last one of the least, which is not read all at once.
+// bands is an image of slices of one value each, with the least value in the last slice. It is not
+// read at once.
 type bands struct{}
 
 func (bands) Shape() grid.Shape   { return grid.Shape{D: 3, H: 1 << 10, W: 1 << 11} }
@@ -242,8 +243,8 @@ func (b bands) ReadSlab(dst []byte, lo, hi int64) error {
 	return grid.CheckSlab(b, dst, lo, hi)
 }
 
-// Sums are of what was added to each level, by any of several, and levels beyond the last are none: however many
-// levels there are.
+// Sums contain the changes of each level from all tallies, for any number of levels. Levels beyond
+// the last do not count.
 func sumsAre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 5))
 	for _, levels := range []int64{1, 7, 1 << 16, 1<<16 + 1, 1 << 20} {
@@ -256,7 +257,7 @@ func sumsAre(t *testing.T) {
 		for range 200 {
 			level, change := rng.Int64N(min(levels, 20)), rng.IntN(28)-26
 			if rng.IntN(2) == 0 {
-				level = levels + 1 - level // beyond the last one, too
+				level = levels + 1 - level // also beyond the last one
 			}
 			if of[rng.IntN(2)].add(uint32(level), change); level < levels {
 				sums[level] += int64(change)
@@ -277,7 +278,7 @@ func sumsAre(t *testing.T) {
 	}
 }
 
-// failing is an image of which a slice cannot be read.
+// failing is an image with an unreadable slice.
 type failing struct{ grid.Source }
 
 func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
@@ -287,7 +288,7 @@ func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
 	return f.Source.ReadSlab(dst, lo, hi)
 }
 
-// An image whose slice cannot be read has no changes, nor one that has ended.
+// An image with an unreadable slice has no changes, and neither has one that has ended.
 func unreadIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
@@ -300,7 +301,7 @@ func unreadIsTold(t *testing.T) {
 	}
 }
 
-// Nodes have numbers of 32 bits, and boxes whose nodes have none end all.
+// Nodes have 32-bit numbers; more nodes are an error.
 func tooManyNodesAreTold(t *testing.T) {
 	g := &graph{}
 	g.nodes.Store(math.MaxUint32 - 9)
@@ -322,7 +323,7 @@ func tooManyNodesAreTold(t *testing.T) {
 	}
 }
 
-// Edges of few levels and of many come in their order, and none is lost.
+// Edges of few and of many levels are sorted, and none is lost.
 func edgesAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for n, levels := range map[int]uint32{0: 1, 1: 5, 1000: 300, 2000: 1 << 20, 3000: math.MaxUint32} {
@@ -347,8 +348,8 @@ func edgesAreSorted(t *testing.T) {
 	}
 }
 
-// Beside slabs an image takes the edges of both graphs, of an eighth of its voxels, and where levels are many what
-// both change by at each, with a little more.
+// In addition to slabs, the estimate includes the edges of both graphs, for an eighth of the
+// voxels. With many levels it includes the changes of both at each voxel, and a little more.
 func memoryIsOfEdges(t *testing.T) {
 	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 256} {
 		n := shape.Voxels()
@@ -357,7 +358,7 @@ func memoryIsOfEdges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := struct{ grid.Source }{f} // slabs of which are held
+			in := struct{ grid.Source }{f} // its slabs are in memory
 			return Bytes(in) - grid.SharingBytes(in, step)
 		}
 		few, err := grid.Affine(0, 1, 1<<16)

@@ -1,5 +1,5 @@
-// Package unions joins all voxels of an image in the order of their levels, and returns the changes
-// of the numbers of components by level: each voxel adds a component and subtracts one for each
+// Package unions joins all voxels of an image in the order of their levels. It returns the changes
+// of the numbers of components by level. Each voxel adds a component and subtracts one for each
 // component that it joins.
 //
 // An image is cut into boxes that fit a core's cache; neighbouring boxes share a layer of voxels. A
@@ -25,14 +25,14 @@ import (
 	"eccbench/internal/grid"
 )
 
-// rowBits is how many voxels a row of a box has, with one that nothing is at on both sides.
+// rowBits is the number of voxels of a row of a box, with an empty one on both sides.
 const rowBits = 64
 
-// cut is how many voxels boxes have along each axis, beside the layer that they share with the ones
-// before: at least two.
+// cut returns the shape of boxes without the layer shared with the previous boxes; each side is at
+// least two.
 func cut(s grid.Shape) grid.Shape {
 	if s.Dim() == 2 {
-		return grid.Shape{D: 1, H: 256, W: rowBits - 3} // fewer voxels are at sides than of 32 rows
+		return grid.Shape{D: 1, H: 256, W: rowBits - 3} // fewer voxels at sides than with 32 rows
 	}
 	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
 }
@@ -56,7 +56,7 @@ func slicesPerSlab(box, s grid.Shape) int64 {
 	return box.D
 }
 
-// An edge joins two nodes at a level. A crossing is a voxel of a shared layer, of a box's node.
+// An edge joins two nodes at a level. A crossing is a voxel of a shared layer with its node.
 type (
 	edge     struct{ level, a, b uint32 }
 	crossing struct{ level, node uint32 }
@@ -68,9 +68,9 @@ const none, outsideNode = 0, 1
 
 var errNodes = errors.New("boxes have more components at their sides than there are numbers of 32 bits")
 
-// A graph is one of the two that a set and its rest are joined by: neighbours at faces, or at edges
-// and corners too. Where there is an outside it comes before all, and voxels at the sides of the
-// image touch it.
+// A graph connects voxels at faces, or also at edges and corners: one graph for the set, one for
+// its complement. If there is an outside, it precedes all voxels and touches the sides of the
+// image.
 type graph struct {
 	descending, corners, outside bool
 
@@ -85,7 +85,7 @@ type graph struct {
 type tally struct {
 	dense  []int64
 	sparse []uint64
-	levels int64 // those from here on are no levels
+	levels int64 // levels from this one on do not count
 }
 
 const changeBits, changeZero = 8, 128
@@ -116,7 +116,7 @@ func (t *tally) merge(o *tally) {
 	t.sparse = append(t.sparse, o.sparse...)
 }
 
-// changes are the sums times a sign, by level.
+// changes returns the sums times a sign, by level.
 func (t *tally) changes(sign int64) []Step {
 	v := []Step{}
 	for level, n := range t.dense {
@@ -137,37 +137,39 @@ func (t *tally) changes(sign int64) []Step {
 	return v
 }
 
-// A box is the voxels lo ≤ i < hi along z, y and x; shares says with which ones beside it there is a
-// shared layer. Of both graphs it gives the crossings of each, in one order.
+// A box is the voxels lo ≤ i < hi along z, y and x. shares marks the sides with a layer shared with
+// a neighbouring box. crossings lists the crossings of both graphs there, in the same order in both
+// boxes.
 type box struct {
 	lo, hi    [3]int64
 	shares    [3][2]bool
 	crossings [2][3][2][]crossing
 }
 
-// A joiner is the memory of a core for a box. The index of a voxel is in rows of rowBits and planes
-// of rows, with an empty frame around them.
+// A joiner is a core's memory for a box. Voxel indices count rows of rowBits and planes of rows,
+// with an empty frame around them.
 type joiner struct {
 	s       grid.Shape
 	convert conversion
 	size    int64 // of a voxel
 
 	levels  []uint32 // of a row
-	order   []uint64 // of each voxel a level and a place
-	other   []uint64 // while it is sorted
+	order   []uint64 // level and position of each voxel
+	other   []uint64 // scratch memory for sorting
 	count   []int32
-	parent  []int32  // of voxels that have come; of a root itself
+	parent  []int32  // of visited voxels; the parent of a root is itself
 	node    []uint32 // of roots, or none
-	present []uint64 // of each row the voxels that have come
-	side    []bool   // whether all of a row is at sides
+	present []uint64 // visited voxels by row
+	side    []bool   // whether all voxels of a row are at sides
 	tallies [2]tally
 	edges   []edge
 }
 
-// A conversion writes the levels of values; one above the last level is the number of levels or more.
+// A conversion writes the levels of values. Values above the last level get the number of levels or
+// more.
 type conversion func(to []uint32, from []byte)
 
-// levelsDown converts values to levels that are counted from the last one.
+// levelsDown converts values to levels counted from the last one.
 func levelsDown(s grid.Source) conversion {
 	up, n := levelsOf(s), s.Ladder().Len()
 	return func(to []uint32, from []byte) {
@@ -180,7 +182,7 @@ func levelsDown(s grid.Source) conversion {
 	}
 }
 
-// levelsOf converts values to levels, of every float32 too.
+// levelsOf converts values to levels, also for every float32.
 func levelsOf(s grid.Source) conversion {
 	if !s.Ladder().Indexed() {
 		return func(to []uint32, from []byte) {
@@ -200,7 +202,7 @@ func levelsOf(s grid.Source) conversion {
 	}
 }
 
-// LevelsOf lists the levels of an image that its voxels are on, in order.
+// LevelsOf lists the levels that occur in an image, in order.
 func LevelsOf(s grid.Source) ([]int64, error) {
 	levels, convert, size := make([]uint32, s.Shape().Voxels()), levelsOf(s), s.Type().Size()
 	if err := grid.EachSlab(s, func(slab []byte, lo, _ int64) error {
@@ -212,14 +214,14 @@ func LevelsOf(s grid.Source) ([]int64, error) {
 	slices.Sort(levels)
 	var list []int64
 	for _, k := range slices.Compact(levels) {
-		if int64(k) < s.Ladder().Len() { // others are above all
+		if int64(k) < s.Ladder().Len() { // others are above all levels
 			list = append(list, int64(k))
 		}
 	}
 	return list, nil
 }
 
-// take reads the levels of a box from a slab that begins with a slice, and puts its voxels in order.
+// take reads the levels of a box from a slab that starts at slice first, and sorts its voxels.
 func (j *joiner) take(b *box, slab []byte, first int64) {
 	d, h, w := b.hi[0]-b.lo[0], b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
 	n := int((d + 2) * (h + 2) * rowBits)
@@ -262,11 +264,12 @@ func (j *joiner) take(b *box, slab []byte, first int64) {
 	}
 }
 
-// room is a slice of a length in the room of another, or in new room.
+// room returns a slice of length n, in the memory of s if it is large enough.
 func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// Neighbours are bits of three rows of three voxels of three planes. beside has those of each bit that
-// are neighbours of it, itself among them; within those of a layer along an axis.
+// A neighbourhood is 27 bits for three planes of three rows of three voxels. beside[corners][k] has
+// the neighbours of bit k and k itself. within[axis] has the bits of the middle layer across an
+// axis.
 var (
 	within [3]uint32
 	beside = map[bool]*[27]uint32{false: {}, true: {}}
@@ -300,14 +303,14 @@ func init() {
 	}
 }
 
-// join joins the voxels of a box that take has put in order, in one of the graphs.
+// join joins the sorted voxels of a box in one of the graphs.
 func (j *joiner) join(b *box, which int, g *graph) error {
 	parent, node, present, order := j.parent, j.node, j.present, j.order
 	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
 	clear(present)
 	const middle = 13
 	list := beside[g.corners]
-	near := list[middle] // of the voxel, which has not come yet
+	near := list[middle] // of the voxel, which is not visited yet
 	var places [27]int32
 	for k := range int32(27) {
 		places[k] = ((k/9-1)*(h+2)+k/3%3-1)*rowBits + k%3 - 1
@@ -333,11 +336,11 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 		if here == 0 {
 			parent[v], node[v], change = v, none, 1
 		} else {
-			// It goes to what is two steps from its first neighbour, and so is nearer to its root than that.
+			// The parent is two steps from the first neighbour, so it is closer to the root.
 			k := bits.TrailingZeros32(here)
 			root := parent[parent[v+places[k]]]
 			parent[v] = root
-			for left := here &^ list[k]; left != 0; { // a neighbour of a voxel that has come has been joined with it
+			for left := here &^ list[k]; left != 0; { // a neighbour of a joined neighbour is joined too
 				k = bits.TrailingZeros32(left)
 				left &^= list[k]
 				other := parent[parent[v+places[k]]]
@@ -366,21 +369,21 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 	return g.number(b, which, edges, nodes)
 }
 
-// outside is the place in the frame that represents the outside of the image.
+// outside is the index in the frame that represents the outside of the image.
 const outside = 0
 
-// sides joins a voxel at a side of a box with what is around the image, and notes it where it crosses
-// to another box: what it is part of has come to a shared layer.
+// sides joins a voxel at a side of a box with the outside of the image. At a shared layer it
+// records the crossing, because the component has then reached that layer.
 func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
 	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
 	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
-		flat := axis == 0 && j.s.Dim() == 2 // nothing is before or behind a plane
+		flat := axis == 0 && j.s.Dim() == 2 // a plane has no neighbours along z
 		for side, is := range [2]bool{p == 0, p == b.hi[axis]-b.lo[axis]-1} {
 			switch {
 			case !is || flat:
 			case b.shares[axis][side]:
 				if here&within[axis] != 0 {
-					continue // it is joined there with one that came before it, in both boxes
+					continue // joined in the layer with an earlier voxel, in both boxes
 				}
 				root := j.find(v)
 				if j.node[root] == none {
@@ -389,7 +392,7 @@ func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32,
 				}
 				b.crossings[which][axis][side] = append(b.crossings[which][axis][side], crossing{level, j.node[root]})
 			case g.outside:
-				root := j.find(v) // what is outside is before all
+				root := j.find(v) // the outside precedes all voxels
 				if root == outside {
 					continue
 				}
@@ -406,7 +409,7 @@ func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32,
 	return edges, change
 }
 
-// find is the root of a voxel that has come. The way there is halved.
+// find returns the root of a visited voxel and halves the path to it.
 func (j *joiner) find(i int32) int32 {
 	parent := j.parent
 	for parent[i] != i {
@@ -416,7 +419,7 @@ func (j *joiner) find(i int32) int32 {
 	return i
 }
 
-// number gives the nodes of a box numbers of their own, and keeps its edges.
+// number renumbers the nodes of a box to be unique in the graph, and keeps its edges.
 func (g *graph) number(b *box, which int, edges []edge, nodes uint32) error {
 	more := uint64(nodes - outsideNode)
 	before := g.nodes.Add(more) - more
@@ -444,14 +447,14 @@ func (g *graph) number(b *box, which int, edges []edge, nodes uint32) error {
 	return nil
 }
 
-// meet joins the crossings that two boxes have in a layer.
+// meet joins the crossings of two boxes in their shared layer.
 func (g *graph) meet(a, b []crossing) {
 	for i := range a {
 		g.edges = append(g.edges, edge{a[i].level, a[i].node, b[i].node})
 	}
 }
 
-// rest joins the nodes, which takes one from the sum at each level for each that it joins.
+// rest joins the nodes. Each union subtracts one from the sum at its level.
 func (g *graph) rest() {
 	g.sort()
 	parent := make([]uint32, g.nodes.Load()+outsideNode+1)
@@ -473,8 +476,8 @@ func (g *graph) rest() {
 	}
 }
 
-// sort puts the edges in the order of their levels, in place: each among those of its level, or, of
-// many levels, of some that are put in order then.
+// sort sorts the edges by level in place. With many levels it first sorts them into ranges of
+// levels, and then each range.
 func (g *graph) sort() {
 	low, high := uint32(math.MaxUint32), uint32(0)
 	for _, e := range g.edges {
@@ -491,7 +494,7 @@ func (g *graph) sort() {
 		}
 		return (e.level - low) >> shift
 	}
-	next := make([]int, (high-low)>>shift+2) // where the next one goes, and at the end where a run ends
+	next := make([]int, (high-low)>>shift+2) // where the next edge goes; at the end, the end of each range
 	for _, e := range g.edges {
 		next[of(e)+1]++
 	}
@@ -521,17 +524,17 @@ func (g *graph) sort() {
 // A Step is the change of a number at a level. The level is an index on the image's ladder.
 type Step struct{ Level, Change int64 }
 
-// Changes are those of the number of components of an image's sublevel or superlevel sets, whose
-// voxels are top cells, which touch at corners too, or vertices; and those of the number of cavities
-// of a 3D image or holes of a 2D one. Every voxel is joined with its neighbours in the order of the
-// levels, and for the rest in the reverse order. It looks for no minima of the image and for no saddles.
-// A masked voxel, whose value is above the last level, is in no set.
+// Changes returns the changes of the number of components of an image's sublevel or superlevel
+// sets. Voxels are vertices, or top cells that also touch at corners. It also returns the changes
+// of the number of cavities of a 3D image, or of holes of a 2D one. Every voxel is joined with its
+// neighbours in the order of the levels, and for the complement in the reverse order. It does not
+// search for minima or saddles. A masked voxel, with a value above the last level, is in no set.
 func Changes(s grid.Source, superlevel, vertices, masked bool) (components, enclosed []Step, err error) {
 	if !superlevel || !masked {
 		return unite(s, superlevel, vertices, cut(s.Shape()), levelsOf)
 	}
-	// Levels count from the greatest one down, so that superlevel sets grow as sublevel sets do and masked voxels
-	// stay beyond all levels.
+	// Count levels from the greatest one down. So superlevel sets grow like sublevel sets, and masked
+	// voxels stay beyond all levels.
 	components, enclosed, err = unite(s, false, vertices, cut(s.Shape()), levelsDown)
 	for _, steps := range [][]Step{components, enclosed} {
 		slices.Reverse(steps)
@@ -542,7 +545,7 @@ func Changes(s grid.Source, superlevel, vertices, masked bool) (components, encl
 	return components, enclosed, err
 }
 
-// unite joins the voxels of an image in boxes of a size, whose levels are converted.
+// unite joins the voxels of an image in boxes of a size, with converted levels.
 func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting func(grid.Source) conversion) (components, enclosed []Step, err error) {
 	graphs := [2]*graph{
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
@@ -610,7 +613,7 @@ func boxAt(boxes []*box, i int) *box {
 	return boxes[i]
 }
 
-// meet joins a box with the one before it along an axis, and forgets their crossings there.
+// meet joins a box with the previous one along an axis, and drops their crossings there.
 func (b *box) meet(other *box, axis int, graphs [2]*graph) {
 	for which, g := range graphs {
 		g.meet(other.crossings[which][axis][1], b.crossings[which][axis][0])
@@ -650,7 +653,7 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 	return boxes, across
 }
 
-// each gives boxes to joiners, all at the same time.
+// each distributes boxes among joiners that run in parallel.
 func each(boxes []*box, joiners []*joiner, f func(*joiner, *box) error) error {
 	var wg crew.Group
 	var next atomic.Int64

@@ -4,5 +4,5 @@ import (
 	"testing"
 )
 
-// More images than TestChecks looks at.
+// TestBoxes checks more images than TestChecks does.
 func TestBoxes(t *testing.T) { boxesAreJoined(t, 100) }

@@ -38,14 +38,14 @@ func Calls(i Implementation, kind string, parts ...string) checktest.Check {
 			return p
 		}
 		in := of(alike)
-		if kind == eigenmap.Grid { // of which no two are apart
+		if kind == eigenmap.Grid { // only one component
 			in.Floor = 0.5
 		}
 		return in, map[string]*eigenmap.Problem{gridtest.ErrUnread.Error(): in.Of(gridtest.Unread{Source: in.Source}), "no neighbour": of(apart)}
 	}, parts...)
 }
 
-// Planted are the implementations with each of some faults, by these.
+// Planted returns the implementations with each of some faults.
 func Planted[F ~string, I Implementation](faulty func(F) I, faults ...F) map[string]Implementation {
 	planted := map[string]Implementation{}
 	for _, f := range faults {
@@ -54,8 +54,9 @@ func Planted[F ~string, I Implementation](faulty func(F) I, faults ...F) map[str
 	return planted
 }
 
-// Answers is a check of answers to small problems, on one core and on more than there are nodes: laws find none
-// wrong, and all of them apart, but of each implementation with a fault an answer to one of them.
+// Answers returns a check of answers to small problems, on one core and on more cores than nodes.
+// The laws accept all answers of the right implementation. For each fault they reject at least one
+// answer.
 func Answers(i Implementation, faulty map[string]Implementation, names ...string) checktest.Check {
 	return checktest.Check{Name: "small answers", Of: func(t *testing.T) {
 		judge := func(i Implementation, p *eigenmap.Problem, name string, threads int) verify.Verdict {
@@ -99,15 +100,15 @@ func Answers(i Implementation, faulty map[string]Implementation, names ...string
 	}}
 }
 
-// A Need is what an answer takes by hand: nanoseconds of a core, however many there are or of those alone that
-// it is given, and bytes.
+// A Need is the computed cost of an answer: nanoseconds of a core, for all cores or the given ones,
+// and bytes.
 type Need struct {
 	NS, Bytes int64
 	OneCore   bool
 }
 
-// Needs is a check of what is refused: problems that are given less than they take, on some cores, and those of
-// other kinds.
+// Needs returns a check of rejections: problems with less time or memory than they need, on some
+// cores, and problems of other kinds.
 func Needs(i Implementation, needs map[string]Need) checktest.Check {
 	return checktest.Check{Name: "needs", Of: func(t *testing.T) {
 		kinds := map[string]bool{}
@@ -121,7 +122,7 @@ func Needs(i Implementation, needs map[string]Need) checktest.Check {
 				}
 				for _, c := range []struct {
 					ns, bytes int64
-					want      string // what is said
+					want      string // part of the message
 				}{{0, 0, ""}, {need.NS/cores + 1, need.Bytes, ""}, {need.NS/cores - 1, need.Bytes, "is left"}, {need.NS/cores + 1, need.Bytes - 1, "the limit is"}} {
 					given.Time, given.Memory = time.Duration(c.ns), c.bytes
 					if err := i.CanDo(p, given); (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {

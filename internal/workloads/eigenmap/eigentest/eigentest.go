@@ -1,4 +1,4 @@
-// Package eigentest is the suite that tests of implementations of eigenmaps share.
+// Package eigentest is the shared test suite of implementations of eigenmaps.
 package eigentest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// An Implementation answers one of the questions.
+// An Implementation answers one of the workloads.
 type Implementation = bench.Implementation[*eigenmap.Problem, eigenmap.Map]
 
-// A Workload is one of the questions, with implementations.
+// A Workload is one of the workloads, with implementations.
 type Workload = func(...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map]
 
-// By leaves a workload's policy the laws whose names have a word, as if each were a proof.
+// By keeps the laws whose names contain a word in a workload's policy, as if each were a proof.
 func By(of Workload, word string) Workload {
 	return func(impls ...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
 		w := judged.By(of(impls...), func(name string) bool { return strings.Contains(name, word) })
@@ -28,22 +28,22 @@ func By(of Workload, word string) Workload {
 	}
 }
 
-// Faults holds the policy alone to finding all answers to the adversarial inputs right, and of each
-// implementation with a fault at least one wrong.
+// Faults checks that the policy accepts all answers of the right implementation to the adversarial
+// inputs, and rejects at least one of each faulty implementation.
 func Faults(t *testing.T, of Workload, right Implementation, faulty map[string]Implementation) {
 	if n := judged.Alone(t, judged.Thinned(of(right)), true, 0); !n.All() {
 		t.Errorf("right answers are found %+v", n)
 	}
 	for name, i := range faulty {
 		if race.Enabled {
-			break // of the right one all goroutines were seen
+			break // the right implementation has run all goroutines
 		}
 		t.Run(name, func(t *testing.T) { judged.Caught(t, of(i), false, 0) })
 	}
 }
 
-// Refusals holds an implementation to refusing an input under conditions, with a line that says why,
-// and to taking it under none.
+// Refusals checks that an implementation rejects an input under each of some conditions with a
+// one-line reason, and accepts it without conditions.
 func Refusals(t *testing.T, i Implementation, of Workload, input string, refused map[string]bench.Conditions) {
 	t.Helper()
 	p, err := of().Inputs.Open(input)
@@ -60,8 +60,8 @@ func Refusals(t *testing.T, i Implementation, of Workload, input string, refused
 	}
 }
 
-// Benchmark times an implementation on inputs with as many cores as the test has, and tells what the
-// parts of a call took.
+// Benchmark times an implementation on inputs with all cores of the test, and reports the times of
+// the parts of a call.
 func Benchmark(b *testing.B, i Implementation, of Workload, names ...string) {
 	for _, name := range names {
 		p, err := of().Inputs.Open(name)

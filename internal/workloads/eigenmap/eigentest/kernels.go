@@ -13,9 +13,9 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// Kernels holds an implementation on a device to answering problems twice with the same bits, in
-// each scope, and as the policy wants them. On the host launches take long: laws that ask again are
-// left out.
+// Kernels checks that a device implementation answers problems twice with the same bits in each
+// scope, and that the policy accepts them. On the host, where launches are slow, laws with further
+// calls are left out.
 func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...string) {
 	t.Helper()
 	w, scopes := of(i), i.About().Scopes
@@ -42,7 +42,7 @@ func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...
 	}
 }
 
-// Seen holds the policy to finding some answer of an implementation with a fault wrong, of some
+// Seen checks that the policy rejects an answer of a faulty implementation to at least one of some
 // problems.
 func Seen(t *testing.T, of Workload, i Implementation, names ...string) {
 	t.Helper()
@@ -51,7 +51,7 @@ func Seen(t *testing.T, of Workload, i Implementation, names ...string) {
 	judged.Caught(t, w, false, 0)
 }
 
-// twice is the answer of a job that is asked two times.
+// twice returns the first of two equal answers of a job.
 func twice(i Implementation, p *eigenmap.Problem, c bench.Conditions) (first eigenmap.Map, err error) {
 	if err := i.CanDo(p, c); err != nil {
 		return first, err

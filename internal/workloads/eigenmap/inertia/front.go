@@ -9,16 +9,16 @@ import (
 	"eccbench/internal/isa"
 )
 
-// ErrPivot is why a matrix has no LDLᵀ without pivoting: less another shift it may have one.
+// ErrPivot reports that a matrix has no LDLᵀ without pivoting. With another shift it may have one.
 var ErrPivot = errors.New("a pivot is 0")
 
-// fast says that products are made by vector instructions.
+// fast reports whether vector instructions compute the products.
 var fast = isa.Available(assembled)[0] != isa.Portable && isa.FMA()
 
-// A front is the dense matrix in which some nodes, the pivots, are eliminated. The rows of its panel are
-// those of the pivots and then those of the border, the nodes that remain; its columns are the pivots.
-// Of symmetric parts the lower triangle is kept. Factored, the panel has L, and update what remains of the
-// matrix of the border.
+// A front is the dense matrix in which some nodes, the pivots, are eliminated. The rows of its
+// panel are the pivots, then the border: the remaining nodes. Its columns are the pivots. Only
+// lower triangles of symmetric parts are stored. After factor, the panel contains L, and update the
+// remaining matrix of the border.
 type front struct {
 	pivots, border int
 	panel          []float64 // (pivots + border) × pivots
@@ -32,7 +32,7 @@ func newFront(pivots, border int) *front {
 	}
 }
 
-// add adds to the number in row i and column j, or j and i.
+// add adds v to the numbers at (i, j) and (j, i).
 func (f *front) add(i, j int, v float64) {
 	if i < j {
 		i, j = j, i
@@ -44,7 +44,7 @@ func (f *front) add(i, j int, v float64) {
 	}
 }
 
-// block is how many columns are eliminated together.
+// block is the number of columns that are eliminated together.
 const block = 24
 
 // factor eliminates the pivots.
@@ -88,7 +88,7 @@ func (f *front) factor(threads int) error {
 	return nil
 }
 
-// scale sets rows of to to the first n numbers of rows of L, times D.
+// scale copies the first n numbers of some rows of L, times D, to to.
 func (f *front) scale(to []float64, row, rows, n int) {
 	p := f.pivots
 	for r := range rows {
@@ -99,8 +99,8 @@ func (f *front) scale(to []float64, row, rows, n int) {
 	}
 }
 
-// substitute makes what remains of a row in the columns of a block, from at on, a row of L, and returns
-// what it takes from the row's own diagonal.
+// substitute converts the rest of a row, in the columns of a block from at on, to a row of L. It
+// returns the amount to subtract from the row's diagonal.
 func (f *front) substitute(row []float64, at int) (less float64) {
 	p := f.pivots
 	for c, s := range row {
@@ -117,7 +117,7 @@ func (f *front) substitute(row []float64, at int) (less float64) {
 	return less
 }
 
-// negative returns how many pivots are.
+// negative returns the number of negative pivots.
 func (f *front) negative() (n int) {
 	for _, d := range f.d {
 		if d < 0 {
@@ -127,7 +127,11 @@ func (f *front) negative() (n int) {
 	return n
 }
 
-// sizes adds to y, of each row, |L||D||Lᵀ| times ones.
+// sizes adds the row sums of |L
+//
+// # D
+//
+// Lᵀ| to y.
 func (f *front) sizes(y []float64) {
 	p := f.pivots
 	z := make([]float64, p)
@@ -152,7 +156,8 @@ func (f *front) sizes(y []float64) {
 	}
 }
 
-// subtractProducts subtracts from c (rows × columns) the products of rows of a and of b, of k numbers each.
+// subtractProducts subtracts from c (rows × columns) the products of rows of a and of b, of k
+// numbers each.
 func subtractProducts(c []float64, ldc int, a []float64, lda, rows int, b []float64, ldb, columns, k int) {
 	const deep = 128 // numbers of rows that stay in a core's cache
 	wholeRows, wholeColumns, whole := 0, 0, 0
@@ -180,7 +185,7 @@ func subtractProducts(c []float64, ldc int, a []float64, lda, rows int, b []floa
 	}
 }
 
-// share calls f with parts of n, at the same time where each item takes enough products.
+// share calls f with parts of n, in parallel if each item has enough products.
 func share(threads, n, products int, f func(lo, hi int)) {
 	const least = 1 << 18
 	if n == 0 {

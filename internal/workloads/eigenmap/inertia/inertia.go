@@ -1,7 +1,7 @@
-// Package inertia counts the eigenvalues of the Laplacian of a graph of voxels below a shift: by Sylvester's
-// law of inertia, as many as pivots of LDLᵀ are negative. Nodes are numbered by nested dissection of the box
-// (George 1973), and fronts are dense (Duff and Reid 1983), so that L is not kept. Rounding is bounded by
-// what the factors are.
+// Package inertia counts the eigenvalues of the Laplacian of a graph of voxels below a shift. By
+// Sylvester's law of inertia this is the number of negative pivots of LDLᵀ. Nodes are numbered by
+// nested dissection of the box (George 1973), and fronts are dense (Duff and Reid 1983), so L is
+// not stored. The factors give a bound of the rounding.
 package inertia
 
 import (
@@ -13,14 +13,14 @@ import (
 	"eccbench/internal/crew"
 )
 
-// A Graph is weights between voxels of a box, of which
+// A Graph is weights between voxels of a box, for the eigenvalue problem
 //
 //	(D − W)u = λMu
 //
-// is asked, with D and M diagonal.
+// with D and M diagonal.
 type Graph struct {
 	Size   [3]int // along x, y and z; x is the fastest
-	Square int    // the squared distance within which neighbours are
+	Square int    // the largest squared distance of neighbours
 	Degree []float64
 	Mass   []float64
 	Row    func(i int, f func(j int, weight float64)) // calls f with each neighbour of a node
@@ -31,11 +31,11 @@ type box struct{ lo, hi [3]int }
 
 func (b box) nodes() int { return (b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2]) }
 
-// fewNodes is how many nodes of a box are eliminated in one front.
+// fewNodes is the largest number of nodes of a box that one front eliminates.
 const fewNodes = 64
 
 // cut divides a box by layers of pivots across its longest axis, so that no node on one side has a
-// neighbour on the other; false where it is too small for that.
+// neighbour on the other. It returns false if the box is too small.
 func (b box) cut(reach int) (before, pivots, behind box, ok bool) {
 	a := 0
 	for k := range 3 {
@@ -54,7 +54,7 @@ func (b box) cut(reach int) (before, pivots, behind box, ok bool) {
 	return before, pivots, behind, true
 }
 
-// reach is how far away along an axis a neighbour is at most.
+// reach returns the largest distance of a neighbour along an axis.
 func reach(square int) (r int) {
 	for (r+1)*(r+1) <= square && square != corners {
 		r++
@@ -78,7 +78,7 @@ func (b box) eachNeighbour(size [3]int, square int, f func(node int)) {
 			across := apart(2, z)*apart(2, z) + apart(1, y)*apart(1, y)
 			for x := lo[0]; x < hi[0]; x++ {
 				if across == 0 && x == b.lo[0] {
-					x = b.hi[0] // past those within
+					x = b.hi[0] // skip the nodes within
 					if x >= hi[0] {
 						break
 					}
@@ -102,12 +102,12 @@ func (b box) eachNode(size [3]int, f func(node int)) {
 	}
 }
 
-// What remains of the matrix when all nodes of a box are eliminated.
+// A remainder is the remaining matrix after all nodes of a box are eliminated.
 type remainder struct {
-	nodes  []int     // which have neighbours in the box
+	nodes  []int     // nodes with neighbours in the box
 	values []float64 // to add to their matrix: the lower triangle
-	sizes  []float64 // of |L||D||Lᵀ| so far, each row's sum
-	chain  int       // how many roundings one after the other a number has behind it at most
+	sizes  []float64 // row sums of |L||D||Lᵀ| so far
+	chain  int       // largest number of successive roundings of a number
 }
 
 // A count is one elimination.
@@ -115,16 +115,19 @@ type count struct {
 	Graph
 	shift    float64
 	threads  int
-	free     chan struct{} // for boxes at the same time
-	places   sync.Pool     // lists of the place of each node in a front, 1 for the first
+	free     chan struct{} // one per box that can run in parallel
+	places   sync.Pool     // lists of the position of each node in a front, from 1
 	negative atomic.Int64
 	mutex    sync.Mutex
 	moved    float64
 }
 
-// Count returns how many eigenvalues are below a shift, and by how much rounding may have moved the
-// eigenvalues that it counted: the pivots are those of D − W − shift·M + E with |E| ≤ γ|L||D||Lᵀ|, entry by
-// entry (Higham 2002, theorem 10.3), and so |uᵀEu| is at most moved·uᵀMu.
+// Count returns the number of eigenvalues below a shift, and a bound on their error by rounding.
+// The pivots belong to D − W − shift·M + E with |E| ≤ γ|L
+//
+// # D
+//
+// Lᵀ|, entry by entry (Higham 2002, theorem 10.3). So |uᵀEu| is at most moved·uᵀMu.
 func (g Graph) Count(shift float64, threads int) (n int, moved float64, err error) {
 	c := &count{Graph: g, shift: shift, threads: threads, free: make(chan struct{}, threads-1)}
 	c.places.New = func() any {
@@ -160,7 +163,7 @@ func (c *count) eliminate(b box) (remainder, error) {
 	for k, node := range nodes[:p] {
 		f.add(k, k, c.Degree[node]-c.shift*c.Mass[node])
 		c.Row(node, func(j int, weight float64) {
-			if at := int(place[j]) - 1; at >= p || at > k { // others are eliminated, or were added
+			if at := int(place[j]) - 1; at >= p || at > k { // others are eliminated or already added
 				f.add(at, k, -weight)
 			}
 		})
@@ -174,7 +177,7 @@ func (c *count) eliminate(b box) (remainder, error) {
 	}
 	c.places.Put(pooled)
 	threads := c.threads
-	if b.nodes()*2 <= len(c.Degree) { // others are eliminated at the same time
+	if b.nodes()*2 <= len(c.Degree) { // others are eliminated in parallel
 		threads = max(1, threads/2)
 	}
 	if err := f.factor(threads); err != nil {
@@ -187,10 +190,10 @@ func (c *count) eliminate(b box) (remainder, error) {
 	return remainder{slices.Clone(nodes[p:]), f.update, sizes[p:], chain}, nil
 }
 
-// few is how many roundings a number has besides its sums: of the matrix, a division, and what is bounded.
+// few bounds the roundings of a number outside of sums: for the matrix, a division and the bounds.
 const few = 12
 
-// move notes what rounding does to rows that have all of their sizes.
+// move records the rounding error of rows whose sizes are complete.
 func (c *count) move(nodes []int, sizes []float64, chain int) {
 	const unit = 1.0 / (1 << 53)
 	gamma := 1.01 * float64(chain) * unit
@@ -203,7 +206,7 @@ func (c *count) move(nodes []int, sizes []float64, chain int) {
 	c.moved = max(c.moved, worst)
 }
 
-// both eliminates two boxes, at the same time where a core is free.
+// both eliminates two boxes, in parallel if a core is free.
 func (c *count) both(before, behind box) ([]remainder, error) {
 	parts, errs := make([]remainder, 2), make([]error, 2)
 	const least = 1 << 12
@@ -247,8 +250,8 @@ func (r remainder) addTo(f *front, sizes []float64, place []int32) {
 	}
 }
 
-// Cost returns about how many products a count takes, and an upper bound of its memory in bytes with so many
-// threads, without the graph.
+// Cost returns the approximate number of products of a count, and an upper bound of its memory in
+// bytes on a number of threads, without the graph.
 func Cost(size [3]int, square, threads int) (products float64, bytes int64) {
 	nodes := int64(size[0]) * int64(size[1]) * int64(size[2])
 	products, numbers := cost(box{hi: size}, size, reach(square), threads)
@@ -271,7 +274,7 @@ func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) 
 	}
 	one, first := cost(before, size, r, threads)
 	two, second := cost(behind, size, r, threads)
-	// The remainders of both are there when the front is made, and one while the other is eliminated.
+	// Both remainders exist when the front is made, and one while the other box is eliminated.
 	remains := func(b box) int64 {
 		n := int64(1)
 		for a := range size {

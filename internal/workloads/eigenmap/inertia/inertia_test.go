@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// graph has random weights, some of them 0.
+// graph returns random weights, some of them 0.
 func graph(size [3]int, square int, floor float64, seed uint64) (Graph, [][]float64) {
 	n := size[0] * size[1] * size[2]
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -59,8 +59,8 @@ func graph(size [3]int, square int, floor float64, seed uint64) (Graph, [][]floa
 	return g, dense
 }
 
-// A count is that of all eigenvalues, of boxes of any shape, of near and of far neighbours, by one core and by
-// several, and what rounding may have moved is little.
+// A count equals the number among all eigenvalues, and its rounding error is small. Boxes have any
+// shape, near and far neighbours, and run on one core and on several.
 func TestCountsAreThoseOfAllEigenvalues(t *testing.T) {
 	for k, c := range []struct {
 		size   [3]int
@@ -97,7 +97,7 @@ func TestCountsAreThoseOfAllEigenvalues(t *testing.T) {
 	}
 }
 
-// A count of a plane and of a volume, in products a second.
+// BenchmarkCount counts in a plane and in a volume, in products per second.
 func BenchmarkCount(b *testing.B) {
 	for _, size := range [][3]int{{512, 512, 1}, {40, 40, 40}} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

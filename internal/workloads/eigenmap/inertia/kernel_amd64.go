@@ -2,11 +2,11 @@
 
 package inertia
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = true
 
-// lessVector takes from rows × columns numbers of c the products of rows of a and of b, of k numbers each: rows is
-// a multiple of four, columns one of three and k one of four.
+// lessVector subtracts the products of rows of a and of b, of k numbers each, from the rows ×
+// columns numbers of c. rows and k are multiples of four, columns of three.
 func lessVector(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, rows, columns, k int) {
 	const bytes = 8
 	for i := 0; i < rows; i += 4 {

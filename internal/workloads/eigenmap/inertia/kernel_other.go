@@ -2,7 +2,7 @@
 
 package inertia
 
-// assembled says that this program has vector instructions.
+// assembled reports whether this program has vector instructions.
 const assembled = false
 
 func lessVector([]float64, int, []float64, int, []float64, int, int, int, int) {}

@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A Job answers by steps of Lanczos' method on the patches of an image. They are on the device, or
-// in whole calls are brought there.
+// A Job computes answers by steps of Lanczos' method on the patches of an image. The patches are on
+// the device, or a whole call copies them there.
 type Job struct {
 	*resident.Program
 	eigenmap.Output
@@ -21,24 +21,24 @@ type Job struct {
 	whole   bool
 }
 
-// A Plan is what a job has on a device.
+// A Plan describes the device data of a job.
 type Plan struct {
 	Module  string
-	Kernels []string // of products, beside those of steps
+	Kernels []string // of products, in addition to those of steps
 	Columns int64    // vectors of the steps
 	Narrow  bool     // V is in float32
-	Least   float64  // a vector that is shorter is taken for 0
-	Buffers []Buffer // beside the patches and the steps
+	Least   float64  // a shorter vector counts as 0
+	Buffers []Buffer // in addition to the patches and the steps
 }
 
-// A Buffer is memory of the device that a job sets to what it has allocated.
+// A Buffer is memory of the device that a job allocates and stores in a field.
 type Buffer struct {
 	To    *device.Buffer
 	Name  string
 	Bytes int64
 }
 
-// CanDo gives the device of some conditions, or says why its kernels do not take the patches.
+// CanDo returns the device for some conditions, or the reason why its kernels reject the patches.
 func CanDo(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, kind string) (device.Device, error) {
 	d, err := open(c.Device)
 	if err != nil {
@@ -47,12 +47,12 @@ func CanDo(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, kind s
 	return d, errors.Join(p.For(kind), checkPatches(p))
 }
 
-// Bytes is what the patches and the steps of a job take on a device, with so many vectors.
+// Bytes returns the device memory of the patches and the steps of a job with a number of vectors.
 func Bytes(p *eigenmap.Problem, columns int64) int64 {
 	return patchBytes(p) + stepBytes(Rows(p), columns, int64(p.K))
 }
 
-// Open loads the kernels, allocates the memory, and brings what is resident to the device.
+// Open loads the kernels, allocates the memory, and copies resident data to the device.
 func Open(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, plan Plan) (*Job, error) {
 	d, err := open(c.Device)
 	if err != nil {
@@ -85,7 +85,7 @@ func (j *Job) setup(plan Plan) (err error) {
 	return j.Patches.Bring(j.Stream)
 }
 
-// Answer has the work timed, and waits for it.
+// Answer times the work and waits for it.
 func (j *Job) Answer(trace *bench.Trace, work func() error) error {
 	if j.whole {
 		end := trace.Span("patches")
@@ -98,7 +98,7 @@ func (j *Job) Answer(trace *bench.Trace, work func() error) error {
 	return errors.Join(j.Timed(work), j.Stream.Wait())
 }
 
-// Poison overwrites what Out reads, and what it is made of.
+// Poison overwrites the memory that Out reads, and the data that it is computed from.
 func (j *Job) Poison() {
 	const poison = 0x5a
 	j.Output.Poison()

@@ -12,19 +12,19 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// Chunk is a multiple of which vectors have numbers, 0 behind their end.
+// Chunk divides the length of vectors, which are padded with 0.
 const Chunk = 128
 
-// Rows is how many numbers a vector has on the device.
+// Rows returns the padded length of a vector on the device.
 func Rows(p *eigenmap.Problem) int64 { return (p.Nodes().Voxels() + Chunk - 1) / Chunk * Chunk }
 
-// inRegisters is how many words of features registers hold.
+// inRegisters is the number of words of features that registers hold.
 const inRegisters = 4
 
 // mostAxis keeps squares of distances within 32 bits.
 const mostAxis = 1 << 15
 
-// checkPatches is nil, or why the kernels do not take the patches.
+// checkPatches returns the reason why the kernels reject the patches, or nil.
 func checkPatches(p *eigenmap.Problem) error {
 	if s := p.Nodes(); max(s.W, s.H, s.D) > mostAxis {
 		return fmt.Errorf("%v patches: an axis is longer than the kernels count, %d", s, mostAxis)
@@ -32,7 +32,7 @@ func checkPatches(p *eigenmap.Problem) error {
 	return nil
 }
 
-// words is how many words of four grey values a patch has.
+// words returns the number of words of four grey values of a patch.
 func words(p *eigenmap.Problem) int64 {
 	if m := p.Features(); m > 4*inRegisters {
 		return (m + 3) / 4
@@ -40,7 +40,7 @@ func words(p *eigenmap.Problem) int64 {
 	return inRegisters
 }
 
-// Suffix is what the names of kernels have for so many words.
+// Suffix returns the suffix of the kernel names for the number of words.
 func Suffix(p *eigenmap.Problem) string {
 	if words(p) == inRegisters {
 		return "_four"
@@ -48,20 +48,20 @@ func Suffix(p *eigenmap.Problem) string {
 	return ""
 }
 
-// patchBytes is what patches take on a device.
+// patchBytes returns the device memory of patches.
 func patchBytes(p *eigenmap.Problem) int64 { return Rows(p) * (words(p) + 4) * 4 }
 
-// Patches are those of an image on a device: features, four grey values to a word; the squares of
-// their lengths; and places, x of all, y and z.
+// Patches are the patches of an image on a device: features, four grey values per word; their
+// squared lengths; and positions, all x, then y and z.
 type Patches struct {
 	p                         *eigenmap.Problem
 	Features, Squares, Places device.Buffer
 	Words                     int32
-	// ByFeature and ByPlace are what the squares of distances have in the exponent.
+	// ByFeature and ByPlace are the factors of the squared distances in the exponent.
 	ByFeature, ByPlace float64
 }
 
-// newPatches allocates them.
+// newPatches allocates patches.
 func newPatches(on *resident.Program, p *eigenmap.Problem) (*Patches, error) {
 	q := &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha), ByPlace: 1 / (2 * p.Beta * p.Beta)}
 	rows := Rows(p)
@@ -97,7 +97,7 @@ func (q *Patches) Bring(s device.Stream) error {
 	return errors.Join(resident.Write(s, q.Features, 0, packed), resident.Write(s, q.Squares, 0, squares), resident.Write(s, q.Places, 0, places))
 }
 
-// Isolated is nil, or which patch has a degree that is not above 0.
+// Isolated returns an error for the first patch with a degree not above 0, or nil.
 func Isolated(degrees []float64) error {
 	for i, d := range degrees {
 		if !(d > 0) {
@@ -107,7 +107,7 @@ func Isolated(degrees []float64) error {
 	return nil
 }
 
-// Ones are as many ones as there are patches, and zeros behind them.
+// Ones returns a one for each patch, padded with zeros.
 func (q *Patches) Ones() []float64 {
 	list := make([]float64, Rows(q.p))
 	for i := range q.p.Nodes().Voxels() {
@@ -116,5 +116,5 @@ func (q *Patches) Ones() []float64 {
 	return list
 }
 
-// Binary is a number as an exponent of two has it, in float32.
+// Binary converts an exponent of e to an exponent of 2, in float32.
 func Binary(exponent float64) float32 { return float32(exponent * math.Log2E) }

@@ -7,36 +7,36 @@ import (
 	"eccbench/internal/resident"
 )
 
-// Steps are those of Lanczos' method with full reorthogonalisation, in float64
-// (kernels/eigenmap/steps.h). Nobody waits for one: T is read at the end, or from time to
-// time.
+// Steps are the steps of Lanczos' method with full reorthogonalisation, in float64
+// (kernels/eigenmap/steps.h). The host does not wait for single steps: it reads T at the end, or
+// from time to time.
 type Steps struct {
 	on     *resident.Program
 	chunks int64
-	most   int64 // columns of Q
+	most   int64 // capacity of Q in columns
 	least  float64
-	next   string // the kernel that makes the next column
+	next   string // the kernel that computes the next column
 
 	Q     device.Buffer // the vectors, one after the other
-	Z     device.Buffer // what the next one is made of: what L makes of the last
-	V     device.Buffer // the last one by D^−½: what W is applied to
+	Z     device.Buffer // L times the last vector, from which the next one is computed
+	V     device.Buffer // D^−½ times the last vector, the input of products with W
 	Scale device.Buffer // D^−½
 
 	parts, c, diagonal, beside, sums device.Buffer
 
-	Columns int64 // of Q that there are
-	fixed   int64 // of which the first ones are no step's
+	Columns int64 // columns of Q in use
+	fixed   int64 // number of the first ones, which are not from steps
 }
 
-// stepBytes is what steps with so many vectors take on a device, to find some pairs.
+// stepBytes returns the device memory of steps with a number of vectors, to compute some pairs.
 func stepBytes(rows, most, pairs int64) int64 {
 	return 8 * (rows*(most+3+pairs) + most*(rows/Chunk+4+pairs))
 }
 
-// The kernels of steps, beside those of the products.
+// The kernels of steps, in addition to those of the products.
 const nextWide, nextNarrow = "eigenmap_next_wide", "eigenmap_next_narrow"
 
-// withSteps are the kernels of products with those of steps: of V in float32 where it is narrow.
+// withSteps returns the kernels of products and of steps. V is in float32 if narrow.
 func withSteps(narrow bool, products ...string) []string {
 	next := nextWide
 	if narrow {
@@ -45,8 +45,8 @@ func withSteps(narrow bool, products ...string) []string {
 	return append(products, "eigenmap_dots", "eigenmap_sums", "eigenmap_update", "eigenmap_combine", next)
 }
 
-// newSteps allocates as many vectors, for so many pairs to be found. V is in float32 where it is narrow.
-// A vector shorter than the least is taken for 0.
+// newSteps allocates memory for a number of vectors and pairs. V is in float32 if narrow. A vector
+// shorter than least counts as 0.
 func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least float64) (_ *Steps, err error) {
 	s := &Steps{on: on, chunks: rows / Chunk, most: most, least: least, next: nextWide}
 	number := int64(8)
@@ -69,8 +69,8 @@ func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least 
 	return s, nil
 }
 
-// Begin empties Q but for vectors that are given, of unit length and perpendicular to each other,
-// to which those of the steps will be, too.
+// Begin empties Q except for fixed orthonormal vectors. The vectors of the steps will be orthogonal
+// to them.
 func (s *Steps) Begin(fixed ...[]float64) error {
 	s.Columns, s.fixed = int64(len(fixed)), int64(len(fixed))
 	for k, v := range fixed {
@@ -88,13 +88,13 @@ func (s *Steps) write(to device.Buffer, column int64, v []float64) error {
 	return resident.Write(s.on.Stream, to, 8*column*s.chunks*Chunk, all)
 }
 
-// blocks of the kernels, and their threads.
+// Block sizes of the kernels.
 const (
 	wideBlock = 512
 	sumWarps  = 8
 )
 
-// Start makes the next column of a vector.
+// Start computes the first column of the steps from a vector.
 func (s *Steps) Start(v []float64) error {
 	if err := s.write(s.Z, 0, v); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (s *Steps) Start(v []float64) error {
 	return s.add(-1)
 }
 
-// Step makes the next column of what L makes of the last, which product leaves in Z. The number
-// of columns that it is given is where in Q the last one is.
+// Step computes the next column from L times the last one. product leaves that product in Z; its
+// argument is the index of the last column in Q.
 func (s *Steps) Step(product func(column int64) error) error {
 	if err := product(s.Columns - 1); err != nil {
 		return err
@@ -111,13 +111,13 @@ func (s *Steps) Step(product func(column int64) error) error {
 	return s.add(s.Columns - 1 - s.fixed)
 }
 
-// Full reports whether Q has no room.
+// Full reports whether Q is full.
 func (s *Steps) Full() bool { return s.Columns == s.most }
 
-// Made is how many columns are steps'.
+// Made returns the number of columns from steps.
 func (s *Steps) Made() int { return int(s.Columns - s.fixed) }
 
-// Last makes the number of T on the diagonal for the last column, which has no column behind it.
+// Last computes the diagonal number of T for the last column, which has no successor.
 func (s *Steps) Last(product func(column int64) error) error {
 	step := s.Columns - 1 - s.fixed
 	if err := product(s.Columns - 1); err != nil {
@@ -126,7 +126,7 @@ func (s *Steps) Last(product func(column int64) error) error {
 	return errors.Join(s.perpendicular(step), s.Cut(int(step)))
 }
 
-// add makes z perpendicular to all columns, and the next column of it.
+// add makes z orthogonal to all columns, and appends the result as the next column.
 func (s *Steps) add(step int64) error {
 	if err := s.perpendicular(step); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *Steps) add(step int64) error {
 	return s.on.Launch(s.next, s.chunks, Chunk, 0, s.Z, s.parts, int32(s.chunks), s.least, s.Q, int32(s.Columns-1), s.Scale, s.V, s.beside, int32(step))
 }
 
-// perpendicular makes z so, twice.
+// perpendicular makes z orthogonal to all columns, in two passes.
 func (s *Steps) perpendicular(step int64) error {
 	columns, chunks := int32(s.Columns), int32(s.chunks)
 	sums := func(pass int32) error {
@@ -156,8 +156,8 @@ func (s *Steps) dots() error {
 	return s.on.Launch("eigenmap_dots", s.chunks, wideBlock, 0, s.Q, int32(s.Columns), int32(s.chunks), s.Z, s.parts)
 }
 
-// T reads the matrix of the steps: its diagonal, and the numbers beside it, each the length of what
-// was left of the next vector.
+// T reads the matrix of the steps: its diagonal and the numbers next to it, which are the lengths
+// of the next vectors before their normalisation.
 func (s *Steps) T(n int) (t Tridiagonal, err error) {
 	t.Diagonal, t.Beside = make([]float64, n), make([]float64, n)
 	if err := resident.Read(s.on.Stream, t.Diagonal, s.diagonal, 0); err != nil {
@@ -166,15 +166,15 @@ func (s *Steps) T(n int) (t Tridiagonal, err error) {
 	return t, resident.Read(s.on.Stream, t.Beside, s.beside, 0)
 }
 
-// Forget lets go of all columns from that of a step on.
+// Forget removes the columns from a step on.
 func (s *Steps) Forget(step int) { s.Columns = s.fixed + int64(step) }
 
-// Cut sets the number beside the diagonal behind a step to 0.
+// Cut sets the number of T after a step, next to the diagonal, to 0.
 func (s *Steps) Cut(step int) error {
 	return resident.Write(s.on.Stream, s.beside, 8*int64(step), []float64{0})
 }
 
-// Read sets to to the first so many vectors of the steps, one after the other.
+// Read copies the first vectors of the steps to to, one after the other.
 func (s *Steps) Read(to []float64, columns int) error {
 	n := len(to) / columns
 	for k := range columns {
@@ -185,7 +185,7 @@ func (s *Steps) Read(to []float64, columns int) error {
 	return nil
 }
 
-// Combine sets vectors to sums of the steps' columns.
+// Combine sets vectors to linear combinations of the columns.
 func (s *Steps) Combine(to, coefficients [][]float64) error {
 	columns := s.fixed + int64(len(coefficients[0]))
 	all := make([]float64, 0, columns*int64(len(to)))
@@ -206,7 +206,7 @@ func (s *Steps) Combine(to, coefficients [][]float64) error {
 	return nil
 }
 
-// Along is how much a vector has of each of the steps' first columns.
+// Along returns the components of a vector along the first columns of the steps.
 func (s *Steps) Along(v []float64, n int) ([]float64, error) {
 	if err := s.write(s.Z, 0, v); err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (s *Steps) Along(v []float64, n int) ([]float64, error) {
 	return c, resident.Read(s.on.Stream, c, s.c, 8*s.fixed)
 }
 
-// buffers are all that answers are made of.
+// buffers returns the buffers that answers are computed from.
 func (s *Steps) buffers() []device.Buffer {
 	return []device.Buffer{s.Q, s.Z, s.V, s.Scale, s.parts, s.c, s.diagonal, s.beside, s.sums}
 }

@@ -11,17 +11,17 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// A Tridiagonal is a symmetric matrix with numbers on its diagonal and beside it. Of those beside
-// it the last one is outside.
+// A Tridiagonal is a symmetric matrix, given by the numbers on its diagonal and next to it. The
+// last number next to it is outside the matrix.
 type Tridiagonal struct{ Diagonal, Beside []float64 }
 
-// First is the upper left part of a matrix.
+// First returns the upper left part of a matrix.
 func (t Tridiagonal) First(n int) Tridiagonal { return Tridiagonal{t.Diagonal[:n], t.Beside[:n]} }
 
 var errValues = errors.New("the eigenvalues of T were not found")
 
-// Lowest are the k lowest pairs: the values by the QL method, of each its vector by inverse
-// iteration, perpendicular to those before it. All pairs would take the cube of the size.
+// Lowest returns the k lowest pairs. Values are by the QL method, and vectors by inverse iteration,
+// each orthogonal to the earlier ones. All pairs would take time cubic in the size.
 func (t Tridiagonal) Lowest(k int) (values []float64, vectors [][]float64, err error) {
 	n := len(t.Diagonal)
 	if k > n {
@@ -64,7 +64,7 @@ func (t Tridiagonal) Lowest(k int) (values []float64, vectors [][]float64, err e
 	return all[:k], vectors, nil
 }
 
-// solve sets v to about what T − value makes v of.
+// solve sets v to an approximate solution of (T − value)x = v.
 func (t Tridiagonal) solve(value, size float64, v []float64) bool {
 	n := len(v)
 	for nudge := 0.0; nudge < 1e-10; nudge = max(1e-15, 10*nudge) {
@@ -81,7 +81,7 @@ func (t Tridiagonal) solve(value, size float64, v []float64) bool {
 	return false
 }
 
-// Correct sets c to about the solution of (T − value)y = c, perpendicular to a pair's vector u.
+// Correct sets c to an approximate solution of (T − value)y = c, orthogonal to a pair's vector u.
 func (t Tridiagonal) Correct(value float64, u, c []float64) error {
 	take(c, u)
 	if !t.solve(value, 1, c) {
@@ -102,7 +102,7 @@ func finite(v []float64) bool {
 
 func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
-// take takes from v what it has of a unit vector.
+// take subtracts from v its component along a unit vector.
 func take(v, u []float64) { blas64.Axpy(-blas64.Dot(vector(u), vector(v)), vector(u), vector(v)) }
 
 func unit(v []float64) {

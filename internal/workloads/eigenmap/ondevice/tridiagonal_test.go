@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// matrices are of many sizes: numbers of a seed, those with a 0 beside the diagonal, so that values
-// come twice, and those whose values lie as near each other as those of a path do.
+// matrices returns matrices of many sizes: random ones, and ones with a 0 next to the diagonal and
+// so with double values. Others have values as close as the values of a path.
 func matrices() map[string]Tridiagonal {
 	random := func(n int) (t Tridiagonal) {
 		for i := range n {

@@ -85,9 +85,9 @@ type table struct {
 	slopes         []float64 // G' at the nodes
 }
 
-// table returns a table with a number of nodes in 1/λ, from where all sigmoids are 1 to where all are 0.
-// It has no nodes if they would be too many, or too many for a small image, or if roundings of the
-// values count.
+// table returns a table with a number of nodes in 1/λ, from where all sigmoids are 1 to where all
+// are 0. It has no nodes if they would be too many, or too many for a small image, or if roundings
+// of the values count.
 func (q *Question) table(parts float64) table {
 	reach, most := far/q.Lambda, float64(min(mostNodes, 8*q.Shape.Voxels()))
 	t := table{from: slices.Min(q.Tau) - reach, to: slices.Max(q.Tau) + reach, step: 1 / (parts * q.Lambda)}

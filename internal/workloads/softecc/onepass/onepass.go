@@ -175,7 +175,8 @@ func (q *Question) order(x []float32) []int32 {
 	return keys
 }
 
-// keyOf returns an integer for a value, or for its negative, in the same order; both zeros have the same.
+// keyOf returns an integer for a value, or for its negative, in the same order. Both zeros have the
+// same key.
 func keyOf(v float32, negative bool) int32 {
 	if negative {
 		v = -v

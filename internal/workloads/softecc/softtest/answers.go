@@ -11,9 +11,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// Answers holds what an implementation's jobs answer to the definition, in both constructions and on
-// any number of cores, whose calls name these parts: again after what was answered is overwritten, and nothing of an image that
-// cannot be read.
+// Answers compares an implementation's jobs with the definition, in both constructions and on any
+// number of cores. Calls must name the given parts. Jobs answer again after their answer is
+// overwritten, and return an error for an image that cannot be read.
 func Answers(t *testing.T, i bench.Implementation[*softecc.Problem, softecc.Answer], parts ...string) {
 	for k, name := range []string{
 		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",

@@ -1,4 +1,4 @@
-// Package softtest is the suite that tests of implementations of soft curves on a device share.
+// Package softtest is the shared test suite of implementations of soft curves on a device.
 package softtest
 
 import (
@@ -17,17 +17,18 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
-// An Implementation answers on the device that an opener gives.
+// An Implementation runs on the device that an opener returns.
 type Implementation func(resident.Opener) bench.Implementation[*softecc.Problem, softecc.Answer]
 
-// OnHost are modules, compiled for the host, on a stand-in for a device.
+// OnHost returns a stand-in for a device with modules compiled for the host.
 func OnHost(t *testing.T, modules ...string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, "", modules...))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
-// Asked are problems for the kernels: all that are adversarial, rows at any place of a word,
-// more columns than a warp has, more rows than it marches through, and all ways to add up.
+// Asked returns problems for the kernels: all adversarial ones, and rows at any position of a word.
+// Some have more columns than a warp, or more rows than a warp processes. All ways to sum are
+// included.
 func Asked() []string {
 	list := slices.Clone(softecc.Workload().Adversarial)
 	list = append(list, "softecc/m=5/lambda=100/alpha=100/dir=1/of=noise/shape=1x1/type=uint8/seed=5")
@@ -43,8 +44,8 @@ func Asked() []string {
 	return list
 }
 
-// Run holds an implementation to the definition's answer of problems wherever it does not refuse,
-// each asked in one of its scopes, the first ones again so often.
+// Run compares an implementation with the definition on problems that it does not reject, each in
+// one of its scopes. The first again problems are repeated.
 func Run(t *testing.T, of Implementation, open resident.Opener, again int, names []string) (refused map[string]error) {
 	t.Helper()
 	refused = map[string]error{}
@@ -66,8 +67,8 @@ func Run(t *testing.T, of Implementation, open resident.Opener, again int, names
 	return refused
 }
 
-// Far holds one to the definition's answer at thresholds that no voxel is near, which see all
-// changes or none.
+// Far compares an implementation with the definition at thresholds far from all voxels, which count
+// all changes or none.
 func Far(t *testing.T, of Implementation, open resident.Opener) {
 	t.Helper()
 	for _, image := range []string{"noise/shape=1x1/type=uint8/seed=5", "between/shape=24x20x6/levels=64/seed=3"} {
@@ -83,8 +84,8 @@ func Far(t *testing.T, of Implementation, open resident.Opener) {
 	}
 }
 
-// Offset holds one to the definition's answer where values, and thresholds between two numbers of
-// float32, are far from 0.
+// Offset compares an implementation with the definition for values far from 0, and for thresholds
+// between two float32 numbers.
 func Offset(t *testing.T, of Implementation, open resident.Opener) {
 	t.Helper()
 	const base, levels = 1 << 20, 16
@@ -102,7 +103,7 @@ func Offset(t *testing.T, of Implementation, open resident.Opener) {
 	}
 }
 
-// Open is the problem of a name, until the test ends.
+// Open returns the problem of a name, open until the test ends.
 func Open(t *testing.T, name string) *softecc.Problem {
 	t.Helper()
 	p, err := softecc.Inputs().Open(name)
@@ -113,7 +114,7 @@ func Open(t *testing.T, name string) *softecc.Problem {
 	return p
 }
 
-// wrong is what is wrong with the answers to a problem that is asked so often in a scope.
+// wrong returns the first error of the answers to a problem computed several times in a scope.
 func wrong(t *testing.T, i bench.Implementation[*softecc.Problem, softecc.Answer], p *softecc.Problem, scope bench.Scope, times int) error {
 	t.Helper()
 	want, err := softecc.Define(p)

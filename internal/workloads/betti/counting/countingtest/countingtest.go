@@ -1,4 +1,4 @@
-// Package countingtest holds kernels that count an image to the answers of cores.
+// Package countingtest compares kernels that count an image with the answers of cores.
 package countingtest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/bench"
 )
 
-// Differs is how an answer of kernels, asked so often, differs from the one that is wanted; or
-// how what they leave does from the poison, before.
+// Differs calls an implementation several times. It returns an error if an answer differs from the
+// wanted one, or if poison does not replace the answer before.
 func Differs[In, Out any](i bench.Implementation[In, Out], in In, scope bench.Scope, times int, poisoned, want Out) (err error) {
 	c := bench.Conditions{Setting: bench.Setting{Scope: scope}}
 	if err := i.CanDo(in, c); err != nil {
@@ -38,13 +38,13 @@ func Differs[In, Out any](i bench.Implementation[In, Out], in In, scope bench.Sc
 	return nil
 }
 
-// stepped are jobs whose kernels can be run by themselves.
+// stepped are jobs whose kernels can run separately.
 type stepped interface {
 	bench.DeviceJob
 	EachKernel(func(kernel string, took time.Duration)) error
 }
 
-// Steps reports what each kernel takes, in milliseconds, the second-level cache empty before,
+// Steps reports the time of each kernel in milliseconds, starting with an empty second-level cache,
 // and the rate of all of them.
 func Steps[In, Out any](b *testing.B, i bench.Implementation[In, Out], in In, voxels int64) {
 	c := bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}
