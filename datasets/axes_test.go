@@ -23,7 +23,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// hasAxes reports an image of another number of axes, as it is opened and in memory.
+// hasAxes checks the number of axes of an image, as it is opened and in memory.
 func hasAxes(t *testing.T, name string, want int) {
 	t.Helper()
 	s, err := Open(name)
@@ -54,7 +54,8 @@ func TestAxesOfOneSlice(t *testing.T) {
 	hasAxes(t, "stack/shape=3x2x1/type=uint8/stream=once/path=a.raw", 3)
 }
 
-// A volume of several, also of one slice, has 3 axes; an image of a stack, and a TIFF page, have 2.
+// One of several volumes, even with one slice, has 3 axes. An image of a stack, and a TIFF page,
+// have 2.
 func TestAxesOfOneOfSeveral(t *testing.T) {
 	stack := readFixture(t, "i16_3d.rec") // 4x3x2
 	copy(stack[36:], "\x01")
@@ -86,8 +87,8 @@ func TestAxesOfOneOfSeveral(t *testing.T) {
 	}
 }
 
-// A slice that is unlike the first one is an error of its file, also where slices are read as they are
-// asked for.
+// A slice that differs from the first one is an error of its file, even if slices are read on
+// demand.
 func TestUnlikeSlices(t *testing.T) {
 	folder := t.TempDir()
 	for name, shape := range map[string]string{"0.npy": "(2, 2)", "1.npy": "(1, 4)"} {

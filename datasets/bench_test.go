@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// BenchmarkZarr reads an image of zstd chunks of 128³ slab by slab, and decodes the same
-// chunks alone, on the same cores.
+// BenchmarkZarr reads an image of zstd chunks of 128³ slab by slab, and only decodes the same
+// chunks, on the same cores.
 func BenchmarkZarr(b *testing.B) {
 	const n, side = 512, 128
 	image, err := Open("grf/shape=512x512x512/smooth=4/type=uint8")
@@ -71,8 +71,8 @@ func BenchmarkZarr(b *testing.B) {
 	})
 }
 
-// BenchmarkReadSlab makes slabs of 32 slices of 512² voxels, one after another.
-// Compare cores with -cpu.
+// BenchmarkReadSlab makes slabs of 32 slices of 512² voxels, one after another. Compare cores with
+// -cpu.
 func BenchmarkReadSlab(b *testing.B) {
 	for _, name := range []string{
 		"noise/shape=512x512x4096/type=uint8",

@@ -15,10 +15,10 @@ import (
 	"eccbench/internal/regular"
 )
 
-// A fileSet is the open files that one image is read from, the one that was named first.
+// A fileSet is the open files of one image, the named one first.
 type fileSet struct {
 	files []imageFile
-	was   map[*os.File]FileInfo // what the local ones were when they were opened
+	was   map[*os.File]FileInfo // the local files' versions when they were opened
 }
 
 // An imageFile is a *os.File or a *remoteFile.
@@ -28,7 +28,7 @@ type imageFile interface {
 	Name() string
 }
 
-// afterOpen is called with each local file that was opened, in tests.
+// afterOpen is called with each opened local file, in tests.
 var afterOpen = func(path string) {}
 
 // open opens a regular file, or an object.
@@ -55,7 +55,7 @@ func (s *fileSet) open(path string) (imageFile, int64, error) {
 	return f, info.Size(), nil
 }
 
-// add adds an open local file, and what it is.
+// add adds an open local file with its version.
 func (s *fileSet) add(f *os.File, is FileInfo) {
 	if s.was == nil {
 		s.was = map[*os.File]FileInfo{}
@@ -63,7 +63,7 @@ func (s *fileSet) add(f *os.File, is FileInfo) {
 	s.files, s.was[f] = append(s.files, f), is
 }
 
-// names are the paths of the files.
+// names returns the paths of the files.
 func (s *fileSet) names() []string {
 	var names []string
 	for _, f := range s.files {
@@ -72,8 +72,8 @@ func (s *fileSet) names() []string {
 	return names
 }
 
-// unversioned reports whether a server names no version of an object, so that one which changes is
-// told by its length alone.
+// unversioned reports whether a server gives no version of an object, so that only its length shows
+// a change.
 func (s *fileSet) unversioned() bool {
 	return s != nil && slices.ContainsFunc(s.files, func(f imageFile) bool {
 		r, ok := f.(*remoteFile)
@@ -81,7 +81,7 @@ func (s *fileSet) unversioned() bool {
 	})
 }
 
-// identity tells the files, as they are, from any others; "" where they cannot be told.
+// identity identifies the current contents of the files; "" if that is impossible.
 func (s *fileSet) identity() string {
 	if s == nil {
 		return ""
@@ -104,12 +104,12 @@ func (s *fileSet) identity() string {
 	return text.String()
 }
 
-// Cool puts the files out of the host's page cache, and reports whether all are.
+// Cool evicts the files from the host's page cache, and reports whether all are evicted.
 func (s *fileSet) Cool() (cold bool, err error) {
 	cold = len(s.files) > 0
 	for _, f := range s.files {
 		local, ok := f.(*os.File)
-		if !ok { // what its server keeps in memory nobody here knows
+		if !ok { // the state of a server's cache is unknown
 			return false, nil
 		}
 		c, err := dropPages(local)
@@ -132,8 +132,8 @@ func (s *fileSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// beside opens files that a header names, from its folder on, as one file: they follow each
-// other, each without its first skip bytes.
+// beside opens the files that a header names, relative to its folder, as one file. It is their
+// concatenation, each without its first skip bytes.
 func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
 	if in.files == nil {
 		return in, fmt.Errorf("the header's data are in another file, %.80q; save both as one", names[0])
@@ -165,7 +165,7 @@ func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
 	return data, nil
 }
 
-// besideFirst opens the first file that there is of those with a stem and an ending.
+// besideFirst opens the first existing file with a stem and one of the endings.
 func (in fileInput) besideFirst(stem string, endings ...string) (fileInput, error) {
 	dir := filepath.Dir(in.files.files[0].Name())
 	for _, e := range endings {
@@ -176,7 +176,7 @@ func (in fileInput) besideFirst(stem string, endings ...string) (fileInput, erro
 	return in, fmt.Errorf("half of a pair: there is no %s%s beside it; copy it too", stem, endings[0])
 }
 
-// stem is the name of the file without its folder and one of some endings.
+// stem returns the file name without its folder and one of the endings.
 func (in fileInput) stem(endings ...string) (stem string, ok bool) {
 	if in.files == nil {
 		return "", false
@@ -190,7 +190,7 @@ func (in fileInput) stem(endings ...string) (stem string, ok bool) {
 	return "", false
 }
 
-// A fileChain is parts of files, one after the other.
+// A fileChain is the concatenation of parts of files.
 type fileChain struct {
 	parts []*io.SectionReader
 	ends  []int64
@@ -225,13 +225,13 @@ func (c fileChain) ReadAt(dst []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// mostDataFiles is more than one image has slices.
+// mostDataFiles exceeds the number of slices of any image.
 const mostDataFiles = 1 << 16
 
 var numberedName = regexp.MustCompile(`^([^%]*)%(0?[0-9]?)d([^%]*)$`)
 
-// numberedNames are the names that a pattern such as "ct%03d.raw" makes of the numbers
-// from the first to the last. NRRD and MetaImage have them alike.
+// numberedNames returns the names of a pattern such as "ct%03d.raw" for the numbers from first to
+// last. NRRD and MetaImage share this syntax.
 func numberedNames(pattern string, first, last, step int64) ([]string, error) {
 	if !numberedName.MatchString(pattern) {
 		return nil, fmt.Errorf("the pattern of its data files is %.80q; want one number in it, such as %%03d", pattern)
@@ -246,8 +246,8 @@ func numberedNames(pattern string, first, last, step int64) ([]string, error) {
 	return names, nil
 }
 
-// dataFiles are the names of the files that a header's field names: one file; a pattern of
-// names with its first and last number and their step; or LIST, for the lines after it.
+// dataFiles returns the file names in a header's field. The field is one name, a pattern with its
+// first and last number and their step, or LIST, for the lines after it.
 func dataFiles(field string, lines []string) ([]string, error) {
 	words := strings.Fields(field)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// copied is a folder with the files of a fixture, and the paths of its header and data.
+// copied copies the files of a fixture to a folder, and returns the paths of its header and data.
 func (f pairFixture) copied(t *testing.T) (header string, data []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestPairFixtures(t *testing.T) {
 	}
 }
 
-// The data of a header may be missing, too few, too many, or no file to read from.
+// The data of a header may be missing, too short, too long, or no regular file.
 func TestPairDamaged(t *testing.T) {
 	for _, f := range pairFixtures() {
 		t.Run(f.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPairDamaged(t *testing.T) {
 			fromEnd := strings.Contains(f.name, "_end_")
 			for n := range whole {
 				set(whole[:n])
-				open("cut short", fromEnd && len(whole)-n <= 7) // what is left of the end is as long
+				open("cut short", fromEnd && len(whole)-n <= 7) // the rest of the end has the same length
 			}
 			set(append(bytes.Clone(whole), 1))
 			open("longer", fromEnd)
@@ -125,7 +125,7 @@ func TestPairDamaged(t *testing.T) {
 	}
 }
 
-// An image is looked at anew when its data change and its header does not.
+// An image is read again if its data change but its header does not.
 func TestPairSurveys(t *testing.T) {
 	var f pairFixture
 	for _, f = range pairFixtures() {

@@ -24,8 +24,8 @@ func betweenGenerator() generator {
 	}
 }
 
-// readBetween makes noise of which one voxel in two stands on a level, and each of the other
-// kinds of values on one in eight. None is above the last level.
+// readBetween makes noise. Half of the voxels are on a level, and an eighth each has one of the
+// other kinds of values. No value is above the last level.
 func readBetween(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
@@ -48,9 +48,9 @@ func readBetween(r *reading) maker {
 	}
 }
 
-// beside is a value that is level k, the next float32 above or below it, one between it and
-// the level below it, or one below all levels, as the word says. The conversions keep
-// products apart from sums, which would be one operation on some machines.
+// beside returns a value by the last bits of word: level k, the next float32 above or below it, a
+// value between it and the level below, or one below all levels. The conversions prevent fused
+// operations, which some machines have.
 func beside(l grid.Ladder, step float64, k int64, word uint32) float32 {
 	v := l.Value(k)
 	part := float64(word>>3) / (1 << 29)

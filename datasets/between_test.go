@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Of every kind of values there are some, and none is above the ladder, no number or −0.
+// Every kind of value occurs. No value is above the ladder, NaN or −0.
 func TestBetween(t *testing.T) {
 	for _, name := range []string{
 		"between/shape=101x67/seed=1", "between/shape=31x29x23/levels=200/lo=-3.3/step=0.1/seed=2", "between/shape=64x64/levels=1/seed=3",

@@ -15,9 +15,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Blosc 1 container (README_CHUNK_FORMAT of c-blosc): a header, the places of its blocks,
-// and the blocks, each of one stream or of one for each byte of an element. A stream is its
-// length and what a codec made of it, or itself where that is no longer.
+// A Blosc 1 container (README_CHUNK_FORMAT of c-blosc) is a header, the offsets of its blocks, and
+// the blocks. A block has one stream, or one for each byte of an element. A stream is its length
+// and the encoded bytes, or the plain bytes if those are not longer.
 const (
 	bloscHeader = 16
 	// bloscMaxSplits and bloscMinStream are the limits of blocks with several streams.
@@ -28,7 +28,7 @@ const (
 
 var errBlosc = errors.New("its Blosc container is damaged")
 
-// unblosc appends what a container holds, at most so many bytes.
+// unblosc appends the contents of a container, at most the given number of bytes.
 func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 	if len(src) < bloscHeader {
 		return nil, errBlosc
@@ -88,7 +88,7 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 	return dst, nil
 }
 
-// unbloscBlock decodes the streams of the block at a place.
+// unbloscBlock decodes the streams of the block at an offset.
 func unbloscBlock(out, src []byte, at int64, codec byte, split bool, size int64, z *zstd.Decoder) error {
 	n := int64(len(out))
 	if split {
@@ -158,8 +158,8 @@ func unbloscStream(dst, src []byte, codec byte, z *zstd.Decoder) error {
 	return nil
 }
 
-// unshuffle puts the bytes of elements of a size together again, of which all first ones come
-// first. What is left of whole elements is as it was.
+// unshuffle reverses a byte shuffle, which stores the first bytes of all elements first. Bytes
+// after the last whole element are copied.
 func unshuffle(dst, src []byte, size int) {
 	n := len(dst) / size
 	switch size {
@@ -186,8 +186,8 @@ func unshuffle(dst, src []byte, size int) {
 	copy(dst[n*size:], src[n*size:])
 }
 
-// unshuffleBits puts the bits of elements of a size together again: all first bits of all
-// first bytes come first. Elements that are no multiple of eight are as they were.
+// unshuffleBits reverses a bit shuffle, which stores the first bits of all first bytes first. If
+// the number of elements is no multiple of eight, they are copied.
 func unshuffleBits(dst, src []byte, size int) {
 	n := len(dst) / size
 	if n%8 != 0 {
@@ -211,7 +211,7 @@ func unshuffleBits(dst, src []byte, size int) {
 	copy(dst[n*size:], src[n*size:])
 }
 
-// transposeBits makes bit i of byte k bit k of byte i.
+// transposeBits swaps bit i of byte k with bit k of byte i.
 func transposeBits(x uint64) uint64 {
 	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
 	x ^= t ^ t<<7

@@ -12,7 +12,7 @@ import (
 
 const bmpMagic, bmpFileHeader = "BM", 14
 
-// matchesBmp knows the magic of two bytes by the size of the header that follows.
+// matchesBmp reports whether a file begins with the two magic bytes and has a known header size.
 func matchesBmp(head []byte) bool {
 	return len(head) >= bmpFileHeader+4 && string(head[:2]) == bmpMagic && bmpHeaders[binary.LittleEndian.Uint32(head[bmpFileHeader:])]
 }
@@ -20,8 +20,8 @@ func matchesBmp(head []byte) bool {
 // bmpHeaders are the sizes of the headers of OS/2 1, Windows 3, and the later ones.
 var bmpHeaders = map[uint32]bool{12: true, 40: true, 52: true, 56: true, 64: true, 108: true, 124: true}
 
-// openBmp reads an uncompressed BMP image of 1, 4 or 8 bits with a palette, whose entries are grey,
-// or one of 24 or 32 bits, whose colours are all grey and opaque. Pixels have the palette's values.
+// openBmp reads an uncompressed BMP image: of 1, 4 or 8 bits with a palette of grey entries, or of
+// 24 or 32 bits with only grey and opaque colours. Pixels have the palette's values.
 func openBmp(in fileInput) (*fileBody, error) {
 	if in.Stream {
 		return nil, notStreamed{"a BMP image is decoded whole"}
@@ -54,18 +54,18 @@ func openBmp(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-// A bmpHeader is what the headers of a BMP file say of its pixels.
+// A bmpHeader is the description of the pixels in the headers of a BMP file.
 type bmpHeader struct {
 	width, height int64
 	topDown       bool
 	bits          int64
-	alpha         bool   // the fourth byte of 32 bits is alpha, else nothing
-	palette       []byte // blue, green, red, and of most headers nothing, of each colour
+	alpha         bool   // the fourth byte of 32 bits is alpha, not padding
+	palette       []byte // blue, green and red of each colour, and in most headers padding
 	entry         int64  // bytes of a colour
 	offset        int64  // of the pixels
 }
 
-// rowBytes is the number of bytes of a row, which is filled up to four.
+// rowBytes returns the number of bytes of a row, padded to a multiple of four.
 func (h *bmpHeader) rowBytes() int64 { return (h.width*h.bits + 31) / 32 * 4 }
 
 // scanBmp reads the headers and the palette, and compares them with the size of the file.
@@ -125,8 +125,8 @@ func scanBmp(in fileInput) (*bmpHeader, error) {
 	return h, h.checkSize(in.size, stored)
 }
 
-// masks reads where red, green, blue and alpha are in 32 bits: one byte each, in this order from
-// the third to the first, and alpha in the fourth, if there is any.
+// masks reads the positions of red, green, blue and alpha in 32 bits. They must be one byte each:
+// from the third to the first, and alpha, if any, in the fourth.
 func (h *bmpHeader) masks(in fileInput, size int64) error {
 	masks := make([]byte, 16)
 	if err := readAt(in.ReaderAt, masks, bmpFileHeader+40); err != nil {
@@ -144,7 +144,7 @@ func (h *bmpHeader) masks(in fileInput, size int64) error {
 	return nil
 }
 
-// readPalette reads the entries of a palette at a place, so many or 0 for all.
+// readPalette reads the entries of a palette at an offset; 0 colours means all.
 func (h *bmpHeader) readPalette(in fileInput, at, colours int64) error {
 	if colours == 0 {
 		colours = 1 << h.bits
@@ -152,7 +152,7 @@ func (h *bmpHeader) readPalette(in fileInput, at, colours int64) error {
 	if colours > 1<<h.bits {
 		return fmt.Errorf("a palette of %d colours for %d bits; the header is damaged", colours, h.bits)
 	}
-	if h.entry == 3 { // of OS/2, whose palette may end early, where the pixels begin
+	if h.entry == 3 { // OS/2: the palette may end early, at the start of the pixels
 		colours = min(colours, max(0, h.offset-at)/h.entry)
 	}
 	text := make([]byte, colours*h.entry)
@@ -166,8 +166,8 @@ func (h *bmpHeader) readPalette(in fileInput, at, colours int64) error {
 	return nil
 }
 
-// checkSize compares the size of the file with that of the pixels, which some writers fill up to
-// four bytes and count so.
+// checkSize compares the size of the file with that of the pixels. Some writers pad the pixels to
+// four bytes and count the padding.
 func (h *bmpHeader) checkSize(size, stored int64) error {
 	if h.rowBytes() > size {
 		return fmt.Errorf("truncated: rows of %d bytes in a file of %d; copy the file again", h.rowBytes(), size)

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A bmpText is what writeBmp writes: the headers and the rows, from the top.
+// A bmpText is the input of writeBmp: the headers and the rows, from the top.
 type bmpText struct {
 	header           uint32 // its size
 	w, h             int32
@@ -121,7 +121,7 @@ func checkRefusedBmp(t *rapid.T, data []byte) {
 func TestBmpPalette(t *testing.T) {
 	x := bmpText{header: 40, w: 3, h: 1, bits: 8, colours: 3, palette: []byte{9, 9, 9, 0, 7, 7, 7, 1, 1, 2, 3, 0}, rows: [][]byte{{0, 1, 0}}}
 	checkFileImage(t, mustOpen(t, "image.bmp", writeBmp(x)), "3x1", grid.Uint8, func(i int64) float64 { return []float64{9, 7, 9}[i] })
-	x.rows = [][]byte{{0, 1, 2}} // a colour that is used
+	x.rows = [][]byte{{0, 1, 2}} // a used colour
 	checkRefusedCheaply(t, "image.bmp", writeBmp(x), FileOptions{}, "row 0: an image in colour: red, green and blue differ first at pixel 2")
 	x.rows = [][]byte{{0, 1, 3}}
 	checkRefusedCheaply(t, "image.bmp", writeBmp(x), FileOptions{}, "row 0: pixel 2 has colour 3, which the palette lacks")

@@ -7,18 +7,18 @@ import (
 	"os"
 )
 
-// versionOf is a local file's size and what tells it from what it becomes: the times of its last
-// change in nanoseconds, of its contents and, where the system has that, of its inode.
+// versionOf returns a local file's size and version: the times of the last change, in nanoseconds,
+// of its contents and, if the system has it, of its inode.
 func versionOf(info fs.FileInfo) FileInfo {
 	return FileInfo{Size: info.Size(), Version: fmt.Sprint(info.ModTime().UnixNano(), " ", inodeTime(info))}
 }
 
-// SameFile reports whether two looks at a path saw one file that did not change between them.
+// SameFile reports whether two infos of a path are of one file that did not change between them.
 func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) && versionOf(a) == versionOf(b) }
 
-// blame is ErrChanged if one of the files changed since it was opened, which explains any other
-// error. Otherwise it is err. Every read of a file's voxels ends with it. Objects on servers are
-// compared by who reads them.
+// blame returns ErrChanged if one of the files changed since it was opened, because that explains
+// any other error. Otherwise it returns err. Every read of a file's voxels ends with it. The reader
+// of an object on a server compares its version.
 func (s *fileSet) blame(err error) error {
 	if s == nil {
 		return err
@@ -31,7 +31,7 @@ func (s *fileSet) blame(err error) error {
 	return err
 }
 
-// ReadFile is os.ReadFile of a regular file that does not change meanwhile.
+// ReadFile is os.ReadFile for a regular file; it fails if the file changes meanwhile.
 func ReadFile(path string) ([]byte, error) {
 	files := &fileSet{}
 	defer files.Close() // only read from

@@ -16,7 +16,7 @@ import (
 // old is a time before any test.
 var old = time.Unix(1e9, 123456789)
 
-// writeOld writes a file that changed last long ago.
+// writeOld writes a file with an old time of change.
 func writeOld(t testing.TB, path string, data []byte) {
 	t.Helper()
 	writeObject(t, path, data)
@@ -25,7 +25,7 @@ func writeOld(t testing.TB, path string, data []byte) {
 	}
 }
 
-// rewrite writes other bytes of the same length into a file, in place.
+// rewrite changes bytes of a file in place.
 func rewrite(t testing.TB, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -42,7 +42,7 @@ func rewrite(t testing.TB, path string) {
 	}
 }
 
-// numbered are n bytes that differ.
+// numbered returns n different bytes.
 func numbered(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -73,13 +73,13 @@ func changingFiles(t testing.TB) map[string]string {
 	}
 }
 
-// A file that is written to in place while it is read is an error of each read after that, and at
-// the end, also where its size and its time are as before.
+// A file that changes during the reads is an error of each later read, and at the end. Restoring its
+// size and its time does not hide the change.
 func TestFilesThatChangeWhileRead(t *testing.T) {
 	for name, path := range changingFiles(t) {
 		for _, restored := range []bool{false, true} {
 			if restored && inodeTime(stat(t, path)) == 0 {
-				continue // the system does not tell
+				continue // the system does not detect it
 			}
 			if err := os.Chtimes(path, old, old); err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func stat(t testing.TB, path string) os.FileInfo {
 	return info
 }
 
-// whileReading changes something when a file is opened for the nth time, by whichever worker.
+// whileReading changes something when any worker opens a file for the nth time.
 func whileReading(t testing.TB, nth int64, change func()) {
 	was := afterOpen
 	t.Cleanup(func() { afterOpen = was })
@@ -130,7 +130,7 @@ func whileReading(t testing.TB, nth int64, change func()) {
 	}
 }
 
-// An image that is read whole is of files that did not change before they were read.
+// An image that is read whole is an error if a file changes before it is read.
 func TestFilesThatChangeBeforeTheyAreReadWhole(t *testing.T) {
 	for name, path := range changingFiles(t) {
 		nth := int64(1)
@@ -156,7 +156,7 @@ func TestStacksThatChangeWhileRead(t *testing.T) {
 		writeOld(t, slice(i), numbered(6))
 	}
 	name := "stack/shape=2x3/type=uint8/path=" + dir
-	whileReading(t, 1, func() { rewrite(t, slice(2)) }) // which is opened later, after a change
+	whileReading(t, 1, func() { rewrite(t, slice(2)) }) // opened later, after a change
 	if _, err := Open(name); !errors.Is(err, ErrChanged) {
 		t.Errorf("a slice that changed before it was read: %v", err)
 	}
@@ -169,7 +169,7 @@ func TestStacksThatChangeWhileRead(t *testing.T) {
 		t.Error(err)
 	}
 	rewrite(t, slice(0))
-	if err := os.Chtimes(slice(0), old.Add(1), old); err != nil { // in any case another time
+	if err := os.Chtimes(slice(0), old.Add(1), old); err != nil { // another time for certain
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(slice(1), old, old.Add(1)); err != nil {
@@ -180,7 +180,7 @@ func TestStacksThatChangeWhileRead(t *testing.T) {
 	}
 }
 
-// ReadFile reads a regular file that does not change meanwhile.
+// ReadFile reads a regular file, and fails if the file changes meanwhile.
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	writeOld(t, path, numbered(9))

@@ -19,7 +19,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what images come from: files of every format that other software wrote, and
+// checks returns the checks of image sources: files of every format by other software, and
 // generators, whose images are the same on every machine.
 func checks() []checktest.Check {
 	return []checktest.Check{
@@ -100,10 +100,10 @@ func checks() []checktest.Check {
 //go:embed testdata/files testdata/digests.txt testdata/edits.txt
 var fixtures embed.FS
 
-// fixtureDir is where they are.
+// fixtureDir is the folder of the fixtures.
 const fixtureDir = "testdata/files"
 
-// fixture is the bytes of a file.
+// fixture returns the bytes of a fixture.
 func fixture(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := fixtures.ReadFile(fixtureDir + "/" + name)
@@ -113,7 +113,7 @@ func fixture(t *testing.T, name string) []byte {
 	return data
 }
 
-// unpacked is a folder with some of them.
+// unpacked returns a folder with some fixtures.
 func unpacked(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -156,7 +156,7 @@ func readsFiles(t *testing.T) {
 				t.Fatalf("%s: %v", f.name, err)
 			}
 		}
-		// The padding of a FITS file may be cut off, and unreferenced bytes of a TIFF file.
+		// The padding of a FITS file, and unreferenced bytes of a TIFF file, may be missing.
 		padded := strings.HasSuffix(f.name, ".fits") || strings.HasSuffix(f.name, ".tif")
 		if _, err := openFileBytes(f.name, data[:len(data)/2], FileOptions{}); err == nil && !padded {
 			t.Fatalf("half of %s is accepted", f.name)
@@ -192,7 +192,7 @@ func readsPairs(t *testing.T) {
 	}
 }
 
-// readsVolumes reads each image of files that have several.
+// readsVolumes reads each image of files with several images.
 func readsVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		data := fixture(t, f.name)
@@ -208,8 +208,8 @@ func readsVolumes(t *testing.T) {
 	}
 }
 
-// readsZarr reads Zarr arrays and groups, of each three one whole, one streamed in any order, and one
-// in order once: they are many files.
+// readsZarr reads Zarr arrays and groups. Of each three, one is read whole, one streamed in any
+// order, and one in order once, because they have many files.
 func readsZarr(t *testing.T) {
 	// A file system on a disk may take a second to make and remove a thousand files.
 	dir, err := os.MkdirTemp("/dev/shm", "eccbench-test-")
@@ -280,7 +280,7 @@ func readsZarr(t *testing.T) {
 	}
 }
 
-// zarrFixtureFiles are the Zarr hierarchies.
+// zarrFixtureFiles returns the Zarr hierarchies.
 func zarrFixtureFiles(t *testing.T) fs.FS {
 	packed := fixture(t, "zarr.zip")
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
@@ -290,12 +290,12 @@ func zarrFixtureFiles(t *testing.T) fs.FS {
 	return z
 }
 
-// mostGenerated is as many voxels as images have that are generated to be checked, on fewer than 2²⁴
-// levels, which take longer to list.
+// mostGenerated is the greatest number of voxels of generated images in checks. They have fewer
+// than 2²⁴ levels, because more take longer to list.
 const mostGenerated = 1 << 14
 
-// generates makes images whose hashes are known: lines of a hash and a name, which a range of slices
-// may follow.
+// generates compares generated images with their hashes. A line has a hash, a name, and an optional
+// range of slices.
 func generates(t *testing.T) {
 	list, err := fixtures.ReadFile("testdata/digests.txt")
 	if err != nil {
@@ -333,7 +333,8 @@ func generates(t *testing.T) {
 	}
 }
 
-// The bytes of an interlaced image are those of its passes, as pixels are in them one by one.
+// The number of bytes of an interlaced image is the sum over its passes, by enumeration of the
+// pixels.
 func interlacedBytes(t *testing.T) {
 	of := [8]string{"16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"}
 	for height := range int64(10) {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// errChecksum reports that the bytes of an archive's member are not those that were written.
+// errChecksum reports that the bytes of an archive's member have changed.
 var errChecksum = errors.New("the CRC-32 of the array is not that in the archive, which is damaged; copy it again")
 
-// sliceSums compares the CRC-32 of a file's member while its slices are read, in any order.
+// sliceSums checks the CRC-32 of a file's member while its slices are read, in any order.
 type sliceSums struct {
 	want uint32
 	head uint32 // the sum of the bytes before the voxels
@@ -18,12 +18,12 @@ type sliceSums struct {
 	mu    sync.Mutex
 	sums  []uint32
 	known []bool
-	left  int64 // slices whose sum is not known
+	left  int64 // slices without a known sum
 	err   error
 }
 
-// sumMember prepares the comparison for a body whose member is in, or makes it at once where only
-// some of several volumes are read.
+// sumMember prepares the check for a body whose member is in. For one of several volumes, it checks
+// at once.
 func (b *fileBody) sumMember(in fileInput, want uint32) error {
 	if b.volumes.count > 1 {
 		sum := crc32.NewIEEE()
@@ -40,7 +40,8 @@ func (b *fileBody) sumMember(in fileInput, want uint32) error {
 	return err
 }
 
-// add takes the sums of the whole slices in the voxels' bytes from an offset on. The last of them compares.
+// add computes the sums of the whole slices in the voxels' bytes from an offset on. The last slice
+// completes the check.
 func (s *sliceSums) add(b *fileBody, data []byte, from int64) error {
 	if s == nil {
 		return nil
@@ -70,7 +71,7 @@ func (s *sliceSums) add(b *fileBody, data []byte, from int64) error {
 	return nil
 }
 
-// put keeps the sum of a slice of so many bytes.
+// put keeps the sum of a slice of size bytes.
 func (s *sliceSums) put(i int64, sum uint32, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,7 @@ func crcMultiply(a, b uint32) (product uint32) {
 	return product
 }
 
-// crcShift is what the sum of some bytes is multiplied by when n bytes follow: x to the power of 8n.
+// crcShift returns the factor for a sum when n bytes follow: x to the power of 8n.
 func crcShift(n int64) uint32 {
 	power := uint32(1) << 31
 	for factor := uint32(1) << 23; n > 0; n >>= 1 { // x to the power of 8

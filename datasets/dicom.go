@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// dicomPreamble is what comes before the magic DICM of a file.
+// dicomPreamble is the number of bytes before the magic DICM of a file.
 const dicomPreamble = 128
 
 func matchesDicom(head []byte) bool {
@@ -20,7 +20,7 @@ func matchesDicom(head []byte) bool {
 }
 
 // The elements that can change the image, group and element in one number. doc/formats/dicom.md
-// says of each what becomes of it.
+// describes the effect of each.
 const (
 	dicomSyntax        = 0x00020010
 	dicomMediaClass    = 0x00020002
@@ -75,8 +75,8 @@ const (
 )
 
 // openDicom reads a DICOM file (PS3.5, PS3.10): grey, one frame or several, uncompressed or
-// compressed by RLE or deflate. Values are stored·RescaleSlope + RescaleIntercept, each slice by
-// its own two. Bits above BitsStored are ignored.
+// compressed by RLE or deflate. Values are stored·RescaleSlope + RescaleIntercept, with two numbers
+// per slice. Bits above BitsStored are ignored.
 func openDicom(in fileInput) (*fileBody, error) {
 	d, err := parseDicom(in)
 	if err != nil {
@@ -105,12 +105,12 @@ func openDicom(in fileInput) (*fileBody, error) {
 	return b, d.arrange(b)
 }
 
-// dicomShorts are the elements that are one number of 16 bits.
+// dicomShorts are the elements that consist of one 16-bit number.
 var dicomShorts = []uint32{
 	dicomSamples, dicomRows, dicomColumns, dicomAllocated, dicomStored, dicomHighBit, dicomSigned, dicomConcatenated,
 }
 
-// checkGrey rejects pixels that are no grey values of an image or volume as it is.
+// checkGrey rejects pixels that are not the plain grey values of an image or volume.
 func (d *dicomFile) checkGrey() error {
 	for _, tag := range dicomShorts {
 		if n := len(d.values[tag]); n != 0 && n != 2 {
@@ -175,7 +175,8 @@ func (d *dicomFile) describePixels(b *fileBody) error {
 }
 
 // checkLength compares the length of uncompressed pixels with the header. Zeros may follow the
-// pixels (PS3.5, 8.1.1), but less of them than a frame, which the header may have forgotten.
+// pixels (PS3.5, 8.1.1). A whole frame of zeros is rejected, because the header may have omitted
+// it.
 func (d *dicomFile) checkLength(b *fileBody) error {
 	extra := d.pixels.length - b.bytes()
 	wrong := fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header",
@@ -193,7 +194,7 @@ func (d *dicomFile) checkLength(b *fileBody) error {
 	return err
 }
 
-// lowBits clears all but so many bits of each element, and extends the sign of signed ones.
+// lowBits clears the upper bits of each element, and extends the sign of signed ones.
 func lowBits(data []byte, s storedType, bits int) {
 	unused := 8*int(s.size()) - bits
 	signed := s == storedInt8 || s == storedInt16 || s == storedInt32 || s == storedInt64
@@ -209,7 +210,7 @@ func lowBits(data []byte, s storedType, bits int) {
 	}
 }
 
-// extendBits is lowBits of values of the unsigned type U, which S is the signed one of.
+// extendBits is lowBits for values of the unsigned type U, with the signed type S.
 func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int, signed bool) {
 	for i, v := range values {
 		if values[i] = v << unused >> unused; signed {

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A dicomCase is the elements of a file by their tags, of explicit types.
+// A dicomCase is the elements of a file by tag, of explicit types.
 type dicomCase map[uint32]dicomValue
 
 // A dicomValue is text, bytes, numbers, or a sequence of items.
@@ -31,7 +31,7 @@ func ul(v ...uint32) dicomValue        { return dicomValue{"UL", v} }
 func ds(text string) dicomValue        { return dicomValue{"DS", text} }
 func sq(items ...dicomCase) dicomValue { return dicomValue{"SQ", items} }
 
-// baseCase is a file of frames of 3x2 voxels of uint8.
+// baseCase returns a file of frames of 3x2 voxels of uint8.
 func baseCase(pixels ...byte) dicomCase {
 	c := dicomCase{
 		dicomClass: {"UI", "1.2.840.10008.5.1.4.1.1.2"}, dicomSeries: {"UI", "1.2.3"}, dicomSamples: us(1), dicomPhotometric: {"CS", "MONOCHROME2"},
@@ -44,7 +44,7 @@ func baseCase(pixels ...byte) dicomCase {
 	return c
 }
 
-// with returns the case with other elements. An element of no kind is left out.
+// with returns the case with other elements. An element without a kind is removed.
 func (c dicomCase) with(edit dicomCase) dicomCase {
 	c = maps.Clone(c)
 	maps.Copy(c, edit)
@@ -52,7 +52,7 @@ func (c dicomCase) with(edit dicomCase) dicomCase {
 	return c
 }
 
-// encode is the bytes of the elements.
+// encode returns the bytes of the elements.
 func (c dicomCase) encode(order binary.AppendByteOrder, explicit bool) (out []byte) {
 	for _, tag := range slices.Sorted(maps.Keys(c)) {
 		e := c[tag]
@@ -91,7 +91,7 @@ func (c dicomCase) encode(order binary.AppendByteOrder, explicit bool) (out []by
 	return out
 }
 
-// fileOf is a file of the case in a transfer syntax.
+// fileOf returns a file of the case in a transfer syntax.
 func (c dicomCase) fileOf(syntax string) []byte {
 	order := binary.AppendByteOrder(binary.LittleEndian)
 	if syntax == dicomBigUID {
@@ -218,7 +218,7 @@ func TestDicomPixelTypes(t *testing.T) {
 	checkDicom(t, "double", floats.with(dicomCase{dicomAllocated: us(64), dicomDoublePixels: {"OD", double}}).file(), FileOptions{}, "3x2", "",
 		0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 	checkDicom(t, "float of 16 bits", floats.with(dicomCase{dicomAllocated: us(16), dicomFloatPixels: {"OF", single}}).file(), FileOptions{}, "", "float32 pixels of 16 bits")
-	// Of five bits the highest is the sign, and an overlay is above them.
+	// The highest of five bits is the sign, and an overlay is above them.
 	five := baseCase(0x1f, 0xf0, 0x0f, 0xe1, 0x01, 0x10).with(dicomCase{dicomStored: us(5), dicomHighBit: us(4)})
 	checkDicom(t, "signed", five.with(dicomCase{dicomSigned: us(1)}).file(), FileOptions{}, "3x2", "", -1, -16, 15, 1, 1, -16)
 	checkDicom(t, "unsigned", five.file(), FileOptions{}, "3x2", "", 31, 16, 15, 1, 1, 16)
@@ -245,7 +245,7 @@ func TestDicomWithoutPixels(t *testing.T) {
 	}
 }
 
-// A frameCase is the functional groups of a frame.
+// A frameCase returns the functional groups of a frame.
 func frameCase(position, slope string, time uint32) dicomCase {
 	c := dicomCase{0x00209111: sq(dicomCase{dicomTemporalIndex: ul(time), dicomIndexValues: ul(time, 1)})}
 	if position != "" {
@@ -257,7 +257,7 @@ func frameCase(position, slope string, time uint32) dicomCase {
 	return c
 }
 
-// frames are four frames of two voxels, of values 1, 1; 2, 2; 3, 3; 4, 4.
+// frames returns four frames of two voxels, with values 1, 1; 2, 2; 3, 3; 4, 4.
 func frames(edit dicomCase, groups ...dicomCase) dicomCase {
 	c := baseCase(1, 1, 2, 2, 3, 3, 4, 4).with(dicomCase{dicomRows: us(1), dicomColumns: us(2), dicomFrames: {"IS", "4"}})
 	if groups != nil {
@@ -283,7 +283,7 @@ func TestDicomFunctionalGroups(t *testing.T) {
 	shared := dicomCase{dicomShared: sq(dicomCase{0x00289145: sq(dicomCase{dicomSlope: ds("2"), dicomIntercept: ds("1")})})}
 	checkDicom(t, "scaled alike", frames(shared, dicomCase{}, dicomCase{}, dicomCase{}, dicomCase{}).file(), FileOptions{}, "2x1x4", "", 3, 3, 5, 5, 7, 7, 9, 9)
 	checkDicom(t, "concatenation", frames(dicomCase{dicomConcatenated: us(3)}).file(), FileOptions{}, "", "one of 3 files that a volume is split into")
-	// Elements of the same tags elsewhere in the groups are of other images.
+	// Elements with the same tags elsewhere in the groups belong to other images.
 	source := dicomCase{0x00089124: sq(dicomCase{dicomSlope: ds("7"), dicomPosition: ds(`0\0\5`)}), dicomSlope: ds("9")}
 	checkDicom(t, "source images", frames(nil, source, source, source, source).file(), FileOptions{}, "2x1x4", "", 1, 1, 2, 2, 3, 3, 4, 4)
 }
@@ -315,7 +315,7 @@ func TestDicomVolumes(t *testing.T) {
 	checkDicom(t, "one volume", frames(nil).file(), volume(0), "", "has one volume")
 }
 
-// writeSeries writes a folder of slices of 3x2, of values 1, 2, 3 and so on, in the given places.
+// writeSeries writes a folder of 3x2 slices with values 1, 2, 3 and so on, in the given places.
 func writeSeries(t *testing.T, orientation string, edits ...dicomCase) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -390,7 +390,7 @@ func TestDicomSeries(t *testing.T) {
 	}
 }
 
-// Slices of PET are scaled by a slope each.
+// Each slice of PET has its own slope.
 func TestDicomSlopes(t *testing.T) {
 	scaled := func(z, slope string) dicomCase {
 		return dicomCase{dicomPosition: ds(`0\0\` + z), dicomSlope: ds(slope), dicomIntercept: ds("0")}

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// dicomElement is an explicit element of a short type.
+// dicomElement returns an explicit element of a short type.
 func dicomElement(tag uint32, kind, value string) string {
 	b := binary.LittleEndian.AppendUint16(nil, uint16(tag>>16))
 	b = binary.LittleEndian.AppendUint16(b, uint16(tag))
@@ -26,7 +26,7 @@ func dicomElement(tag uint32, kind, value string) string {
 
 func short(v uint16) string { return string(binary.LittleEndian.AppendUint16(nil, v)) }
 
-// writeDicom makes a file of 3x2 voxels of uint8, with replaced or additional elements.
+// writeDicom returns a file of 3x2 voxels of uint8, with replaced or additional elements.
 func writeDicom(edit map[uint32]string) []byte {
 	elements := map[uint32]string{
 		dicomSyntax:    dicomElement(dicomSyntax, "UI", dicomExplicitUID+"\x00"),
@@ -55,7 +55,7 @@ func writeDicom(edit map[uint32]string) []byte {
 	return []byte(text)
 }
 
-// dicomItemOf is an item of encapsulated pixels.
+// dicomItemOf returns an item of encapsulated pixels.
 func dicomItemOf(tag uint32, value string) string {
 	b := binary.LittleEndian.AppendUint16(nil, uint16(tag>>16))
 	b = binary.LittleEndian.AppendUint16(b, uint16(tag))
@@ -124,7 +124,7 @@ func damagedDicom() (list []damagedFile) {
 	return append(list, damagedFile{"text.dcm", []byte("some text"), "not a DICOM file"})
 }
 
-// rleFile is a DICOM file of 3x2 voxels of uint8 that are compressed.
+// rleFile returns a DICOM file of 3x2 compressed voxels of uint8.
 func rleFile(pixels ...string) []byte {
 	open := "\xe0\x7f\x10\x00OB\x00\x00\xff\xff\xff\xff" + dicomItemOf(dicomItem, "")
 	return writeDicom(map[uint32]string{
@@ -132,7 +132,7 @@ func rleFile(pixels ...string) []byte {
 	})
 }
 
-// rleItem is a fragment that is a frame.
+// rleItem returns a fragment with one frame.
 func rleItem(segments []string, at ...uint32) string {
 	return dicomItemOf(dicomItem, rleFrame(segments, at...))
 }
@@ -140,7 +140,7 @@ func rleItem(segments []string, at ...uint32) string {
 // goodRLE returns a valid frame.
 func goodRLE() string { return rleItem([]string{"\x02\x01\x02\x03\xff\x07\x00\x09"}) }
 
-// damagedRLE are such files whose fragments are damaged.
+// damagedRLE returns DICOM files with damaged fragments.
 func damagedRLE() []damagedFile {
 	good, end := goodRLE(), dicomItemOf(dicomSequenceEnd, "")
 	list := []damagedFile{
@@ -162,9 +162,9 @@ func damagedRLE() []damagedFile {
 	return list
 }
 
-// refusesDicom checks that damaged files are refused with the reason, and valid ones are read.
+// refusesDicom checks that damaged files are rejected with the reason, and valid ones are read.
 func refusesDicom(t *testing.T) {
-	// Elements within one of no type do not say theirs, whatever the file does.
+	// Elements inside an element of unknown type are implicit, in every file.
 	const open, end = "\x00\x00\xff\xff\xff\xff\xfe\xff\x00\xe0\xff\xff\xff\xff", "\xfe\xff\x0d\xe0\x00\x00\x00\x00\xfe\xff\xdd\xe0\x00\x00\x00\x00"
 	for what, c := range map[string]struct {
 		data []byte
@@ -195,7 +195,7 @@ func refusesDamaged(t *testing.T, list []damagedFile) {
 	}
 }
 
-// Slices that have numbers and no places are in the order of these, each once.
+// Slices with numbers but no places are in the order of their numbers, each once.
 func ordersSlices(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, edit map[uint32]string) {
@@ -206,7 +206,7 @@ func ordersSlices(t *testing.T) {
 	number := func(n string) map[uint32]string {
 		return map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", n), dicomPixels: dicomElement(dicomPixels, "OW", strings.Repeat(n[:1], 6))}
 	}
-	// By their numbers, where they have no places.
+	// Ordered by number, without places.
 	write("a.dcm", number("3 "))
 	write("b.dcm", number("1 "))
 	write("c.dcm", number("2 "))

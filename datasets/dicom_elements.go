@@ -18,17 +18,17 @@ const (
 	dicomItem        = 0xfffee000
 	dicomItemEnd     = 0xfffee00d
 	dicomSequenceEnd = 0xfffee0dd
-	dicomUnknown     = math.MaxUint32 // a length that an end follows
-	dicomMostText    = 1 << 20        // bytes of an element that can change the image
+	dicomUnknown     = math.MaxUint32 // a length that is unknown; an end marker follows
+	dicomMostText    = 1 << 20        // largest value of an element that can change the image, in bytes
 	dicomMostNested  = 32
-	dicomWindow      = 4 << 10 // bytes that are read ahead of the elements
+	dicomWindow      = 4 << 10 // bytes per read
 )
 
-// The sequences whose items are kept, each by itself.
+// The sequences whose items are kept separately.
 var dicomLists = []uint32{dicomIndices, dicomShared, dicomPerFrame}
 
-// dicomMacros are the sequences in the functional groups of frames, and the elements that are
-// kept of each with those of the frame.
+// dicomMacros maps the sequences in the functional groups of frames to their elements that are kept
+// for the frame.
 var dicomMacros = map[uint32][]uint32{
 	0x00209111: {dicomStack, dicomStackPosition, dicomTemporalIndex, dicomIndexValues}, // Frame Content
 	0x00209113: {dicomPosition},                                                        // Plane Position
@@ -36,7 +36,7 @@ var dicomMacros = map[uint32][]uint32{
 	0x00289145: {dicomIntercept, dicomSlope},                                           // Pixel Value Transformation
 }
 
-// dicomHeader are the elements that are kept of a file itself.
+// dicomHeader are the elements that are kept for the file.
 var dicomHeader = []uint32{
 	dicomSyntax, dicomMediaClass, dicomImageType, dicomClass, dicomContentTime,
 	dicomEchoTime, dicomEcho, dicomTriggerTime, dicomFrameTime, dicomFrameTimes,
@@ -46,25 +46,25 @@ var dicomHeader = []uint32{
 	dicomIntercept, dicomSlope, dicomTable, dicomGridOffsets, dicomDoseScaling, dicomPerFrame,
 }
 
-// A dicomPart is what precedes the data of an element, and where these start.
+// A dicomPart is the header of an element, and the offset of its data.
 type dicomPart struct {
 	tag          uint32
-	kind         string // the value representation; "" where the file has none
+	kind         string // the value representation; "" if the file omits it
 	length, data int64
 }
 
-// dicomValues are the values of elements by their tags.
+// dicomValues are the values of elements by tag.
 type dicomValues map[uint32][]byte
 
 // A dicomFile is a parsed DICOM file.
 type dicomFile struct {
 	in        fileInput
 	order     binary.ByteOrder
-	implicit  bool // elements do not say their types
+	implicit  bool // elements have no value representation
 	values    dicomValues
 	lists     map[uint32][]dicomValues // by the sequences of dicomLists
 	pixels    dicomPart
-	fragments []dicomFragment // that compressed pixels are in; nil where they are not
+	fragments []dicomFragment // the fragments of compressed pixels; nil for uncompressed ones
 
 	window   []byte // of the file, from byte windowAt on
 	windowAt int64
@@ -98,8 +98,8 @@ func parseDicom(in fileInput) (*dicomFile, error) {
 	return nil, errors.New("truncated: the file has no pixels; copy it again, or export it with them")
 }
 
-// readMeta reads the file meta information, which the elements follow, in the transfer syntax
-// that it names.
+// readMeta reads the file meta information. It returns the offset of the elements after it, which
+// are in the transfer syntax that it names.
 func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 	for at < d.in.size {
 		var group [2]byte
@@ -134,7 +134,7 @@ func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 	return at, err
 }
 
-// inflate puts the decompressed elements in place of the file.
+// inflate replaces the file by the decompressed elements.
 func (d *dicomFile) inflate(at int64) error {
 	packed := d.in.size - at
 	data, err := readAll(flate.NewReader(bufio.NewReader(io.NewSectionReader(d.in, at, packed))), packed, d.in.Memory)
@@ -152,9 +152,9 @@ func (d *dicomFile) inflate(at int64) error {
 	return nil
 }
 
-// readElements reads the elements from at up to end, or up to the end of an item of unknown
-// length. Those that can change the image are put into values, where it is not nil; parent is
-// the sequence that they are in, 0 for the file itself. It returns the place after them.
+// readElements reads the elements from at up to end, or up to the end of an item of unknown length.
+// It puts those that can change the image into values, unless that is nil. parent is the enclosing
+// sequence, 0 for the file itself. It returns the offset after them.
 func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValues, depth int) (int64, error) {
 	if depth > dicomMostNested {
 		return 0, errors.New("the elements are nested too deeply; the file is damaged")
@@ -163,7 +163,7 @@ func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValue
 		e, err := d.element(at)
 		switch {
 		case err != nil && depth == 0 && d.pixels.tag != 0:
-			if zero, zerr := d.zeros(at, end-at); zerr == nil && zero { // the file is filled up
+			if zero, zerr := d.zeros(at, end-at); zerr == nil && zero { // the file is padded
 				return end, nil
 			}
 			return 0, err
@@ -194,15 +194,15 @@ func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValue
 	return at, nil
 }
 
-// dicomNests reports whether an element that does not say its type is a sequence that is looked at.
+// dicomNests reports whether an element without a value representation is a sequence of interest.
 func dicomNests(tag uint32) bool {
 	return dicomMacros[tag] != nil || slices.Contains(dicomLists, tag) || tag == dicomTable
 }
 
-// itemValues is where the elements of an item are kept.
+// itemValues returns the map for the elements of an item.
 func (d *dicomFile) itemValues(parent uint32, values dicomValues, depth int) dicomValues {
 	switch {
-	case depth == 0: // it is in no sequence
+	case depth == 0: // it is outside of sequences
 		return nil
 	case depth == 1 && slices.Contains(dicomLists, parent):
 		item := dicomValues{}
@@ -212,7 +212,7 @@ func (d *dicomFile) itemValues(parent uint32, values dicomValues, depth int) dic
 	return values
 }
 
-// descend reads what is in a sequence or an item.
+// descend reads the elements of a sequence or an item.
 func (d *dicomFile) descend(e dicomPart, end int64, parent uint32, values dicomValues, depth int) (int64, error) {
 	known := e.length != dicomUnknown
 	if known {
@@ -224,7 +224,7 @@ func (d *dicomFile) descend(e dicomPart, end int64, parent uint32, values dicomV
 			return end, nil
 		}
 	}
-	was := d.implicit // elements in one of no type are implicit
+	was := d.implicit // elements inside an element of unknown type are implicit
 	d.implicit = was || e.kind == "UN"
 	at, err := d.readElements(e.data, end, parent, values, depth+1)
 	d.implicit = was
@@ -279,7 +279,7 @@ func (d *dicomFile) keep(e dicomPart, parent uint32, values dicomValues, end int
 	return next, nil
 }
 
-// keepPixels notes where the pixels are.
+// keepPixels records the place of the pixels.
 func (d *dicomFile) keepPixels(e dicomPart) (next int64, err error) {
 	if e.length == dicomUnknown {
 		if d.values.text(dicomSyntax) != dicomRLEUID || d.pixels.tag != 0 || e.tag != dicomPixels {
@@ -295,7 +295,7 @@ func (d *dicomFile) keepPixels(e dicomPart) (next int64, err error) {
 	return e.data + e.length, d.checkInside(e, d.in.size)
 }
 
-// readAt fills dst with the bytes of the file at a place, some of them from those read ahead.
+// readAt fills dst with the bytes of the file at an offset, partly from the buffered ones.
 func (d *dicomFile) readAt(dst []byte, at int64) error {
 	if from := at - d.windowAt; from < 0 || from+int64(len(dst)) > int64(len(d.window)) {
 		if len(dst) > dicomWindow {
@@ -333,10 +333,10 @@ func (d *dicomFile) zeros(at, n int64) (bool, error) {
 	return true, nil
 }
 
-// The value representations whose length has 32 bits.
+// The value representations with a 32-bit length.
 var dicomLongKinds = []string{"OB", "OW", "OF", "OD", "OL", "OV", "SQ", "UC", "UR", "UT", "UN", "SV", "UV"}
 
-// element reads what precedes an element's data.
+// element reads the header of an element.
 func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 	short := fmt.Errorf("truncated: the file ends inside an element at byte %d; copy it again", at)
 	var h [12]byte
@@ -348,7 +348,7 @@ func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 		return e, err
 	}
 	e.tag = uint32(d.order.Uint16(h[:]))<<16 | uint32(d.order.Uint16(h[2:]))
-	// The file meta information is always explicit; the ends of items never are.
+	// The file meta information is always explicit; item delimiters never are.
 	if e.tag>>16 == 0xfffe || e.tag>>16 != 2 && d.implicit {
 		e.length, e.data = int64(d.order.Uint32(h[4:])), at+8
 		return e, nil
@@ -368,11 +368,11 @@ func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 	return e, nil
 }
 
-// text is the value of an element that is text.
+// text returns the value of an element as text.
 func (v dicomValues) text(tag uint32) string { return strings.Trim(string(v[tag]), " \x00") }
 
-// numbers are the values of an element that are numbers in text: n of them, or any number where
-// n is 0. They are nil where the element is missing or empty.
+// numbers returns the n numbers in the text of an element, or all if n is 0. It returns nil for a
+// missing or empty element.
 func (v dicomValues) numbers(tag uint32, n int) ([]float64, error) {
 	text := v.text(tag)
 	if text == "" {
@@ -392,7 +392,7 @@ func (v dicomValues) numbers(tag uint32, n int) ([]float64, error) {
 	return list, nil
 }
 
-// number is the value of an element of the file that is a whole number of 16 bits.
+// number returns the value of a 16-bit whole number of the file.
 func (d *dicomFile) number(tag uint32, missing int64) int64 {
 	if list := d.shorts(d.values[tag]); len(list) == 1 {
 		return list[0]
@@ -400,7 +400,7 @@ func (d *dicomFile) number(tag uint32, missing int64) int64 {
 	return missing
 }
 
-// shorts are numbers of 16 bits.
+// shorts decodes 16-bit numbers.
 func (d *dicomFile) shorts(value []byte) (list []int64) {
 	for ; len(value) >= 2; value = value[2:] {
 		list = append(list, int64(d.order.Uint16(value)))
@@ -408,7 +408,7 @@ func (d *dicomFile) shorts(value []byte) (list []int64) {
 	return list
 }
 
-// longs are numbers of 32 bits.
+// longs decodes 32-bit numbers.
 func (d *dicomFile) longs(value []byte) (list []int64) {
 	for ; len(value) >= 4; value = value[4:] {
 		list = append(list, int64(d.order.Uint32(value)))
@@ -416,7 +416,7 @@ func (d *dicomFile) longs(value []byte) (list []int64) {
 	return list
 }
 
-// tags are those that the value of an element names.
+// tags decodes the element tags in a value.
 func (d *dicomFile) tags(value []byte) (list []uint32) {
 	for parts := d.shorts(value); len(parts) >= 2; parts = parts[2:] {
 		list = append(list, uint32(parts[0]<<16|parts[1]))
@@ -424,7 +424,7 @@ func (d *dicomFile) tags(value []byte) (list []uint32) {
 	return list
 }
 
-// dicomClassName names the class of an object that is no image; "" for any other.
+// dicomClassName returns the name of the class of an object that is no image; "" for any other.
 func dicomClassName(uid string) string {
 	const storage = "1.2.840.10008.5.1.4.1.1."
 	for _, c := range []struct{ prefix, name string }{

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// dicomSpatial are the dimensions of a multi-frame file that count slices; any other counts
+// dicomSpatial are the dimensions of a multi-frame file that count slices. All others count
 // volumes.
 var dicomSpatial = []uint32{dicomPosition, dicomOrientation, dicomStackPosition, 0x00201041 /* Slice Location */}
 
@@ -19,8 +19,8 @@ type dicomFrame struct {
 	scale  valueScale
 }
 
-// arrange sets where the voxels of b are: the frames of the volume that is asked for, in the
-// order of their places along the normal, each with its own scale.
+// arrange sets the place of the voxels of b: the frames of the requested volume, ordered along the
+// normal, each with its own scale.
 func (d *dicomFile) arrange(b *fileBody) error {
 	frames, err := d.describeFrames(b.shape.D)
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *dicomFile) arrange(b *fileBody) error {
 		if v := d.in.Volume; n > 1 && v == nil || n > 1 && (*v < 0 || *v >= n) {
 			return volumeError{n, b.shape.String(), v}
 		} else if n > 1 {
-			volume, b.volumes = *v, volumes{count: 1, stride: 1} // the others are left out
+			volume, b.volumes = *v, volumes{count: 1, stride: 1} // the other volumes are skipped
 		}
 		order = groups[volume]
 	} else {
@@ -53,7 +53,7 @@ func (d *dicomFile) arrange(b *fileBody) error {
 	return nil
 }
 
-// place sets where the bytes of frames are.
+// place sets the offsets of the frames' bytes.
 func (d *dicomFile) place(b *fileBody, order []int) {
 	if d.fragments != nil {
 		r := &rleReader{in: d.in, pixels: b.shape.H * b.shape.W, size: b.stored.size()}
@@ -76,7 +76,7 @@ func (d *dicomFile) place(b *fileBody, order []int) {
 	}
 }
 
-// describeFrames reads what the header says of each of n frames.
+// describeFrames reads the header's description of each of n frames.
 func (d *dicomFile) describeFrames(n int64) ([]dicomFrame, error) {
 	shared, perFrame := d.lists[dicomShared], d.lists[dicomPerFrame]
 	if _, ok := d.values[dicomPerFrame]; ok && int64(len(perFrame)) != n {
@@ -125,8 +125,8 @@ func (d *dicomFile) describeFrames(n int64) ([]dicomFrame, error) {
 	return frames, nil
 }
 
-// placeOf is the place of a frame among others: its position, or its number in its stack. A
-// position that all frames share says nothing.
+// placeOf returns the place of a frame: its position, or its number in its stack. A position that
+// all frames share is ignored.
 func (d *dicomFile) placeOf(values, frame dicomValues) (*slicePlace, error) {
 	if frame[dicomPosition] != nil {
 		return values.place()
@@ -137,7 +137,7 @@ func (d *dicomFile) placeOf(values, frame dicomValues) (*slicePlace, error) {
 	return nil, nil
 }
 
-// volumeOf tells the volume of a frame from others of its stack by the indices of the frame
+// volumeOf identifies the volume of a frame within its stack. It uses the indices of the frame
 // along the dimensions of the file that count no slices.
 func (d *dicomFile) volumeOf(frame dicomValues) (string, error) {
 	text := fmt.Sprint(d.longs(frame[dicomTemporalIndex]))
@@ -156,15 +156,15 @@ func (d *dicomFile) volumeOf(frame dicomValues) (string, error) {
 	return text, nil
 }
 
-// A frameVector has a number for each frame, by which they are slices, or of several volumes.
+// A frameVector has a number for each frame, which distinguishes slices, or volumes.
 type frameVector struct {
 	slices  bool
 	numbers []float64
 }
 
-// vectors are what distinguishes the frames of a file that has no functional groups: what its
-// Frame Increment Pointer names, such as slices, times or energies, or the offsets of a dose
-// grid. Frames of a time series are an image each.
+// vectors returns the properties that distinguish the frames of a file without functional groups.
+// Its Frame Increment Pointer names them, such as slices, times or energies, or the offsets of a
+// dose grid. Frames of a time series are separate images.
 func (d *dicomFile) vectors(n int64) (list []frameVector, err error) {
 	if n == 1 {
 		return nil, nil
@@ -202,8 +202,8 @@ func (d *dicomFile) vectors(n int64) (list []frameVector, err error) {
 	return list, nil
 }
 
-// volumesOf groups frames to volumes of as many slices each, in the order of their first frames,
-// and orders the slices of each. Frames of one stack are one volume where no two have one place.
+// volumesOf groups frames to volumes of equally many slices, in the order of their first frames,
+// and orders the slices of each. Frames of one stack are one volume if all their places differ.
 func volumesOf(frames []dicomFrame) ([][]int, error) {
 	volumes, err := groupFrames(frames, func(f dicomFrame) string { return f.stack })
 	if errors.As(err, new(samePlaceError)) || frames[0].place == nil {
@@ -261,7 +261,7 @@ func sortFrames(frames []dicomFrame, volume []int) error {
 	return nil
 }
 
-// scale is how stored values become those of the image.
+// scale returns the conversion of stored values to the image's.
 func (v dicomValues) scale() (valueScale, error) {
 	s, err := v.numbers(dicomSlope, 1)
 	if err != nil {

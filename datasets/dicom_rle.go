@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// dicomRLEUID is the transfer syntax RLE Lossless (PS3.5, annex G): of each frame the bytes of
-// all pixels that are highest, then those below, each run by PackBits.
+// dicomRLEUID is the transfer syntax RLE Lossless (PS3.5, annex G). A frame has the most
+// significant bytes of all pixels, then the next lower ones, each compressed by PackBits.
 const dicomRLEUID = "1.2.840.10008.1.2.5"
 
 const (
-	rleHeader = 64 // bytes: how many segments, and where each begins
-	// rleRatio is a little more than the most that one byte becomes.
+	rleHeader = 64 // bytes: the number of segments, and the offset of each
+	// rleRatio is slightly more than the largest expansion of one byte.
 	rleRatio = 64
 )
 
-// A dicomFragment is bytes of a file.
+// A dicomFragment is a range of bytes of a file.
 type dicomFragment struct{ at, length int64 }
 
-// encapsulated reads the items that compressed pixels are in, from a place on: a table, which
-// may be empty, and fragments. It returns the place after them.
+// encapsulated reads the items with compressed pixels from an offset on: a table, which may be
+// empty, and fragments. It returns the offset after them.
 func (d *dicomFile) encapsulated(at int64) (int64, error) {
 	for n := 0; ; n++ {
 		e, err := d.element(at)
@@ -44,7 +44,7 @@ func (d *dicomFile) encapsulated(at int64) (int64, error) {
 	}
 }
 
-// checkFragments compares the number of fragments with that of frames.
+// checkFragments compares the number of fragments with the number of frames.
 func (d *dicomFile) checkFragments(frames int64) error {
 	if n := int64(len(d.fragments)); n != frames {
 		return fmt.Errorf("%d fragments for %d frames, of which each has one; %s", n, frames, dicomConvertWords)
@@ -55,10 +55,10 @@ func (d *dicomFile) checkFragments(frames int64) error {
 // An rleReader reads frames, little-endian, one after the other.
 type rleReader struct {
 	in     io.ReaderAt
-	left   []dicomFragment // that come next
+	left   []dicomFragment // the next ones
 	pixels int64           // of a frame
 	size   int64           // of a pixel, in bytes
-	frame  []byte          // what is left of the one before
+	frame  []byte          // the unread rest of the previous frame
 }
 
 func (r *rleReader) Read(dst []byte) (int, error) {
@@ -102,7 +102,7 @@ func (r *rleReader) next() error {
 		if err != nil {
 			return err
 		}
-		for i, v := range plane { // the highest bytes come first
+		for i, v := range plane { // the most significant bytes come first
 			r.frame[int64(i)*r.size+r.size-1-s] = v
 		}
 	}

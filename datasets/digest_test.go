@@ -14,9 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/digests.txt")
 
-// TestDigests compares images with testdata/digests.txt, lines of a digest and
-// an input string, which a range of slices may follow. The bytes of a generated
-// image never change; run with -update only to add names.
+// TestDigests compares images with testdata/digests.txt. A line has a digest, an input string, and
+// an optional range of slices. The bytes of a generated image never change; run with -update only
+// to add names.
 func TestDigests(t *testing.T) {
 	const path = "testdata/digests.txt"
 	old, err := os.ReadFile(path)
@@ -48,8 +48,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// digestOf is the digest of "NAME" or of the slices in "NAME LO HI", which
-// count as an image of their own.
+// digestOf returns the digest of "NAME", or of the slices in "NAME LO HI" as a separate image.
 func digestOf(t *testing.T, what string) string {
 	t.Helper()
 	name, slab, partial := strings.Cut(what, " ")

@@ -48,10 +48,9 @@ func readDistinct(r *reading) maker {
 	}
 }
 
-// A permutation is a pseudorandom bijection of 0…n−1 that is evaluated one
-// point at a time: a Feistel network on the smallest power of two that holds n,
-// applied again until it lands below n (cycle walking; Black and Rogaway,
-// "Ciphers with arbitrary finite domains", 2002).
+// A permutation is a pseudorandom bijection of 0…n−1 that is evaluated at one point at a time. It
+// is a Feistel network on the smallest power of two from n on, repeated until the result is below n
+// (cycle walking; Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
 type permutation struct {
 	n           uint32
 	left, right uint32 // masks of the two halves
@@ -68,7 +67,7 @@ func newPermutation(n uint32, seed uint64) *permutation {
 	return p
 }
 
-// at is the image of i < n.
+// at returns the image of i < n.
 func (p *permutation) at(i uint32) uint32 {
 	for {
 		l, r := i>>p.width, i&p.right
@@ -82,8 +81,7 @@ func (p *permutation) at(i uint32) uint32 {
 	}
 }
 
-// mix is the finaliser of MurmurHash3 (Appleby), after which every bit of the
-// result depends on every bit of x.
+// mix is the finaliser of MurmurHash3 (Appleby): every bit of the result depends on every bit of x.
 func mix(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x85ebca6b
 	x = (x ^ x>>13) * 0xc2b2ae35

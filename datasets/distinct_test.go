@@ -36,9 +36,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestDistinctIsRandom counts the ascents of the order, which in a random
-// permutation of n have mean (n−1)/2 and variance (n+1)/12, and compares how
-// far neighbours are apart.
+// TestDistinctIsRandom counts the ascents of the order, which have mean (n−1)/2 and variance
+// (n+1)/12 in a random permutation of n. It also compares the distance of neighbours.
 func TestDistinctIsRandom(t *testing.T) {
 	const n = 100 * 100
 	for seed := range 20 {

@@ -13,10 +13,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// numbers are the values of voxels, in order.
+// numbers returns the values of voxels, in order.
 func numbers(list ...float64) func(int64) float64 { return func(i int64) float64 { return list[i] } }
 
-// MetaIO takes the first letter of a truth value, colons, blank lines and comments that repeat.
+// MetaIO accepts the first letter of a boolean, colons, blank lines and repeated comments.
 func TestMetaSpellings(t *testing.T) {
 	big := []byte{0, 1, 1, 0, 0, 1} // 1, 256, 1
 	header := func(more string) string {
@@ -77,7 +77,7 @@ func TestMetaCompressed(t *testing.T) {
 	checkRefusedCheaply(t, "m.mha", append(whole, 0), FileOptions{}, "other data follow the zlib data")
 }
 
-// Files that one header names are of one length: else the slices of the longer ones would move.
+// The data files of one header have equal lengths; otherwise slices would move.
 func TestDataFilesOfOneLength(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -121,7 +121,7 @@ func TestShortText(t *testing.T) {
 	}
 }
 
-// Zeros may follow gzip data, of every format and where the data of a file alone are compressed.
+// Zeros may follow gzip data, in every format and for compressed data inside a file.
 func TestGzipPadding(t *testing.T) {
 	six := []byte{1, 2, 3, 4, 5, 6}
 	npy := writeNpy(npyHeaderText("|u1", "False", "(2, 3)"), six)
@@ -161,7 +161,7 @@ func TestFitsPadding(t *testing.T) {
 	checkRefusedCheaply(t, "a.fits", writeFits(append(slices.Clone(goodFits), "GCOUNT  = 2"), "123456"), FileOptions{}, "GCOUNT")
 }
 
-// BLANK is an error where a voxel is it.
+// A voxel with the value BLANK is an error.
 func TestFitsBlank(t *testing.T) {
 	cards := func(more ...string) []string {
 		return append([]string{"SIMPLE  = T", "BITPIX  = 16", "NAXIS   = 2", "NAXIS1  = 2", "NAXIS2  = 1"}, more...)
@@ -186,7 +186,7 @@ func TestFitsBlank(t *testing.T) {
 	checkFileImage(t, mustOpen(t, "a.fits", writeFits(cards("BLANK   = -1"), data)), "2x1", grid.Int16, numbers(1, -2))
 }
 
-// Python 2 wrote long integers with an L. A bool that is not 0 is 1, as NumPy has it.
+// Python 2 wrote long integers with an L. A nonzero bool is 1, as in NumPy.
 func TestNpyLatitude(t *testing.T) {
 	six := []byte{1, 2, 3, 4, 5, 6}
 	for _, shape := range []string{"(2L, 3L)", "(2L, 3L,)", "(2L,3)"} {
@@ -246,7 +246,7 @@ func TestNpzChecksum(t *testing.T) {
 	}
 }
 
-// Sums of parts are joined to that of the whole.
+// Checksums of parts combine to that of the whole.
 func TestCRCShift(t *testing.T) {
 	data := []byte("the sum of some bytes, and of those that follow them")
 	for n := range data {
@@ -276,7 +276,7 @@ func TestMrcAxes(t *testing.T) {
 	big := readFixture(t, "u16_be_3d.mrc")
 	copy(big[212:], "\x00\x00")
 	checkFileImage(t, mustOpen(t, "a.mrc", big), "4x3x2", grid.Uint16, modulo(40000, 1001, 1<<16))
-	// ISPG 0 and MZ 1 are those of a stack of images.
+	// ISPG 0 and MZ 1 mean a stack of images.
 	stack := put(36, 1)
 	binary.LittleEndian.PutUint32(stack[88:], 0)
 	checkRefusedCheaply(t, "a.mrc", stack, FileOptions{}, "2 volumes of 4x3")
@@ -285,7 +285,7 @@ func TestMrcAxes(t *testing.T) {
 	checkRefusedCheaply(t, "a.mrc", stack, FileOptions{}, "2 slices in volumes of 3")
 }
 
-// An axis of an NRRD file that is none of space counts images.
+// A non-spatial axis of an NRRD file counts images.
 func TestNrrdKinds(t *testing.T) {
 	header := func(kinds string) []byte {
 		return writeNrrd("type: uchar\ndimension: 3\nsizes: 3 2 2\nencoding: raw\nkinds: "+kinds+"\n", []byte("abcdefghijkl"))
@@ -301,7 +301,7 @@ func TestNrrdKinds(t *testing.T) {
 	checkRefusedCheaply(t, "a.nrrd", header("domain vector domain"), FileOptions{}, `an axis of "vector" among those of space`)
 }
 
-// A Scanco ISQ file is a header, blocks that its last word counts, and int16.
+// A Scanco ISQ file has a header, blocks that its last word counts, and int16 voxels.
 func TestIsq(t *testing.T) {
 	file := func(edit func(h []byte)) []byte {
 		h := make([]byte, 3*isqBlock)

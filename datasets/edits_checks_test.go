@@ -14,12 +14,13 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Lines of testdata/edits.txt are of files that are changed somewhere: a hash of what they are read as, the
-// file, what is replaced in it, a text or the bytes from @ a place on, and by what. A file alone stands for
-// many changes that damage it, and = for an input string.
+// Each line of testdata/edits.txt describes an edited file. It has a hash of the result, the file,
+// the replaced text or the bytes from offset @, and the replacement. A file alone means many
+// damaged versions, and = an input string.
 const editsFile = "testdata/edits.txt"
 
-// editsShowTheSame holds that each is read as it was, with each option, or refused for the same reason.
+// editsShowTheSame checks that the result of each edit is unchanged, for each option: the image, or
+// the reason of its rejection.
 func editsShowTheSame(t *testing.T) {
 	var names []string
 	for _, p := range pairFixtures() {
@@ -63,7 +64,8 @@ func nameShown(what string) (hash, seen string) {
 
 func hashOf(seen string) string { return fmt.Sprintf("%06x", grid.Hash([]byte(seen))>>40) }
 
-// checkEdits is that of files in a folder and of those that are alone, or of Zarr hierarchies in one.
+// checkEdits checks the edits of files in a folder and of single files, or of Zarr hierarchies in a
+// folder.
 func checkEdits(t *testing.T, dir string, zarr bool) {
 	text, err := fixtures.ReadFile(editsFile)
 	if err != nil {
@@ -153,19 +155,19 @@ func ours(err error) string {
 	return text
 }
 
-// shown describes a source, or the reason why there is none.
+// shown describes a source, or its error.
 func shown(s grid.Source, err error) string {
 	if err != nil {
 		return ours(err)
 	}
 	defer grid.Close(s)
-	if grid.TotalBytes(s) > 1<<20 { // as a header says
+	if grid.TotalBytes(s) > 1<<20 { // by the header
 		return fmt.Sprint(s.Shape(), s.Type())
 	}
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
 		var read *ReadError
-		if errors.As(err, &read) { // names of files have words in them that others say
+		if errors.As(err, &read) { // the path of a file is no message of other libraries
 			err = read.Err
 		}
 		return ours(err)
@@ -177,8 +179,9 @@ func shown(s grid.Source, err error) string {
 	return fmt.Sprintf("%v %v %s %s %x", s.Shape(), s.Type(), s.Ladder().Key(), labels, grid.Hash(data))
 }
 
-// damages are a file with a byte one more, one less, and cut off there, for each of some of its bytes, and
-// without each line of its header, and with it twice.
+// damages yields versions of a file. For some of its bytes, it has one byte with the next value,
+// with the previous value, and a truncation there. Each line of the header is removed, and
+// repeated.
 func damages(name string, data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		const most = 256
@@ -207,7 +210,7 @@ func damages(name string, data []byte) iter.Seq[[]byte] {
 				return
 			}
 			without, twice := append(bytes.Clone(data[:at]), data[end:]...), append(bytes.Clone(data[:end]), data[at:]...)
-			if fits { // whose headers are whole blocks
+			if fits { // the headers have whole blocks
 				without = append(bytes.Clone(without[:fitsBlock-fitsCard]), append(bytes.Repeat([]byte(" "), fitsCard), without[fitsBlock-fitsCard:]...)...)
 				twice = append(twice[:fitsBlock], data[fitsBlock:]...)
 			}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestEdits writes testdata/edits.txt anew with -update, and says with -v what each edited file is read as.
+// TestEdits rewrites testdata/edits.txt with -update, and prints the result of each edited file
+// with -v.
 func TestEdits(t *testing.T) {
 	if !*update && !testing.Verbose() {
 		t.Skip("it is one of the checks")

@@ -6,10 +6,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// eulerCurve counts the cells of every sublevel set of an image by its level,
-// the definition of the T-construction and nothing else: along each axis a cell
-// is a voxel's interior (odd coordinate) or a wall (even), it has the least
-// level of the voxels that contain it, and counts +1 or −1 by its dimension.
+// eulerCurve counts the cells of every sublevel set of an image by level, by the definition of the
+// T-construction alone. Along each axis a cell is a voxel's interior (odd coordinate) or a wall
+// (even). It has the least level of the voxels that contain it, and counts +1 or −1 by its
+// dimension.
 func eulerCurve(t testing.TB, s grid.Source) []int64 {
 	t.Helper()
 	levels := imageLevels(t, s)
@@ -51,7 +51,7 @@ func eulerCurve(t testing.TB, s grid.Source) []int64 {
 	return curve
 }
 
-// containing is the range of voxels along an axis of n that contain a cell.
+// containing returns the range of voxels along an axis of n that contain a cell.
 func containing(cell, n int64) (first, last int64) {
 	return max(0, (cell-1)/2), min(n-1, cell/2)
 }

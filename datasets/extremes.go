@@ -20,8 +20,7 @@ func extremesGenerator() generator {
 	}
 }
 
-// readExtremes makes noise on the first and the last levels of a ladder, each of them as
-// likely as the others.
+// readExtremes makes noise on the first and the last levels of a ladder, all equally likely.
 func readExtremes(r *reading) maker {
 	shape := r.shape()
 	t := r.elementType()

@@ -23,7 +23,7 @@ func readFixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// fileShapeText is how a Shape prints whose axes are given slowest first.
+// fileShapeText formats axes, slowest first, as a Shape does.
 func fileShapeText(axes []int64) string {
 	if len(axes) == 1 {
 		return fmt.Sprintf("%dx1", axes[0])
@@ -39,8 +39,8 @@ func fileShapeText(axes []int64) string {
 	return strings.Join(text, "x")
 }
 
-// checkRefusedCheaply reports whether bytes are refused with an error that
-// holds want, and without memory.
+// checkRefusedCheaply checks that bytes are rejected with an error that contains want, without
+// allocating much memory.
 func checkRefusedCheaply(t *testing.T, name string, data []byte, o FileOptions, want string) {
 	t.Helper()
 	before := allocated()
@@ -57,9 +57,8 @@ func allocated() int64 {
 	return int64(m.TotalAlloc)
 }
 
-// checkAnyFile opens arbitrary bytes. They may be refused in one line; an image
-// that is accepted is no larger than its bytes can hold, and is the same whole,
-// in slices and streamed.
+// checkAnyFile opens arbitrary bytes. They may be rejected in one line. An accepted image is not
+// larger than its bytes allow, and is the same whole, in slices and streamed.
 func checkAnyFile(t fileT, name string, data []byte) {
 	t.Helper()
 	before := allocated()
@@ -70,7 +69,7 @@ func checkAnyFile(t fileT, name string, data []byte) {
 		o.Volume = &volume
 		whole, err = openFileBytes(name, data, o)
 	}
-	// 2600 bytes of LZW, four to a scaled uint8 of deflate, each held a few times.
+	// 2600 bytes of LZW, four per scaled uint8 of deflate, each in a few copies.
 	ratio := int64(4 * deflateRatio)
 	for _, p := range wrappings {
 		if bytes.Contains(data, []byte(p.magic)) {
@@ -87,7 +86,7 @@ func checkAnyFile(t fileT, name string, data []byte) {
 			t.Fatalf("error is not one line: %q", e)
 		}
 	}
-	if serr == nil && err != nil { // what is wrong with the voxels is found when they are read
+	if serr == nil && err != nil { // faults of the voxels are found when they are read
 		if stream.ReadSlab(grid.NewBuffer(grid.TotalBytes(stream)), 0, stream.Shape().Slices()) == nil {
 			t.Fatalf("streamed, but not read whole: %v", err)
 		}
@@ -115,8 +114,8 @@ func checkAnyFile(t fileT, name string, data []byte) {
 	}
 }
 
-// checkOnce reads a file once and in order where it can be, which shows the image that is
-// read whole, on every float32, or fails where that does.
+// checkOnce reads a file once and in order, if possible. The result equals the image that is read
+// whole, on every float32, or both fail.
 func checkOnce(t *testing.T, name string, data []byte) {
 	t.Helper()
 	once, err := openFileBytes(name, data, FileOptions{Stream: true, Once: true, Every: true})
@@ -126,7 +125,7 @@ func checkOnce(t *testing.T, name string, data []byte) {
 	whole, err := openFileBytes(name, data, FileOptions{Every: true})
 	if err != nil {
 		if grid.TotalBytes(once) > 1<<24 {
-			return // a header's word alone
+			return // by the header alone
 		}
 		buf := grid.NewBuffer(grid.TotalBytes(once))
 		if err2 := once.ReadSlab(buf, 0, once.Shape().Slices()); err2 == nil {
@@ -139,7 +138,7 @@ func checkOnce(t *testing.T, name string, data []byte) {
 	}
 }
 
-// fuzzFile fuzzes the reader of an extension, from the fixtures that have it or another.
+// fuzzFile fuzzes the reader of an extension, with the fixtures of this or other extensions.
 func fuzzFile(f *testing.F, ext string, others ...string) {
 	for _, e := range append([]string{ext}, others...) {
 		names, err := filepath.Glob(filepath.Join(fixtureDir, "*"+e+"*"))

@@ -56,10 +56,9 @@ func TestFileFixturesRefused(t *testing.T) {
 	}
 }
 
-// TestFileDamaged cuts every fixture short at every byte, lengthens it, and
-// damages each byte; of long ones, some. No prefix of an image may pass for one, save that a
-// TIFF file is a web of offsets, and what is cut off may be padding, and that images may
-// follow the one in a FITS file.
+// TestFileDamaged truncates every fixture at every byte, lengthens it, and damages each byte; for
+// long files, some. No prefix of an image may be accepted. Exceptions are TIFF files, whose end may
+// be padding, and FITS files, where other images may follow.
 func TestFileDamaged(t *testing.T) {
 	for _, f := range goodFixtures() {
 		whole := readFixture(t, f.name)
@@ -88,7 +87,7 @@ func TestFileDamaged(t *testing.T) {
 	}
 }
 
-// The table of formats in the manual has every extension, and no other.
+// The table of formats in the manual has exactly the supported extensions.
 func TestFormatsAreInTheManual(t *testing.T) {
 	text, err := os.ReadFile("../doc/images.md")
 	if err != nil {
@@ -168,7 +167,7 @@ func TestFileStreamConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestFileClosed opens files over and over, and counts the descriptors left.
+// TestFileClosed opens files repeatedly, and counts the open descriptors.
 func TestFileClosed(t *testing.T) {
 	const list = "/proc/self/fd"
 	before, err := os.ReadDir(list)

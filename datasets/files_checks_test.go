@@ -29,7 +29,7 @@ func modulo(a, b, m int64) func(int64) float64 {
 func goodFixtures() []fileFixture {
 	u8, i8, i16 := linear(10, 7), linear(-100, 9), linear(-3000, 251)
 	u16, u16flat, f32 := modulo(40000, 1001, 1<<16), linear(500, 1000), linear(-1.5, 0.75)
-	// Float32 holds neither.
+	// Float32 represents neither.
 	large, tenths := linear(1<<53-40, 7), linear(-1, 0.1)
 	return []fileFixture{
 		{"u1_2d.npy", "5x3", grid.Uint8, u8},
@@ -209,14 +209,14 @@ func slabsDiffer(s grid.Source, want []byte) string {
 	return ""
 }
 
-// A fileT is what the checks below need of a *testing.T or a *rapid.T.
+// A fileT is the part of *testing.T and *rapid.T that the checks below use.
 type fileT interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
 }
 
-// without is a value in place of those of the slices below some.
+// without replaces the values of the first slices by fill.
 func without(value func(int64) float64, fill float64, voxels int64) func(int64) float64 {
 	return func(i int64) float64 {
 		if i < voxels {
@@ -393,10 +393,10 @@ var refusedZarr = []struct{ name, options, want string }{
 	{"none", "", "no such file or directory; check the path"},
 }
 
-// A block of Blosc has a length behind the header, and as much after it as that says.
+// A block of Blosc has a length after the header, followed by that number of bytes.
 func blocksOfBlosc(t *testing.T) {
 	src := make([]byte, bloscHeader+12)
-	src[bloscHeader+4] = 4 // as long as what becomes of it, so it is copied
+	src[bloscHeader+4] = 4 // the decoded length, so it is copied
 	for at := range int64(len(src) + 2) {
 		out := make([]byte, 4)
 		if err := unbloscBlock(out, src, at, 0, false, 1, nil); (err == nil) != (at == bloscHeader+4) {

@@ -12,13 +12,12 @@ import (
 
 const fitsMagic = "SIMPLE  ="
 
-// fitsBlock is the unit of a FITS file, and fitsCard that of its headers.
+// fitsBlock is the block size of a FITS file, and fitsCard that of a header line.
 const fitsBlock, fitsCard = 2880, 80
 
-// openFits reads the header of the first image in a FITS file (FITS standard 4.0), which is
-// the primary one or an extension. The first axis is the fastest. Values are
-// stored·BSCALE + BZERO as float32, unless they are those of an integer type with another
-// sign: then they are of that.
+// openFits reads the header of the first image in a FITS file (FITS standard 4.0), which is the
+// primary one or an extension. The first axis is the fastest. Values are stored·BSCALE + BZERO as
+// float32. If the scaling only changes the sign of an integer type, they have that type.
 func openFits(in fileInput) (*fileBody, error) {
 	for at := int64(0); at < in.size; {
 		h, data, err := fitsHeader(in, at)
@@ -48,10 +47,10 @@ func openFits(in fileInput) (*fileBody, error) {
 	return nil, errors.New("the FITS file has no image, neither first nor in an extension; save one")
 }
 
-// A fitsFields is the values of a header's keywords that bear on the voxels.
+// A fitsFields is the values of the keywords that affect the voxels.
 type fitsFields map[string]string
 
-// fitsHeader reads the header at a place, and the place of the data after it.
+// fitsHeader reads the header at an offset, and returns the offset of the data after it.
 func fitsHeader(in fileInput, at int64) (fitsFields, int64, error) {
 	h := fitsFields{}
 	block := make([]byte, fitsBlock)
@@ -92,7 +91,7 @@ func fitsBears(key string) bool {
 	return strings.HasPrefix(key, "NAXIS") || slices.Contains([]string{"XTENSION", "BITPIX", "BSCALE", "BZERO", "BLANK", "PCOUNT", "GCOUNT", "GROUPS", "ZIMAGE"}, key)
 }
 
-// integer is the value of a keyword that is a whole number.
+// integer returns the value of a keyword that is a whole number.
 func (h fitsFields) integer(key string, missing int64) (int64, error) {
 	v, ok := h[key]
 	if !ok {
@@ -105,7 +104,7 @@ func (h fitsFields) integer(key string, missing int64) (int64, error) {
 	return n, nil
 }
 
-// axes are the lengths of the axes, fastest first, and the bits of an element.
+// axes returns the lengths of the axes, fastest first, and the bits of an element.
 func (h fitsFields) axes() (bits int64, axes []int64, err error) {
 	if bits, err = h.integer("BITPIX", 0); err != nil {
 		return 0, nil, err
@@ -130,7 +129,7 @@ func (h fitsFields) axes() (bits int64, axes []int64, err error) {
 	return bits, axes, nil
 }
 
-// size is the number of bytes of what is no image.
+// size returns the number of bytes of an extension that is no image.
 func (h fitsFields) size(bits int64, axes []int64) (int64, error) {
 	parameters, err := h.integer("PCOUNT", 0)
 	if err != nil {
@@ -164,7 +163,7 @@ func (h fitsFields) size(bits int64, axes []int64) (int64, error) {
 	return size, nil
 }
 
-// body describes an image whose data are at a place.
+// body describes the image with its data at an offset.
 func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*fileBody, error) {
 	parameters, err := h.integer("PCOUNT", 0)
 	if err != nil {
@@ -210,7 +209,8 @@ func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*f
 	return b, err
 }
 
-// fitsBlank is the value of voxels without one, before they are scaled. One that no voxel can have is ignored.
+// fitsBlank sets the stored value of undefined voxels, before scaling. A value outside the voxel's
+// type is ignored.
 func (b *fileBody) fitsBlank(h fitsFields, bits int64) error {
 	blank, err := h.integer("BLANK", 0)
 	least, most := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1

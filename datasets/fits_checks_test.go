@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// writeFits makes a header of cards and data, each filled up to whole blocks.
+// writeFits returns a header of cards and data, each padded to whole blocks.
 func writeFits(cards []string, data string) []byte {
 	var text strings.Builder
 	for _, c := range append(cards, "END") {
@@ -21,7 +21,7 @@ func writeFits(cards []string, data string) []byte {
 // goodFits are the cards of an image of 3x2 voxels of uint8.
 var goodFits = []string{"SIMPLE  =                    T / a comment", "BITPIX  =                    8", "NAXIS   =                    2", "NAXIS1  =                    3", "NAXIS2  = 2 / rows"}
 
-// damagedFits are FITS files that hold no image.
+// damagedFits returns FITS files without an image.
 func damagedFits() (list []damagedFile) {
 	add := func(what string, data []byte, want string) {
 		list = append(list, damagedFile{what + ".fits", data, want})
@@ -66,12 +66,12 @@ func damagedFits() (list []damagedFile) {
 		bad := append(writeFits(primary, ""), writeFits(append(append([]string{}, table...), c.card), "123456")...)
 		add("table", bad, c.want)
 	}
-	// Nothing comes after a table that fills its block.
+	// Nothing follows a table that fills its block.
 	add("full", append(writeFits(primary, ""), writeFits(append(slices.Clone(table[:4]), "NAXIS2  = 960"), strings.Repeat("x", fitsBlock))...), "no image")
 	return list
 }
 
-// refusesFits checks that damaged files are refused with the reason, and that any number of blocks
+// refusesFits checks that damaged files are rejected with the reason, and that any number of blocks
 // before an image is skipped.
 func refusesFits(t *testing.T) {
 	refusesDamaged(t, damagedFits())

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A foreignFormat is a kind of image file that people have and that is not read.
+// A foreignFormat is a common kind of image file that is not supported.
 type foreignFormat struct {
 	name       string
 	extensions []string // lower case, with the dot
-	magics     []string // first bytes; none where they say nothing
-	convert    string   // a command or a call that makes a file that is read
+	magics     []string // first bytes; none if they are not specific
+	convert    string   // a command or a call that makes a supported file
 }
 
 func foreignFormats() []foreignFormat {
@@ -47,8 +47,8 @@ func foreignFormats() []foreignFormat {
 	}
 }
 
-// foreign is the error of a file that another format's name or first bytes tell; nil for
-// none of them.
+// foreign returns the error of a file with the name or first bytes of an unsupported format, or
+// nil.
 func foreign(name string, head []byte) error {
 	name = strings.ToLower(strings.TrimRight(name, "/"))
 	ends := func(ext string) bool { return strings.HasSuffix(name, ext) }
@@ -63,8 +63,8 @@ func foreign(name string, head []byte) error {
 	return fmt.Errorf("%s is not read; convert it first: %s", formats[at].name, formats[at].convert)
 }
 
-// Foreign is what to do with a file or folder whose name is that of a format that is not
-// read; nil for any other.
+// Foreign returns advice for a file or folder with the name of an unsupported format, nil for any
+// other.
 func Foreign(path string) error {
 	if err := foreign(path, nil); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -72,5 +72,5 @@ func Foreign(path string) error {
 	return nil
 }
 
-// errAnalyze is that of a header that NIfTI's is made after.
+// errAnalyze is the error of a header of the format that NIfTI extends.
 var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Each format that is not read is told by its names, whatever they hold, and by its first
-// bytes; none of them is one that is read.
+// Each unsupported format is recognised by its names, for any contents, and by its first bytes.
+// None of them is a supported format.
 func TestForeign(t *testing.T) {
 	read := map[string]bool{}
 	for _, f := range fileFormats() {
@@ -31,7 +31,7 @@ func TestForeign(t *testing.T) {
 			if IsImage("a" + ext) {
 				t.Errorf("%s counts as an image", ext)
 			}
-			// What people say of a raw file is believed.
+			// The user's description of a raw file has precedence.
 			if _, err := openFileBytes("a"+ext, []byte("123456"), FileOptions{Shape: grid.Shape{D: 1, H: 2, W: 3}, Type: grid.Uint8}); err != nil {
 				t.Errorf("raw: %v", err)
 			}

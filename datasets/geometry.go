@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A Geometry is where the voxels of a file lie in space, as its header has it.
+// A Geometry is the position of a file's voxels in space, from its header.
 type Geometry struct {
 	// Affine maps the indices x, y, z and 1 to millimetres: right, anterior, superior.
 	Affine [3][4]float64
 }
 
-// Spacing is the distance of neighbouring voxels along x, y and z.
+// Spacing returns the distance of neighbouring voxels along x, y and z.
 func (g Geometry) Spacing() (s [3]float64) {
 	for axis := range s {
 		for _, row := range g.Affine {
@@ -23,11 +23,11 @@ func (g Geometry) Spacing() (s [3]float64) {
 	return s
 }
 
-// geometryTolerance is how far two numbers of an affine may be apart, relative to the spacing: headers
-// round them.
+// geometryTolerance is the largest accepted difference of two numbers of an affine, relative to the
+// spacing. Headers round them.
 const geometryTolerance = 1e-3
 
-// Differs is an error where another geometry is not the same, to geometryTolerance of the spacing.
+// Differs returns an error if another geometry differs by more than geometryTolerance.
 func (g Geometry) Differs(o Geometry) error {
 	s := g.Spacing()
 	least := min(s[0], s[1], s[2])
@@ -42,11 +42,11 @@ func (g Geometry) Differs(o Geometry) error {
 	return nil
 }
 
-// GeometryOf reads the geometry of a NIfTI, NRRD or MetaImage file; nil where the file has none or is
-// of another format.
+// GeometryOf reads the geometry of a NIfTI, NRRD or MetaImage file; nil if the file has none or
+// another format.
 func GeometryOf(path string) (*Geometry, error) {
 	files := &fileSet{}
-	defer files.Close() // only looked at
+	defer files.Close() // only the header is read
 	if IsZarr(path) || isZarrName(path) {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func GeometryOf(path string) (*Geometry, error) {
 	return nil, nil
 }
 
-// niftiGeometry is that of a header: its sform, else its qform, else its spacing.
+// niftiGeometry returns the geometry of a header: its sform, else its qform, else its spacing.
 func niftiGeometry(head []byte) *Geometry {
 	order, size := niftiOrder(head)
 	single := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(head[at:]))) }
@@ -143,7 +143,7 @@ func (g *Geometry) scale(unit byte) {
 	}
 }
 
-// valid is the geometry, or nil where an axis has no length.
+// valid returns the geometry, or nil if an axis has no length.
 func (g *Geometry) valid() *Geometry {
 	for _, s := range g.Spacing() {
 		if !(s > 0) || math.IsInf(s, 0) {
@@ -153,7 +153,8 @@ func (g *Geometry) valid() *Geometry {
 	return g
 }
 
-// nrrdGeometry is that of the fields of a header; nil where it has no directions or spacings of three axes.
+// nrrdGeometry returns the geometry in a header's fields; nil without directions or spacings of
+// three axes.
 func nrrdGeometry(values map[string]string) *Geometry {
 	g := &Geometry{}
 	if directions, ok := values["space directions"]; ok {
@@ -191,7 +192,7 @@ func nrrdGeometry(values map[string]string) *Geometry {
 	return g.valid()
 }
 
-// mirror turns left and posterior to right and anterior.
+// mirror converts left and posterior to right and anterior.
 func (g *Geometry) mirror() {
 	for r := range 2 {
 		for c := range 4 {
@@ -200,7 +201,7 @@ func (g *Geometry) mirror() {
 	}
 }
 
-// nrrdVector reads "(1,0,0)"; nil for no vector of three numbers.
+// nrrdVector parses "(1,0,0)"; nil if the text is no vector of three numbers.
 func nrrdVector(text string) []float64 {
 	inner, ok := strings.CutPrefix(strings.ReplaceAll(text, " ", ""), "(")
 	v := numbersOf(strings.ReplaceAll(strings.TrimSuffix(inner, ")"), ",", " "))
@@ -210,7 +211,7 @@ func nrrdVector(text string) []float64 {
 	return v
 }
 
-// numbersOf reads numbers between spaces; nil where one is none.
+// numbersOf parses numbers between spaces; nil if one is invalid.
 func numbersOf(text string) (list []float64) {
 	for _, word := range strings.Fields(text) {
 		v, err := strconv.ParseFloat(word, 64)
@@ -222,7 +223,8 @@ func numbersOf(text string) (list []float64) {
 	return list
 }
 
-// metaGeometry is that of a MetaImage header, whose space is left, posterior, superior.
+// metaGeometry returns the geometry of a MetaImage header, whose space is left, posterior,
+// superior.
 func (in fileInput) metaGeometry() (*Geometry, error) {
 	h := in.headerLines(metaHeaderLimit)
 	values := map[string][]float64{}

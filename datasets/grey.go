@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// opaqueGrey writes the grey of each pixel of a row: their samples are so many, of size
-// bytes each. The first colours of them are red, green and blue, or grey alone, and what
-// follows is alpha, all bits of it set where a pixel is opaque.
+// opaqueGrey writes the grey of each pixel of a row. A pixel has a number of samples, of size bytes
+// each. The first colours samples are red, green and blue, or grey alone. Then comes alpha, with
+// all bits set in an opaque pixel.
 func opaqueGrey(dst, src []byte, size, samples, colours int64) error {
 	if samples == 1 {
 		copy(dst, src)
@@ -32,10 +32,10 @@ func opaqueGrey(dst, src []byte, size, samples, colours int64) error {
 	return nil
 }
 
-// notGrey is why a row's pixel has no grey.
+// notGrey is the reason why a row's pixel has no grey.
 type notGrey struct {
 	pixel    int64
-	coloured bool // or not opaque
+	coloured bool // else not opaque
 }
 
 func (e notGrey) Error() string {

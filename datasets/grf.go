@@ -26,10 +26,9 @@ func grfGenerator() generator {
 	}
 }
 
-// readGRF makes a window of a stationary field that extends over the infinite
-// lattice: white noise, binomial with 32 trials, under three box filters along
-// every axis of the image. All sums are whole and exact. The levels divide the
-// range of ±5 standard deviations evenly, see quantiser.
+// readGRF makes a window of a stationary field on the infinite lattice. The field is white noise,
+// binomial with 32 trials, after three box filters along every axis of the image. All sums are
+// exact integers. The levels divide the range of ±5 standard deviations evenly, see quantiser.
 func readGRF(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
@@ -45,11 +44,10 @@ func readGRF(r *reading) maker {
 	}
 }
 
-// boxWidths are the widths of the three box filters that stand for smooth: odd, at most 2 apart, with the
-// variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
+// boxWidths returns the widths of the three box filters for smooth: odd, at most 2 apart, with the
+// variance Σ(w²−1)/12 nearest to smooth². Of two equally near choices it is the larger.
 func boxWidths(smooth float64) [3]int64 {
-	// The conversion keeps the product apart from the subtraction below, which
-	// would otherwise be one fused operation on some machines.
+	// The conversion prevents a fused multiplication and subtraction, which some machines have.
 	want := float64(12 * smooth * smooth)
 	best, off := [3]int64{1, 1, 1}, math.Inf(1)
 	for w := int64(1); ; w += 2 {
@@ -67,8 +65,8 @@ func boxWidths(smooth float64) [3]int64 {
 	}
 }
 
-// boxKernel is what three box filters do to a single 1: widths w sum to a
-// kernel of Σ(w−1)+1 whole weights, symmetric about its middle.
+// boxKernel returns the response of three box filters to a single 1: Σ(w−1)+1 integer weights,
+// symmetric about the middle.
 func boxKernel(widths [3]int64) []int64 {
 	k := []int64{1}
 	for _, w := range widths {
@@ -85,16 +83,16 @@ func boxKernel(widths [3]int64) []int64 {
 
 // A grf is the Source of a Gaussian random field.
 //
-// The image is made in tiles. Within one, planes of noise are smoothed along x
-// and y one after another and pushed through a cascade of box filters along z,
-// which holds as many planes as the widths add up to; in 2D, rows along x and a
-// cascade along y. Where sums along x, and those of two filters more, fit 16 bits,
-// vectors take z before y, so that the cascade holds half as much. Lines are arrays
-// of words, each of two sums of 32 bits where the largest sum fits that many, else
-// of one: sums of words are sums of their halves as long as the halves come out
-// right in the end, whatever happened in between, so that two voxels cost one
-// addition. Portable code has the first half of a line in the lower halves; vectors
-// have the sums in the order of the voxels, those of 16 bits four to a word.
+// The image is made in tiles. Within a tile, planes of noise are smoothed along x and y one after
+// another. Then they are pushed through a cascade of box filters along z, whose rings have as many
+// planes as the widths add up to. In 2D, rows are smoothed along x, with a cascade along y. If sums
+// along x and two more filters fit 16 bits, vectors filter z before y, so that the cascade needs
+// half the memory.
+//
+// Lines are arrays of words, with two 32-bit sums if the largest sum fits, and one sum otherwise.
+// The sum of two words has the sums of their halves if the final halves fit, whatever overflowed in
+// between. So two voxels cost one addition. Portable code has the first half of a line in the lower
+// halves. Vectors have the sums in voxel order, 16-bit ones four to a word.
 type grf struct {
 	shape  grid.Shape
 	scale  scale
@@ -104,14 +102,14 @@ type grf struct {
 	noise  philox
 	quant  quantiser
 
-	// Of vectors, which a turn of 0 says there are none of:
-	turn     int64     // voxels of noise that are made at once
-	narrow   bool      // sums along x fit 16 bits, and so do those of two filters of another axis
-	weights  [12]uint8 // of the kernel along x where they do
+	// For vectors. turn is 0 if there are none.
+	turn     int64     // voxels of noise per call
+	narrow   bool      // sums along x fit 16 bits, and so do those after two filters of another axis
+	weights  [12]uint8 // of the kernel along x, if narrow
 	filters  filters
-	fast     *fastQuantiser // nil where the quantiser itself makes the levels
+	fast     *fastQuantiser // nil if only the exact quantiser works
 	lo, step float64        // of the ladder
-	single   bool           // its values are made by float32 arithmetic
+	single   bool           // the ladder's values need only float32 arithmetic
 
 	passages passages
 }
@@ -144,9 +142,8 @@ func (g *grf) Shape() grid.Shape   { return g.shape }
 func (g *grf) Type() grid.Type     { return g.scale.typ }
 func (g *grf) Ladder() grid.Ladder { return g.scale.ladder }
 
-// ReadSlab makes slices lo ≤ i < hi and a margin of the kernel's reach around
-// them, so that slabs thicker than that cost less per voxel. Slabs that follow one
-// another have the margin before them once.
+// ReadSlab makes slices lo ≤ i < hi, from these and a margin of the kernel's reach. A thick slab
+// therefore costs less per voxel. Consecutive slabs compute the margin before them once.
 func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(g, dst, lo, hi); err != nil {
 		return err
@@ -184,8 +181,8 @@ func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// make writes one tile to its place in dst, which starts at slice lo. The slices before from
-// are in the scratch's march.
+// make writes one tile to its place in dst, which starts at slice lo. The scratch's march already
+// has the slices before from.
 func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for m := from; m < t.m1+g.halo; m++ {
@@ -208,8 +205,8 @@ func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 	}
 }
 
-// makeNarrow makes the noise of one slice of a tile, smoothes it along x and the slices, and
-// writes the slice that is complete with that, smoothed along y.
+// makeNarrow makes the noise of one slice of a tile, and smoothes it along x and across slices. It
+// writes the slice that this completes, smoothed along y.
 func (g *grf) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
 	line, y0, y1 := g.lineLen(t.x1-t.x0), int64(0), int64(1)
 	flat := g.shape.Dim() == 2
@@ -243,7 +240,7 @@ func (g *grf) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
 	}
 }
 
-// plane is the noise of one z, smoothed along x and y.
+// plane computes the noise of one z, smoothed along x and y.
 func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for y := t.r0 - g.halo; y < t.r1+g.halo; y++ {
@@ -256,7 +253,7 @@ func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
 	}
 }
 
-// lineLen is the number of words that hold n voxels of a row.
+// lineLen returns the number of words for n voxels of a row.
 func (g *grf) lineLen(n int64) int64 {
 	words := (n + g.lanes - 1) / g.lanes
 	if g.turn > 0 {
@@ -265,15 +262,15 @@ func (g *grf) lineLen(n int64) int64 {
 	return words
 }
 
-// line is the noise of one row, smoothed along x. Word i holds the sum at x0+i
-// and, in its upper half where it has one, at x0+len(dst)+i.
+// line computes the noise of one row, smoothed along x. Word i has the sum at x0+i, and in its
+// upper half, if used, the sum at x0+len(dst)+i.
 func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
 	if g.turn > 0 {
 		g.vectorLine(dst, t, y, z, b.vector)
 		return
 	}
 	start := t.x0 - g.halo
-	skip := start & 3 // how far start is above a multiple of 4
+	skip := start & 3 // distance of start from a multiple of 4
 	words := int64(len(dst)) + 2*g.halo
 	noise := b.noise[:skip+words+(g.lanes-1)*int64(len(dst))]
 	g.noise.fill(noise, start-skip, y, z)
@@ -295,8 +292,8 @@ func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
 	copy(dst, wide)
 }
 
-// box replaces every word that begins a window of w words by the window's sum,
-// and returns those.
+// box replaces every word that begins a window of w words by the window's sum, and returns these
+// words.
 func box(words []uint64, w int64) []uint64 {
 	if w == 1 {
 		return words
@@ -316,7 +313,7 @@ func box(words []uint64, w int64) []uint64 {
 	return sums
 }
 
-// emit turns a row of sums into values of the image's slice.
+// emit converts a row of sums to values of the image's slice.
 func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratch) {
 	size, levels := g.scale.typ.Size(), b.levels[:int64(len(words))*g.lanes]
 	at := slice*g.shape.SliceVoxels() + r*g.shape.W
@@ -330,19 +327,18 @@ func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratc
 	g.scale.put(row, levels[:t.x1-t.x0])
 }
 
-// A cascade runs three box filters over a sequence of lines, word by word. One
-// sequence may follow another without more ado: each filter's sum is always that
-// of its ring, and the lines that the kernel reaches over replace every ring.
-// The sum of a filter is what went last into the next one's ring.
+// A cascade runs three box filters over a sequence of lines, word by word. A new sequence needs no
+// reset: each filter's sum always equals the sum of its ring, and the lines within the kernel's
+// reach replace every ring. The sum of a filter is the last input of the next one's ring.
 type cascade struct {
-	filters *filters // by vectors, where there are any
-	narrow  bool     // lines are of half as many words: all sums but the last filter's are of 16 bits
+	filters *filters // by vectors, if there are any
+	narrow  bool     // lines have half the words: all sums except the last filter's have 16 bits
 	widths  [3]int64
 	line    int64
-	past    [3][]uint64 // the last w lines that went into each filter, a ring
-	next    [3]int64    // where the oldest line of each ring is
-	answer  []uint64    // a place for answers that none else is kept for
-	last    []uint64    // the answer to the line before
+	past    [3][]uint64 // a ring of the last w inputs of each filter
+	next    [3]int64    // index of the oldest line of each ring
+	answer  []uint64    // memory for discarded results
+	last    []uint64    // the previous result
 }
 
 func newCascade(f *filters, widths [3]int64, line int64, narrow bool) *cascade {
@@ -356,9 +352,9 @@ func newCascade(f *filters, widths [3]int64, line int64, narrow bool) *cascade {
 	return c
 }
 
-// push sets to to the filters' answer to a line, which is centred as many lines
-// back as the kernel reaches, and returns it. It must stay as it is until the
-// next push. Lines may be shorter than the cascade's.
+// push returns the result of the filters for a line, in to. It is centred on an earlier line, by
+// the kernel's reach. It must not change until the next push. Lines may be shorter than the
+// cascade's.
 func (c *cascade) push(to, line []uint64) []uint64 {
 	n := len(line)
 	if len(c.last) != len(to) {

@@ -21,7 +21,7 @@ func TestBoxWidths(t *testing.T) {
 			t.Errorf("widths for %v: %v, want %v", c.smooth, got, c.want)
 		}
 	}
-	// No other widths come nearer.
+	// No other widths are nearer.
 	for smooth := 0.5; smooth <= 32; smooth += 0.01 {
 		off := math.Abs(effectiveSmoothness(smooth)*effectiveSmoothness(smooth) - smooth*smooth)
 		for w := 1.; w < 70; w += 2 {
@@ -55,8 +55,8 @@ func TestBoxKernel(t *testing.T) {
 	}
 }
 
-// TestGRFIsConvolution compares voxels, those beside the seams of tiles and at
-// the corners among them, with the sum over the kernel of the noise around them.
+// TestGRFIsConvolution compares voxels with the sum over the kernel of the noise around them,
+// including voxels at the seams and corners of tiles.
 func TestGRFIsConvolution(t *testing.T) {
 	for _, c := range []struct {
 		shape  string
@@ -117,9 +117,9 @@ func TestGRFIsConvolution(t *testing.T) {
 	}
 }
 
-// TestGRFIsGaussian compares mean, variance, kurtosis and the correlation of
-// neighbours with those of binomial noise under the kernel. Limits are 4.5
-// standard errors, for as many independent samples as the correlation leaves.
+// TestGRFIsGaussian compares mean, variance, kurtosis and the correlation of neighbours with those
+// of binomial noise under the kernel. Limits are 4.5 standard errors, for the effective number of
+// independent samples.
 func TestGRFIsGaussian(t *testing.T) {
 	for _, c := range []struct {
 		shape  string
@@ -185,7 +185,7 @@ func TestGRFIsGaussian(t *testing.T) {
 	}
 }
 
-// correlation is that of voxels at distance 0, 1, … along an axis.
+// correlation returns the correlation of voxels at distance 0, 1, … along an axis.
 func correlation(smooth float64) []float64 {
 	k := boxKernel(boxWidths(smooth))
 	r := make([]float64, len(k)+1)
@@ -200,9 +200,9 @@ func correlation(smooth float64) []float64 {
 	return r
 }
 
-// effectiveSmoothness is the standard deviation, in voxels, of the kernel that
-// stands for smooth: three box filters of odd widths w that differ by at most 2,
-// with the variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
+// effectiveSmoothness returns the standard deviation, in voxels, of the kernel for smooth: three
+// box filters of odd widths w that differ by at most 2, with the variance Σ(w²−1)/12 nearest to
+// smooth². Of two equally near choices it is the larger.
 func effectiveSmoothness(smooth float64) float64 {
 	var twelve int64
 	for _, w := range boxWidths(smooth) {

@@ -7,8 +7,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// filters are the functions of an instruction set that make Gaussian random fields. Each
-// takes a number of vectors of what it writes; a nil push says that there are none.
+// filters are the functions of an instruction set that compute Gaussian random fields. Their n is
+// the number of vectors that they write. A nil push means that the set has none of them.
 type filters struct {
 	bytes        int64 // of a vector
 	turn         int64 // voxels of counts
@@ -30,12 +30,12 @@ type filters struct {
 	putDoubles   func(dst *float32, levels *uint32, n int, lo, step float64)
 }
 
-// lineWords is what lines are a multiple of where vectors make them: those of every
-// instruction set fit.
+// lineWords is the divisor of the length of lines for vectors, in words. It suits every instruction
+// set.
 const lineWords = 16
 
-// A vectorScratch is the part of a scratch that vectors need. There is room behind the end of
-// each array for what vectors read and write beyond a line.
+// A vectorScratch is the working memory of the vector functions. Each array is longer than a line,
+// because vectors read and write beyond its end.
 type vectorScratch struct {
 	schedule schedule
 	bytes    []uint8
@@ -60,10 +60,10 @@ func (g *grf) newVectorScratch(line int64) *vectorScratch {
 	return b
 }
 
-// vectors is how many vectors hold n numbers of so many bytes.
+// vectors returns the number of vectors for n numbers of a size in bytes.
 func (f *filters) vectors(n, size int64) int { return int(grid.CeilDiv(n*size, f.bytes)) }
 
-// narrowLine is the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
+// narrowLine computes the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
 func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	f := &g.filters
 	voxels := 4 * int64(len(dst))
@@ -74,8 +74,8 @@ func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	f.weigh((*uint16)(unsafe.Pointer(&dst[0])), &b.bytes[skip], &g.weights[0], f.vectors(voxels, 1))
 }
 
-// vectorLine is line by vectors. The sums are in the order of the voxels, two to a word or
-// one: of 16 bits for as many filters as those are enough for, then of 32.
+// vectorLine is line by vectors. The sums are in voxel order, one or two per word. They have 16
+// bits for the filters whose sums fit, and 32 bits from then on.
 func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	f := &g.filters
 	voxels := int64(len(dst)) * g.lanes
@@ -108,16 +108,17 @@ func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	}
 }
 
-// halves are the sums of 32 bits in words.
+// halves returns the 32-bit sums in words.
 func halves(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }
 
-// pairs is where the sums of 16 bits in words begin.
+// pairs returns the address of the 16-bit sums in words.
 func pairs(words []uint64) *uint16 { return (*uint16)(unsafe.Pointer(unsafe.SliceData(words))) }
 
-// boxVectors replaces every number by the sum of the w that begin with it; w is odd. Sums of
-// 2, 4, 8, … are in spare, by turns, and those that w is made of are added up.
+// boxVectors replaces every number by the sum of the w numbers that begin with it; w is odd. It
+// computes sums of 2, 4, 8, … numbers in spare, one after the other, and adds those in the binary
+// expansion of w.
 func boxVectors[T uint16 | uint32](line, spare []T, w int64, n int, add func(dst, a, b *T, n int)) {
 	behind := int64(1)
 	for size := int64(2); size <= w; size *= 2 {
@@ -133,19 +134,19 @@ func boxVectors[T uint16 | uint32](line, spare []T, w int64, n int, add func(dst
 	}
 }
 
-// A fastQuantiser makes the levels of sums with one multiplication of 32 bits each: of
-// d = min(max(sum, base) − base, most) >> drop the level is (d·factor + zero) >> down. All is
-// rounded down, so the level may be one too low where what is shifted out is within d + 1 of
-// the next level's, and within another factor where d was shifted. Its upper 32 bits are near
-// or more there, which is rare, and the quantiser itself is asked.
+// A fastQuantiser computes the level of a sum with one 32-bit multiplication. For
+// d = min(max(sum, base) − base, most) >> drop the level is (d·factor + zero) >> down. All
+// operations round down, so the level may be one too low. That needs dropped bits within d + 1 of
+// the next level, or within another factor if d was shifted. Their upper 32 bits are then at least
+// near. This is rare, and the exact quantiser decides.
 type fastQuantiser struct {
 	base, most, zero  uint64
 	factor, top, near uint32
 	drop, down        uint
-	piece             int64 // voxels that are asked for again together
+	piece             int64 // voxels that the exact quantiser recomputes together
 }
 
-// fast is nil for sums that are too few for it.
+// fast returns the fast form, or nil if it would need the exact quantiser too often.
 func (q *quantiser) fast() *fastQuantiser {
 	most := uint64(2*q.limit - 1)
 	drop := max(bits.Len64(most), 32) - 32
@@ -200,7 +201,7 @@ func (g *grf) vectorLevels(dst []uint32, words []uint64) {
 	})
 }
 
-// inPieces asks the quantiser itself for the pieces with a sum that is near to a level.
+// inPieces recomputes a piece by the exact quantiser if it has a sum near a level.
 func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *uint32, sums *T, n int) uint32) {
 	slow := g.quant
 	for len(sums) > 0 {
@@ -217,8 +218,7 @@ func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *
 	}
 }
 
-// vectorPut writes the values of levels to dst, and what no longer fills a vector by way of the
-// scratch.
+// vectorPut writes the values of levels to dst, and the last partial vector by way of the scratch.
 func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
 	f, size := &g.filters, g.scale.typ.Size()
 	whole := int64(len(dst)) / f.bytes * f.bytes

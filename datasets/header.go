@@ -11,16 +11,16 @@ import (
 // headerLines reads the lines of a header in text.
 type headerLines struct {
 	r      *bufio.Reader
-	n      int   // of the last line, from 1 on
+	n      int   // of the byte after the last line
 	offset int64 // of the byte after it
 }
 
-// headerLines are those of a file's first bytes, at most so many.
+// headerLines returns a reader of the lines in a file's first bytes.
 func (in fileInput) headerLines(limit int64) *headerLines {
 	return &headerLines{r: bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, limit)))}
 }
 
-// next is a line with its end; end says that none follows, and that it has none.
+// next returns a line with its end. end reports that the file ends there, without a line end.
 func (h *headerLines) next() (line string, end bool, err error) {
 	line, err = h.r.ReadString('\n')
 	h.n++
@@ -31,13 +31,13 @@ func (h *headerLines) next() (line string, end bool, err error) {
 	return line, err == io.EOF, nil
 }
 
-// headerFields are what a header says, by name.
+// headerFields are the fields of a header by name.
 type headerFields struct {
 	format string
 	values map[string]string
 }
 
-// put adds a field, of which there is one.
+// put adds a field. A second field of the same name is an error.
 func (f headerFields) put(name, value string) error {
 	if _, twice := f.values[name]; twice {
 		return fmt.Errorf("%s field %.40q stands twice; remove one", f.format, name)
@@ -46,7 +46,7 @@ func (f headerFields) put(name, value string) error {
 	return nil
 }
 
-// skip is the value of a field that says how much comes before the data, 0 where there is none.
+// skip returns the field with the number of bytes before the data, 0 if the header has none.
 func (f headerFields) skip(name string, least int64) (int64, error) {
 	v, ok := f.values[name]
 	if !ok {
@@ -59,7 +59,7 @@ func (f headerFields) skip(name string, least int64) (int64, error) {
 	return n, nil
 }
 
-// truth is the value of a field that is true or false, and whether the header has the field.
+// truth returns the value of a true or false field, and whether the header has the field.
 func (f headerFields) truth(name string) (is, said bool, err error) {
 	v, said := f.values[name]
 	switch strings.ToLower(v) {

@@ -9,25 +9,23 @@ import (
 	"eccbench/internal/grid"
 )
 
-// An image is a generated Source whose levels are a function of the
-// coordinates, made a piece of a row at a time.
+// An image is a generated Source whose levels are a function of the coordinates. It is made in
+// pieces of a row.
 type image struct {
 	shape grid.Shape
 	scale scale
 	// levels sets dst[i] to the level of voxel (x+i, y, z); x is a multiple of
 	// rowPiece. Calls run concurrently.
 	levels func(dst []uint32, x, y, z int64)
-	// values writes the values of the row (y, z) in place of levels, by vector instructions
-	// or because they stand on none; nil where levels say all. Calls run concurrently, each
-	// with a buffer of its own.
+	// values replaces levels for images by vector instructions, or without levels: it writes the values
+	// of the row (y, z). Otherwise it is nil. Calls run concurrently, each with its own buffer.
 	values func(dst []byte, y, z int64, b *rowBuffer)
-	// period is the number of slices after which the image repeats itself when
-	// it is turned along its slowest axis, 0 when that is all of them.
+	// period is the number of slices after which the image repeats when it is rotated along its slowest
+	// axis, 0 for all slices.
 	period int64
 }
 
-// rowPiece is the number of voxels that are made in one go; their levels stay
-// in the first cache.
+// rowPiece is the number of voxels per call; their levels stay in the L1 cache.
 const rowPiece = 1024
 
 func (m *image) Shape() grid.Shape   { return m.shape }
@@ -72,8 +70,8 @@ func (m *image) row(dst []byte, row int64, b *rowBuffer) {
 	}
 }
 
-// share runs worker on up to GOMAXPROCS goroutines and waits for them. Each
-// asks for tasks, which are numbered from 0, until there is none left.
+// share runs worker on up to GOMAXPROCS goroutines and waits for them. Each calls next for tasks,
+// numbered from 0, until none is left.
 func share(tasks int64, worker func(next func() (task int64, ok bool))) {
 	shareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
 }
@@ -85,7 +83,7 @@ type firstError struct {
 	err  error
 }
 
-// of notes what became of a task, and reports whether it failed.
+// of records the result of a task, and reports whether it failed.
 func (f *firstError) of(task int64, err error) (failed bool) {
 	if err == nil {
 		return false

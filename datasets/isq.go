@@ -8,11 +8,11 @@ import (
 
 const isqMagic = "CTDATA-HEADER_V1"
 
-// isqBlock is the unit of a Scanco file, which its header and its data fill up.
+// isqBlock is the block size of a Scanco file. Its header and its data are padded to it.
 const isqBlock = 512
 
-// openIsq reads the header of an ISQ file, the volume of a Scanco scanner: int16, the first axis the fastest,
-// little-endian.
+// openIsq reads the header of an ISQ file, the volume of a Scanco scanner: little-endian int16, the
+// first axis the fastest.
 func openIsq(in fileInput) (*fileBody, error) {
 	h, err := in.head(isqBlock)
 	if err != nil {

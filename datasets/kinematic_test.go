@@ -42,7 +42,7 @@ type kinematic struct {
 	sides [3]float64 // voxels − 1
 }
 
-// expected is E χ(f ≤ t), and bias bounds what the lattice adds to it.
+// expected returns E χ(f ≤ t), and a bound of the lattice's contribution.
 func (k kinematic) expected(t float64) (chi, bias float64) {
 	a, b, c := k.sides[0]*k.root, k.sides[1]*k.root, k.sides[2]*k.root
 	volumes := [4]float64{1, a + b + c, a*b + b*c + c*a, a * b * c}
@@ -91,9 +91,8 @@ func sampleCurves(tb testing.TB, name string, samples int) sampledCurve {
 	return s
 }
 
-// worst is the largest distance of the samples from the formula beyond the
-// lattice's bias, in standard errors, for thresholds measured with a deviation
-// that is off by the factor sigma.
+// worst returns the largest distance of the samples from the formula beyond the lattice's bias, in
+// standard errors. Thresholds are scaled by sigma, to model a wrong deviation.
 func (s sampledCurve) worst(k kinematic, sigma float64) (worst float64, at string) {
 	for i, t := range s.t {
 		want, bias := k.expected(t * sigma)
@@ -106,16 +105,15 @@ func (s sampledCurve) worst(k kinematic, sigma float64) (worst float64, at strin
 	return worst, at
 }
 
-// TestGRFKinematicFormula compares mean curves with the kinematic formula, and
-// makes sure that the comparison tells a wrong deviation, a wrong correlation
-// length and wrong sides from the right ones.
+// TestGRFKinematicFormula compares mean curves with the kinematic formula. It also checks that the
+// comparison detects a wrong deviation, a wrong correlation length and wrong sides.
 func TestGRFKinematicFormula(t *testing.T) {
 	const limit = 3.5
 	for _, c := range []struct {
 		shape   string
 		smooth  float64
 		samples int
-		tells   []string // the mistakes that so many samples show
+		tells   []string // the errors that this number of samples detects
 	}{
 		{"128x128", 4, 64, []string{"sigma"}},
 		{"128x128", 2, 64, []string{"sigma", "length"}},

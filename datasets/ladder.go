@@ -14,22 +14,20 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A chunkReader returns the values lo ≤ i < hi of an image, row-major. The
-// values stay valid until the next call, and may be written to.
+// A chunkReader returns the values lo ≤ i < hi of an image, row-major. The values are valid until
+// the next call, and the caller may modify them.
 type chunkReader func(lo, hi int64) ([]float32, error)
 
-// chunkVoxels is how many values are sorted at once; a worker needs three
-// times their bytes.
+// chunkVoxels is the number of values per sort; a worker needs three times their bytes.
 const chunkVoxels = 1 << 19
 
-// maxChunkWorkers bounds the memory of the workers together.
+// maxChunkWorkers limits the memory of all workers together.
 const maxChunkWorkers = 16
 
-// float32Ladder makes the ladder of a float32 image of the given shape: the
-// table of its distinct values, or for levels > 0 the affine ladder from the
-// least value to the greatest. It reads the image once, in chunks, from several
-// goroutines that each call newReader once. On the way it turns −0 into +0 in
-// the chunks and refuses NaN and ±Inf as grid.Normalise does.
+// float32Ladder computes the ladder of a float32 image: the table of its distinct values, or for
+// levels > 0 the affine ladder from the least value to the greatest. It reads the image once, in
+// chunks, with several goroutines that each call newReader once. It also changes −0 to +0 in the
+// chunks, and rejects NaN and ±Inf as grid.Normalise does.
 func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader) (grid.Ladder, error) {
 	s := &float32Survey{shape: shape, table: levels == 0, lo: math.MaxFloat32, hi: -math.MaxFloat32}
 	chunks := (shape.Voxels() + chunkVoxels - 1) / chunkVoxels
@@ -54,11 +52,11 @@ func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader)
 	return l, nil
 }
 
-// A float32Survey is what the workers of float32Ladder find between them.
+// A float32Survey is the common result of the workers of float32Ladder.
 type float32Survey struct {
 	shape grid.Shape
 	table bool
-	next  atomic.Int64 // first voxel that nobody has taken
+	next  atomic.Int64 // first unassigned voxel
 
 	mu     sync.Mutex
 	lo, hi float32
@@ -93,7 +91,7 @@ func (s *float32Survey) work(read chunkReader) {
 		lo, hi = min(lo, least), max(hi, most)
 		if s.table {
 			runs = append(runs, slices.Clone(slices.Compact(sorter.sort(values))))
-			// Merging runs of like lengths keeps the work at n·log(chunks).
+			// Merging runs of similar lengths keeps the work at n·log(chunks).
 			for k := len(runs); k > 1 && len(runs[k-2]) <= 2*len(runs[k-1]); k = len(runs) {
 				runs = append(runs[:k-2], merge(runs[k-2], runs[k-1]))
 			}
@@ -105,8 +103,8 @@ func (s *float32Survey) work(read chunkReader) {
 	s.runs = append(s.runs, runs...)
 }
 
-// fail notes an error and reports whether the pass goes on: NaN and ±Inf are
-// counted to the end of the image.
+// fail records an error and reports whether the pass continues: NaN and ±Inf are counted up to the
+// end of the image.
 func (s *float32Survey) fail(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,36 +129,35 @@ func (s *float32Survey) fail(err error) bool {
 	return true
 }
 
-// RangeLadder is the affine ladder of n levels from lo, whose last level is the
-// first not below hi that a float64 step can reach. An image of one value, or a
-// wish for one level, gets the one level hi.
+// RangeLadder returns the affine ladder of n levels from lo. Its last level is the first one ≥ hi
+// with a float64 step. An image of one value, or a request for one level, gets the one level hi.
 func RangeLadder(lo, hi float32, n int64) (grid.Ladder, error) {
 	if n == 1 || lo == hi {
 		return grid.Affine(float64(hi), 1, 1)
 	}
 	step := (float64(hi) - float64(lo)) / float64(n-1)
-	// The same rounding as grid.Ladder.Value; a step that was rounded down can
-	// leave the last level just below hi.
+	// The same rounding as grid.Ladder.Value; a step that is rounded down can leave the last level just
+	// below hi.
 	for float32(float64(lo)+float64(float64(n-1)*step)) < hi {
 		step = math.Nextafter(step, math.Inf(1))
 	}
 	return grid.Affine(float64(lo), step, n)
 }
 
-// mergeAll is the sorted distinct values of all runs.
+// mergeAll returns the sorted distinct values of all runs.
 func mergeAll[T cmp.Ordered](runs [][]T) []T {
 	if len(runs) == 0 {
 		return nil
 	}
 	for len(runs) > 1 {
-		// The shortest first, so that no value is copied more than it must.
+		// The shortest first, to minimise the copies of each value.
 		slices.SortFunc(runs, func(a, b []T) int { return cmp.Compare(len(a), len(b)) })
 		runs = append(runs[2:], merge(runs[0], runs[1]))
 	}
 	return runs[0]
 }
 
-// merge is the sorted distinct values of two sorted lists of distinct values.
+// merge returns the sorted distinct values of two such lists.
 func merge[T cmp.Ordered](a, b []T) []T {
 	out := make([]T, len(a)+len(b))
 	i, j, k := 0, 0, 0
@@ -168,7 +165,7 @@ func merge[T cmp.Ordered](a, b []T) []T {
 		x, y := a[i], b[j]
 		out[k] = min(x, y)
 		k++
-		// Without branches, because their outcomes are noise.
+		// Without branches, because random data mispredict them.
 		i += asInt(x <= y)
 		j += asInt(y <= x)
 	}
@@ -184,8 +181,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// A floatSorter sorts finite values without −0, by radix, in buffers that it
-// keeps.
+// A floatSorter sorts finite values without −0, by radix, and reuses its buffers.
 type floatSorter struct{ a, b []float32 }
 
 const (
@@ -193,8 +189,8 @@ const (
 	radixSize = 1 << radixBits
 )
 
-// sort returns the values in order. They stay as they are; the result lies in
-// the sorter's own memory and lasts until the next call.
+// sort returns the values in order, and does not modify them. The result is in the sorter's memory,
+// valid until the next call.
 func (s *floatSorter) sort(values []float32) []float32 {
 	n := len(values)
 	if len(s.a) < n {
@@ -235,7 +231,7 @@ func (s *floatSorter) sort(values []float32) []float32 {
 	return src
 }
 
-// floatKey maps values to integers in the same order.
+// floatKey maps values to integers of the same order.
 func floatKey(v float32) uint32 {
 	b := math.Float32bits(v)
 	return b ^ (uint32(int32(b)>>31) | 1<<31)

@@ -11,7 +11,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The levels of an image of more than one chunk are those of all of them, and of what is not finite all is counted.
+// The levels of an image of several chunks are those of all chunks, and all non-finite values are
+// counted.
 func laddersOfChunks(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 1, W: chunkVoxels + 17}
 	values := make([]float32, shape.W)
@@ -37,7 +38,7 @@ func laddersOfChunks(t *testing.T) {
 	if l, err := of(3); err != nil || l.Len() != 3 || l.Value(0) != -1<<20 || l.Value(1) != 0 || l.Value(2) != 1<<20 {
 		t.Errorf("3 levels: %v (%v)", l, err)
 	}
-	// A survey is told of what is not finite in any order.
+	// Non-finite values are reported to a survey in any order.
 	bad := func(count, first int64) error {
 		return fmt.Errorf("x: %w", &grid.NotFiniteError{Count: count, First: first})
 	}
@@ -72,7 +73,7 @@ func laddersOfChunks(t *testing.T) {
 	}
 }
 
-// Values are sorted, and distinct ones merged, whatever they are and however many.
+// Values are sorted, and distinct ones merged, for all values and numbers of values.
 func sorts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var sorter floatSorter

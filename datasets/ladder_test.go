@@ -40,8 +40,7 @@ func TestLadderTable(t *testing.T) {
 	}
 }
 
-// TestLadderChunks has more voxels than a chunk, so that runs are merged and
-// counts of NaN are summed.
+// TestLadderChunks has several chunks, so that runs are merged and counts of NaN are summed.
 func TestLadderChunks(t *testing.T) {
 	n := 3*chunkVoxels + 17
 	values := make([]float32, n)
@@ -92,7 +91,7 @@ func TestLadderReadError(t *testing.T) {
 
 func TestLadderSort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Around the length at which the sorter turns to radix.
+		// Around the length at which the sorter changes to radix.
 		n := rapid.SampledFrom([]int{1, 2, 100, radixSize - 1, radixSize, 3 * radixSize}).Draw(t, "n")
 		kinds := rapid.SliceOfN(rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32), 1, 50).Draw(t, "values")
 		seed := rapid.Uint32().Draw(t, "seed")
@@ -106,7 +105,7 @@ func TestLadderSort(t *testing.T) {
 		}
 		before := slices.Clone(values)
 		var s floatSorter
-		s.sort([]float32{1, 2, 3}) // the buffers are used again
+		s.sort([]float32{1, 2, 3}) // the buffers are reused
 		got := s.sort(values)
 		want := slices.Sorted(slices.Values(values))
 		if !slices.Equal(got, want) {

@@ -59,8 +59,8 @@ func voxelsUntil(t *testing.T) {
 	}
 }
 
-// A guess has the ladder that the whole image has. It is confirmed by who finds all values on
-// levels or shows them, and not where one is beyond it or nobody watches.
+// A guess has the ladder of the whole image. It is confirmed after all values were checked, and not
+// if a value is beyond it or nothing was checked.
 func guesses(t *testing.T) {
 	shape := grid.Shape{D: 64, H: 128, W: 128}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -107,7 +107,7 @@ func guesses(t *testing.T) {
 			t.Error("a value between levels is right")
 		}
 	}
-	// The ends of these are seen seldom.
+	// Samples rarely contain the ends of these.
 	for i := range values {
 		values[i] = 3 - float32(rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10))/8
 	}
@@ -116,7 +116,7 @@ func guesses(t *testing.T) {
 	} else if g.Watch(); !onLevels(g.Ladder(), values) {
 		t.Errorf("values on levels are not on those of the guess")
 	}
-	values[len(values)/2] = 100 // which no sample need have, and if it has then once
+	values[len(values)/2] = 100 // at most one sample has it
 	if g := Guessed(shape, "float32", data, 50); g != nil && g.Ladder().Value(49) == 100 {
 		t.Error("one value is guessed to be the greatest")
 	}

@@ -11,17 +11,17 @@ import (
 
 const metaMagic = "ObjectType"
 
-// metaHeaderLimit is far above any header with local data.
+// metaHeaderLimit is far above the size of any header with local data.
 const metaHeaderLimit = 1 << 16
 
-// matchesMeta reports whether the first field is that the object is an image.
+// matchesMeta reports whether the first field declares an image.
 func matchesMeta(head []byte) bool {
 	rest, ok := strings.CutPrefix(string(head), metaMagic)
 	rest = strings.TrimLeft(rest, " \t=:")
 	return ok && len(rest) >= 5 && strings.EqualFold(rest[:5], "image")
 }
 
-// metaKeys are the fields that bear on the voxels.
+// metaKeys are the fields that affect the voxels.
 var metaKeys = []string{
 	"ObjectType", "NDims", "DimSize", "ElementType", "ElementNumberOfChannels", "BinaryData", "BinaryDataByteOrderMSB",
 	"ElementByteOrderMSB", "CompressedData", "CompressedDataSize", "HeaderSize", "ElementDataFile",
@@ -29,8 +29,9 @@ var metaKeys = []string{
 }
 
 // openMeta reads the header of a MetaImage file (itk.org/Wiki/ITK/MetaIO/Documentation) with the
-// latitude of MetaIO, which ITK reads it by. The voxels are in the file or in files beside it: binary,
-// text or compressed. The first size is the fastest axis. Fields that do not bear on the voxels are ignored.
+// latitude of MetaIO, which is ITK's reader. The voxels are in this file or in other files: binary,
+// text or compressed. The first size is the fastest axis. Fields that do not affect the voxels are
+// ignored.
 func openMeta(in fileInput) (*fileBody, error) {
 	fields, list, offset, err := metaFields(in)
 	if err != nil {
@@ -56,7 +57,7 @@ func openMeta(in fileInput) (*fileBody, error) {
 	return b, b.metaVoxels(fields, list)
 }
 
-// metaPlain is an error where the values are not those of an image as it is stored.
+// metaPlain returns an error if the voxels differ from the stored values.
 func (f headerFields) metaPlain() error {
 	if kind, ok := f.values["ObjectType"]; ok && !strings.EqualFold(kind, "image") {
 		return fmt.Errorf("MetaImage field ObjectType is %.40q; want Image", kind)
@@ -70,7 +71,7 @@ func (f headerFields) metaPlain() error {
 	return nil
 }
 
-// metaOrder reports whether the voxels are big-endian, which two fields may say.
+// metaOrder reports whether the voxels are big-endian, by either of two fields.
 func (f headerFields) metaOrder() (big bool, err error) {
 	binary, said, err := f.truth("BinaryDataByteOrderMSB")
 	if err != nil {
@@ -83,7 +84,8 @@ func (f headerFields) metaOrder() (big bool, err error) {
 	return binary || element, err
 }
 
-// metaAxes are the lengths of the axes, slowest first; channels reports whether the last of them is the values of a voxel.
+// metaAxes returns the lengths of the axes, slowest first. channels reports whether the last axis
+// is the values of a voxel.
 func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
 	if axes, err = wholeNumbers(f.values["DimSize"]); err != nil {
 		return nil, false, fmt.Errorf("MetaImage field DimSize: %w", err)
@@ -103,7 +105,7 @@ func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
 	return axes, channels, nil
 }
 
-// metaVoxels finds the voxels of a body whose shape is known.
+// metaVoxels finds the voxels of a body of known shape.
 func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 	packed, _, err := fields.truth("CompressedData")
 	if err != nil {
@@ -149,7 +151,7 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 	return nil
 }
 
-// metaPacked decompresses zlib data, or gzip data as MetaIO does too.
+// metaPacked decompresses zlib data, or gzip data, as MetaIO does.
 func (b *fileBody) metaPacked(fields headerFields) error {
 	said, is := fields.values["CompressedDataSize"], b.in.size-b.offset
 	if n, err := strconv.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
@@ -173,8 +175,9 @@ var metaTypes = map[string]storedType{
 	"MET_FLOAT": storedFloat32, "MET_DOUBLE": storedFloat64,
 }
 
-// metaFields reads the header's fields, the last of which says where the data are, the offset
-// of the byte after it, and the lines after it where it says that a list of files follows.
+// metaFields reads the header's fields, up to the one with the place of the data, and the offset of
+// the byte after it. If that field announces a list of files, it also returns the lines of the
+// list.
 func metaFields(in fileInput) (fields headerFields, list []string, offset int64, err error) {
 	h := in.headerLines(metaHeaderLimit)
 	fields = headerFields{format: "MetaImage", values: map[string]string{}}
@@ -187,7 +190,7 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 		at := strings.IndexAny(line, "=:")
 		key, value := strings.TrimSpace(line[:max(0, at)]), strings.TrimLeft(line[at+1:], "=: \t")
 		last := key == "ElementDataFile"
-		// The last line may have no end where no data follow it.
+		// The last line may lack a line end if no data follow it.
 		if end && (!last || value == "" || strings.EqualFold(value, "LOCAL")) {
 			return fields, nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
 		}
@@ -217,7 +220,7 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 	}
 }
 
-// metaList are the names of files, a line each, from an offset on.
+// metaList returns the names of files from an offset on, one per line.
 func (in fileInput) metaList(offset int64) (list []string, err error) {
 	rest := make([]byte, min(in.size-offset, metaHeaderLimit))
 	if _, err := in.ReadAt(rest, offset); err != nil && err != io.EOF {

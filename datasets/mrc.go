@@ -103,7 +103,7 @@ func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
 	return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again", h[212], h[213])
 }
 
-// permute reorders the voxels to x, y, z. place holds the order of the axes in the file.
+// permute reorders the voxels to x, y, z. place is the order of the axes in the file.
 func (b *fileBody) permute(place []int64) error {
 	if b.volumes.count > 1 {
 		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", place[0], place[1], place[2])

@@ -14,8 +14,8 @@ import (
 	"eccbench/internal/checktest"
 )
 
-// A file of any content is read as one image or is an error of one line, in little memory and time. make fuzz-files
-// tries very many.
+// A file with any content is read as one image or is an error of one line, in little memory and
+// time. make fuzz-files runs very many.
 func TestMutatedFiles(t *testing.T) {
 	entries, err := os.ReadDir(fixtureDir)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestMutatedFiles(t *testing.T) {
 	})
 }
 
-// A Zarr array of any metadata and any chunks is read, or is an error of one line.
+// A Zarr array with any metadata and any chunks is read, or is an error of one line.
 func TestMutatedZarr(t *testing.T) {
 	files, err := zarrFiles()
 	if err != nil {
@@ -64,7 +64,7 @@ func TestMutatedZarr(t *testing.T) {
 	var seeds []checktest.Seed
 	for name, data := range files {
 		seeds = append(seeds, checktest.Seed{Name: name, Data: data})
-		if isMetadata(name) { // which decide most
+		if isMetadata(name) { // these have the largest effect
 			seeds = append(seeds, slices.Repeat([]checktest.Seed{{Name: name, Data: data}}, 8)...)
 		}
 	}

@@ -105,7 +105,7 @@ func TestNameErrors(t *testing.T) {
 			t.Errorf("Open(%q): %q, want one line with %q", c.in, got, c.want)
 		}
 		if strings.HasPrefix(c.in, "file/path=/") {
-			continue // a missing file is still a good name
+			continue // a missing file has a valid name
 		}
 		if _, err := ParseName(c.in); err == nil {
 			t.Errorf("ParseName(%q): no error, want %q", c.in, c.want)
@@ -149,8 +149,7 @@ func TestGenerators(t *testing.T) {
 			if p.Doc == "" {
 				t.Errorf("%s: %s has no doc", g.Name, p.Key)
 			}
-			// Every parameter that has no value by default is one whose default
-			// the canonical name may leave out.
+			// The canonical name may omit only these parameters.
 			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "nan", "volume", "array", "channel", "strict"}
 			if !g.FromFiles {
 				optional = append(optional, "path")

@@ -13,10 +13,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// narrow turns voxels of a type that has no kernels into float32: as they are where float32
-// holds each of them exactly, else as ranks among their distinct values, in their own order,
-// with the values as labels. Scaled voxels are float64(stored·slope + inter) first. NaN and
-// infinities stay what they are, for who looks for them. Without ranks, values that need them are
+// narrow converts voxels of a type without kernels to float32. If float32 represents each voxel
+// exactly, it copies them. Otherwise it returns their ranks among the distinct values, with the
+// values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN and
+// infinities are kept, for later checks. If ranks are excluded but necessary, the error is
 // errRanks.
 func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
 	if scaled {
@@ -45,14 +45,14 @@ func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float6
 	return narrowed(h, grid.Values[float64](data), s, ranks, exactFloat)
 }
 
-// errRanks is the error of values that float32 does not hold, where there are to be no ranks.
+// errRanks is the error of values that float32 cannot represent, if ranks are excluded.
 var errRanks = errors.New("float32 does not hold all values")
 
 type wide interface {
 	int32 | uint32 | int64 | uint64 | float64
 }
 
-// narrowed is narrow of values, which it takes over.
+// narrowed is narrow of values, which it may overwrite.
 func narrowed[T wide](h hands, values []T, s storedType, mayRank bool, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
@@ -66,7 +66,7 @@ func narrowed[T wide](h hands, values []T, s storedType, mayRank bool, exact fun
 				if v-v != 0 {
 					finite = false
 				} else {
-					d = 0 // it is finite; the ranks come
+					d = 0 // finite in T; the ranks replace it
 				}
 			}
 			dst[lo+i] = d
@@ -104,10 +104,10 @@ func narrowed[T wide](h hands, values []T, s storedType, mayRank bool, exact fun
 	return out, labels, h.ctx.Err()
 }
 
-// rank gives the rank of each value among the distinct ones, which it returns in ascending
-// order. Chunks are sorted by themselves, with the places that their values come from, and
-// their distinct values are merged; then each chunk, sorted, goes through those once. What it
-// says when the context has ended means nothing.
+// rank computes the rank of each value among the distinct ones, which it returns in ascending
+// order. Chunks are sorted separately, with the places of their values, and their distinct values
+// are merged. Then each sorted chunk is matched with those in one pass. The result is undefined
+// after the context has ended.
 func rank[T wide](h hands, values []T, ranks []uint32) []T {
 	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
 	runs := make([][]T, chunks)
@@ -159,23 +159,23 @@ func rank[T wide](h hands, values []T, ranks []uint32) []T {
 	return distinct
 }
 
-// A placed value says where it comes from.
+// A placed value has its index in the chunk.
 type placed[T wide] struct {
 	value T
 	place uint32
 }
 
-// exactInteger reports whether float32 holds a whole number: it has 24 bits from the first
-// one to the last.
+// exactInteger reports whether float32 represents a whole number: its set bits must span at most 24
+// bits.
 func exactInteger(v uint64) bool { return bits.Len64(v)-bits.TrailingZeros64(v) <= 24 }
 
-// magnitude is that of the least number, too, which is its own opposite.
+// magnitude is the absolute value. It is right for the least number, too, whose negation overflows.
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
-// exactFloat reports whether float32 holds a number, or it is none.
+// exactFloat reports whether float32 represents a number; it is true for NaN.
 func exactFloat(v float64) bool { return float64(float32(v)) == v || v != v }
 
-// half is the value of a float16 (IEEE 754 binary16).
+// half returns the value of a float16 (IEEE 754 binary16).
 func half(h uint16) float32 {
 	sign, exponent, fraction := uint32(h)>>15<<31, uint32(h)>>10&31, uint32(h)&1023
 	switch exponent {
@@ -187,7 +187,7 @@ func half(h uint16) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-// rescaled is float64(stored·slope + inter). Int8 was widened.
+// rescaled returns float64(stored·slope + inter). Int8 has been widened.
 func rescaled(data []byte, s storedType, slope, inter float64) []float64 {
 	switch s {
 	case storedUint8:
@@ -228,13 +228,13 @@ func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
 	return out
 }
 
-// hands are so many cores, which take no more tasks when a context has ended.
+// hands is a number of cores, which start no more tasks after a context has ended.
 type hands struct {
 	ctx   context.Context
 	cores int
 }
 
-// allHands are all cores, to the end.
+// allHands returns all cores, without a deadline.
 func allHands() hands { return hands{context.Background(), runtime.GOMAXPROCS(0)} }
 
 // share is shareAmong on the cores.

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A scaling that makes one float32 of several values is not rounded: they are ranked.
+// Values are ranked, not rounded, if scaling would merge them in float32.
 func TestScaledWithoutMerging(t *testing.T) {
 	text := niftiOf(storedUint8, false, []byte{1, 2, 3, 200, 201, 1}, 3, 2)
 	text.slope, text.inter = 1, 1e9
@@ -29,5 +29,5 @@ func TestScaledWithoutMerging(t *testing.T) {
 	}
 }
 
-// TestRankedInParts has more values than are sorted at a time.
+// TestRankedInParts has more values than one sort.
 func TestRankedInParts(t *testing.T) { ranked(t, chunkVoxels+30_000) }

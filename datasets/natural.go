@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Natural compares names with their whole numbers by value: 2 comes before 10.
+// Natural compares names, with the numbers in them by value: 2 comes before 10.
 func Natural(a, b string) int {
 	digits := func(s string) string {
 		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]

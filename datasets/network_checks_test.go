@@ -16,11 +16,11 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A memoryServer has objects of one version in memory, and notes which ranges it is asked for.
+// A memoryServer has objects of one version in memory, and records the requested ranges.
 type memoryServer struct {
 	objects map[string][]byte
 	version string
-	broken  map[string]bool // URLs of which nothing can be said
+	broken  map[string]bool // URLs whose requests fail
 
 	mu     sync.Mutex
 	ranges []string
@@ -77,8 +77,7 @@ func through(n Network) (back func()) {
 	return func() { SetNetwork(before) }
 }
 
-// An object is read like a file, in blocks where little of it is asked for, and what its server says is
-// passed on.
+// An object is read like a file, with blocks for short reads. Errors of the server are passed on.
 func readsObjects(t *testing.T) {
 	for path, want := range map[string]bool{"s3://a/b": true, "http://a": true, "https://a/b.raw": true, "ftp://a": false, "https:/a": false, "https": false, "": false} {
 		if IsURL(path) != want {
@@ -179,7 +178,7 @@ func readsObjects(t *testing.T) {
 	}
 }
 
-// A Zarr hierarchy on a server is that in a folder.
+// A Zarr hierarchy on a server equals one in a folder.
 func readsRemoteZarr(t *testing.T) {
 	const url = "s3://there/of/"
 	server := &memoryServer{objects: map[string][]byte{url + "a.raw/zarr.json": {'{', '}'}, url + "a.png/zarr.json": {'{', '}'}}, version: "7", broken: map[string]bool{}}
@@ -269,8 +268,8 @@ func statsPaths(t *testing.T) {
 	}
 }
 
-// Part of a file in a folder is what is there, from its end, too, and no more; what there is not is said
-// to be missing, as a chunk may be.
+// A part of a file in a folder has the existing bytes, also relative to its end. A missing file is
+// fs.ErrNotExist, as a chunk may be.
 func readsFolders(t *testing.T) {
 	dir := t.TempDir()
 	f := folder(dir)

@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// niftiHeaderSize is the length of a NIfTI-1 header, which is also the value
-// of its first field, and nifti2HeaderSize that of a NIfTI-2 header.
+// niftiHeaderSize is the length of a NIfTI-1 header, which is also the value of its first field.
+// nifti2HeaderSize is that of a NIfTI-2 header.
 const niftiHeaderSize, nifti2HeaderSize = 348, 540
 
 const gzipMagic = "\x1f\x8b"
 
-// matchesNifti knows NIfTI-1 and NIfTI-2.
+// matchesNifti recognises NIfTI-1 and NIfTI-2.
 func matchesNifti(head []byte) bool {
 	if len(head) < niftiHeaderSize {
 		return false
@@ -24,10 +24,10 @@ func matchesNifti(head []byte) bool {
 	return magic == "n+1" || magic == "ni1" || string(head[4:7]) == "n+2" || string(head[4:7]) == "ni2"
 }
 
-// openNifti reads the header of a NIfTI-1 or NIfTI-2 image (nifti1.h, nifti2.h): one file, or
-// a pair of .hdr and .img of which either is named, each plain or gzipped. The first axis is
-// the fastest. Values are raw·scl_slope + scl_inter as float32, unless the slope is 0 or not
-// finite, or the two are 1 and 0: then they keep their stored type.
+// openNifti reads the header of a NIfTI-1 or NIfTI-2 image (nifti1.h, nifti2.h). It is one file, or
+// either file of a pair of .hdr and .img, each plain or gzipped. The first axis is the fastest.
+// Values are raw·scl_slope + scl_inter as float32. They keep their stored type if the slope is 0 or
+// not finite, or if the two are 1 and 0.
 func openNifti(in fileInput) (*fileBody, error) {
 	header, voxels := in, fileInput{}
 	if stem, ok := in.stem(".img", ".img.gz"); ok {
@@ -77,7 +77,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 	return &b.fileBody, b.unpack(gzipped, skip)
 }
 
-// niftiHead reads what may be a header, and what follows where that is gzipped.
+// niftiHead reads a possible header, and returns the rest of a gzipped file.
 func niftiHead(in fileInput) (head []byte, rest io.Reader, err error) {
 	start, err := in.head(2)
 	if err != nil {
@@ -108,8 +108,8 @@ func niftiHead(in fileInput) (head []byte, rest io.Reader, err error) {
 	return head, r, nil
 }
 
-// niftiOrder is the order of bytes in which the first number of a header is the size of one,
-// and that size.
+// niftiOrder returns the byte order in which the first number is a valid header size, and that
+// size.
 func niftiOrder(h []byte) (binary.ByteOrder, uint32) {
 	if size := binary.LittleEndian.Uint32(h); size <= 1<<16 {
 		return binary.LittleEndian, size
@@ -117,9 +117,9 @@ func niftiOrder(h []byte) (binary.ByteOrder, uint32) {
 	return binary.BigEndian, binary.BigEndian.Uint32(h)
 }
 
-// niftiFields are what the two versions of the format have in different places.
+// niftiFields are the fields whose offsets differ between the two versions.
 type niftiFields struct {
-	pair                 bool              // the voxels are in a file of their own
+	pair                 bool              // the voxels are in a separate file
 	size                 int64             // of the header
 	dim                  func(i int) int64 // number of axes, then their lengths
 	code                 uint16
@@ -163,7 +163,7 @@ func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) 
 	}, order, nil
 }
 
-// A niftiBody may have its voxels in a file of their own.
+// A niftiBody is a body whose voxels may be in a separate file.
 type niftiBody struct {
 	fileBody
 	pair bool
@@ -208,7 +208,7 @@ func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 	return b, nil
 }
 
-// niftiType maps the data type codes of nifti1.h.
+// niftiType returns the type of a data type code of nifti1.h.
 func niftiType(code uint16) (storedType, error) {
 	var name string
 	switch code {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A niftiText is what writeNifti writes: the header's fields and the voxels.
+// A niftiText is the input of writeNifti: the header's fields and the voxels.
 type niftiText struct {
 	order        binary.AppendByteOrder
 	dim          []int16 // after dim[0]
@@ -33,7 +33,7 @@ func writeNifti(n niftiText) []byte {
 	h = append(h, make([]byte, 36)...)
 	h = n.order.AppendUint16(h, uint16(len(n.dim)))
 	for i := range 7 {
-		d := int16(0) // what the format leaves open beyond the last axis
+		d := int16(0) // arbitrary in the format after the last axis
 		if i < len(n.dim) {
 			d = n.dim[i]
 		}
@@ -99,7 +99,7 @@ func TestNiftiImages(t *testing.T) {
 	})
 }
 
-// TestNiftiUnscaled holds the slopes that leave the stored type alone.
+// TestNiftiUnscaled has the slopes that do not change the stored type.
 func TestNiftiUnscaled(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range [][2]float32{{0, 0}, {0, 5}, {1, 0}, {nan, 0}, {nan, nan}, {inf, 1}} {
@@ -160,12 +160,12 @@ func TestNiftiErrors(t *testing.T) {
 	checkRefusedCheaply(t, "two.nii.gz", append(zipped(good), zipped(good)...), FileOptions{}, "trailing data")
 	bomb := niftiOf(storedUint8, false, make([]byte, 16<<20), 3, 2)
 	checkRefusedCheaply(t, "bomb.nii.gz", zipped(writeNifti(bomb)), FileOptions{}, "trailing data")
-	// A claim that deflate could hold, in a file that does not hold it.
+	// A size that deflate could reach, but not in this file.
 	text := niftiOf(storedUint8, false, pseudo(100<<10), 10000, 10000)
 	checkRefusedCheaply(t, "claim.nii.gz", zipped(writeNifti(text)), FileOptions{}, "truncated: ")
 }
 
-// pseudo is bytes that do not compress.
+// pseudo returns incompressible bytes.
 func pseudo(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(1)

@@ -20,9 +20,9 @@ func noiseGenerator() generator {
 	}
 }
 
-// readNoise makes uniform noise. The level of a voxel is ⌊u·levels/2³²⌋ for the
-// random word u at its coordinates, so it depends on them and the seed alone: a
-// smaller image is the corner of a larger one.
+// readNoise makes uniform noise. The level of a voxel is ⌊u·levels/2³²⌋ for the random word u at
+// its coordinates. It depends only on these and the seed: a smaller image is the corner of a larger
+// one.
 func readNoise(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
@@ -33,7 +33,7 @@ func readNoise(r *reading) maker {
 	}
 }
 
-// newNoise makes noise by an instruction set.
+// newNoise makes noise with an instruction set.
 func newNoise(shape grid.Shape, s scale, n int64, p philox, isa string) *image {
 	m := &image{shape: shape, scale: s}
 	if n == 1 {

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// TestNoiseCrop compares a small field with the corner of larger ones, 2D with
-// the first plane of 3D among them.
+// TestNoiseCrop compares a small field with the corner of larger ones, and a 2D field with the
+// first plane of a 3D one.
 func TestNoiseCrop(t *testing.T) {
 	small := grid.Shape{D: 1, H: 6, W: 9}
 	for _, generator := range []string{"noise", "grf"} {
@@ -65,8 +65,8 @@ func TestNoiseSeeds(t *testing.T) {
 	}
 }
 
-// TestScales checks that a voxel on level k has the ladder's value k, for all
-// ways of writing values.
+// TestScales checks that a voxel on level k has the ladder's value k, by every function that writes
+// values.
 func TestScales(t *testing.T) {
 	p := newPhilox(1, noiseStream)
 	for _, c := range []struct {

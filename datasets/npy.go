@@ -11,7 +11,7 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyHeaderLimit is far above any header of a plain array.
+// npyHeaderLimit is far above the size of any header of a plain array.
 const npyHeaderLimit = 64 << 10
 
 // openNpy reads the header of a NumPy file, versions 1 to 3 of the format
@@ -56,10 +56,10 @@ func openNpy(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-// isNpyBool reports whether an array-protocol type string is that of truth values.
+// isNpyBool reports whether an array-protocol type string means booleans.
 func isNpyBool(descr string) bool { return strings.TrimLeft(descr, "<>|=") == "b1" }
 
-// npyType reads an array-protocol type string such as "<f4".
+// npyType parses an array-protocol type string such as "<f4".
 func npyType(descr string) (storedType, bool, error) {
 	order, code := byte('|'), descr
 	if descr != "" && strings.IndexByte("<>|=", descr[0]) >= 0 {
@@ -92,8 +92,8 @@ type npyHeader struct {
 	shape   []int64
 }
 
-// parseNpyHeader reads the Python dictionary that describes the array. It
-// takes the three keys that the format has, each once, and nothing else.
+// parseNpyHeader parses the Python dictionary that describes the array. It accepts the three keys
+// of the format, each once, and nothing else.
 func parseNpyHeader(s string) (npyHeader, error) {
 	var h npyHeader
 	var seen []string
@@ -132,8 +132,8 @@ func parseNpyHeader(s string) (npyHeader, error) {
 	return h, p.err
 }
 
-// An npyScanner reads the few tokens of Python that npy headers use. Its first
-// error stays, and moves it to the end.
+// An npyScanner reads the tokens of Python in npy headers. It keeps its first error, and then moves
+// to the end.
 type npyScanner struct {
 	text string
 	at   int
@@ -147,7 +147,7 @@ func (p *npyScanner) fail(format string, args ...any) {
 	}
 }
 
-// peek is the next byte that is not white space, or 0 at the end.
+// peek returns the next byte that is not white space, or 0 at the end.
 func (p *npyScanner) peek() byte {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n\f", p.text[p.at]) >= 0 {
 		p.at++
@@ -172,7 +172,7 @@ func (p *npyScanner) want(c byte) {
 	}
 }
 
-// quoted reads a string in either quotes; the format needs no escapes.
+// quoted reads a string in single or double quotes; the format needs no escapes.
 func (p *npyScanner) quoted() string {
 	q := p.peek()
 	if q != '\'' && q != '"' {
@@ -221,7 +221,7 @@ func (p *npyScanner) tuple() []int64 {
 			break
 		}
 		v, p.at = append(v, n), end
-		p.accept('L') // as Python 2 ended long integers
+		p.accept('L') // the end of long integers in Python 2
 		comma = p.accept(',')
 	}
 	if len(v) == 1 && !comma {

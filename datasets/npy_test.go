@@ -139,7 +139,7 @@ func TestNpyErrors(t *testing.T) {
 
 func FuzzNpy(f *testing.F) { fuzzFile(f, ".npy") }
 
-// The directory of an archive ends where the record at its end says, before the records of ZIP64.
+// The directory of an archive ends where the record at its end states, before the records of ZIP64.
 func TestNpzDirectory(t *testing.T) {
 	whole := readFixture(t, "i2_stored.npz")
 	end := len(whole) - 22

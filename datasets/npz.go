@@ -14,8 +14,8 @@ import (
 
 const npzMagic = "PK\x03\x04"
 
-// openNpz reads the header of an array in an archive that numpy.savez or savez_compressed
-// wrote: of the only one, or of the one that the options name.
+// openNpz reads the header of an array in an archive of numpy.savez or savez_compressed: the only
+// array, or the one in the options.
 func openNpz(in fileInput) (*fileBody, error) {
 	z, err := zip.NewReader(in, in.size)
 	if err != nil {
@@ -32,7 +32,7 @@ func openNpz(in fileInput) (*fileBody, error) {
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()
 	if err != nil {
-		if _, cause := in.ReadAt(make([]byte, 4), 0); cause != nil { // the disk's, and not the archive's
+		if _, cause := in.ReadAt(make([]byte, 4), 0); cause != nil { // an error of the disk, not of the archive
 			return nil, fmt.Errorf("reading the archive: %w", pathCause(cause))
 		}
 	}
@@ -62,7 +62,7 @@ func openNpz(in fileInput) (*fileBody, error) {
 	return b, err
 }
 
-// arrayOf is the only array of an archive, or the one that the options name.
+// arrayOf returns the only array of an archive, or the one in the options.
 func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
 	var names []string
 	known := map[string]bool{}
@@ -93,8 +93,9 @@ func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
 	return chosen, nil
 }
 
-// directoryEnd checks the record that ends an archive, before its comment: nothing follows it, and
-// the directory ends where it starts. The directory of a ZIP64 archive has other records behind it.
+// directoryEnd checks the record at the end of an archive, before its comment. Nothing may follow
+// it, and the directory must end where it starts. The directory of a ZIP64 archive is followed by
+// other records.
 func (in fileInput) directoryEnd(comment int) error {
 	const size, locator = 22, 20
 	at := in.size - size - int64(comment)
@@ -134,7 +135,7 @@ func (in fileInput) member(f *zip.File) (fileInput, error) {
 	return in, nil
 }
 
-// listOf are some of a list of names.
+// listOf lists the first of many names.
 func listOf(names []string) string {
 	const most = 12
 	var text []string

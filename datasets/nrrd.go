@@ -12,13 +12,12 @@ import (
 
 const nrrdMagic = "NRRD000"
 
-// nrrdHeaderLimit is far above any header with attached data.
+// nrrdHeaderLimit is far above the size of any header with attached data.
 const nrrdHeaderLimit = 1 << 20
 
-// openNrrd reads the header of an NRRD file (teem.sourceforge.net/nrrd/format.html) with its
-// data attached, or in files beside it, raw, in text, or
-// compressed by gzip or bzip2. The first size is the fastest
-// axis. Fields that do not bear on the voxels are ignored.
+// openNrrd reads the header of an NRRD file (teem.sourceforge.net/nrrd/format.html). Its data are
+// attached or in other files: raw, text, or compressed by gzip or bzip2. The first size is the
+// fastest axis. Fields that do not affect the voxels are ignored.
 func openNrrd(in fileInput) (*fileBody, error) {
 	fields, list, offset, err := nrrdFields(in)
 	if err != nil {
@@ -60,7 +59,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	return b, b.nrrdVoxels(fields, encoding, list)
 }
 
-// nrrdVoxels finds the voxels of a body whose shape is known.
+// nrrdVoxels finds the voxels of a body of known shape.
 func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []string) error {
 	lines, err := fields.skip("line skip", 0)
 	if err != nil {
@@ -110,8 +109,8 @@ func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []strin
 	return b.unpack(pack, skip)
 }
 
-// nrrdKinds reports whether the fastest axis is none of space, but of the numbers that each voxel has; and
-// whether the slowest of three axes counts images of two.
+// nrrdKinds reports whether the fastest axis counts the numbers of a voxel, and whether the slowest
+// of three axes counts 2D images.
 func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 	words := strings.Fields(strings.ToLower(kinds))
 	if len(words) != axes || axes < 3 {
@@ -132,13 +131,13 @@ func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 	return fastest, at == 2, nil
 }
 
-// nrrdSpace reports whether kinds say that the three fastest axes are of space.
+// nrrdSpace reports whether the kinds declare the three fastest axes as spatial.
 func nrrdSpace(kinds string, axes int) bool {
 	words := strings.Fields(strings.ToLower(kinds))
 	return axes > 3 && len(words) == axes && !slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
 }
 
-// skipLines is the offset of the byte after n lines.
+// skipLines returns the offset of the byte after n lines.
 func skipLines(in fileInput, offset, n int64) (int64, error) {
 	if n == 0 {
 		return offset, nil
@@ -156,10 +155,9 @@ func skipLines(in fileInput, offset, n int64) (int64, error) {
 	return offset, nil
 }
 
-// nrrdFields reads the header's fields, their names in lower case and in their longer
-// spelling, the lines after one that says that a list of files follows, and the offset of
-// the byte after the blank line that ends it. The header of data in other files may end
-// without one.
+// nrrdFields reads the header's fields, with names in lower case and in the longer spelling. It
+// also returns the lines after a field that announces a list of files, and the offset after the
+// blank line at the end. The blank line may be missing if the data are in other files.
 func nrrdFields(in fileInput) (fields headerFields, list []string, offset int64, err error) {
 	h := in.headerLines(nrrdHeaderLimit)
 	fields = headerFields{format: "NRRD", values: map[string]string{}}
@@ -206,7 +204,7 @@ func nrrdFields(in fileInput) (fields headerFields, list []string, offset int64,
 
 var nrrdAliases = map[string]string{"datafile": "data file", "lineskip": "line skip", "byteskip": "byte skip"}
 
-// nrrdType maps the format's names of types.
+// nrrdType returns the type of a name in the format.
 func nrrdType(name string) (storedType, bool) {
 	switch name {
 	case "signed char", "int8", "int8_t":

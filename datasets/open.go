@@ -12,36 +12,34 @@ import (
 	"eccbench/internal/name"
 )
 
-// A Generator is what people are told of one kind of input.
+// A Generator is the public description of one kind of input.
 type Generator struct {
 	Name    string // the first word of the input string
 	Doc     string // one line
 	Example string // an input string
 	Params  []Param
-	// FromFiles says that the image is read from files that are not ours. Path, the last
-	// parameter, says where they are.
+	// FromFiles reports that the image is read from a user's files. Path, the last parameter, is their
+	// place.
 	FromFiles bool
 }
 
-// A Param is a parameter of a generator, in the order of the canonical
-// spelling. Default says in words what holds when it is left out, "" when it is
-// required.
+// A Param is a parameter of a generator, in the order of the canonical spelling. Default describes
+// the default value in words, "" if the parameter is required.
 type Param struct{ Key, Default, Doc string }
 
-// A generator is one kind of input with the function that reads its parameters.
+// A generator is a kind of input with the function that reads its parameters.
 type generator struct {
 	Generator
 	// seeded generators make variants with other seeds; other generators rotate the image.
 	seeded bool
-	// read takes the parameters, in any order, and gives the function that
-	// makes the source. It is called for every mention of a name and must be
-	// cheap; the maker is used only when r.err is nil.
+	// read consumes the parameters, in any order, and returns the function that makes the source. It is
+	// called for every mention of a name and must be cheap. The maker is used only if r.err is nil.
 	read func(r *reading) maker
 }
 
 type maker func() (grid.Source, error)
 
-// generators is the one list of inputs, in the order that they are shown in.
+// generators returns the only list of inputs, in the order of their documentation.
 func generators() []generator {
 	return []generator{
 		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), betweenGenerator(), rampGenerator(),
@@ -91,10 +89,10 @@ type resolved struct {
 	generator generator
 	canonical []name.Pair
 	roll      int64
-	repeat    int64  // 0 for an image that does not
-	store     string // the folder that the image is read from, "" when it is made
+	repeat    int64  // 0 for an image without repetition
+	store     string // the folder of the stored image, "" for a generated one
 	make      maker
-	files     func() []string // that make reads; nil for none
+	files     func() []string // the files that make reads; nil for none
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -146,8 +144,8 @@ func resolveOn(n Name, surveys *Surveys, memory int64, isa string) (resolved, er
 	return res, nil
 }
 
-// roll reads the parameter that every generator has. It is reduced to less
-// than a whole turn where the shape is known, and not spelled out when 0.
+// roll reads the parameter that every generator has. It is reduced modulo the number of slices if
+// the shape is known, and left out of the name if 0.
 func (r *reading) roll() int64 {
 	v, ok := r.take("roll")
 	if !ok {
@@ -167,8 +165,8 @@ func (r *reading) roll() int64 {
 	return by
 }
 
-// repeat reads the parameter that every made image has. It is not spelled out where all
-// slices are asked for.
+// repeat reads the parameter that every generated image has. It is left out of the name if it
+// covers all slices.
 func (r *reading) repeat() int64 {
 	if _, ok := r.take("repeat"); !ok {
 		return 0
@@ -207,12 +205,12 @@ func (r resolved) generate() (grid.Source, error) {
 	return s, nil
 }
 
-// Open makes the Source that an input string names, the same bytes anywhere.
-// Generated sources hold no image: each slab is made when it is read. Errors
-// are one line. A source that is an io.Closer holds a file open.
+// Open returns the Source of an input string, with the same bytes on every machine. Generated
+// sources store no image: each slab is computed when it is read. Errors are one line. A source that
+// is an io.Closer has an open file.
 func Open(s string) (grid.Source, error) { return (*Surveys)(nil).Open(s) }
 
-// OpenIn is Open of an image that may take so many bytes of memory, where it is held whole.
+// OpenIn is Open for an image that may use a number of bytes of memory if it is loaded whole.
 func OpenIn(memory int64, s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
@@ -225,7 +223,7 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 	return r.open()
 }
 
-// Open is Open of a name whose file may have been looked at before.
+// Open is Open with the surveys of files that were read before.
 func (l *Surveys) Open(s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
@@ -238,15 +236,13 @@ func (l *Surveys) Open(s string) (grid.Source, error) {
 	return r.open()
 }
 
-// Variants lists up to n names of different images with the shape, type and
-// ladder of the one that s names, which comes first. Seeded generators go on to
-// the next seeds. All others are turned along their slowest axis by
-// round(i·slices/n), or by as much of their period, so an image that looks the
-// same however it is turned has fewer variants than asked for: a constant has
-// one. Seeded images of very few voxels may still chance to be equal.
+// Variants returns up to n names of different images with the shape, type and ladder of s, which is
+// the first. Seeded generators use the next seeds. Other images are rotated along their slowest
+// axis by round(i·slices/n), or by the same share of their period. An image with a short period has
+// fewer variants; a constant has one. Seeded images of very few voxels may be equal by chance.
 func Variants(s string, n int) ([]string, error) { return (*Surveys)(nil).Variants(s, n) }
 
-// Variants is Variants of a name whose file may have been looked at before.
+// Variants is Variants with the surveys of files that were read before.
 func (l *Surveys) Variants(s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
@@ -289,9 +285,8 @@ func (l *Surveys) Variants(s string, n int) ([]string, error) {
 	return names, nil
 }
 
-// period opens the image to tell after how many slices it repeats itself when it
-// is turned, and how many it has. 1 stands for an image that cannot change; a
-// seeded one changes with its seed even where it has but one slice.
+// period opens the image and returns its period under rotation, and its number of slices. 1 means
+// an image that cannot change; a seeded one changes with its seed even if it has one slice.
 func (r resolved) period() (period, turns int64, err error) {
 	s, err := r.make()
 	if err != nil {
@@ -363,14 +358,14 @@ func readFile(r *reading) maker {
 	}
 }
 
-// Escaped is a text as the value of a key of an input string, which has no slashes.
+// Escaped encodes a text as a value of an input string, which has no slashes.
 func Escaped(text string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(text)
 }
 
 var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
-// fileOptions reads what is said of a raw file, and of the levels of any.
+// fileOptions reads the description of a raw file, and the levels of any file.
 func (r *reading) fileOptions() (o FileOptions) {
 	if v, ok := r.take("shape"); ok {
 		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
@@ -396,7 +391,7 @@ func (r *reading) fileOptions() (o FileOptions) {
 	return o
 }
 
-// place reads the path that a file's name ends with.
+// place reads the path at the end of a file's name.
 func (r *reading) place(what string) string {
 	path, ok := r.take("path")
 	if !ok || path == "" {

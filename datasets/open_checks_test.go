@@ -48,13 +48,13 @@ func checkSlab(t fileT, s grid.Source, lo, hi int64) {
 	if want := whole.Data()[lo*size : hi*size]; !bytes.Equal(slab, want) {
 		t.Fatalf("slab %d..%d of %v %v alone differs from the whole", lo, hi, s.Shape(), s.Type())
 	}
-	// Every value must be one that a Field takes.
+	// Every value must be valid in a Field.
 	if _, err := grid.NewField(s.Shape(), s.Type(), bytes.Clone(whole.Data()), s.Ladder()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Slabs alone are those of the whole, of images of several tiles and rows of several pieces.
+// Single slabs equal the whole, for images of several tiles and rows of several pieces.
 func slabsOfTiles(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=2500x3x5/type=uint8",
@@ -120,7 +120,7 @@ func repeats(t *testing.T) {
 	}
 }
 
-// Variants of an image are as many others of its shape, type and levels as there are.
+// The number of variants of an image is limited by the number of different images.
 func hasVariants(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "a.raw")
 	if err := os.WriteFile(raw, []byte("twelve bytes"), 0o600); err != nil {

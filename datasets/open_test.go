@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSlabs reads random slabs of random images alone and compares them with
-// the whole.
+// TestSlabs reads random slabs of random images independently and compares them with the whole.
 func TestSlabs(t *testing.T) {
 	all := Generators()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +73,7 @@ func TestConcurrentSlabs(t *testing.T) {
 	}
 }
 
-// TestScratch holds the memory of a slab of a large image to what is promised.
+// TestScratch checks that the memory of a slab of a large image is within the documented limit.
 func TestScratch(t *testing.T) {
 	for _, c := range []struct {
 		name string

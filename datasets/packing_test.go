@@ -40,7 +40,7 @@ func TestWrapped(t *testing.T) {
 		}
 		checkFileImage(t, s, "4x3x2", grid.Uint16, modulo(40000, 1001, 1<<16))
 	}
-	// Raw voxels may start with anything.
+	// Raw voxels may start with any bytes.
 	for _, p := range wrappings {
 		data := append([]byte(p.magic), 1, 2, 3, 4, 5, 6)
 		s, err := openFileBytes("image", data, FileOptions{Shape: grid.Shape{D: 1, H: 1, W: int64(len(data))}, Type: grid.Uint8})
@@ -79,7 +79,7 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// What follows a header is decompressed as it is asked for, however long it is, and to its end.
+// The data after a header are decompressed on demand, for any length, and to their end.
 func TestWrappedInOrder(t *testing.T) {
 	voxels := make([]byte, 2*3*passHead)
 	for i := range voxels {
@@ -122,8 +122,8 @@ func TestWrappedInOrder(t *testing.T) {
 	}
 }
 
-// The first bytes of a compressed file are checked before all of it is decompressed: a bomb by another name is
-// rejected.
+// The first bytes of a compressed file are checked before all of it is decompressed: a bomb with
+// another name is rejected.
 func TestWrappedIsLookedAt(t *testing.T) {
 	bomb := zipped(make([]byte, 1<<24))
 	for _, name := range []string{"a.tif.gz", "a.dcm.gz", "a.png.gz", "a.nrrd.gz", "a.npy.gz", "a.fits.gz", "a.gz"} {
@@ -131,7 +131,7 @@ func TestWrappedIsLookedAt(t *testing.T) {
 	}
 }
 
-// A window that a header claims is not allocated for a file that cannot fill it.
+// A window in a header is not allocated if the file cannot fill it.
 func TestZstdWindow(t *testing.T) {
 	claim := []byte("\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00") // a window of 128 MiB, and an empty block
 	checkRefusedCheaply(t, "claim.npy.zst", claim, FileOptions{}, "")
@@ -154,7 +154,7 @@ func TestNpz(t *testing.T) {
 		}
 		checkFileImage(t, s, f.shape, f.typ, f.value)
 	}
-	// An array that is stored as it is is streamed.
+	// An uncompressed array is streamed.
 	s, err := OpenFile(filepath.Join(fixtureDir, "i2_stored.npz"), FileOptions{Stream: true})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestNpz(t *testing.T) {
 	}
 }
 
-// A survey of one array is none of another.
+// The survey of one array is not used for another.
 func TestNpzSurveys(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

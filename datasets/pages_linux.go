@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// inodeTime is when a file's inode changed last, in nanoseconds: also what sets the time of its
-// contents back changes it.
+// inodeTime returns the last change of a file's inode in nanoseconds. A program that resets the
+// time of the contents changes it, too.
 func inodeTime(info os.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Ctim.Nano()
@@ -16,9 +16,8 @@ func inodeTime(info os.FileInfo) int64 {
 	return 0
 }
 
-// dropPages asks the kernel to drop a file's pages from the page cache, and
-// looks at up to 64 pieces of it whether it did: file systems that live in memory
-// do not.
+// dropPages asks the kernel to drop a file's pages from the page cache, and checks up to 64 pieces.
+// File systems in memory ignore the request.
 func dropPages(f *os.File) (cold bool, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -32,7 +31,7 @@ func dropPages(f *os.File) (cold bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: looking at its pages: %w", f.Name(), err)
 	}
-	defer syscall.Munmap(mem) // only looked at
+	defer syscall.Munmap(mem) // only inspected
 	page := os.Getpagesize()
 	piece := min(256, (len(mem)+page-1)/page) // pages
 	pieces := min(64, (len(mem)+piece*page-1)/(piece*page))
@@ -52,5 +51,5 @@ func dropPages(f *os.File) (cold bool, err error) {
 			resident += int(v & 1)
 		}
 	}
-	return resident*100 <= seen, nil // others may be reading it
+	return resident*100 <= seen, nil // other processes may be reading it
 }

@@ -11,24 +11,24 @@ import (
 	"eccbench/internal/name"
 )
 
-// maxAxis bounds the axes of generated images: coordinates fit the 32-bit words
-// of a Philox counter with room for the margin that smoothing reads.
+// maxAxis limits the axes of generated images. Coordinates then fit the 32-bit words of a Philox
+// counter, together with the margin for smoothing.
 const maxAxis = 1 << 31
 
-// A reading is the work of turning a name's parameters into values: it fills in
-// defaults, spells every value canonically and keeps the first error.
+// A reading parses the parameters of a name. It fills in defaults, normalises the spelling of every
+// value and keeps the first error.
 type reading struct {
 	given []name.Pair
-	read  []name.Pair // canonical values, in the order that they were read in
+	read  []name.Pair // canonical values, in the order of reading
 	err   error
 
 	surveys *Surveys        // of files
-	memory  int64           // that one of them may take; 0 for no limit
-	files   func() []string // that the image is read from; nil for none
-	isa     string          // the instruction set that images are made by
+	memory  int64           // limit for a loaded file; 0 for no limit
+	files   func() []string // the files of the image; nil for none
+	isa     string          // the instruction set for generated images
 }
 
-// take is the given value of a parameter, and whether there is one.
+// take returns the given value of a parameter, and whether it is given.
 func (r *reading) take(key string) (string, bool) {
 	for _, p := range r.given {
 		if p.Key == key {
@@ -40,7 +40,7 @@ func (r *reading) take(key string) (string, bool) {
 
 func (r *reading) put(key, value string) { r.read = append(r.read, name.Pair{Key: key, Value: value}) }
 
-// refuse keeps the first error, which names the parameter and what it accepts.
+// refuse keeps the first error, with the parameter and its accepted values.
 func (r *reading) refuse(key, value, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%s=%s: %s", key, name.Shown(value), fmt.Sprintf(format, args...))
@@ -54,8 +54,8 @@ func (r *reading) reject(format string, args ...any) {
 	}
 }
 
-// shape reads the required shape of a generated image. After an error it is
-// 1x1, so that what depends on it can go on.
+// shape reads the required shape of a generated image. After an error it returns 1x1, so that
+// dependent parameters can be read.
 func (r *reading) shape() grid.Shape {
 	unit := grid.Shape{D: 1, H: 1, W: 1}
 	v, ok := r.take("shape")
@@ -99,8 +99,8 @@ func (r *reading) levels(t grid.Type) int64 {
 	return r.integer("levels", def, 1, maxLevels(t), " for type "+t.String())
 }
 
-// maxLevels is the largest number of levels that a generator makes: all values
-// of an 8 or 16-bit type; for float32, as many whole numbers as it holds exactly.
+// maxLevels returns the largest number of levels of a generator: all values of an 8 or 16-bit type,
+// or the number of integers that float32 represents exactly.
 func maxLevels(t grid.Type) int64 {
 	switch t {
 	case grid.Uint8:
@@ -111,7 +111,7 @@ func maxLevels(t grid.Type) int64 {
 	return 1 << 24
 }
 
-// integer reads a whole number in lo…hi; of says when those bounds hold.
+// integer reads a whole number in lo…hi; of describes the condition for these bounds.
 func (r *reading) integer(key string, def, lo, hi int64, of string) int64 {
 	n := def
 	if v, ok := r.take(key); ok {
@@ -144,8 +144,7 @@ func (r *reading) seed() uint64 {
 	return seed
 }
 
-// real reads a finite number. It is spelled out in the canonical name only
-// where it is not the default or always is set.
+// real reads a finite number. The canonical name omits the default, unless always is true.
 func (r *reading) real(key string, def float64, always bool) float64 {
 	x := def
 	if v, ok := r.take(key); ok {
@@ -162,7 +161,7 @@ func (r *reading) real(key string, def float64, always bool) float64 {
 	return x
 }
 
-// choice reads an optional word, "" where it is not given.
+// choice reads an optional word, "" if it is missing.
 func (r *reading) choice(key string, words ...string) string {
 	v, ok := r.take(key)
 	if !ok {

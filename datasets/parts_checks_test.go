@@ -63,14 +63,14 @@ func readsRaw(t *testing.T) {
 			}
 			checkFileImage(t, got, "4x3x2", s.native(), fileSequence(s))
 		}
-		// A name that tells nothing is raw when a shape comes with it.
+		// A file with an unknown extension is raw if it has a shape.
 		if _, err := openFileBytes("image", data, FileOptions{Shape: shape, Other: s.String()}); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// rescales holds the rounding: two operations, each rounded to float64.
+// rescales checks the rounding: two operations, each rounded to float64.
 func rescales(t *testing.T) {
 	src := []int16{-32768, -7, 0, 1, 3, 32767}
 	slope, inter := float64(float32(0.1)), float64(float32(-0.3))
@@ -81,7 +81,7 @@ func rescales(t *testing.T) {
 			t.Errorf("%d becomes %v, want %v", v, got[i], want)
 		}
 	}
-	// One rounding would keep the low half of this product.
+	// A single rounding would keep the low half of this product.
 	f := []float32{1 + 1.0/(1<<23)}
 	slope = 1 + 1.0/(1<<50)
 	product := math.Float64frombits(math.Float64bits(float64(f[0]) * slope))
@@ -90,10 +90,10 @@ func rescales(t *testing.T) {
 	}
 }
 
-// Scaling merges values where two of those that a type has, the lowest and the highest too, come
-// to one float32.
+// Scaling merges values if two values of a type, including the lowest and the highest, have the
+// same float32.
 func scalingThatMerges(t *testing.T) {
-	const exact = 1 << 24 // up to which a float32 holds every whole number
+	const exact = 1 << 24 // up to this, float32 represents every whole number
 	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedUint16: {0, 65535}, storedInt16: {-32768, 32767}} {
 		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
 			if got := (&fileBody{stored: stored, slope: 1, inter: inter}).merges(); got != want {
@@ -106,7 +106,7 @@ func scalingThatMerges(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused with the reason.
+// Unsupported files are rejected with the reason.
 func refusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -149,7 +149,7 @@ func refusesFiles(t *testing.T) {
 	}
 }
 
-// Axes of one voxel are left out.
+// Axes of length 1 are dropped.
 func shapesOfAxes(t *testing.T) {
 	for _, c := range []struct {
 		axes []int64
@@ -207,7 +207,7 @@ func streamsWhereItCan(t *testing.T) {
 	}
 }
 
-// filesThatShrink cuts a file short after it was opened.
+// filesThatShrink truncates a file after it was opened.
 func filesThatShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")
 	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
@@ -247,8 +247,8 @@ func filesThatChange(t *testing.T) {
 	}
 }
 
-// A file is looked at whole once, however often it is opened and turned; another file of
-// the name, and another number of levels, are looked at anew.
+// A file is read whole once, for any number of opens and rotations. Another file of the same name,
+// and another number of levels, need another read.
 func surveysOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.raw")
 	write := func(values []float32, changed time.Time) {
@@ -371,7 +371,7 @@ func readsNumberedNames(t *testing.T) {
 	}
 }
 
-// Files one after the other are read as one.
+// Consecutive files are read as one.
 func chainsFiles(t *testing.T) {
 	var c fileChain
 	text := "abcdefghij"
@@ -390,8 +390,8 @@ func chainsFiles(t *testing.T) {
 	}
 }
 
-// An image that is held whole is refused where it takes more memory than there is, with the
-// sum, before it is read; one that is streamed is not.
+// An image that must be loaded whole is rejected before it is read if it exceeds the memory. The
+// error has the sum. A streamed image is not rejected.
 func roomOfFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		least int64
@@ -435,7 +435,7 @@ func roomOfFiles(t *testing.T) {
 	}
 }
 
-// npyOf is an npy file of one row.
+// npyOf returns an npy file of one row.
 func npyOf(descr string, values any, n int) []byte {
 	var b []byte
 	b, err := binary.Append(b, binary.LittleEndian, values)
@@ -445,8 +445,8 @@ func npyOf(descr string, values any, n int) []byte {
 	return writeNpy(npyHeaderText(descr, "False", fmt.Sprintf("(%d,)", n)), b)
 }
 
-// Values that float32 does not hold keep their order and stand for themselves, and equal
-// ones are one level.
+// Values that float32 cannot represent keep their order and their own labels, and equal values are
+// one level.
 func ranksValues(t *testing.T) { ranked(t, 3000) }
 
 func ranked(t *testing.T, n int) {
@@ -501,7 +501,7 @@ func ranked(t *testing.T, n int) {
 	}
 }
 
-// Values that float32 holds are themselves.
+// Values that float32 represents are unchanged.
 func narrowsExactly(t *testing.T) {
 	for name, c := range map[string]struct {
 		descr  string
@@ -531,7 +531,7 @@ func narrowsExactly(t *testing.T) {
 	}
 }
 
-// NaN is refused with its position, whether other values are representable or not.
+// NaN is rejected with its position, for all kinds of other values.
 func narrowRefusesNaN(t *testing.T) {
 	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
 		for _, every := range []bool{false, true} {
@@ -541,7 +541,7 @@ func narrowRefusesNaN(t *testing.T) {
 	}
 }
 
-// Every float16, by the sum of its parts.
+// Every float16 is compared with the sum of its parts.
 func readsHalves(t *testing.T) {
 	for h := range 1 << 16 {
 		exponent, fraction := h>>10&31, h&1023
@@ -563,7 +563,7 @@ func readsHalves(t *testing.T) {
 	}
 }
 
-// Values that float32 does not hold are ranked among those of all slices.
+// Values that float32 cannot represent are ranked among the values of all slices.
 func ranksStacks(t *testing.T) {
 	dir := t.TempDir()
 	whole := fixture(t, "f8_ranked_3d.npy")
@@ -597,7 +597,7 @@ func refusesStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeSlices(t, dir, ".npy", "|u1", storedUint8, 7, fileSequence(storedUint8))
-		for _, name := range []string{"s4.npy", "s6.npy"} { // the first is told
+		for _, name := range []string{"s4.npy", "s6.npy"} { // the first one is reported
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(c.fourth), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -630,7 +630,7 @@ func refusesStacks(t *testing.T) {
 	}
 }
 
-// A stack is looked at anew where a slice changed.
+// A stack is read again if a slice changed.
 func surveysStacks(t *testing.T) {
 	dir := t.TempDir()
 	writeSlices(t, dir, ".npy", "<f4", storedFloat32, 3, linear(0, 1))
@@ -662,7 +662,7 @@ func surveysStacks(t *testing.T) {
 	}
 }
 
-// Of each value its lowest bits count, with their sign.
+// Only the lowest bits of each value count, with their sign.
 func countsLowBits(t *testing.T) {
 	for _, c := range []struct {
 		stored storedType
@@ -682,7 +682,7 @@ func countsLowBits(t *testing.T) {
 	}
 }
 
-// Differences of every size of pixel add up to what they were taken of.
+// Differences add up to the original values for every size of pixel.
 func integrates(t *testing.T) {
 	for _, size := range []int64{1, 2, 4, 8} {
 		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
@@ -726,7 +726,7 @@ func fillValues(t *testing.T) {
 	}
 }
 
-// A name with another value has the defaults that follow from it.
+// A name with another value has the defaults that depend on it.
 func namesWithOthers(t *testing.T) {
 	n, err := ParseName("noise/shape=8x8")
 	if err != nil {
@@ -753,7 +753,7 @@ func namesWithOthers(t *testing.T) {
 	}
 }
 
-// Every instruction set finds the extremes of values, and whether one is not finite, wherever it is.
+// Every instruction set finds the extremes of values, and a non-finite value in any place.
 func extremesOfValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, isa := range append(available(), "none") {
@@ -778,10 +778,10 @@ func extremesOfValues(t *testing.T) {
 	}
 }
 
-// fixturePath is where a file is that can be opened by its path.
+// fixturePath returns the path of an unpacked fixture.
 func fixturePath(t *testing.T, name string) string { return filepath.Join(unpacked(t, name), name) }
 
-// The .img of a pair names the image as well, and a pair is not half of one.
+// The .img of a pair names the image as well, and a pair is not half of a pair.
 func opensPairs(t *testing.T) {
 	for header, name := range map[string]string{
 		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
@@ -811,7 +811,7 @@ func opensPairs(t *testing.T) {
 	}
 }
 
-// A failing file cannot be read from the k-th time on that something is asked for.
+// A failingFile returns errors from its k-th read on.
 type failingFile struct {
 	io.ReaderAt
 	k *atomic.Int64
@@ -826,8 +826,8 @@ func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
 
 var errFailing = errors.New("the disk is on fire")
 
-// Files are known by their first bytes alone, too, and what of one cannot be read is told: when it is
-// opened or, of one that is streamed, when it is read. It is told as it is, and not as a damaged file.
+// Formats are also recognised by the first bytes alone. A read error is reported when the file is
+// opened or, for a streamed file, when it is read. It is not reported as damage.
 func failingFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
@@ -854,7 +854,7 @@ func failingFiles(t *testing.T) {
 	}
 }
 
-// A list of names ends where it is long.
+// A long list of names is cut.
 func listsNames(t *testing.T) {
 	names := strings.Fields("a b c d e f g h i j k l m")
 	if got, want := listOf(names[:2]), `"a", "b"`; got != want {
@@ -865,7 +865,7 @@ func listsNames(t *testing.T) {
 	}
 }
 
-// Scaling makes one float32 of two values where both are beyond what it counts to.
+// Scaling gives one float32 for two values beyond its integers.
 func mergesAtTheEnds(t *testing.T) {
 	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedInt16: {-32768, 32767}, storedUint16: {0, 65535}} {
 		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
@@ -880,8 +880,8 @@ func storedTypes() []storedType {
 	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
 }
 
-// The slices of a series are in the order of their places, whatever their names, and refused where they
-// take more memory than there is.
+// The slices of a series are ordered by place, for any names. They are rejected if they exceed the
+// memory.
 func ordersSeries(t *testing.T) {
 	series, err := fs.Sub(fixtures, fixtureDir+"/series")
 	dir := filepath.Join(t.TempDir(), "series")
@@ -900,7 +900,7 @@ func ordersSeries(t *testing.T) {
 	checkFileError(t, "a stack in a byte", err, "voxels take")
 }
 
-// The root of a number, rounded up, is that of a square itself.
+// rootUp of a square is its root.
 func roots(t *testing.T) {
 	for n, want := int64(0), int64(0); n < 200; n++ {
 		if want*want < n {

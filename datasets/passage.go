@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// A passage is the cascades from slice to slice of all tiles of a slab, as the slab left them:
-// the one that follows it needs no margin before it.
+// A passage is the state of the cascades from slice to slice of all tiles at the end of a slab. The
+// next slab needs no margin before it.
 type passage struct {
-	next    int64      // the slice after the last one made
+	next    int64      // the slice after the last one of the slab
 	marches []*cascade // of each tile, nil before the first slab
 }
 
-// passages are those of an image that wait for the slabs that follow theirs. Who reads one
-// slab here and one there gets none: the first that follows another one begins a passage.
+// passages are the passages of an image that wait for the next slab. Only a slab that follows an
+// earlier one begins a passage, so random access makes none.
 type passages struct {
 	mu      sync.Mutex
 	made    int64
-	ends    []int64    // of the last slabs
-	waiting []*passage // the one that waits longest first
+	ends    []int64    // of the last slabs without a passage
+	waiting []*passage // the longest waiting one first
 }
 
 const (
-	// passageBytes is what the passages of an image take together, at most.
+	// passageBytes is the greatest memory of the passages of an image together.
 	passageBytes = 256 << 20
-	// slabEnds is how many ends of slabs are kept: as many cores may read an image each.
+	// slabEnds is the number of slab ends that are kept, enough for many concurrent readers.
 	slabEnds = 256
 )
 
-// enter is a passage for a slab that begins at slice lo: one that goes on there, a new one
-// while there is room for its cascades of so many bytes, or the one that has waited longest,
-// which begins anew. It is nil where there is none, which every slab can do without.
+// enter returns a passage for a slab that begins at slice lo. It is the one that ends there; else,
+// after an earlier slab, a new one if its cascades fit the memory; else the longest waiting one,
+// reset. Without any it is nil, and the slab computes its margin.
 func (p *passages) enter(lo, tiles, bytes int64) *passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *passages) take(i int) *passage {
 	return w
 }
 
-// leave says that a slab ended before slice hi, and has its passage wait there, if it had one.
+// leave records that a slab ended before slice hi, and makes its passage, if any, wait there.
 func (p *passages) leave(w *passage, hi int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

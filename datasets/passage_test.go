@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// TestSlabsThatFollow reads images from slice to slice in slabs of any depth, by several
-// readers who each began elsewhere, and compares them with the whole.
+// TestSlabsThatFollow reads images from slice to slice in slabs of any thickness, by several
+// readers from different starts, and compares them with the whole.
 func TestSlabsThatFollow(t *testing.T) {
 	for _, name := range []string{
 		"grf/shape=40x30x60/type=uint8", "grf/shape=600x20x40/type=uint16/levels=65536/smooth=1",
@@ -46,8 +46,8 @@ func TestSlabsThatFollow(t *testing.T) {
 	}
 }
 
-// TestPassagesAreBounded has more readers than there is memory for what each of them leaves
-// behind: they take turns, and what they read stays right.
+// TestPassagesAreBounded has more readers than memory for their passages: they share it, and their
+// slabs stay right.
 func TestPassagesAreBounded(t *testing.T) {
 	name := "grf/shape=1024x1024x400/type=uint8/smooth=2"
 	s := openNamed(t, name)
@@ -73,7 +73,7 @@ func TestPassagesAreBounded(t *testing.T) {
 	if p := &g.passages; p.made*each > passageBytes || p.made == 0 || int64(len(p.waiting)) != p.made {
 		t.Errorf("%d passages of %d bytes, %d of them wait", p.made, each, len(p.waiting))
 	}
-	// Who reads here and there leaves none behind.
+	// Random access leaves no passages.
 	s = openNamed(t, "grf/shape=64x64x64/type=uint8")
 	for at := int64(0); at < 64; at += 3 {
 		if err := s.ReadSlab(slab[:64*64], at, at+1); err != nil {

@@ -27,9 +27,9 @@ func phantomGenerator() generator {
 	}
 }
 
-// readPhantom makes a window of a Gaussian random field of 1024 levels, and of
-// each voxel a label: air outside the ellipsoid that fills the image, skin in its
-// outermost twentieth, inside the tissue by the field's level.
+// readPhantom makes a window of a Gaussian random field of 1024 levels, and a label for each voxel.
+// The label is air outside the ellipsoid that fills the image, and skin in its outermost twentieth.
+// Inside, the field's level determines the tissue.
 func readPhantom(r *reading) maker {
 	shape := r.shape()
 	typ := r.elementType()
@@ -61,9 +61,8 @@ func readPhantom(r *reading) maker {
 	}
 }
 
-// tissueTops are the levels, of 1024 within ±5 standard deviations, at which one
-// tissue ends and the next begins: −1.5, −1, −0.5, 0, 0.5, 1, 1.5 and 2 standard
-// deviations.
+// tissueTops are the upper levels of the tissues, of 1024 within ±5 standard deviations: −1.5, −1,
+// −0.5, 0, 0.5, 1, 1.5 and 2 standard deviations.
 var tissueTops = [...]int{358, 410, 461, 512, 563, 614, 666, 717}
 
 // A phantom is a field with a label for each voxel.
@@ -101,8 +100,8 @@ func (p *phantom) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// row labels the voxels of a row. The distance from the middle, as a share of
-// the half axes, is exact in units of 2⁻²⁰ of each axis, rounded down.
+// row labels the voxels of a row. The relative distance from the middle is in units of 2⁻²⁰ of each
+// half axis, rounded down.
 func (p *phantom) row(labels []uint32, field []uint16, z, y int64) {
 	shape := p.Shape()
 	across := squared(y, shape.H)
@@ -123,8 +122,8 @@ func (p *phantom) row(labels []uint32, field []uint16, z, y int64) {
 	}
 }
 
-// squared is the squared distance of voxel i of n from the middle of an axis, of
-// which 2⁴⁰ is half the axis.
+// squared returns the squared distance of voxel i of n from the middle of an axis, where half the
+// axis is 2⁴⁰.
 func squared(i, n int64) int64 {
 	d := (2*i + 1 - n) << 20 / n
 	return d * d

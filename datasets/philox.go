@@ -1,8 +1,8 @@
 package datasets
 
-// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
-// easy as 1, 2, 3" (SC11): a bijection of 128-bit counters under a 64-bit key,
-// so that any voxel's random bits are made without those of any other.
+// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
+// (SC11). It is a bijection of 128-bit counters under a 64-bit key, so that each voxel's random
+// bits are computed independently.
 const (
 	philoxM0 = 0xD2511F53
 	philoxM1 = 0xCD9E8D57
@@ -10,8 +10,8 @@ const (
 	philoxW1 = 0xBB67AE85
 )
 
-// A stream is the part of a counter that keeps generators apart, so that equal
-// seeds of different generators give unrelated images.
+// A stream is the part of a counter that separates generators: equal seeds of different generators
+// give unrelated images.
 type stream uint32
 
 const (
@@ -24,10 +24,9 @@ const (
 	tubesStream
 )
 
-// A philox is the lattice of random 32-bit words of one seed and stream: the
-// word at (x, y, z) is lane x mod 4 of the block with counter (⌊x/4⌋, y, z,
-// stream). Coordinates are taken modulo 2³², ⌊x/4⌋ too, so negative ones are
-// fine.
+// A philox is the lattice of random 32-bit words of one seed and stream. The word at (x, y, z) is
+// lane x mod 4 of the block with counter (⌊x/4⌋, y, z, stream). Coordinates and ⌊x/4⌋ are modulo
+// 2³², so negative ones are valid.
 type philox struct {
 	keys [10][2]uint32
 	tag  uint32
@@ -44,7 +43,7 @@ func newPhilox(seed uint64, s stream) philox {
 	return p
 }
 
-// block is the bijection itself.
+// block computes the bijection.
 func (p *philox) block(c [4]uint32) [4]uint32 {
 	for i := range p.keys {
 		a, b := uint64(c[0])*philoxM0, uint64(c[2])*philoxM1
@@ -59,7 +58,7 @@ func (p *philox) block(c [4]uint32) [4]uint32 {
 // fill sets dst[i] to the word at (x+i, y, z). x is a multiple of 4.
 func (p *philox) fill(dst []uint32, x, y, z int64) {
 	first := uint32(x >> 2)
-	// Two blocks at a time keep the multiplier busy while one waits for it.
+	// Two blocks at a time keep the multiplier busy during its latency.
 	for ; len(dst) >= 8; dst = dst[8:] {
 		a0, a1, a2, a3 := first, uint32(y), uint32(z), p.tag
 		b0, b1, b2, b3 := first+1, uint32(y), uint32(z), p.tag

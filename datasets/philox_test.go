@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPhiloxKnownAnswers holds the vectors of Random123's kat_vectors.
+// TestPhiloxKnownAnswers compares with the vectors of Random123's kat_vectors.
 func TestPhiloxKnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		counter [4]uint32

@@ -2,19 +2,19 @@ package datasets
 
 import "eccbench/internal/grid"
 
-// Solids of which it is known how many tunnels and cavities they have.
+// Solids with known numbers of tunnels and cavities.
 
-// countParam is that of holes.
+// countParam is the parameter for the number of holes.
 func countParam() Param {
 	return Param{"count", "as many as fit", "how many holes, the first ones along rows"}
 }
 
-// count reads how many of so many places are taken.
+// count reads the number of holes, at most the number of places.
 func (r *reading) count(places int64, s grid.Shape) int64 {
 	return r.integer("count", places, 0, places, ", the places in shape "+s.String())
 }
 
-// odds is how many odd places lie within an axis, its ends left out.
+// odds returns the number of odd places inside an axis, without its ends.
 func odds(n int64) int64 { return max(0, n-1) / 2 }
 
 func drillsGenerator() generator {
@@ -78,9 +78,9 @@ func serpentGenerator() generator {
 	}
 }
 
-// serpent fills the even rows of the even planes. A row is followed by the next one at the
-// end where its number, halved, is even, and by the one before at its start; a plane is left
-// at the end of its path, which the next one takes back.
+// serpent fills the even rows of the even planes with one path. The end of a row whose halved
+// number is even is joined to the next row, and its start to the previous one. A plane is left at
+// the end of its path, and the next plane goes back along it.
 func serpent(s grid.Shape) predicate {
 	last := (s.H - 1) / 2 // row of a plane, halved
 	side := func(row int64) int64 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A hole through a box takes 1 from its Euler characteristic, a cavity adds 1 and is a piece
+// A hole through a box subtracts 1 from its Euler characteristic. A cavity adds 1, and is a piece
 // of the rest of space.
 func TestPierced(t *testing.T) {
 	for _, shape := range []string{"9x9x9", "8x7x6", "5x6x4", "3x3x3", "70x4x5"} {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// spacingTolerance is how far the step from one slice to the next may be from the usual one,
-	// relative to its length. A missing slice doubles a step.
+	// spacingTolerance is the largest deviation of a step between slices from the median step, relative
+	// to its length. A missing slice doubles a step.
 	spacingTolerance = 0.25
 	// samePlace is the greatest distance of two slices at one place, relative to the mean step.
 	samePlace = 0.01
@@ -17,17 +17,17 @@ const (
 	directionTolerance = 1e-3
 )
 
-// A slicePlace is where an image says that it is among others.
+// A slicePlace is the place of an image in a series, from its header.
 type slicePlace struct {
 	series   string
-	numbered bool       // by its number alone
+	numbered bool       // placed by its number alone
 	at       [3]float64 // in mm; or the number, then zeros
 	axes     [6]float64 // the directions of rows and columns
 	normal   [3]float64
-	traits   []string // that may tell it from other images at its place, as in placeTraits
+	traits   []string // values that may differ from other images at its place, as in placeTraits
 }
 
-// placeTraits are what images at one place may differ by.
+// placeTraits are the properties that may differ between images at one place.
 var placeTraits = []struct {
 	tag  uint32
 	name string
@@ -36,12 +36,12 @@ var placeTraits = []struct {
 	{dicomTriggerTime, "trigger time"}, {dicomAcquisition, "acquisition number"}, {dicomImageType, "image type"}, {dicomContentTime, "content time"},
 }
 
-// numberedPlace is the place of an image that has a number alone.
+// numberedPlace returns the place of an image that has only a number.
 func numberedPlace(number float64) *slicePlace {
 	return &slicePlace{numbered: true, at: [3]float64{number}, normal: [3]float64{1}}
 }
 
-// place is the position of the image, or its number where it has no position; nil for neither.
+// place returns the position of the image, its number if it has no position, or nil for neither.
 func (v dicomValues) place() (*slicePlace, error) {
 	position, err := v.numbers(dicomPosition, 3)
 	if err != nil {
@@ -73,12 +73,12 @@ func (v dicomValues) place() (*slicePlace, error) {
 	return p, nil
 }
 
-// along is the place along the normal of another one.
+// along returns the coordinate of the place along the normal of another one.
 func (p *slicePlace) along(first *slicePlace) float64 {
 	return float64(p.at[0]*first.normal[0]) + float64(p.at[1]*first.normal[1]) + float64(p.at[2]*first.normal[2])
 }
 
-// beside reports whether an image can be a slice of the volume that another is one of.
+// beside reports whether two images can be slices of one volume.
 func (p *slicePlace) beside(first *slicePlace) bool {
 	if p.series != first.series || p.numbered != first.numbered {
 		return false
@@ -91,13 +91,13 @@ func (p *slicePlace) beside(first *slicePlace) bool {
 	return true
 }
 
-// A samePlaceError says that two images are at one place.
+// A samePlaceError is the error of two images at one place.
 type samePlaceError struct{ text string }
 
 func (e samePlaceError) Error() string { return e.text }
 
-// orderPlaces returns the order of the slices of a volume along their normal. Name names one of
-// them, and advice ends an error.
+// orderPlaces returns the order of the slices of a volume along their normal. name returns the name
+// of a slice, and advice is the end of an error.
 func orderPlaces(places []*slicePlace, name func(i int) string, advice string) ([]int, error) {
 	first := places[0]
 	if n := first.normal; math.Abs(float64(n[0]*n[0])+float64(n[1]*n[1])+float64(n[2]*n[2])-1) > 0.1 {
@@ -126,7 +126,7 @@ func orderPlaces(places []*slicePlace, name func(i int) string, advice string) (
 	return order, nil
 }
 
-// differs says what tells an image from another one at its place.
+// differs describes the first difference from another image at the same place.
 func (p *slicePlace) differs(other *slicePlace) string {
 	for i := range min(len(p.traits), len(other.traits)) {
 		if a, b := p.traits[i], other.traits[i]; a != b {
@@ -136,13 +136,13 @@ func (p *slicePlace) differs(other *slicePlace) string {
 	return ""
 }
 
-// checkSpacing rejects slices whose steps, in the order along their normal, are not alike. The
-// step may be oblique, as with a tilted gantry.
+// checkSpacing rejects slices with unequal steps, in the order along their normal. The step may be
+// oblique, as with a tilted gantry.
 func checkSpacing(places []*slicePlace, order []int, name func(i int) string, advice string) error {
 	if len(order) < 3 {
 		return nil
 	}
-	// Of each step: how long it is along the normal, and where it goes in the plane.
+	// For each step: its length along the normal, and its shift in the plane.
 	var steps [4][]float64
 	normal := places[0].normal
 	for i := range len(order) - 1 {

@@ -31,7 +31,7 @@ func deflated(data []byte) []byte {
 	return b.Bytes()
 }
 
-// writePng makes a PNG file of filtered rows. Its data are cut into two chunks.
+// writePng returns a PNG file of filtered rows, with its data in two chunks.
 func writePng(w, h uint32, depth, colour, interlace byte, rows []byte, extra ...string) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	b := appendChunk([]byte(pngMagic), "IHDR", append(head, depth, colour, 0, 0, interlace))
@@ -85,7 +85,7 @@ func TestPngInterlaced(t *testing.T) {
 	}
 }
 
-// Chunks that say how pixels are shown leave them as they are.
+// Chunks that only affect the display do not change pixels.
 func TestPngShown(t *testing.T) {
 	data := writePng(3, 2, 8, 0, 0, []byte{0, 1, 2, 3, 0, 4, 5, 6}, "gAMA", "sBIT", "bKGD", "cHRM", "sRGB", "iCCP", "eXIf", "tIME", "tEXt", "prVt")
 	checkFileImage(t, mustOpen(t, "image.png", data), "3x2", grid.Uint8, linear(1, 1))

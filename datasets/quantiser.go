@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// deviations is how many standard deviations of a Gaussian field its levels
-// reach to either side of the mean.
+// deviations is the number of standard deviations of a Gaussian field between its mean and the ends
+// of its levels.
 const deviations = 5
 
-// A quantiser turns a smoothed sum v of variance σ² about its mean into the
-// level ⌊(v/σ + c)·n/(2c)⌋ of n, c = deviations, clamped to 0…n−1. σ² is a whole
-// number; the two irrational factors are taken in fixed point, rounded up, with
-// σ from an integer root: u = v·2^p + ⌈cσ·2^p⌉ < 2⁶² and the level is u·m >> (64+q)
-// with 2⁶³ ≤ m = ⌈n·2^(64+q)/(2cσ·2^p)⌉ < 2⁶⁴. Rounding up puts v = 0 exactly at
-// the middle level of an even number.
+// A quantiser converts a smoothed sum v of variance σ² about its mean to a level of n. With
+// c = deviations, the level is ⌊(v/σ + c)·n/(2c)⌋, clamped to 0…n−1. σ² is an integer. The two
+// irrational factors are in fixed point, rounded up, with σ from an integer root. With
+// u = v·2^p + ⌈cσ·2^p⌉ < 2⁶² the level is u·m >> (64+q), for
+// 2⁶³ ≤ m = ⌈n·2^(64+q)/(2cσ·2^p)⌉ < 2⁶⁴. Rounding up puts v = 0 exactly at the middle level of
+// an even number.
 type quantiser struct {
 	mean  int64 // of the sums, which count from 0
 	most  int64 // the largest possible sum
@@ -26,8 +26,8 @@ type quantiser struct {
 	top   uint32
 }
 
-// newQuantiser is for sums of binomial noise (32 trials: variance 8) weighted by
-// the kernel along each of dim axes.
+// newQuantiser returns the quantiser for sums of binomial noise (32 trials: variance 8), weighted
+// by the kernel along each of dim axes.
 func newQuantiser(kernel []int64, dim int, n int64) quantiser {
 	var sum, squares int64
 	for _, k := range kernel {
@@ -53,8 +53,8 @@ func newQuantiser(kernel []int64, dim int, n int64) quantiser {
 	den := scaled.Lsh(scaled, 2)
 	for ; ; q.down++ {
 		num := new(big.Int).Lsh(big.NewInt(n*n), 2*(64+q.down))
-		// Up first, then up again, is up: roots of whole numbers between two
-		// squares have the same ceiling.
+		// Rounding up twice is rounding up once: roots of integers between two squares have the same
+		// ceiling.
 		m := rootUp(num.Add(num, den).Sub(num, big.NewInt(1)).Div(num, den))
 		if m.BitLen() == 64 {
 			q.m = m.Uint64()
@@ -63,7 +63,7 @@ func newQuantiser(kernel []int64, dim int, n int64) quantiser {
 	}
 }
 
-// rootUp is the least whole number whose square is not below x.
+// rootUp returns the ceiling of the square root of x.
 func rootUp(x *big.Int) *big.Int {
 	r := new(big.Int).Sqrt(x)
 	if new(big.Int).Mul(r, r).Cmp(x) < 0 {
@@ -72,7 +72,7 @@ func rootUp(x *big.Int) *big.Int {
 	return r
 }
 
-// level is the level of a sum.
+// level returns the level of a sum.
 func (q *quantiser) level(sum uint64) uint32 {
 	v := max(min(int64(sum)-q.mean, q.limit), -q.limit)
 	u := max(v<<(q.shift&63)+q.zero, 0)
@@ -80,8 +80,8 @@ func (q *quantiser) level(sum uint64) uint32 {
 	return min(uint32(hi>>(q.down&63)), q.top)
 }
 
-// levels sets dst to the levels of words: one for one, or with paired words
-// those of the lower halves, then those of the upper.
+// levels sets dst to the levels of words. Paired words give the levels of the lower halves, then
+// those of the upper halves.
 func (q *quantiser) levels(dst []uint32, words []uint64, paired bool) {
 	c := *q
 	if !paired {

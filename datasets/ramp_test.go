@@ -28,7 +28,7 @@ func TestRamp(t *testing.T) {
 	}
 }
 
-// TestRampFar looks at the far end of an image whose products do not fit 64 bits.
+// TestRampFar reads the far end of an image whose products exceed 64 bits.
 func TestRampFar(t *testing.T) {
 	shape := grid.Shape{D: 1 << 30, H: 1 << 20, W: 8}
 	s := openNamed(t, fmt.Sprintf("ramp/shape=%v/levels=16777216", shape))

@@ -54,7 +54,7 @@ func FuzzRaw(f *testing.F) {
 	})
 }
 
-// A file that becomes shorter while it is read is told by its name, and so is a disk that fails.
+// A file that becomes shorter during a read, and a failing disk, are reported with the path.
 func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")
 	if err := os.WriteFile(path, make([]byte, 5*6*7), 0o666); err != nil {
@@ -81,7 +81,7 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 	}
 }
 
-// An end of what is packed in a file is not that of the file.
+// The end of packed data in a file is not reported as the end of the file.
 func TestChunksThatAreEmptyAreNotShorter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "image.zarr")
 	header := `{"zarr_format":2,"shape":[2,3,4],"chunks":[2,3,4],"dtype":"|u1","compressor":{"id":"gzip","level":1},"filters":null,"fill_value":0,"order":"C"}`

@@ -6,12 +6,11 @@ import (
 	"eccbench/internal/grid"
 )
 
-// readAt fills dst with what stands at a place in a file. Large reads are made in
-// pieces, a few at the same time: one reader alone leaves a fast disk idle between
-// its requests, and the kernel reads ahead best of small ones. Up to grid.AloneBytes are read
-// by the caller alone.
+// readAt fills dst with the bytes of a file at an offset. Large reads are split into pieces with
+// several readers: one reader leaves a fast disk idle between its requests, and the kernel reads
+// ahead best for small ones. The caller alone reads up to grid.AloneBytes.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
-	if array, ok := file.(*zarrArray); ok { // whose chunks are read so by themselves
+	if array, ok := file.(*zarrArray); ok { // it reads chunks in parallel itself
 		return array.fillFrom(dst, at)
 	}
 	piece, readers := int64(128<<10), int64(8)
@@ -25,7 +24,7 @@ func readAt(file io.ReaderAt, dst []byte, at int64) error {
 	shareAmong(readers, n, func(next func() (int64, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			part := dst[i*piece : min((i+1)*piece, int64(len(dst)))]
-			// ReadAt may say EOF when it fills a part at the end of the file.
+			// ReadAt may return EOF although it fills a part at the end of the file.
 			if k, err := file.ReadAt(part, at+i*piece); k < len(part) {
 				first.of(i, err)
 			}

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Pieces of a large read end up where they belong, and the first that is missing
-// is told.
+// Pieces of a large read are at their offsets, and the first missing one is reported.
 func TestReadAt(t *testing.T) {
 	file := make([]byte, 20<<20+5)
 	rng := rand.NewChaCha8([32]byte{1})
@@ -30,7 +29,7 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// failing fails to read what lies beyond a place, and what lies further differently.
+// failing returns an error for reads beyond an offset, and another error further on.
 type failing struct {
 	from int64
 	err  error

@@ -4,14 +4,14 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A rolled source is another one turned cyclically along its slowest axis:
-// slice i is slice (i+by) mod Slices of the other, 0 < by < Slices.
+// A rolled source is another source, rotated along its slowest axis: slice i is slice (i+by) mod
+// Slices of the other, 0 < by < Slices.
 type rolled struct {
 	grid.Source
 	by int64
 }
 
-// roll turns s; 0 and every multiple of its slices leave it as it is.
+// roll rotates s. It returns s itself for 0 and every multiple of its slices.
 func roll(s grid.Source, by int64) grid.Source {
 	if by %= s.Shape().Slices(); by == 0 {
 		return s
@@ -19,7 +19,7 @@ func roll(s grid.Source, by int64) grid.Source {
 	return &rolled{s, by}
 }
 
-// ReadSlab reads the slab in the one or two pieces that it has in the other source.
+// ReadSlab reads the slab in one or two pieces of the other source.
 func (r *rolled) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(r, dst, lo, hi); err != nil {
 		return err
@@ -41,12 +41,12 @@ func (r *rolled) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Cool puts the other source out of the host's caches where that can be done.
+// Cool evicts the other source from the host's caches, if possible.
 func (r *rolled) Cool() (cold bool, err error) {
 	if c, ok := r.Source.(interface{ Cool() (bool, error) }); ok {
 		return c.Cool()
 	}
-	return true, nil // it is made, not read
+	return true, nil // it is generated, not read
 }
 
 // InMemory reports whether the other source is in memory.
@@ -55,17 +55,17 @@ func (r *rolled) InMemory() bool {
 	return ok && m.InMemory()
 }
 
-// Dim is that of the other source.
+// Dim returns the number of axes of the other source.
 func (r *rolled) Dim() int { return grid.Dim(r.Source) }
 
 // Missing describes the missing parts of the source's file.
 func (r *rolled) Missing() string { return grid.Missing(r.Source) }
 
-// Unchanged is that of the other source.
+// Unchanged checks the other source.
 func (r *rolled) Unchanged() error { return grid.Unchanged(r.Source) }
 
-// Close closes the other source where that can be closed.
+// Close closes the other source, if it can be closed.
 func (r *rolled) Close() error { return grid.Close(r.Source) }
 
-// Labels are what the values stand for, where they are ranks.
+// Labels returns the labels of the other source, if its values are ranks.
 func (r *rolled) Labels() *grid.Labels { return grid.LabelsOf(r.Source) }

@@ -7,15 +7,15 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// room is an error where an image that is held in memory takes more than there is for it, as
-// its header says: the voxels as they are stored, and what becomes of them.
+// room returns an error if an image in memory needs more than the limit. Its header determines the
+// size of the stored voxels, and of their converted copies.
 func (b *fileBody) room(in fileInput) error {
 	if in.Memory == 0 {
 		return nil
 	}
 	n := b.shape.Voxels()
 	stored := b.total()
-	if _, chunks := in.ReaderAt.(*zarrArray); chunks { // of one volume alone
+	if _, chunks := in.ReaderAt.(*zarrArray); chunks { // of one volume
 		stored = b.bytes()
 	}
 	parts := []struct {

@@ -6,17 +6,17 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A scale turns the levels that a generator makes into values of a type: the
-// level itself for unsigned types, less half the number of levels for int16,
-// and a step of an affine ladder for float32.
+// A scale converts the levels of a generator to values of a type. The value is the level itself
+// for unsigned types, and the level minus half the number of levels for int16. For float32 it is a
+// step of an affine ladder.
 type scale struct {
 	typ    grid.Type
 	ladder grid.Ladder
-	shift  int64     // int16: what level 0 is
+	shift  int64     // int16: the value of level 0
 	table  []float32 // float32 with few enough levels: the ladder's values
 }
 
-// newScale makes the scale of n levels; lo and step matter for float32 only.
+// newScale returns the scale of n levels; lo and step are for float32 only.
 func newScale(t grid.Type, n int64, lo, step float64) (scale, error) {
 	s := scale{typ: t}
 	var err error
@@ -36,8 +36,7 @@ func newScale(t grid.Type, n int64, lo, step float64) (scale, error) {
 	return s, err
 }
 
-// scale reads the levels, type, lo and step that fields of noise share, and
-// makes their scale.
+// scale reads the levels, type, lo and step of a generator of noise, and returns their scale.
 func (r *reading) scale() (n int64, s scale) {
 	t := r.elementType()
 	n = r.levels(t)
@@ -62,14 +61,14 @@ func (r *reading) scale() (n int64, s scale) {
 	return n, s
 }
 
-// evenStep is the default step of float32 levels, the largest power of two
-// that keeps n of them within 0 ≤ value < 1, all exact.
+// evenStep is the default step of float32 levels: the largest power of two that keeps n of them
+// within 0 ≤ value < 1, all exact.
 func evenStep(n int64) float64 {
 	return 1 / float64(uint64(1)<<bits.Len64(uint64(n-1)))
 }
 
-// prepare makes the table of float32 values. It is not done with the scale
-// because names are checked far more often than images are made.
+// prepare computes the table of float32 values. It is separate because names are checked far more
+// often than images are made.
 func (s *scale) prepare() {
 	const most = 1 << 16
 	if s.typ != grid.Float32 || s.ladder.Len() > most {
@@ -81,10 +80,10 @@ func (s *scale) prepare() {
 	}
 }
 
-// value is the float32 of a level; a sum with 0 turns −0 into +0.
+// value returns the float32 of a level; the sum with 0 changes −0 to +0.
 func (s *scale) value(level int64) float32 { return s.ladder.Value(level) + 0 }
 
-// put writes the values of levels to dst, which has room for just as many.
+// put writes the values of levels to dst, which has exactly their size.
 func (s *scale) put(dst []byte, levels []uint32) {
 	switch s.typ {
 	case grid.Uint8:

@@ -8,8 +8,7 @@ import (
 	"eccbench/internal/isa"
 )
 
-// SelfTest compares images that vector instructions generate with those that Go code generates from the
-// same seed.
+// SelfTest compares images by vector instructions with images by Go code from the same seed.
 func SelfTest(seed uint32) error {
 	for _, name := range []string{
 		"noise/shape=131x5x3/type=uint8/levels=256", "noise/shape=131x7/type=int16/levels=500", "noise/shape=70x5x3/type=uint16/levels=65536",

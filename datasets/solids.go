@@ -2,14 +2,13 @@ package datasets
 
 import "eccbench/internal/grid"
 
-// A solid is an image of two levels: 0 inside and 1 outside. Distances are
-// taken between centres of voxels in half voxels, as whole numbers, so that the
-// middle of an even axis is exact.
+// A solid is an image of two levels: 0 inside and 1 outside. Distances are between centres of
+// voxels, in half voxels. They are integers, so that the middle of an even axis is exact.
 
 // A predicate reports whether the voxel at (x, y, z) is inside.
 type predicate func(x, y, z int64) bool
 
-// solid is the maker of a solid's source; period is that of image.
+// solid returns the maker of a solid's source; period is that of image.
 func solid(shape grid.Shape, t grid.Type, period int64, inside predicate) maker {
 	return func() (grid.Source, error) {
 		ladder, err := grid.Affine(0, 1, 2)
@@ -89,8 +88,8 @@ func checkerboardGenerator() generator {
 	}
 }
 
-// evenPeriod is the period of a pattern that alternates from slice to slice;
-// where the slices are odd in number there is a seam that moves with each turn.
+// evenPeriod is the period of a pattern that alternates from slice to slice. An odd number of
+// slices has a seam that moves with each rotation.
 func evenPeriod(s grid.Shape) int64 {
 	if s.Slices()%2 == 0 {
 		return 2
@@ -115,7 +114,7 @@ func ballGenerator() generator {
 	}
 }
 
-// shortest is the length of the shortest axis that the image has.
+// shortest returns the length of the shortest axis of the image.
 func shortest(s grid.Shape) int64 {
 	if s.Dim() == 2 {
 		return min(s.H, s.W)
@@ -123,7 +122,7 @@ func shortest(s grid.Shape) int64 {
 	return min(s.D, s.H, s.W)
 }
 
-// radius reads the radius of a ball that fits the image.
+// radius reads the radius of a ball that fits into the image.
 func (r *reading) radius(s grid.Shape) int64 {
 	m := shortest(s)
 	if m < 3 {
@@ -133,7 +132,7 @@ func (r *reading) radius(s grid.Shape) int64 {
 	return r.integer("radius", m*3/8, 1, m/2, ", half the shortest axis of shape "+s.String())
 }
 
-// ball is what lies within radius of the middle of the image.
+// ball contains the voxels within radius of the middle of the image.
 func ball(s grid.Shape, radius int64) predicate {
 	reach := 2 * radius
 	return func(x, y, z int64) bool {
@@ -170,8 +169,7 @@ func readShell(r *reading) maker {
 	return solid(s, t, 0, func(x, y, z int64) bool { return outer(x, y, z) && !hollow(x, y, z) })
 }
 
-// maxTorus bounds the outer radius of a torus: squares of squares of half
-// voxels fit an int64.
+// maxTorus limits the outer radius of a torus, so that fourth powers in half voxels fit an int64.
 const maxTorus = 1 << 13
 
 func torusGenerator() generator {
@@ -202,10 +200,9 @@ func readTorus(r *reading) maker {
 	return solid(s, t, 0, func(x, y, z int64) bool { return in(2*x-(s.W-1), 2*y-(s.H-1), 2*z-(s.D-1)) })
 }
 
-// torus tells by the offsets from its middle, in half voxels, the last one
-// along its axis, what lies in a solid torus: √(a²+b²) is within tube of radius.
-// With q the sum of all squares plus (2·radius)² − (2·tube)² that is
-// q ≤ 4·radius·√(a²+b²).
+// torus reports whether a voxel is in a solid torus: √(a²+b²) is within tube of radius. The
+// arguments are offsets from its centre in half voxels, the last one along its axis. With q = a² +
+// b² + c² + (2·radius)² − (2·tube)² the condition is q ≤ 4·radius·√(a²+b²).
 func torus(radius, tube int64) func(a, b, c int64) bool {
 	reach := 2 * (radius + tube)
 	return func(a, b, c int64) bool {
@@ -233,10 +230,9 @@ func linksGenerator() generator {
 	}
 }
 
-// readLinks makes two tori whose middles lie one radius apart along x, so that
-// the tube of each passes through the middle of the other; the first goes
-// around z, the second around y. Their tubes are radius − 2·tube ≥ 2 apart,
-// more than the diagonal of a voxel.
+// readLinks makes two tori with centres one radius apart along x. The tube of each passes through
+// the centre of the other. The first one's axis is z, the second one's y. Their tubes are radius −
+// 2·tube ≥ 2 apart, more than the diagonal of a voxel.
 func readLinks(r *reading) maker {
 	s, t := r.shape(), r.elementType()
 	if !r.solid3(s, 14, 10, 10, "two links of radius 4 and tube 1") {
@@ -256,7 +252,7 @@ func readLinks(r *reading) maker {
 	})
 }
 
-// solid3 checks that a 3D solid has room for the smallest of its kind.
+// solid3 checks that a 3D image has room for the smallest solid of a kind.
 func (r *reading) solid3(s grid.Shape, w, h, d int64, least string) bool {
 	if s.W < w || s.H < h || s.D < d {
 		r.reject("shape=%v: want at least %dx%dx%d, for %s", s, w, h, d, least)

@@ -8,8 +8,8 @@ import (
 	"eccbench/internal/race"
 )
 
-// topology is what a solid is known to be: its Euler characteristic, how many
-// pieces it has, and how many pieces the rest of space falls into.
+// A topology is the known topology of a solid: its Euler characteristic, its number of pieces, and
+// the number of pieces of the rest of space.
 type topology struct{ chi, pieces, rest int64 }
 
 func checkTopology(t *testing.T, name string, want topology) {
@@ -28,14 +28,13 @@ func checkTopology(t *testing.T, name string, want topology) {
 	}
 }
 
-// pieces counts the components of the voxels on level 0, which touch at faces,
-// edges and corners, and of all others and the space around the image, which
-// touch at faces.
+// pieces counts components. Voxels on level 0 touch at faces, edges and corners. All other voxels,
+// and the space around the image, touch at faces.
 func pieces(t *testing.T, s grid.Source) (inside, outside int64) {
 	levels := imageLevels(t, s)
 	shape := s.Shape()
-	// A frame of space around the image joins what its faces cut apart; in 2D
-	// the frame lies in the plane.
+	// A frame of space around the image connects the parts that its faces cut; in 2D the frame is in
+	// the plane.
 	frame := int64(1)
 	if shape.Dim() == 2 {
 		frame = 0
@@ -198,17 +197,16 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// checkerboardEuler counts the cells of a checkerboard. Every wall within the
-// image between two voxels, and everything smaller that two neighbours along an
-// axis share, is in the solid; what only one voxel contains is when that is.
+// checkerboardEuler counts the cells of a checkerboard. A wall or smaller cell that two neighbours
+// along an axis share is in the solid. A cell of only one voxel is in the solid if the voxel is.
 // Cells are products of an interior or a wall per axis.
 func checkerboardEuler(s grid.Shape) int64 {
 	axes := []int64{s.W, s.H, s.D}[:s.Dim()]
 	half := func(n int64) int64 { return (n + 1) / 2 } // voxels of even sum among n
 	var chi int64
 	for kinds := range 1 << len(axes) {
-		// An inner wall on any axis makes a cell of two neighbours; without
-		// one, it belongs to one voxel: interiors, and outer walls at the ends.
+		// An inner wall on any axis makes a cell of two neighbours. Without one, the cell belongs to one
+		// voxel: interiors, and outer walls at the ends.
 		sign, all, single := int64(1), int64(1), [][]int64{{}}
 		for i, n := range axes {
 			var next [][]int64

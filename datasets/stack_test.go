@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Slices are scaled by a slope each.
+// Each slice has its own slope.
 func TestStackScaled(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, slope float32) {

@@ -26,12 +26,12 @@ func fileBytes(s storedType, order binary.AppendByteOrder, n int64, value func(i
 	return b
 }
 
-// byteOrders are both, by whether they are big-endian.
+// byteOrders returns both byte orders, with true for big-endian.
 func byteOrders() map[bool]binary.AppendByteOrder {
 	return map[bool]binary.AppendByteOrder{false: binary.LittleEndian, true: binary.BigEndian}
 }
 
-// fileSequence is a sequence of values that uses the range of a type.
+// fileSequence returns a sequence of values over the range of a type.
 func fileSequence(s storedType) func(int64) float64 {
 	switch s {
 	case storedUint8:
@@ -46,7 +46,7 @@ func fileSequence(s storedType) func(int64) float64 {
 	return func(i int64) float64 { return float64((5+3001*i)%65536)/64 - 500 }
 }
 
-// writeNpy makes an npy file, version 1, of a header's text and its data.
+// writeNpy returns an npy file, version 1, from a header's text and data.
 func writeNpy(header string, data []byte) []byte {
 	header += "\n"
 	b := append([]byte(npyMagic), 1, 0)
@@ -87,14 +87,14 @@ func writeSlices(t *testing.T, dir, ext, descr string, s storedType, n int64, va
 	}
 }
 
-// A kindOfSlices is how slices are written, and read as.
+// A kindOfSlices is a file type of slices and its options.
 type kindOfSlices struct {
 	ext, descr, options string
 	stored              storedType
 	typ                 grid.Type
 }
 
-// kindsOfSlices are some, those of float32 in an order of bytes and with options.
+// kindsOfSlices returns some kinds, with float32 in a byte order and with options.
 func kindsOfSlices(float32s, options string) []kindOfSlices {
 	return []kindOfSlices{
 		{".npy", "|u1", "", storedUint8, grid.Uint8},
@@ -105,7 +105,7 @@ func kindsOfSlices(float32s, options string) []kindOfSlices {
 	}
 }
 
-// Twelve slices, of which the tenth does not follow the first.
+// Twelve slices; the tenth does not follow the first.
 func readsStacks(t *testing.T) {
 	for _, c := range kindsOfSlices("<f4", "") {
 		dir := t.TempDir()
@@ -133,8 +133,8 @@ func readsStacks(t *testing.T) {
 	}
 }
 
-// Slices are read when they are asked for, and are then what they are in memory. What is wrong
-// with one is said when it is read.
+// Slices are read on demand, and equal those in memory. An error in a slice is reported when it is
+// read.
 func streamsStacks(t *testing.T) {
 	for _, c := range kindsOfSlices(">f4", "/levels=every") {
 		dir := t.TempDir()
@@ -175,7 +175,7 @@ var npyCode = map[storedType]string{
 	storedInt32: "<i4", storedUint32: "<u4", storedInt64: "<i8", storedUint64: "<u8", storedFloat64: "<f8",
 }
 
-// Voxels in memory make the image that a file of them does, and are not written to.
+// Voxels in memory make the same image as a file of them, and are not modified.
 func voxelsAreThoseOfAFile(t *testing.T) {
 	shape := grid.Shape{D: 3, H: 4, W: 500}
 	for stored, typ := range storedNames {
@@ -191,7 +191,7 @@ func voxelsAreThoseOfAFile(t *testing.T) {
 			exponent := map[storedType]byte{storedFloat16: 0x7c, storedFloat32: 0x7f, storedFloat64: 0x7f}[stored]
 			if finite && exponent != 0 {
 				for at := int(stored.size()) - 1; at < len(data); at += int(stored.size()) {
-					data[at] &^= exponent &^ (exponent << 1) // of all exponents none is the highest
+					data[at] &^= exponent &^ (exponent << 1) // keeps every exponent below the largest
 				}
 				copy(data[len(data)-int(stored.size()):], append(make([]byte, stored.size()-1), 0x80)) // −0
 			}
@@ -224,7 +224,7 @@ func voxelsAreThoseOfAFile(t *testing.T) {
 	}
 }
 
-// plain are the values without −0.
+// plain returns the values without −0.
 func plain(f *grid.Field) []float32 {
 	values := slices.Clone(f.Floats())
 	for i := range values {
@@ -233,8 +233,8 @@ func plain(f *grid.Field) []float32 {
 	return values
 }
 
-// A level of the fast quantiser that is not too near to the next one is the quantiser's, for
-// the least and the largest sums, those next to where levels change, and others.
+// A level of the fast quantiser that is not near the next one is the exact level. The sums are the
+// least and the largest ones, those next to changes of the level, and others.
 func fastQuantiserIsTheQuantiser(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	fast := 0
@@ -243,7 +243,7 @@ func fastQuantiserIsTheQuantiser(t *testing.T) {
 			for dim := 2; dim <= 3; dim++ {
 				q := newQuantiser(boxKernel(boxWidths(smooth)), dim, n)
 				f := q.fast()
-				if f == nil { // not for these sums
+				if f == nil { // unsupported for these sums
 					continue
 				}
 				fast++
@@ -261,7 +261,7 @@ func fastQuantiserIsTheQuantiser(t *testing.T) {
 					check(sum)
 				}
 				for range 12 {
-					// Where the level changes, by bisection.
+					// Find a change of the level by bisection.
 					k := uint32(rng.Int64N(int64(q.top) + 1))
 					lo, hi := int64(0), q.most
 					for lo < hi {

@@ -13,13 +13,13 @@ import (
 	"eccbench/internal/regular"
 )
 
-// storeParam is the parameter by which a generated image is read from a disk.
+// storeParam is the parameter with the folder of a stored image.
 func storeParam() Param {
 	return Param{"path", "", "folder of the file that Store wrote: the voxels are read from it; comes last and may hold slashes"}
 }
 
-// storeFile is the file of a generated image in its folder: the name without the
-// folder, with commas for slashes.
+// storeFile returns the path of a generated image in its folder: the name without the folder, with
+// commas for slashes.
 func (r resolved) storeFile() string {
 	n := Name{Generator: r.generator.Name}
 	for _, p := range r.canonical {
@@ -30,10 +30,9 @@ func (r resolved) storeFile() string {
 	return filepath.Join(r.store, strings.ReplaceAll(n.String(), "/", ",")+".raw")
 }
 
-// Store writes the generated image that a name with path=FOLDER describes to its
-// file there, raw in the host's byte order, and returns how many bytes it wrote:
-// none when a file of the right size is there already. What is there of a file
-// when an error or a signal ends it has another name.
+// Store writes the image of a name with path=FOLDER to its file there, raw in the host's byte
+// order. It returns the number of bytes written, 0 if a file of the right size exists. An
+// interrupted write leaves a file of another name.
 func Store(name string) (written int64, err error) {
 	n, err := split(name)
 	if err != nil {
@@ -72,8 +71,7 @@ func Store(name string) (written int64, err error) {
 	return written, nil
 }
 
-// StoredFile is the file of a generated image that is read from a disk, "" for
-// any other input.
+// StoredFile returns the file of a stored image, "" for any other input.
 func StoredFile(name string) string {
 	n, err := split(name)
 	if err != nil {
@@ -86,7 +84,7 @@ func StoredFile(name string) string {
 	return r.storeFile()
 }
 
-// Files are the files that a named input is read from; none where it is made.
+// Files returns the files of an input; none for a generated one.
 func Files(name string) []string {
 	if file := StoredFile(name); file != "" {
 		return []string{file}
@@ -102,20 +100,20 @@ func Files(name string) []string {
 	return r.files()
 }
 
-// CoolFile puts a file out of the host's page cache, and reports whether it is.
+// CoolFile evicts a file from the host's page cache, and reports whether it did.
 func CoolFile(path string) (cold bool, err error) {
-	if IsURL(path) || isMetadata(path) { // whose voxels are elsewhere
+	if IsURL(path) || isMetadata(path) { // the voxels are in other files
 		return false, nil
 	}
 	f, _, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close() // only looked at
+	defer f.Close() // only evicted
 	return dropPages(f)
 }
 
-// ReadFileAt fills dst with what stands at a place in a file.
+// ReadFileAt fills dst with the bytes of a file at an offset.
 func ReadFileAt(path string, dst []byte, at int64) error {
 	f, _, err := regular.Open(path)
 	if err != nil {
@@ -134,8 +132,8 @@ type stored struct {
 	file        *os.File
 }
 
-// openStored opens the file of an image, and compares its first, middle and last
-// slices with those that are generated.
+// openStored opens the file of an image, and compares its first, middle and last slices with
+// generated ones.
 func openStored(path string, made grid.Source) (grid.Source, error) {
 	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +185,7 @@ func (s *stored) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Cool puts the file out of the host's page cache, and reports whether it is.
+// Cool evicts the file from the host's page cache, and reports whether it did.
 func (s *stored) Cool() (cold bool, err error) { return dropPages(s.file) }
 
 // Close closes the file.

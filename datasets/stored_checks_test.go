@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Images that are stored are read back as they are made, and stored once.
+// Stored images equal generated ones, and are stored once.
 func storesImages(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{

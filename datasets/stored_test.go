@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The variants of a stored image are stored in the same folder.
+// The variants of a stored image are in the same folder.
 func TestStoredVariants(t *testing.T) {
 	names, err := Variants("noise/shape=16x16/levels=256/type=uint8/seed=1/path=/a/b", 2)
 	if err != nil || len(names) != 2 || names[1] != "noise/shape=16x16/levels=256/type=uint8/seed=2/path=/a/b" {

@@ -6,15 +6,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Surveys are the ladders of image files that were looked at whole, so that a file that
-// is opened again is not: by the names, sizes and times of change of the files of an image, its volume,
-// and the number of levels that was asked for. Nil remembers nothing. They are safe for concurrent use.
+// Surveys cache the ladders of image files that needed a read of the whole file. The key has the
+// names, sizes and times of change of the image's files, its volume, and the requested number of
+// levels. Nil caches nothing. They are safe for concurrent use.
 type Surveys struct {
 	mu   sync.Mutex
-	list []survey // the latest last
+	list []survey // the latest is the last
 }
 
-// A survey is what was found of one file.
+// A survey is the result for one file.
 type survey struct {
 	key    surveyKey
 	ladder grid.Ladder
@@ -25,12 +25,11 @@ type surveyKey struct {
 	levels int64
 }
 
-// mostSurveys is how many are remembered: a ladder may have as many values as its image
-// has voxels.
+// mostSurveys limits the cache: a ladder may have one value per voxel of its image.
 const mostSurveys = 8
 
-// ladder is that of an image, by what tells it from others, remembered or found, and whether
-// it was remembered.
+// ladder returns the ladder of an image from the cache, by its identity, or computes it. known
+// reports that it was in the cache.
 func (s *Surveys) ladder(image string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
 	if s == nil || image == "" {
 		l, err = find()

@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// describedTiff is a file of pages of 5x4, whose values count up from page to page, with tags of
-// the first.
+// describedTiff returns a file of 5x4 pages with the tags of the first. Values count up from page
+// to page.
 func describedTiff(pages int64, description string) tiffText {
 	x := tiffText{stored: storedUint16, w: 5, h: 4, segH: 4, compression: tiffPlain, predictor: 1}
 	for i := range pages {
@@ -25,7 +25,7 @@ func describedTiff(pages int64, description string) tiffText {
 	return x
 }
 
-// planesOf is the values of an image of planes of describedTiff.
+// planesOf returns the values of an image of planes of describedTiff.
 func planesOf(planes ...int64) func(int64) float64 {
 	return func(i int64) float64 { return float64(100*planes[i/20] + i%20) }
 }
@@ -34,7 +34,7 @@ func omeText(order string, z, c, t int, rest string) string {
 	return fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="urn:uuid:1"><Image ID="Image:0"><Pixels DimensionOrder=%q Type="uint16" SizeX="5" SizeY="4" SizeZ="%d" SizeC="%d" SizeT="%d">%s</Pixels></Image></OME>`, order, z, c, t, rest)
 }
 
-// Axes of descriptions are slices, channels and volumes, whichever varies fastest.
+// Axes of descriptions are slices, channels and volumes, in any order.
 func TestTiffAxes(t *testing.T) {
 	const names = `<Channel Name="DAPI" SamplesPerPixel="1"/><Channel Name="GFP"/>`
 	for _, c := range []struct {
@@ -85,7 +85,8 @@ func TestTiffAxes(t *testing.T) {
 	}
 }
 
-// Volumes and channels are never one volume, and descriptions are those of the pages.
+// Volumes and channels are never merged into one volume, and descriptions must agree with the
+// pages.
 func TestTiffAxesRefused(t *testing.T) {
 	const stack = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3"
 	for _, c := range []struct {
@@ -143,7 +144,7 @@ func TestTiffAxesRefused(t *testing.T) {
 	}
 }
 
-// ImageJ's straight lines scale values, of signed integers for one.
+// ImageJ's linear calibration scales values, such as signed integers.
 func TestTiffCalibrated(t *testing.T) {
 	x := describedTiff(1, "ImageJ=1.53t\ncf=0\nc0=-32768.0\nc1=1.0")
 	checkFileImage(t, mustOpen(t, "image.tif", writeTiff(x)), "5x4", grid.Float32, func(i int64) float64 { return float64(i - 32768) })
@@ -151,7 +152,7 @@ func TestTiffCalibrated(t *testing.T) {
 	checkFileImage(t, mustOpen(t, "image.tif", writeTiff(x)), "5x4", grid.Uint16, planesOf(0))
 }
 
-// Series of one plane are slices, longer ones volumes.
+// Series of one plane are slices; longer series are volumes.
 func TestTiffSeries(t *testing.T) {
 	x := describedTiff(4, "")
 	one := map[uint16][]uint64{tiffDescription: asciiTag(`{"shape": [4, 5]}`)}
@@ -167,7 +168,7 @@ func TestTiffSeries(t *testing.T) {
 	checkFileImage(t, got, "5x4x2", grid.Uint16, planesOf(2, 3))
 }
 
-// The shape of a description counts where its last axis has length 1, as tifffile writes it.
+// The shape of a description is used even if its last axis has length 1, as tifffile writes it.
 func TestTiffReshaped(t *testing.T) {
 	for _, c := range []struct {
 		description string
@@ -181,7 +182,7 @@ func TestTiffReshaped(t *testing.T) {
 		{`{"shape": [2, 4, 5, 1], "axes": "ZYXS"}`, 2, 0, "5x4x2", 0},
 		{`{"shape": [2, 4, 5, 1]}`, 2, 0, "5x4x2", 0},
 	} {
-		for _, tile := range []int64{0, 2} { // of strips, and of tiles that are smaller than a page
+		for _, tile := range []int64{0, 2} { // of strips, and of tiles smaller than a page
 			x := describedTiff(c.pages, c.description)
 			x.segW, x.segH = tile, cmp.Or(tile, x.segH)
 			got, err := openFileBytes("image.tif", writeTiff(x), FileOptions{Volume: &c.volume})
@@ -195,7 +196,7 @@ func TestTiffReshaped(t *testing.T) {
 	}
 }
 
-// One directory stands for all planes where these follow its own.
+// One directory describes all planes if they are contiguous.
 func TestTiffContiguous(t *testing.T) {
 	for _, c := range []struct {
 		description string
@@ -236,7 +237,7 @@ func TestTiffContiguous(t *testing.T) {
 	}
 }
 
-// Images of less resolution are skipped; masks and pages of several kinds are no slices.
+// Images of lower resolution are skipped; masks and pages of several kinds are no slices.
 func TestTiffSubfiles(t *testing.T) {
 	kind := func(v uint64) map[uint16][]uint64 { return map[uint16][]uint64{tiffSubfileType: {v}} }
 	old := func(v uint64) map[uint16][]uint64 { return map[uint16][]uint64{tiffOldSubfileType: {v}} }
@@ -266,7 +267,7 @@ func TestTiffSubfiles(t *testing.T) {
 	}
 }
 
-// A subdirectory is an image of less resolution, which is skipped, or rejected.
+// A subdirectory is an image of lower resolution, which is skipped, or an error.
 func TestTiffSubDirectories(t *testing.T) {
 	for _, c := range []struct {
 		below map[uint16][]uint64
@@ -282,13 +283,13 @@ func TestTiffSubDirectories(t *testing.T) {
 		x := describedTiff(1, "")
 		x.tags = []map[uint16][]uint64{{tiffSubDirectories: {1}}}
 		data := writeTiff(x)
-		// A file behind the first one, whose offsets count from the start of both.
+		// A file after the first one, with offsets from the start of both.
 		shift := uint64(len(data))
 		other := writeTiff(below)
 		x.tags[0][tiffSubDirectories] = []uint64{shift + uint64(byteOrders()[false].(interface{ Uint32([]byte) uint32 }).Uint32(other[4:]))}
 		data = append(writeTiff(x), other...)
 		if c.want != "" {
-			// The lists of the second lie elsewhere, which those of one value do not.
+			// The lists of the second directory are elsewhere, except those of one value.
 			checkRefusedCheaply(t, "image.tif", data, FileOptions{}, c.want)
 			continue
 		}
@@ -318,7 +319,7 @@ func TestTiffDepth(t *testing.T) {
 	}
 }
 
-// Bits are 0 and 1, as are those of tifffile's masks, which say that white is zero.
+// Bits are 0 and 1. So are those of tifffile's masks, whose tag declares white as zero.
 func TestTiffBits(t *testing.T) {
 	bit := func(i int64) float64 { return float64(i * i / 3 % 2) }
 	for _, c := range []struct {
@@ -346,7 +347,7 @@ func TestTiffBits(t *testing.T) {
 			}
 		}
 	}
-	// The first page says that tifffile wrote all.
+	// The description of the first page applies to all.
 	masks := tiffText{stored: storedUint8, bits: true, w: 4, h: 1, segH: 1, compression: tiffPlain, predictor: 1}
 	masks.pages = [][]float64{{1, 0, 0, 1}, {0, 1, 0, 1}}
 	white := map[uint16][]uint64{tiffPhotometric: {0}, tiffSoftware: nil}
@@ -361,7 +362,7 @@ func TestTiffBits(t *testing.T) {
 	checkFileImage(t, mustOpen(t, "image.tif", writeTiff(x)), "8x1", grid.Uint8, func(i int64) float64 { return x.pages[0][7-i] })
 }
 
-// A pixel of GDAL's no-data value is no part of the image.
+// A pixel with GDAL's no-data value is an error.
 func TestTiffNoData(t *testing.T) {
 	for _, c := range []struct {
 		stored storedType

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The compressions of TIFF segments that are read.
+// The supported compressions of TIFF segments.
 const (
 	tiffPlain      = 1
 	tiffLZW        = 5
@@ -24,9 +24,8 @@ const (
 	tiffOldDeflate = 32946
 )
 
-// tiffRatio is a little more than the most that one byte of a compression can
-// become, or 0 for a compression that is not read. A 12-bit LZW code stands for
-// at most 3838 bytes.
+// tiffRatio is slightly more than the largest expansion of one byte of a compression, or 0 for an
+// unsupported compression. A 12-bit LZW code represents at most 3838 bytes.
 func tiffRatio(compression uint64) int64 {
 	switch compression {
 	case tiffPlain:
@@ -41,7 +40,7 @@ func tiffRatio(compression uint64) int64 {
 	return 0
 }
 
-// layout reads where the segments of a page lie and how large they are.
+// layout reads the places and sizes of the segments of a page.
 func (p *tiffPage) layout(tags tiffTags) error {
 	width, height, depth := tags.number(tiffWidth, 0), tags.number(tiffHeight, 0), tags.number(tiffImageDepth, 1)
 	rows := tags.number(tiffRowsPerStrip, math.MaxUint32)
@@ -68,7 +67,7 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	if !p.tiled && rows <= math.MaxInt32 {
 		p.stripH = int64(rows)
 	}
-	// So that no product overflows.
+	// Prevents overflow of products.
 	if float64(w)*float64(max(h, uint64(p.stripH)))*float64(d)*float64(p.samples*p.stored.size()) > 1<<62 || float64(width)*float64(height)*float64(depth) > 1<<59 {
 		return errors.New("more pixels than can be counted; the header is damaged")
 	}
@@ -83,12 +82,12 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	return nil
 }
 
-// segments is the number of segments beside and below each other.
+// segments returns the number of segments across and down.
 func (p *tiffPage) segments() (across, down int64) {
 	return grid.CeilDiv(p.width, p.segmentW), grid.CeilDiv(p.height, p.segmentH)
 }
 
-// claim refuses segments that the file cannot hold.
+// claim rejects segments that exceed the size of the file.
 func (t *tiffFile) claim(p *tiffPage) error {
 	size := uint64(t.in.size)
 	for i := range p.offsets {
@@ -110,7 +109,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 	return nil
 }
 
-// like reports whether a page can be a plane beside the first one.
+// like reports whether a page can be another plane of the first one's volume.
 func (p *tiffPage) like(first *tiffPage) error {
 	switch {
 	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored || p.bilevel != first.bilevel:
@@ -123,7 +122,7 @@ func (p *tiffPage) like(first *tiffPage) error {
 	return nil
 }
 
-// text is a page's size and type.
+// text describes a page's size and type.
 func (p *tiffPage) text() string {
 	size, stored := fmt.Sprintf("%dx%d", p.width, p.height), p.stored.String()
 	if p.depth > 1 {
@@ -135,8 +134,8 @@ func (p *tiffPage) text() string {
 	return size + " " + stored
 }
 
-// segmentRows is the number of rows of segment i that the file holds: the last
-// strip may be short, a tile never is.
+// segmentRows returns the number of rows of segment i in the file: the last strip may be short, a
+// tile never is.
 func (p *tiffPage) segmentRows(i int64) int64 {
 	if p.tiled {
 		return p.segmentD * p.segmentH
@@ -145,7 +144,7 @@ func (p *tiffPage) segmentRows(i int64) int64 {
 	return min(p.segmentH, p.height-i%down*p.segmentH)
 }
 
-// rowBytes is the number of bytes of a segment's row, as the file has it or unpacked.
+// rowBytes returns the number of bytes of a segment's row, packed as in the file or unpacked.
 func (p *tiffPage) rowBytes(packed bool) int64 {
 	if packed && p.bilevel {
 		return grid.CeilDiv(p.segmentW, 8)
@@ -155,14 +154,14 @@ func (p *tiffPage) rowBytes(packed bool) int64 {
 
 func (p *tiffPage) packedBytes(i int64) int64 { return p.segmentRows(i) * p.rowBytes(true) }
 
-// A tileLayer keeps the tiles of several planes, which one plane after the other needs.
+// A tileLayer keeps the tiles of several planes, because each plane needs them.
 type tileLayer struct {
 	page  *tiffPage
 	layer int64
 	tiles map[int64][]byte
 }
 
-// tile decodes a segment, or returns it again for the next plane.
+// tile decodes a segment, or returns a kept one for the next plane.
 func (t *tiffFile) tile(p *tiffPage, k, layer int64) ([]byte, error) {
 	if p.segmentD == 1 {
 		return t.segment(p, k)
@@ -179,8 +178,8 @@ func (t *tiffFile) tile(p *tiffPage, k, layer int64) ([]byte, error) {
 	return data, err
 }
 
-// appendPlane decodes plane z of a page and appends its pixels to data, which grows to at
-// most limit bytes.
+// appendPlane decodes plane z of a page and appends its pixels to data, which grows to at most
+// limit bytes.
 func (t *tiffFile) appendPlane(data []byte, p *tiffPage, z, limit int64) ([]byte, error) {
 	across, down := p.segments()
 	size := p.stored.size()
@@ -199,7 +198,7 @@ func (t *tiffFile) appendPlane(data []byte, p *tiffPage, z, limit int64) ([]byte
 			data = extend(data, p.width*size, limit)
 			for i, s := range band {
 				x := int64(i) * p.segmentW
-				n := min(p.segmentW, p.width-x) // what follows in a tile is padding
+				n := min(p.segmentW, p.width-x) // the rest of a tile is padding
 				src := s[(inTile+row)*p.rowBytes(false):][:n*p.samples*size]
 				if err := opaqueGrey(data[at+x*size:], src, size, p.samples, p.colours); err != nil {
 					return nil, fmt.Errorf("row %d from column %d: %w", y+row, x, err)
@@ -223,7 +222,7 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	}
 	want := p.packedBytes(i)
 	full := want
-	if _, down := p.segments(); !p.tiled && i%down == down-1 { // some writers fill up the last strip
+	if _, down := p.segments(); !p.tiled && i%down == down-1 { // some writers pad the last strip
 		full = p.stripH * p.rowBytes(true)
 	}
 	data, err := expand(packed, p.compression, want, full)
@@ -257,7 +256,7 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	return data, nil
 }
 
-// unpackBits makes bytes of the bits of rows, which begin with a byte each.
+// unpackBits expands the bits of rows, which begin at a byte each, to bytes.
 func (p *tiffPage) unpackBits(rows []byte) []byte {
 	packed := p.rowBytes(true)
 	data := grid.NewBuffer(int64(len(rows)) / packed * p.segmentW)
@@ -268,7 +267,7 @@ func (p *tiffPage) unpackBits(rows []byte) []byte {
 	return data
 }
 
-// expand decompresses n bytes, after which a segment ends. It may hold the bytes up to full as well.
+// expand decompresses the n bytes of a segment. The segment may have up to full bytes.
 func expand(packed []byte, compression uint64, n, full int64) ([]byte, error) {
 	have := int64(len(packed))
 	rest := bytes.NewReader(packed)
@@ -304,7 +303,7 @@ func expand(packed []byte, compression uint64, n, full int64) ([]byte, error) {
 	switch {
 	case more > 0 && more != full-n:
 		return nil, fmt.Errorf("trailing data: more bytes than the %d that its rows take; save the image again", n)
-	case errors.Is(err, io.ErrUnexpectedEOF) && compression != tiffLZW: // whose end some writers do not mark
+	case errors.Is(err, io.ErrUnexpectedEOF) && compression != tiffLZW: // some LZW writers omit the end mark
 		return nil, errors.New("truncated: the compressed pixels have no checksum at their end; copy the file again")
 	case err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("decompressing the voxels: %w; copy the file again", err)
@@ -322,7 +321,7 @@ type packBits struct {
 	src     *bytes.Reader
 	literal int  // bytes still to copy
 	run     int  // times still to repeat
-	value   byte // what to repeat
+	value   byte // the value to repeat
 }
 
 func (r *packBits) Read(dst []byte) (int, error) {
@@ -362,8 +361,8 @@ func (r *packBits) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// integrate turns the differences along a row into values, of each sample by itself. The differences of
-// floats are between their bit patterns, as libtiff has it.
+// integrate converts the differences along a row to values, for each sample separately. The
+// differences of floats are between their bit patterns, as in libtiff.
 func integrate(row []byte, size int64, samples int) {
 	switch size {
 	case 1:
@@ -375,7 +374,7 @@ func integrate(row []byte, size int64, samples int) {
 		for i := samples; i < len(v); i++ {
 			v[i] += v[i-samples]
 		}
-	case 4: // and one sample alone
+	case 4: // and a single sample
 		for i := 4; i+4 <= len(row); i += 4 {
 			v := binary.LittleEndian.Uint32(row[i:]) + binary.LittleEndian.Uint32(row[i-4:])
 			binary.LittleEndian.PutUint32(row[i:], v)
@@ -388,9 +387,9 @@ func integrate(row []byte, size int64, samples int) {
 	}
 }
 
-// gather makes little-endian floats of a row's bytes, which are differences along it: first the
-// bytes with the sign of all its floats, whatever the file's order of bytes, and last those of the
-// least weight (TIFF Technical Note 3). It changes those bytes.
+// gather assembles little-endian floats from a row's bytes, which are differences along it. In
+// every byte order, the bytes with the signs of all floats come first, and the least significant
+// ones last (TIFF Technical Note 3). It modifies the input.
 func gather(row, planes []byte, size int64) {
 	integrate(planes, 1, 1)
 	n := int64(len(row)) / size

@@ -8,15 +8,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A segment decompresses to the bytes of its rows, no less and no more, save for those of rows
-// that fill up the last strip.
+// A segment decompresses exactly to the bytes of its rows, except for padding rows of the last
+// strip.
 func TestTiffExactSegments(t *testing.T) {
 	zeros := func(n int) string { return strings.Repeat("\x00", n) }
 	for _, c := range []struct {
 		what        string
 		compression uint64
 		packed      string
-		want        string // "" where 4 bytes, or 6 of a full strip, are read
+		want        string // "" if 4 bytes, or 6 of a full strip, are read
 	}{
 		{"plain", tiffPlain, "\x01\x02\x03\x04", ""},
 		{"plain, full", tiffPlain, "\x01\x02\x03\x04\x05\x06", ""},
@@ -52,7 +52,7 @@ func TestTiffExactSegments(t *testing.T) {
 	}
 }
 
-// lzwCodes is LZW codes of nine bits, the highest first.
+// lzwCodes returns LZW codes of nine bits, the highest bit first.
 func lzwCodes(codes ...uint32) string {
 	var b []byte
 	have, n := uint32(0), 0
@@ -65,7 +65,7 @@ func lzwCodes(codes ...uint32) string {
 	return string(append(b, byte(have<<(8-n))))
 }
 
-// A flipped bit of a deflated strip is noticed, whatever it makes of the stream.
+// A flipped bit of a deflated strip is detected, for every effect on the stream.
 func TestTiffChecksums(t *testing.T) {
 	for _, name := range []string{"f32_be_big_deflate_2d.tif", "pillow_deflate_2d.tif"} {
 		whole := readFixture(t, name)
@@ -92,7 +92,7 @@ func TestTiffStripsBesideTiles(t *testing.T) {
 	}
 }
 
-// Sparse tiles are called what they are.
+// Sparse tiles have their own error.
 func TestTiffSparse(t *testing.T) {
 	x := describedTiff(1, "")
 	x.segW, x.segH = 3, 2
@@ -100,7 +100,7 @@ func TestTiffSparse(t *testing.T) {
 	checkRefusedCheaply(t, "image.tif", writeTiff(x), FileOptions{}, "page 1: strip or tile 2 is sparse: the file has no bytes for it")
 }
 
-// A tile that holds far more than its pixels is refused, without reading all of it.
+// A tile that contains far more than its pixels is rejected, without reading all of it.
 func TestTiffBomb(t *testing.T) {
 	x := describedTiff(1, "")
 	x.segW, x.segH, x.compression = 5, 4, tiffDeflate

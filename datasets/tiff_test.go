@@ -47,7 +47,7 @@ func TestTiffImages(t *testing.T) {
 	})
 }
 
-// asciiTag is a text as the values of a tag.
+// asciiTag returns a text as the values of a tag.
 func asciiTag(text string) (v []uint64) {
 	for _, c := range []byte(text) {
 		v = append(v, uint64(c))
@@ -145,7 +145,7 @@ func TestTiffErrors(t *testing.T) {
 	x := base()
 	x.pages = nil
 	checkRefusedCheaply(t, "empty.tif", append(writeTiff(x), make([]byte, 16)...), FileOptions{}, "no page")
-	// ImageJ describes the first page alone.
+	// ImageJ describes only the first page.
 	x = base()
 	x.pages = x.pages[:1]
 	x.edit = map[uint16][]uint64{tiffDescription: asciiTag("ImageJ=1.53t\nimages=7\nslices=7")}
@@ -162,8 +162,7 @@ func TestTiffErrors(t *testing.T) {
 	checkRefusedCheaply(t, "short.tif", []byte("II*"), FileOptions{}, "shorter than a TIFF header")
 }
 
-// TestTiffPadded takes strips that hold more than their rows, as some writers
-// fill up the last one.
+// TestTiffPadded reads strips with more bytes than their rows: some writers pad the last strip.
 func TestTiffPadded(t *testing.T) {
 	for _, compression := range []uint64{tiffPlain, tiffDeflate, tiffPackBits} {
 		x := tiffText{stored: storedUint8, w: 4, h: 6, segH: 6, compression: compression, predictor: 1, pages: tiffPages(storedUint8, 1, 24)}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A tiffText is what writeTiff writes: the layout of each page and its pixels.
+// A tiffText is the input of writeTiff: the layout of each page and its pixels.
 type tiffText struct {
 	stored      storedType
 	big         bool // big-endian
 	large       bool // BigTIFF
 	w, h        int64
 	d, segD     int64 // planes of a page and of a tile, 0 for 1
-	bits        bool  // of a byte each that is written
+	bits        bool  // each byte is written as one bit
 	segW, segH  int64 // tiles, or for segW 0 strips of segH rows
 	compression uint64
 	predictor   uint64
@@ -38,7 +38,7 @@ func writeTiff(x tiffText) []byte {
 	} else {
 		b = order.AppendUint16(b, 42)
 	}
-	link := len(b) // where the next directory's offset goes
+	link := len(b) // place of the next directory's offset
 	b = offset(b, 0)
 	first := 0
 	for i, pixels := range x.pages {
@@ -95,7 +95,7 @@ func writeTiff(x tiffText) []byte {
 func tiffDirectory(x tiffText, order binary.AppendByteOrder, b []byte, tags map[uint16][]uint64, offset func([]byte, uint64) []byte) ([]byte, []byte) {
 	var names []uint16
 	for tag, v := range tags {
-		if len(v) > 0 { // an edit to nothing takes a tag away
+		if len(v) > 0 { // an empty edit removes a tag
 			names = append(names, tag)
 		}
 	}
@@ -169,7 +169,7 @@ func tiffSegmentsOf(x tiffText, order binary.AppendByteOrder, pixels []float64) 
 	return out
 }
 
-// packedBits is the lowest bits of bytes, eight a byte, the first the highest.
+// packedBits returns the lowest bits of bytes, eight per byte, the first one highest.
 func packedBits(row []byte) []byte {
 	out := make([]byte, (len(row)+7)/8)
 	for i, v := range row {
@@ -212,7 +212,7 @@ func differences(x tiffText, order binary.AppendByteOrder, row []byte) []byte {
 	return out
 }
 
-// planes is the differences of the bytes of floats, those with the sign first.
+// planes returns the differences of the bytes of floats, those with the sign first.
 func planes(x tiffText, order binary.AppendByteOrder, row []byte) (out []byte) {
 	size := int(x.stored.size())
 	last := byte(0)
@@ -229,7 +229,7 @@ func planes(x tiffText, order binary.AppendByteOrder, row []byte) (out []byte) {
 	return out
 }
 
-// packed is PackBits: runs of three or more, and literals.
+// packed returns PackBits: runs of three or more, and literals.
 func packed(data []byte) []byte {
 	var out []byte
 	for len(data) > 0 {
@@ -242,7 +242,7 @@ func packed(data []byte) []byte {
 		} else {
 			n = min(len(data), 1+int(data[0])%128)
 			out = append(append(out, byte(n-1)), data[:n]...)
-			out = append(out, 0x80) // to be skipped
+			out = append(out, 0x80) // skipped by readers
 		}
 		data = data[n:]
 	}

@@ -6,8 +6,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A tile is a box of an image that is smoothed at once: slices m0…m1−1, rows
-// r0…r1−1 of each (one in 2D, where a slice is a row) and columns x0…x1−1.
+// A tile is a box of an image that is smoothed in one task: slices m0…m1−1, rows r0…r1−1 of each
+// (one in 2D, where a slice is a row) and columns x0…x1−1.
 type tile struct{ m0, m1, r0, r1, x0, x1 int64 }
 
 // A tiling cuts a slab into tiles of at most size.
@@ -16,17 +16,16 @@ type tiling struct {
 	size [3]int64
 }
 
-// tiles chooses tiles that are large beside the margins that the kernel reads
-// around them, that leave the planes in the cascade in the second cache where
-// the kernel is small, and that take at most 48 MiB where it is large. Thick
-// slabs are cut into pieces that keep all processors busy.
+// tiles chooses the size of the tiles. They are large compared with the margins that the kernel
+// reads around them. For a small kernel the planes in the cascade fit the L2 cache, and for a large
+// one they use at most 48 MiB. Thick slabs are cut into pieces that keep all processors busy.
 func (g *grf) tiles(lo, hi int64) tiling {
 	const (
 		cache   = 3 << 16 // words
 		most    = 6 << 20 // words
 		columns = 512
 	)
-	pieces := 8 * int64(runtime.GOMAXPROCS(0)) // so that all end at about the same time
+	pieces := 8 * int64(runtime.GOMAXPROCS(0)) // so that the processors finish at about the same time
 	t := tiling{slab: tile{lo, hi, 0, 1, 0, g.shape.W}}
 	x := even(g.shape.W, columns)
 	rows := int64(1)
@@ -49,12 +48,13 @@ func (g *grf) tiles(lo, hi int64) tiling {
 	return t
 }
 
-// even cuts n into as few pieces of at most size as there can be, nearly alike.
+// even returns the length of pieces that cut n into the fewest of at most size, of nearly equal
+// length.
 func even(n, size int64) int64 {
 	return grid.CeilDiv(n, grid.CeilDiv(n, size))
 }
 
-// along is the number of tiles along each axis.
+// along returns the number of tiles along each axis.
 func (t tiling) along() (m, r, x int64) {
 	return grid.CeilDiv(t.slab.m1-t.slab.m0, t.size[0]), grid.CeilDiv(t.slab.r1, t.size[1]), grid.CeilDiv(t.slab.x1, t.size[2])
 }
@@ -84,7 +84,7 @@ type scratch struct {
 	plane  []uint64
 	levels []uint32
 	rows   *cascade // along y within a plane, nil in 2D
-	march  *cascade // from slice to slice, of the tile in hand
+	march  *cascade // from slice to slice, of the current tile
 	vector *vectorScratch
 }
 
@@ -106,13 +106,13 @@ func (g *grf) newScratch(t tiling) *scratch {
 	return b
 }
 
-// newMarch is a cascade from slice to slice of a tile.
+// newMarch returns the cascade from slice to slice of a tile.
 func (g *grf) newMarch(t tiling) *cascade {
 	return newCascade(&g.filters, g.widths, g.marchWords(t), g.narrow)
 }
 
-// marchWords is what a slice of its sums takes: where it runs before rows are smoothed along y,
-// those of the margins, too.
+// marchWords is the size of a slice of its sums in words. It includes the rows of the margins if
+// the cascade runs before rows are smoothed along y.
 func (g *grf) marchWords(t tiling) int64 {
 	rows := t.size[1]
 	if g.narrow && g.shape.Dim() == 3 {
@@ -121,7 +121,7 @@ func (g *grf) marchWords(t tiling) int64 {
 	return rows * g.lineLen(t.size[2])
 }
 
-// pastWords is what a slice takes that goes into it.
+// pastWords is the size of an input slice of the cascade in words.
 func (g *grf) pastWords(t tiling) int64 {
 	if g.narrow {
 		return g.marchWords(t) / 2
@@ -129,7 +129,7 @@ func (g *grf) pastWords(t tiling) int64 {
 	return g.marchWords(t)
 }
 
-// marchBytes is what one of them takes: the past of each filter, and the answer.
+// marchBytes is the size of one cascade in bytes: the past slices of each filter, and the result.
 func (g *grf) marchBytes(t tiling) int64 {
 	return ((g.widths[0]+g.widths[1]+g.widths[2])*g.pastWords(t) + g.marchWords(t)) * 8
 }

@@ -33,16 +33,16 @@ func tubesGenerator() generator {
 	}
 }
 
-// fine is how many units of a tube's coordinates there are in a voxel, and full what the
-// brightest value is. All that an image is made of is whole numbers.
+// fine is the number of units of a tube's coordinates per voxel, and full the brightest value. All
+// arithmetic is on integers.
 const (
 	fine     = 256
 	full     = 1 << 16
 	mostBlur = 16
 )
 
-// readTubes makes tubes: unions of balls along centre lines that turn a little at each voxel, in
-// both directions from a place at random until they leave the image.
+// readTubes makes tubes: unions of balls along centre lines. A centre line starts at a random
+// place, and turns a little at each voxel, in both directions until it leaves the image.
 func readTubes(r *reading) maker {
 	t := &tubes{shape: r.shape()}
 	n, s := r.scale()
@@ -101,19 +101,19 @@ type tubes struct {
 	numbersUsed uint32
 }
 
-// next is a random number from lo to hi, both included.
+// next returns a random number from lo to hi, both included.
 func (t *tubes) next(lo, hi int64) int64 {
-	c := t.random.block([4]uint32{t.numbersUsed, 0, math.MaxUint32, t.random.tag}) // no voxel's
+	c := t.random.block([4]uint32{t.numbersUsed, 0, math.MaxUint32, t.random.tag}) // a counter that no voxel has
 	t.numbersUsed++
 	return lo + int64(uint64(c[0])*uint64(hi-lo+1)>>32)
 }
 
-// grow makes the beads of all tubes.
+// grow makes the balls of all tubes.
 func (t *tubes) grow(count, thin, thick, bend, contrast int64) {
 	size := [3]int64{t.shape.W * fine, t.shape.H * fine, t.shape.D * fine}
 	dim := t.shape.Dim()
 	t.numbersUsed = 0
-	beyond := thick + mostBlur*fine // whatever the blur is, so that walks do not depend on it
+	beyond := thick + mostBlur*fine // the same for every blur, so that walks do not depend on it
 	t.slices = make([][]bead, t.shape.Slices())
 	for range count {
 		k := &tube{radius: t.next(thin, thick), light: full - t.next(0, full)*contrast/full}
@@ -146,7 +146,7 @@ func (t *tubes) grow(count, thin, thick, bend, contrast int64) {
 	}
 }
 
-// unit is a direction of about the length full.
+// unit scales a direction to about the length full.
 func unit(d [3]int64) [3]int64 {
 	length := root(d[0]*d[0] + d[1]*d[1] + d[2]*d[2])
 	if length == 0 {
@@ -158,7 +158,7 @@ func unit(d [3]int64) [3]int64 {
 	return d
 }
 
-// root is the square root, rounded down.
+// root returns the square root, rounded down.
 func root(n int64) int64 {
 	r := int64(math.Sqrt(float64(n)))
 	for r*r > n {
@@ -170,7 +170,7 @@ func root(n int64) int64 {
 	return r
 }
 
-// add puts a bead where its slices are.
+// add adds a ball to the slices that it reaches.
 func (t *tubes) add(at [3]int64, k *tube) {
 	slowest := at[1]
 	if t.shape.D > 1 {
@@ -182,11 +182,11 @@ func (t *tubes) add(at [3]int64, k *tube) {
 	}
 }
 
-// row makes the levels of a row from a voxel on. Centres of voxels are half a voxel from their
+// row computes the levels of a row from a voxel on. Centres of voxels are half a voxel from their
 // corners.
 func (t *tubes) row(dst []uint32, x, y, z int64) {
 	slice := y
-	cz := int64(0) // in 2D all is in one plane
+	cz := int64(0) // in 2D all centres are in one plane
 	if t.shape.D > 1 {
 		slice, cz = z, z*fine+fine/2
 	}
@@ -205,7 +205,7 @@ func (t *tubes) row(dst []uint32, x, y, z int64) {
 			v := int64(0)
 			switch {
 			case t.truth && square <= b.tube.radius*b.tube.radius:
-				v = full // whatever its light
+				v = full // for every brightness
 			case t.truth:
 			case t.blur == 0 && square <= reach*reach:
 				v = b.tube.light

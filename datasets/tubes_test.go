@@ -9,14 +9,14 @@ import (
 	"eccbench/internal/grid"
 )
 
-// levelsOf are the levels of an image.
+// levelsOf returns the levels of an image.
 func levelsOf(t *testing.T, name string) (grid.Shape, []int32) {
 	t.Helper()
 	return openNamed(t, name).Shape(), imageLevels(t, openNamed(t, name))
 }
 
-// Tubes are bright where their truth is, whatever the shape, and a slab alone has the bytes of
-// the whole.
+// Tubes are bright where their truth is, for any shape, and a single slab has the bytes of the
+// whole.
 func TestTubes(t *testing.T) {
 	for _, shape := range []string{"96x80", "48x40x36", "1x50x9", "70x1"} {
 		base := fmt.Sprintf("tubes/shape=%s/type=uint8/n=5/rmax=4/noise=0/seed=3", shape)
@@ -31,7 +31,7 @@ func TestTubes(t *testing.T) {
 			if (k == 0) != (sharp[i] > 128) {
 				t.Fatalf("%s: voxel %d is %d, of the truth %d", base, i, sharp[i], k)
 			}
-			// Where a wall is soft, the light is half way at the wall itself.
+			// If a wall is soft, the brightness is halved at the wall.
 			if k == 0 && soft[i] < 127 || k == 1 && soft[i] > 128 {
 				t.Fatalf("%s: voxel %d is %d with soft walls, of the truth %d", base, i, soft[i], k)
 			}
@@ -52,7 +52,7 @@ func TestTubes(t *testing.T) {
 	}
 }
 
-// Shading takes light along x, contrast from tubes, and the truth knows of neither.
+// Shading reduces brightness along x, and contrast that of some tubes. The truth has neither.
 func TestTubesShading(t *testing.T) {
 	const base = "tubes/shape=200x100/type=uint8/n=8/blur=0/noise=0/seed=5"
 	shape, plain := levelsOf(t, base)
@@ -74,7 +74,7 @@ func TestTubesShading(t *testing.T) {
 	}
 }
 
-// What makes no tubes is refused.
+// Parameters without valid tubes are rejected.
 func TestTubesRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"tubes/shape=9x9/rmin=7/rmax=6": "rmin=7: want at most rmax, 6",

@@ -9,18 +9,18 @@ import (
 	"eccbench/internal/grid"
 )
 
-// ErrManyValues is the error of an image with more distinct values than allowed.
+// ErrManyValues is the error of an image with more distinct values than the limit.
 var ErrManyValues = errors.New("more distinct values")
 
-// distinctBytes is about how much of an image is read at a time.
+// distinctBytes is the approximate number of bytes that are read at a time.
 const distinctBytes = 64 << 20
 
-// DistinctValues are those of some slices of a source, ascending, where there are at most so many; both
-// zeros are one. The memory that it takes depends on how many there may be, and not on the image.
+// DistinctValues returns the distinct values of some slices of a source, ascending, up to a limit.
+// Both zeros are one value. Its memory depends on the limit, not on the image.
 func DistinctValues(s grid.Source, of grid.Span, most int64, threads int) (all []float32, err error) {
 	size := grid.SliceBytes(s)
 	slab := grid.NewBuffer(min(max(1, distinctBytes/size), of.Len()) * size)
-	seen := make([]bool, 1<<16) // of each pattern of an integer
+	seen := make([]bool, 1<<16) // by bit pattern of an integer
 	for z := of.Lo; z < of.Hi; {
 		hi := min(of.Hi, z+int64(len(slab))/size)
 		part := slab[:(hi-z)*size]
@@ -62,7 +62,7 @@ func DistinctValues(s grid.Source, of grid.Span, most int64, threads int) (all [
 	return all, nil
 }
 
-// distinctRuns are the distinct values of parts of some, each ascending.
+// distinctRuns returns the distinct values of chunks, each list ascending.
 func distinctRuns(h hands, values []float32) (runs [][]float32) {
 	var mu sync.Mutex
 	chunks := (int64(len(values)) + chunkVoxels - 1) / chunkVoxels
@@ -79,5 +79,5 @@ func distinctRuns(h hands, values []float32) (runs [][]float32) {
 	return runs
 }
 
-// MergeValues are the distinct values of several ascending lists of distinct values.
+// MergeValues returns the distinct values of several ascending lists.
 func MergeValues(lists [][]float32) []float32 { return mergeAll(slices.Clone(lists)) }

@@ -18,8 +18,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Names are in the order of their numbers, and of two that have the same ones the shorter text comes last
-// where it has fewer zeros.
+// Names are ordered by their numbers. Of two names with equal numbers, the shorter text is last if
+// it has fewer zeros.
 func comparesNaturally(t *testing.T) {
 	list := strings.Fields("1 2 2a 10 10a B a a- a0 a00 a01 a1 a01b a1b a2 a10 a10b b x2y10 x10y2")
 	for i, a := range append([]string{""}, list...) {
@@ -31,7 +31,7 @@ func comparesNaturally(t *testing.T) {
 	}
 }
 
-// Values of every type are multiplied as float64, whatever makes them so.
+// Values of every type are scaled in float64.
 func rescalesEveryType(t *testing.T) {
 	const slope, inter = 0.3, -7.
 	for s, values := range map[storedType]any{
@@ -61,7 +61,7 @@ func rescalesEveryType(t *testing.T) {
 	}
 }
 
-// The distinct values of a span are those of its slices alone, ascending, and no more than there may be.
+// The distinct values of a span are those of its slices, ascending, up to the limit.
 func distinctValuesOfSpans(t *testing.T) {
 	for _, typ := range grid.Types() {
 		of := []float32{9, 1, 3, 200, 3, 2, 2, 1, 8, 8}
@@ -101,7 +101,7 @@ func distinctValuesOfSpans(t *testing.T) {
 	}
 }
 
-// Of several files all leave the cache, or it is not said; of none none do.
+// Cool reports true only if all of several files leave the cache, and false for no files.
 func coolsFiles(t *testing.T) {
 	dir := t.TempDir()
 	set := &fileSet{}
@@ -117,7 +117,7 @@ func coolsFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.(*os.File).Sync(); err != nil { // what is not on the disk stays in the cache
+		if err := f.(*os.File).Sync(); err != nil { // only stored pages can leave the cache
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +129,7 @@ func coolsFiles(t *testing.T) {
 	defer grid.Close(s)
 	for what, cool := range map[string]func() (bool, error){"files": set.Cool, "a stream": s.(*fileStream).Cool, "what is rolled": roll(s, 2).(*rolled).Cool, "a path": func() (bool, error) { return CoolFile(path) }} {
 		cold, can := false, true
-		for range 3 { // others may read them
+		for range 3 { // other processes may read the files
 			one, err := dropPages(set.files[0].(*os.File))
 			two, err2 := dropPages(set.files[1].(*os.File))
 			said, err3 := cool()
@@ -169,7 +169,7 @@ func coolsFiles(t *testing.T) {
 	}
 }
 
-// What is read of a file is what is there, and what is beyond its end is missed.
+// A read returns the existing bytes, and an error beyond the end.
 func readsPartsOfFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	data := make([]byte, 3<<17+5)
@@ -195,7 +195,7 @@ func readsPartsOfFiles(t *testing.T) {
 	}
 }
 
-// Slabs that follow one another are those of the whole, however deep they are, by every instruction set.
+// Consecutive slabs equal the whole, for any thickness and every instruction set.
 func slabsThatFollow(t *testing.T) {
 	for _, name := range []string{
 		"grf/shape=40x20x20/type=uint8", "grf/shape=90x20x20/type=uint16/levels=65536/smooth=1",
@@ -232,8 +232,8 @@ func slabsThatFollow(t *testing.T) {
 	}
 }
 
-// A passage goes on where it waits, begins where slabs follow one another, and there are as many as there is
-// room for: then the one that has waited longest begins anew.
+// A passage continues at its slice, and begins after consecutive slabs. Their number is limited by
+// memory: beyond it, the longest waiting one restarts.
 func passagesAreBounded(t *testing.T) {
 	const half = passageBytes / 2
 	var p passages

@@ -10,8 +10,8 @@ import (
 	"eccbench/internal/race"
 )
 
-// The distinct values of a span of every type are those that one by one a search finds, read in
-// more than one piece, and more than there may be are refused.
+// The distinct values of a span of every type equal those of a linear search, for several reads.
+// More values than the limit are an error.
 func TestDistinctValues(t *testing.T) {
 	for _, typ := range grid.Types() {
 		if race.Enabled && typ.Size() == 2 {

@@ -15,9 +15,9 @@ func available() []string { return isa.Available(assembled) }
 
 func fastest() string { return available()[0] }
 
-// A schedule is what the rounds of Philox have in common for all blocks of a row, whose
-// counters differ in the first word alone: four words that the first three rounds make of
-// the others and of the keys, then the keys of the rest.
+// A schedule is the part of Philox's rounds that all blocks of a row share, because their counters
+// differ only in the first word. It has four words that the first three rounds compute from the
+// other words and the keys, and then the keys of the other rounds.
 type schedule [19]uint32
 
 // set makes the schedule of the row (y, z).
@@ -32,8 +32,8 @@ func (s *schedule) set(p *philox, y, z int64) {
 	}
 }
 
-// vectors are the functions of an instruction set. Each makes voxels of a row in turns of
-// so many, from the block on whose counter begins with first, and writes all of every turn.
+// vectors are the functions of an instruction set. Each makes voxels of a row in turns of a fixed
+// size, from the block with counter first on, and writes every turn completely.
 type vectors struct {
 	turn    int64
 	filters filters
@@ -47,14 +47,14 @@ type vectors struct {
 // maxTurn is the largest turn of all instruction sets.
 const maxTurn = 128
 
-// A rowBuffer is what one goroutine needs to make rows.
+// A rowBuffer is the working memory of a goroutine that makes rows.
 type rowBuffer struct {
 	levels   []uint32
 	schedule schedule
 	tail     [maxTurn]float32 // the last turn of a row, of any type
 }
 
-// noise makes rows of noise, or is nil where the instruction set has no vectors.
+// noise returns a function that makes rows of noise, or nil without vectors.
 func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
 	if v.turn == 0 {
 		return nil
@@ -94,10 +94,10 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 	}
 }
 
-// twice is the lower 16 bits of a number, two times.
+// twice repeats the lower 16 bits of a number in both halves.
 func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
 
-// extremes are the least and the greatest of values, one at least, and whether all are finite.
+// extremes returns the least and the greatest of one or more values, and whether all are finite.
 func (v *vectors) extremes(values []float32) (lo, hi float32, finite bool) {
 	const infinity = 0x7f800000
 	lo, hi, finite = values[0], values[0], true
@@ -127,8 +127,8 @@ func (v *vectors) extremes(values []float32) (lo, hi float32, finite bool) {
 	return lo, hi, finite
 }
 
-// affine is the ladder of a float32 scale, and whether float32 arithmetic makes every level's
-// value, which is looked at where there is a table of them.
+// affine returns the ladder of a float32 scale, and whether float32 arithmetic computes every
+// level's value exactly. It compares with the table, if there is one.
 func (s *scale) affine() (lo, step float64, single bool) {
 	lo, step, _ = s.ladder.Affinity()
 	return lo, step, s.table != nil && s.ladder.InFloat32()

@@ -2,7 +2,7 @@
 
 package datasets
 
-// assembled says that this program has vector instructions.
+// assembled reports that this program has vector instructions.
 const assembled = false
 
 func vectorsOf(string) vectors { return vectors{} }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// openOn is the image of a name, made by an instruction set.
+// openOn returns the image of a name, made with an instruction set.
 func openOn(t testing.TB, name, isa string) grid.Source {
 	t.Helper()
 	n, err := split(name)
@@ -29,8 +29,8 @@ func openOn(t testing.TB, name, isa string) grid.Source {
 	return s
 }
 
-// Every instruction set makes the bytes of the portable code, whatever the type, the levels,
-// the shape and the slab, and writes nothing beyond them.
+// Every instruction set makes the bytes of the portable code, for any type, levels, shape and slab,
+// and does not write beyond them.
 func TestInstructionSets(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		typ := rapid.SampledFrom([]grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32}).Draw(r, "type")
@@ -42,7 +42,7 @@ func TestInstructionSets(t *testing.T) {
 		}
 		name := fmt.Sprintf("noise/shape=%v/levels=%d/type=%v", shape, levels, typ)
 		if rapid.Bool().Draw(r, "grf") {
-			// All numbers of boxes whose sums fit 16 bits, and sums that fit 32 bits or not.
+			// All counts of boxes whose sums fit 16 bits, and sums that fit 32 bits or not.
 			smooth := rapid.SampledFrom([]float64{0.5, 0.6, 0.8, 1, 1.5, 2, 3, 3.9, 4, 6, 7, 11, 20, 32}).Draw(r, "smooth")
 			if shape.D > 2 && smooth > 7 {
 				shape.D = 1
@@ -58,7 +58,7 @@ func TestInstructionSets(t *testing.T) {
 			r.Fatal(err)
 		}
 		if _, err := resolve(n); err != nil {
-			r.Skip(err) // levels that float32 does not tell apart
+			r.Skip(err) // levels that are equal in float32
 		}
 		slices := shape.Slices()
 		lo := rapid.Int64Range(0, slices).Draw(r, "lo")
@@ -67,7 +67,7 @@ func TestInstructionSets(t *testing.T) {
 	})
 }
 
-// Wide rows are made in many turns, and so are coordinates far from 0.
+// Wide rows need many turns, and so do coordinates far from 0.
 func TestInstructionSetsOfLargeImages(t *testing.T) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32} {
 		for _, name := range []string{

@@ -22,7 +22,7 @@ func TestVolumes(t *testing.T) {
 				t.Errorf("%d volumes, %v; want %d", n, err, f.count)
 			}
 			for v := range f.count {
-				// Streamed where it can be.
+				// Streamed if possible.
 				for _, options := range []string{"", "/stream=false"} {
 					s, err := Open(fmt.Sprintf("file/volume=%d%s/path=%s", v, options, path))
 					if err != nil {
@@ -96,7 +96,7 @@ func TestVolumesOfOne(t *testing.T) {
 	checkRefusedCheaply(t, "long.npy", long, FileOptions{Volume: &zero}, "truncated")
 }
 
-// A survey of one volume is none of another.
+// The survey of one volume is not used for another.
 func TestVolumeSurveys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
 	data := make([]float32, 2*8)
@@ -119,7 +119,7 @@ func TestVolumeSurveys(t *testing.T) {
 	}
 }
 
-// Where a header says which axes are of space, an axis of space is one even if its length is 1.
+// A space axis in a header belongs to the image even if its length is 1.
 func TestVolumesOfWidthOne(t *testing.T) {
 	counted := make([]byte, 18) // 3 volumes of 3 rows of 2 voxels, or of 2 slices of 3 rows of one
 	for i := range counted {

@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// zarrCube writes an array of 8×8×8 bytes in chunks of 4×4×4, with a fill value as JSON has it,
-// without compression. Chunk number k has the value k+1.
+// zarrCube writes an uncompressed array of 8×8×8 bytes in chunks of 4×4×4, with a fill value in
+// JSON. Chunk number k has the value k+1.
 func zarrCube(t testing.TB, fill string) (dir string) {
 	dir = filepath.Join(t.TempDir(), "a.zarr")
 	writeOld(t, filepath.Join(dir, ".zarray"), fmt.Appendf(nil, `{"zarr_format":2,"shape":[8,8,8],"chunks":[4,4,4],"dtype":"|u1","compressor":null,"filters":null,"fill_value":%s,"order":"C"}`, fill))
@@ -28,8 +28,8 @@ func cubeChunk(dir string, k int) string {
 	return filepath.Join(dir, fmt.Sprintf("%d.%d.%d", k>>2, k>>1&1, k&1))
 }
 
-// zarrShard writes an array of 4×4 bytes in shards of 4×2 of two chunks of 2×2, of which the second
-// one of the first shard is missing, and the second shard.
+// zarrShard writes an array of 4×4 bytes in shards of 4×2 with two chunks of 2×2 each. The second
+// chunk of the first shard is missing, and so is the second shard.
 func zarrShard(t testing.TB) (dir string) {
 	dir = filepath.Join(t.TempDir(), "b.zarr")
 	writeOld(t, filepath.Join(dir, "zarr.json"), []byte(`{"zarr_format":3,"node_type":"array","shape":[4,4],"data_type":"uint8","fill_value":7,
@@ -44,7 +44,7 @@ func zarrShard(t testing.TB) (dir string) {
 	return dir
 }
 
-// Truth values are 0 and 1, whatever bytes stand for true.
+// Booleans are 0 and 1, for any nonzero byte.
 func TestZarrTruths(t *testing.T) {
 	old, three := zarrCube(t, "false"), zarrShard(t)
 	for dir, c := range map[string]struct{ meta, from, to string }{
@@ -84,8 +84,8 @@ func readTwice(s grid.Source, by int64) ([]byte, error) {
 	return data, nil
 }
 
-// Missing chunks are the fill value, are counted once however often they are read, and are an error
-// where nothing may be missing.
+// Missing chunks have the fill value, are counted once for any number of reads, and are an error in
+// strict mode.
 func TestMissingChunks(t *testing.T) {
 	for _, c := range []struct {
 		fill, shown string
@@ -143,8 +143,8 @@ func TestMissingChunks(t *testing.T) {
 	}
 }
 
-// A part of an image says of the rows of chunks that were read alone what is missing, and a masked
-// image what either file lacks.
+// A part of an image reports missing chunks only for the rows of chunks that were read. A masked
+// image reports those of both files.
 func TestMissingChunksOfAPart(t *testing.T) {
 	dir, whole := zarrCube(t, "0"), zarrCube(t, "0")
 	for _, k := range []int{1, 6, 7} {
@@ -207,7 +207,7 @@ func TestScarceChunks(t *testing.T) {
 	}
 }
 
-// A chunk, a shard or the metadata that change between two readings, or after one, are an error.
+// A chunk, a shard or metadata that change between two reads, or after one, are an error.
 func TestChunksThatChange(t *testing.T) {
 	for what, change := range map[string]func(t testing.TB, dir string){
 		"rewritten": func(t testing.TB, dir string) { rewrite(t, cubeChunk(dir, 6)) },
@@ -240,7 +240,7 @@ func TestChunksThatChange(t *testing.T) {
 			}
 		}
 	}
-	// One that appears, where it was missing.
+	// A chunk that appears.
 	dir := zarrCube(t, "0")
 	if err := os.Remove(cubeChunk(dir, 6)); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestChunksThatChange(t *testing.T) {
 	}
 }
 
-// A chunk that is read before it changed, in an image of chunks that are read after: the end tells.
+// A chunk changes after its read, in one of two images: the check at the end reports it.
 func TestChunksOfTwoImages(t *testing.T) {
 	dir := zarrCube(t, "0")
 	s, err := OpenFile(dir, FileOptions{Stream: true})
@@ -279,7 +279,7 @@ func TestChunksOfTwoImages(t *testing.T) {
 	}
 }
 
-// The index of a shard and its chunks are of one file.
+// The index of a shard and its chunks must be from one version of the file.
 func TestShardsThatChange(t *testing.T) {
 	dir := zarrShard(t)
 	s := folder(dir)
@@ -296,8 +296,8 @@ func TestShardsThatChange(t *testing.T) {
 	}
 }
 
-// A field of the metadata that is not known may say what the voxels are, unless it says that it does
-// not.
+// An unknown field of the metadata is an error, because it may change the voxels, unless it is
+// marked as optional.
 func TestUnknownZarrFields(t *testing.T) {
 	for field, want := range map[string]string{
 		"": "", `"x":{"must_understand":false},`: "", `"x":{"must_understand":true},`: "not understood", `"x":{},`: "not understood", `"x":5,`: "not understood", `"Shape":[9],`: "not in lower case", `"x":{"Must_understand":false},`: "not understood",
@@ -310,7 +310,7 @@ func TestUnknownZarrFields(t *testing.T) {
 	}
 }
 
-// Metadata without a part that says what the voxels are, or with one that is misspelled, are rejected.
+// Metadata without a required part, or with a misspelled part, are rejected.
 func TestZarrMetadataWithoutAPart(t *testing.T) {
 	const two = `{"zarr_format":2,"shape":[2,2],"chunks":[2,2],"dtype":"<u2","compressor":null,"filters":null,"fill_value":3,"order":"C"}`
 	const three = `{"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint16","fill_value":3,"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},
@@ -335,7 +335,7 @@ func TestZarrMetadataWithoutAPart(t *testing.T) {
 	}
 }
 
-// Axes of space are the image's also where they have the length 1, and others never are.
+// A space axis belongs to the image even if its length is 1, and other axes never do.
 func TestThinZarrAxes(t *testing.T) {
 	for _, c := range []struct {
 		axes, shape string
@@ -370,7 +370,7 @@ func TestThinZarrAxes(t *testing.T) {
 	}
 }
 
-// A channel is chosen by a label that only one has, or by a number that is nobody else's label.
+// A channel is selected by a unique label, or by a number that is no other channel's label.
 func TestChannelsOfOneLabel(t *testing.T) {
 	const labels = `{"multiscales":[{"axes":[{"name":"c","type":"channel"},{"name":"y","type":"space"},{"name":"x","type":"space"}],"datasets":[{"path":"0"}]}],"omero":{"channels":[%s]}}`
 	for _, c := range []struct{ labels, channel, want string }{

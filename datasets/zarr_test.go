@@ -19,7 +19,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// zarrFiles are the files of all fixtures of zarr.zip.
+// zarrFiles returns the files of all fixtures in zarr.zip.
 var zarrFiles = sync.OnceValues(func() (map[string][]byte, error) {
 	z, err := zip.OpenReader(filepath.Join(fixtureDir, "zarr.zip"))
 	if err != nil {
@@ -63,8 +63,8 @@ func writeObject(t testing.TB, path string, data []byte) {
 	}
 }
 
-// What zarr-python wrote is read whole, streamed in any order, and in order once, on the levels
-// of every float32 and on those that there are.
+// Files by zarr-python are read whole, streamed in any order, and once in order. Levels are every
+// float32, or the distinct values.
 func TestZarrFixtures(t *testing.T) {
 	dir := unpackZarr(t)
 	for _, f := range zarrFixtures() {
@@ -111,8 +111,8 @@ func TestZarrRefused(t *testing.T) {
 	checkFileError(t, "empty", err, "no Zarr array or group: it has no zarr.json, .zarray or .zgroup")
 }
 
-// Of each file of some fixtures each byte is damaged, and it is cut short: the image is refused
-// in one line, or reads, and takes no more memory than its metadata may say.
+// Every byte of the files of some fixtures is damaged, and each file is truncated. The image is
+// rejected in one line, or is read. Memory is limited by the metadata.
 func TestZarrDamaged(t *testing.T) {
 	files, err := zarrFiles()
 	if err != nil {
@@ -137,7 +137,7 @@ func TestZarrDamaged(t *testing.T) {
 					if err != nil && (strings.Contains(err.Error(), "\n") || err.Error() == "") {
 						t.Errorf("%s: %s: %q", name, path, err)
 					}
-					// A checksum tells each.
+					// A checksum detects each damage.
 					if name == "u16_zstd_crc_v3.zarr" && strings.HasPrefix(path, "c/") && err == nil {
 						t.Errorf("%s: %s: damaged at %d, and read", name, path, n)
 					}
@@ -172,7 +172,7 @@ func readStore(t fileT, s store) error {
 	return nil
 }
 
-// A memoryStore has its objects in memory.
+// A memoryStore is a store in memory.
 type memoryStore map[string][]byte
 
 func (s memoryStore) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
@@ -209,7 +209,7 @@ func (s memoryStore) part(key string, dst []byte, at int64, was FileInfo) (FileI
 func (s memoryStore) list(string) []string { return nil }
 func (s memoryStore) atOnce() int64        { return int64(runtime.GOMAXPROCS(0)) }
 
-// A countingStore counts how often each of its objects is read.
+// A countingStore counts the reads of each of its objects.
 type countingStore struct {
 	store
 	mu    sync.Mutex
@@ -232,9 +232,9 @@ func (s *countingStore) part(key string, dst []byte, at int64, was FileInfo) (Fi
 	return s.store.part(key, dst, at, was)
 }
 
-// An image that is read in order is read and decoded once, each chunk of it, whatever slabs it
-// is read by, and by several readers at a time; so is a part of one that begins and ends with
-// rows of chunks. What is read again is the same.
+// An image that is read in order reads and decodes each chunk once, for any slabs and several
+// concurrent readers. So does a part whose ends are those of rows of chunks. A second read is
+// equal.
 func TestZarrReadsOnce(t *testing.T) {
 	dir := unpackZarr(t)
 	for _, name := range []string{"u8_v3", "u16_shards_v3", "channels_05", "u16_missing_v2"} {
@@ -322,7 +322,7 @@ func TestZarrRuns(t *testing.T) {
 	}
 }
 
-// zarrJSON is an array of uint8 without a chunk.
+// zarrJSON returns the metadata of an array of uint8 without chunks.
 func zarrJSON(shape, chunk string) []byte {
 	return []byte(`{"zarr_format":3,"node_type":"array","shape":` + shape + `,"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":` + chunk +
 		`}},"chunk_key_encoding":{"name":"default"},"fill_value":3,"codecs":[{"name":"bytes"}]}`)
@@ -377,7 +377,7 @@ func FuzzBlosc(f *testing.F) {
 	})
 }
 
-// A file is no hierarchy, and whoever gives one is told so.
+// A file is no hierarchy, which the error states.
 func TestZarrOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.zarr")
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
@@ -388,8 +388,7 @@ func TestZarrOfAFile(t *testing.T) {
 	}
 }
 
-// Several channels are to be chosen from, where they have names; one or none of these says
-// nothing.
+// One of several channels must be selected, if they have names. One name or none has no meaning.
 func TestZarrChannels(t *testing.T) {
 	second := int64(1)
 	for _, c := range []struct {
@@ -409,7 +408,7 @@ func TestZarrChannels(t *testing.T) {
 	}
 }
 
-// Rows of chunks that do not fit are refused before any is read.
+// Rows of chunks that exceed the memory are rejected before any read.
 func TestZarrRoom(t *testing.T) {
 	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
 	_, err := describeZarr(s, FileOptions{Memory: 1 << 30, Stream: true})

@@ -1,4 +1,4 @@
-"""Checks that wheels are what their names say, and are not too large.
+"""Check that the contents of wheels agree with their names, and that they are not too large.
 
     python check_wheel.py LARGEST WHEEL...
 

@@ -1,11 +1,10 @@
-"""Speed and agreement beside other Python libraries, as a table.
+"""Speed and agreement of eccbench and other Python libraries, as a table.
 
     python compare.py [--write]
 
-Each library that is installed answers for the same image of noise: χ at every grey level. An
-answer is compared with that of eccbench at all levels, and timed: the fastest of some calls, on
-one core, with what it takes to get from an array to the curve. --write puts the table into
-README.md. Run it on a machine that does nothing else.
+Each installed library computes χ at every grey level of the same image of noise. Its answer is
+compared with that of eccbench at all levels, and timed: the fastest of some calls, on one core,
+from an array to the curve. --write updates the table in README.md. Run it on an idle machine.
 """
 
 import importlib
@@ -61,7 +60,7 @@ def pyect(image):
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
     layer = getattr(importlib.import_module("pyect"), f"Image_ECF_{image.ndim}D")(LEVELS)
-    # It rounds up to a level: a value a little below its own stays there.
+    # It rounds up to a level: a value slightly below its own stays there.
     values = np.nextafter(image / np.float32(LEVELS - 1), np.float32(0), dtype=np.float32)
     return layer(torch.from_numpy(values)).numpy()
 
@@ -72,7 +71,7 @@ def ours(construction, verify):
     return curve
 
 
-# Distribution, what it does, construction, function of an image.
+# Distribution, method, construction, function of an image.
 PEERS = [
     ("eccbench", "counts extrema, verified", "T", ours("T", True)),
     ("eccbench", "counts extrema, verified", "V", ours("V", True)),
@@ -88,7 +87,7 @@ PEERS = [
 
 
 def fastest(call, seconds=1.0):
-    """The least time of a call, of at least three and so many seconds."""
+    """Return the least time of a call, of at least three calls and a number of seconds."""
     times = []
     while len(times) < 3 or sum(times) < seconds:
         start = time.perf_counter()
@@ -122,7 +121,7 @@ def spelled(seconds):
 
 
 def rounded(ratio):
-    """Two digits."""
+    """Return a number with two digits."""
     return f"{float(f'{ratio:.2g}'):,g}"
 
 
@@ -138,7 +137,7 @@ def load():
 
 
 def written(page, name, lines):
-    """Prints a table, and with --write puts it where a page names its script."""
+    """Print a table, and with --write put it into the page at the script's name."""
     text = "\n".join(lines) + "\n"
     print(text)
     if "--write" in sys.argv[1:]:

@@ -1,14 +1,14 @@
-"""Betti numbers beside other Python libraries, as two tables.
+"""Betti numbers of eccbench and other Python libraries, as two tables.
 
     python compare_betti.py [--side N] [--curves N] [--threads N]
 
-Of a set, the numbers of images of N³ uint8 (256): eccbench, and the labels of SciPy or cc3d with
-scikit-image's Euler number, which is what people do. Of all sets, the curves of images of N³
-(128): eccbench, and the pairs of CubicalRipser. Each answer is compared with that of eccbench, and
-timed in the same run: the fastest of at least three calls, or one where a call takes longer than
-five seconds. eccbench takes so many cores (2) and does not verify, for nothing else does; the
-libraries take one. The last column is how many times as long as eccbench a library took. Run it
-on a machine that does nothing else.
+The first table is of one set, for images of N³ uint8 (256): eccbench, and the usual method, which
+is labels of SciPy or cc3d with scikit-image's Euler number. The second table is of all sets, for
+images of N³ (128): eccbench, and the pairs of CubicalRipser. Each answer is compared with that of
+eccbench, and timed in the same run: the fastest of at least three calls, or one call of more than
+five seconds. eccbench uses --threads cores (2) and does not verify, because no other library does;
+the libraries use one core. The last column is a library's time relative to eccbench. Run it on an
+idle machine.
 """
 
 import argparse
@@ -28,13 +28,13 @@ def noise(side):
 
 
 def grf(side):
-    """Gaussian noise, smoothed by 2.5 voxels, on 256 levels."""
+    """Return Gaussian noise, smoothed by 2.5 voxels, on 256 levels."""
     smoothed = importlib.import_module("scipy.ndimage").gaussian_filter(np.random.default_rng(7).normal(size=(side,) * 3), 2.5, mode="wrap")
     return np.interp(smoothed, (smoothed.min(), smoothed.max()), (0, 255)).astype(np.uint8)
 
 
 def serpent(side):
-    """One way of voxels that are 0 through the whole box: along every second row of every second plane."""
+    """Return a box with one path of zero voxels along every second row of every second plane."""
     image = np.full((side,) * 3, 255, np.uint8)
     last = (side - 1) // 2 * 2
     x = 0
@@ -64,7 +64,7 @@ def by_cc3d(within):
 
 
 def by_labels(labelled):
-    """b0, b1 and b2 by labels of the set and of what is around it, and the Euler number."""
+    """Return b0, b1 and b2 by labels of the set and of its complement, and the Euler number."""
     def numbers(image, at):
         euler = importlib.import_module("skimage.measure").euler_number
         within = image <= at
@@ -84,7 +84,7 @@ def by_cripser(image):
 
 
 def timed(call):
-    """What a call gives, and the least time of some."""
+    """Return the result of a call, and the least time of several."""
     start = time.perf_counter()
     answer = call()
     first = time.perf_counter() - start
@@ -92,7 +92,7 @@ def timed(call):
 
 
 def beside(name, ours, peers):
-    """Rows of a table: eccbench, then those that are installed."""
+    """Yield rows of a table: eccbench, then the installed libraries."""
     want, own = timed(ours)
     yield f"| {name} | eccbench | | {spelled(own)} | 1 |"
     for library, call in peers.items():

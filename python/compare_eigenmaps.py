@@ -1,12 +1,12 @@
-"""Eigenmaps beside other Python libraries, as a table.
+"""Eigenmaps of eccbench and other Python libraries, as a table.
 
     python compare_eigenmaps.py [--write] [SIZE...]
 
-Each library that is installed finds the four lowest pairs of the graph of voxels of the same image
-of tubes, to a residual of 1e-6, from the array to the vectors: the matrix, its preconditioner and the
-solver. What each found is held to the matrix in float64, and its second value to that of eccbench,
-which was verified. Times are of the processor, one thread each, the least of three. --write puts the
-table into doc/proofs/eigenmap.md. SIZE is of 512x512, 64x64x64 and 96x96x96, by default all of them.
+Each installed library finds the four lowest pairs of the graph of voxels of the same image of tubes,
+to a residual of 1e-6, from the array to the vectors: the matrix, its preconditioner and the solver.
+The pairs are checked with the matrix in float64, and the second value is compared with that of
+eccbench, which is verified. Times are processor times of one thread, the least of three. --write
+updates the table in doc/proofs/eigenmap.md. SIZE is 512x512, 64x64x64 or 96x96x96; the default is all.
 """
 
 import os
@@ -30,7 +30,7 @@ CALLS = 3
 
 
 def weights(image):
-    """The weights of neighbours that share a face, as a sparse matrix."""
+    """Return the weights of neighbours that share a face, as a sparse matrix."""
     sparse = importlib.import_module("scipy.sparse")
     values = image.astype(float)
     f = (values - values.min()) / (values.max() - values.min())
@@ -46,7 +46,7 @@ def weights(image):
 
 
 def laplacian(image):
-    """The normalised Laplacian, and the square roots of degrees, which it takes to 0."""
+    """Return the normalised Laplacian, and the square roots of degrees, which are in its kernel."""
     sparse = importlib.import_module("scipy.sparse")
     w = weights(image)
     root = np.sqrt(np.asarray(w.sum(1)).ravel())
@@ -64,7 +64,7 @@ def lobpcg(image):
 
 
 def embedding(image):
-    # It takes the kernel for known, divides vectors by the roots of degrees, and gives no values.
+    # It assumes a known kernel, divides vectors by the roots of degrees, and returns no values.
     manifold = importlib.import_module("sklearn.manifold")
     w = weights(image)
     found = manifold.spectral_embedding(w, n_components=PAIRS, eigen_solver="amg", random_state=1, drop_first=False)
@@ -91,7 +91,7 @@ PEERS = [
 
 
 def timed(call):
-    """What a call gives, and the least processor time of some."""
+    """Return the result of a call, and the least processor time of several."""
     times = []
     for _ in range(CALLS):
         start = time.process_time()

@@ -1,15 +1,15 @@
-"""The soft curve beside its formula in PyTorch, as a table.
+"""The soft curve and its formula in PyTorch, as a table.
 
     python compare_soft.py [--device cuda] [--write]
 
-Both tables compare soft_ecc with its definition as one writes it in PyTorch (tests/formula.py), forward
-and backward. Run it on a machine that does nothing else.
+Both tables compare soft_ecc with its definition in PyTorch (tests/formula.py), forward and backward. Run
+it on an idle machine.
 
 On the CPU: images of float32 at 64 thresholds, with all gradients. Times are the fastest of at least three
-calls, on the threads that PyTorch takes. --write puts the table into README.md.
+calls, with PyTorch's number of threads. --write updates the table in README.md.
 
-With --device cuda: steps of training, of batches of float32. Times are medians by CUDA events of steps that follow
-each other. Each answer is compared with the formula in float64. --write puts the table into
+With --device cuda: steps of training, of batches of float32. Times are medians of consecutive steps by CUDA
+events. Each answer is compared with the formula in float64. --write updates the table in
 ../doc/guide/training.md.
 """
 
@@ -31,11 +31,11 @@ from formula import formula, tilted  # noqa: E402
 
 M, LAMBDA, ALPHA = 64, 100.0, 0.001
 IMAGES = ["noise/shape=64x64x64/levels=1024/type=float32/seed=1", "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"]
-LARGEST = 64**3  # that the formula has the memory for
+LARGEST = 64**3  # limited by the memory of the formula
 
 
 def both_ways(function, name):
-    """A call that takes the curve and all gradients, and gives them."""
+    """Return a call that computes the curve and all gradients."""
     x = torch.from_numpy(np.asarray(eccbench.open(name)).copy())
     x = (x - x.min()) / (x.max() - x.min())
     upstream = torch.randn(M, generator=torch.Generator().manual_seed(1))
@@ -72,13 +72,13 @@ BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128),
            (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
 WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
         "formula", "compiled", "compiled, step as a graph"]
-LIMIT = 1e-5  # of an error, relative as doc/proofs/softecc.md has it
-NEAR = 1e-6  # values so near may be equal, or in another order, when they are rounded to float32
+LIMIT = 1e-5  # of an error, relative as in doc/proofs/softecc.md
+NEAR = 1e-6  # nearer values may be equal, or change their order, in float32
 AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
 
 
 def step(curve, x):
-    """A step of training, which returns χ and the gradient."""
+    """Return a step of training, which returns χ and the gradient."""
 
     def call():
         chi = curve(x)
@@ -88,7 +88,7 @@ def step(curve, x):
 
 
 def captured(call):
-    """The same call as one CUDA graph."""
+    """Return the same call as one CUDA graph."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -106,7 +106,7 @@ def captured(call):
 
 
 def by_events(call):
-    """The median milliseconds of a call that follows others, none of which waits."""
+    """Return the median milliseconds of consecutive calls without waits."""
     for _ in range(3):
         torch.cuda.synchronize()
         start = time.perf_counter()
@@ -123,7 +123,7 @@ def by_events(call):
 
 
 def by_host(calls, repeats=101, rounds=7):
-    """The median microseconds that calls take of the host, in turn, while the device is faster."""
+    """Return the median host time of each call in microseconds, in turn, while the device is faster."""
     took = [[] for _ in calls]
     for _ in range(rounds):
         for call, times in zip(calls, took):
@@ -139,7 +139,7 @@ def by_host(calls, repeats=101, rounds=7):
 
 
 def empty_operator():
-    """An operator of PyTorch with a gradient that computes nothing."""
+    """Return an operator of PyTorch with a gradient that computes nothing."""
 
     @torch.library.custom_op("compare_soft::empty", mutates_args=())
     def empty(x: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
@@ -151,7 +151,7 @@ def empty_operator():
 
 
 def clear(y, dims):
-    """Where no neighbour in y is as good as equal. Elsewhere the gradient is one of the derivatives to either side."""
+    """Return the voxels without a nearly equal neighbour in y. Elsewhere the gradient is a one-sided derivative."""
     found = torch.ones_like(y, dtype=torch.bool)
     whole = slice(None)
     ends = {-1: (slice(1, None), slice(None, -1)), 0: (whole, whole), 1: (slice(None, -1), slice(1, None))}
@@ -163,7 +163,7 @@ def clear(y, dims):
 
 
 def by_definition(curve, x, tau, y):
-    """χ and the gradient of a step in float64, with their least scales and where they count."""
+    """Return χ and the gradient of a step in float64, with their least scales and the voxels that count."""
     x = x.detach().double().requires_grad_()
     parts = tau.double().split(max(1, AT_ONCE // x.numel()))
     with torch.no_grad():
@@ -178,7 +178,7 @@ def by_definition(curve, x, tau, y):
 
 
 def off(answer, right):
-    """The largest error, relative to the largest number, or to the most that one cell has if that is more."""
+    """Return the largest error, relative to the largest number, or to the limit of one cell if that is larger."""
     return max((((got - want) * counts).abs().max() / max(want.abs().max().item(), least)).item()
                for got, (want, least, counts) in zip(answer, right))
 
@@ -188,7 +188,7 @@ def drawn(shape):
 
 
 def measured(shape, m, directed):
-    """The milliseconds of each of WAYS, None where the memory is too small, and the errors of both."""
+    """Return the milliseconds of each of WAYS, None without enough memory, and the errors of both."""
     dims = len(shape) - 2
     tau = torch.linspace(0, 1, m, device="cuda")
     v, alpha = (torch.tensor([1.0, 2.0, 3.0][:dims], device="cuda"), ALPHA) if directed else (None, 0.0)
@@ -225,7 +225,7 @@ def measured(shape, m, directed):
 
 
 def told(line):
-    """Prints a line of the table as soon as it is known."""
+    """Print a line of the table as soon as it is known."""
     print(line, file=sys.stderr, flush=True)
     return line
 

@@ -1,10 +1,10 @@
-"""Builds the Go parts of the wheel: the library, and where it runs the command.
+"""Build the Go parts of the wheel: the library, and the command on systems that support it.
 
-On Linux the command is in the library, and what is executable only calls it, so that both share
-their code. On macOS it is a program of its own.
+On Linux the command is in the library, and the executable only calls it, so that both share
+their code. On macOS it is a separate program.
 
-ECCBENCH_TARGET names the platform, and its C compiler is that of the Python package
-ziglang. By default it is this machine, whose C compiler is CC or gcc.
+ECCBENCH_TARGET names the platform; its C compiler is from the Python package ziglang. By default
+it is this machine, with the C compiler CC or gcc.
 """
 
 import os
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# Platform: GOOS, GOARCH, what zig calls it, the tag of the wheel.
+# Platform: GOOS, GOARCH, zig's name, the tag of the wheel.
 TARGETS = {
     "linux-x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64"),
     "linux-aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
     "windows-x86_64": ("windows", "amd64", "x86_64-windows-gnu", "win_amd64"),
 }
-# Packages whose code is run seldom: nothing is inlined into it, which makes the wheel smaller.
+# Packages with cold code: no inlining, for a smaller wheel.
 COLD = """
     net/... crypto/... vendor/... encoding/json encoding/xml encoding/asn1 encoding/gob regexp/... mime/... math/big os/... log/... html text/... debug/...
     github.com/minio/... github.com/olekukonko/... github.com/vbauerster/... github.com/spf13/... github.com/tinylib/... github.com/clipperhouse/...
@@ -61,7 +61,7 @@ class CustomBuildHook(BuildHookInterface):
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
         flags += [f"-gcflags={package}=-l" for package in COLD]
         tags, source = ["ptxonly"], ["./cmd/libeccbench"]
-        if system == "linux":  # names and users are asked for as in a program without C
+        if system == "linux":  # resolve names and users as in a program without C
             tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]
             link += f" -extldflags=-Wl,-soname,{library.name}"
         self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags, f"-ldflags={link}", "-o", library, *source)

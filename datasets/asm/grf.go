@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// counts writes how many bits of each random word are 1, as bytes or as 16 bits.
+// counts writes the number of 1 bits of each random word, as bytes or 16-bit numbers.
 func (i isa) counts(what, typ string) {
 	i.groups = 2 // lines have margins, so that small turns waste less
 	name, bytes := what+i.name, typ == "uint8"
@@ -67,7 +67,7 @@ func (i isa) counts(what, typ string) {
 	})
 }
 
-// weigh sums up bytes with weights.
+// weigh computes weighted sums of bytes.
 func (i isa) weigh() {
 	name := "weigh" + i.name
 	TEXT(name, NOSPLIT, "func(dst *uint16, src, weights *uint8, n int)")
@@ -81,7 +81,7 @@ func (i isa) weigh() {
 		VPBROADCASTW(Mem{Base: from, Disp: 2 * k}, weights[k])
 	}
 	i.forward(func(at Register) {
-		var sums [2]VecVirtual // of the bytes at even places and of those at odd ones
+		var sums [2]VecVirtual // of the bytes at even offsets and of those at odd ones
 		for odd := range sums {
 			for k, w := range weights {
 				v := i.wide()
@@ -101,7 +101,7 @@ func (i isa) weigh() {
 	end()
 }
 
-// zipped are the numbers of 16 bits of two vectors by turns.
+// zipped interleaves the 16-bit numbers of two vectors.
 func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
 	low, high := i.wide(), i.wide()
 	VPUNPCKLWD(b, a, low)
@@ -118,7 +118,7 @@ func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
 	return both
 }
 
-// quarters brings the first halves of two vectors, or the second ones, by turns of 128 bits.
+// quarters selects the first halves of two vectors, or the second ones, alternating every 128 bits.
 func (i isa) quarters(half int) Mem {
 	name := fmt.Sprint("quarters", half)
 	if m, ok := constants[name]; ok {
@@ -132,7 +132,7 @@ func (i isa) quarters(half int) Mem {
 	return m
 }
 
-// pushPairs is push for sums of which all but the last fit 16 bits.
+// pushPairs is push for 16-bit sums, except those of the last filter.
 func (i isa) pushPairs() {
 	name := "pushPairs" + i.name
 	TEXT(name, NOSPLIT, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)")
@@ -181,18 +181,19 @@ func (i isa) pushPairs() {
 	end()
 }
 
-// pairsOrder brings 16-bit words of two blocks from "word 0 of both, word 1 of both, …" into
-// the order of the voxels.
+// pairsOrder converts 16-bit words of two blocks from "word 0 of both, word 1 of both, …" to voxel
+// order.
 func (i isa) pairsOrder() Mem {
 	return i.shuffle("pairs", [16]byte{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15})
 }
 
-// bytesOrder does so with the bytes of four blocks, of which two lie in other lanes than the others.
+// bytesOrder is pairsOrder for the bytes of four blocks. Two of the blocks are in other lanes than
+// the rest.
 func (i isa) bytesOrder() Mem {
 	return i.shuffle("bytes", [16]byte{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15})
 }
 
-// and is c = a & b, and or is c = a | b. The same instructions exist under two names.
+// and computes c = a & b, and or computes c = a | b. The same instructions exist under two names.
 func (i isa) and(a, b, c VecVirtual) {
 	if i.bytes == 64 {
 		VPANDD(a, b, c)
@@ -209,8 +210,7 @@ func (i isa) or(a, b, c VecVirtual) {
 	}
 }
 
-// forward is a loop over arrays, n vectors of the first one: body is given the index of a
-// byte.
+// forward makes a loop over arrays, with n vectors in the first one; body gets the byte offset.
 func (i isa) forward(body func(at Register)) {
 	n, at := Load(Param("n"), GP64()), GP64()
 	XORQ(at, at)
@@ -226,7 +226,7 @@ func end() {
 	RET()
 }
 
-// adds writes the sums of two arrays.
+// adds makes the function that adds two arrays.
 func (i isa) adds(what, typ string, add func(...Op)) {
 	name := what + i.name
 	TEXT(name, NOSPLIT, "func(dst, a, b *"+typ+", n int)")
@@ -242,7 +242,7 @@ func (i isa) adds(what, typ string, add func(...Op)) {
 	end()
 }
 
-// widens copies unsigned integers to larger ones.
+// widens makes the function that copies unsigned integers to larger ones.
 func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 	name := what + i.name
 	TEXT(name, NOSPLIT, "func(dst *"+to+", src *"+from+", n int)")
@@ -258,7 +258,7 @@ func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 	end()
 }
 
-// push runs a line through three box filters.
+// push passes a line through three box filters.
 func (i isa) push() {
 	name := "push" + i.name
 	TEXT(name, NOSPLIT, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)")
@@ -287,7 +287,7 @@ func (i isa) push() {
 	end()
 }
 
-// quantise turns sums of 32 bits into levels.
+// quantise converts 32-bit sums to levels.
 func (i isa) quantise() {
 	name := "quantise" + i.name
 	TEXT(name, NOSPLIT, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32")
@@ -326,7 +326,7 @@ func (i isa) quantise() {
 	i.tooNear(largest)
 }
 
-// quantiseWide turns sums of 64 bits into levels.
+// quantiseWide converts 64-bit sums to levels.
 func (i isa) quantiseWide() {
 	name := "quantiseWide" + i.name
 	TEXT(name, NOSPLIT, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32")
@@ -364,7 +364,7 @@ func (i isa) quantiseWide() {
 	i.tooNear(largest)
 }
 
-// tooNear returns a bit for each lane in which what is shifted out was near or more.
+// tooNear returns a bit for each lane whose dropped bits were at least near.
 func (i isa) tooNear(largest VecVirtual) {
 	near := i.all("near", broadcast32, i.wide())
 	VPMAXUD(largest, near, near)
@@ -374,7 +374,7 @@ func (i isa) tooNear(largest VecVirtual) {
 	RET()
 }
 
-// clampWide turns v into min(max(v, base) − base, most), of 64 bits.
+// clampWide computes min(max(v, base) − base, most) in 64 bits.
 func (i isa) clampWide(v VecVirtual, base, most Op) {
 	if i.bytes == 64 {
 		VPMAXUQ(base, v, v)
@@ -382,7 +382,7 @@ func (i isa) clampWide(v VecVirtual, base, most Op) {
 		VPMINUQ(most, v, v)
 		return
 	}
-	// Numbers below 0 become 0, those above most become it.
+	// Negative numbers become 0, and those above most become most.
 	mask, limit := i.wide(), i.wide()
 	VPSUBQ(base, v, v)
 	VPXOR(mask, mask, mask)
@@ -393,8 +393,8 @@ func (i isa) clampWide(v VecVirtual, base, most Op) {
 	VBLENDVPD(mask, limit, v, v)
 }
 
-// evenLanesFirst brings the even lanes of 64 bits to the lower half of a vector, the odd ones
-// to the upper.
+// evenLanesFirst moves the even 64-bit lanes to the lower half of a vector, and the odd ones to the
+// upper.
 func (i isa) evenLanesFirst(v VecVirtual) {
 	if i.bytes == 32 {
 		VPERMQ(U8(0xd8), v, v)
@@ -414,7 +414,7 @@ func (i isa) evenLanesFirst(v VecVirtual) {
 	VPERMQ(v, order, v)
 }
 
-// equal is a bit for each lane of 32 bits in which a is b.
+// equal returns a bit for each 32-bit lane in which a equals b.
 func (i isa) equal(a, b VecVirtual) Register {
 	bits := GP32()
 	if i.bytes == 64 {

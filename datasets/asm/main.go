@@ -14,17 +14,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is what the instruction sets do differently.
+// An isa is the part of an instruction set that differs from the others.
 type isa struct {
 	name   string
 	bytes  int               // of a vector
-	groups int               // vectors of Philox blocks that are made at once, an even number
+	groups int               // vectors of Philox blocks per turn, an even number
 	wide   func() VecVirtual // a vector
-	half   func() VecVirtual // a vector of half as many bytes
+	half   func() VecVirtual // a vector of half the size
 	lower  func(VecVirtual) Register
-	// upper is the upper half of a vector.
+	// upper copies the upper half of a vector.
 	upper func(from, to Op)
-	// xor3 turns c into a ^ b ^ c; it may destroy b.
+	// xor3 sets c to a ^ b ^ c; it may destroy b.
 	xor3 func(a, b, c VecVirtual)
 	// toFloat narrows a vector of float64 to half of one of float32.
 	toFloat func(...Op)
@@ -56,7 +56,7 @@ func avx2() isa {
 	}
 }
 
-// xor is c = a ^ b. The same instruction exists under two names.
+// xor computes c = a ^ b. The same instruction exists under two names.
 func (i isa) xor(a, b, c VecVirtual) {
 	if i.bytes == 64 {
 		VPXORD(a, b, c)
@@ -65,7 +65,8 @@ func (i isa) xor(a, b, c VecVirtual) {
 	}
 }
 
-// blocks is how many Philox blocks fill a vector, and unit the voxels of a turn of a loop.
+// blocks returns the number of Philox blocks in a vector, and unit the number of voxels per turn of
+// a loop.
 func (i isa) blocks() int { return i.bytes / 8 }
 func (i isa) unit() int   { return i.groups * i.blocks() * 4 }
 

@@ -8,18 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A lane of 64 bits is one Philox block. Each of its four words is the lower half of a lane
-// of a register of its own; what the upper halves hold does not matter, because VPMULUDQ
-// does not look at them. So the two halves of a product need no packing: the lower one is
-// the product itself, the upper one a shift away.
+// A 64-bit lane is one Philox block. Each of its four words is the lower half of a lane of a
+// separate register. The upper halves are arbitrary, because VPMULUDQ ignores them. So the two
+// halves of a product need no packing: the lower one is the product itself, and a shift gives the
+// upper one.
 
 // A quad is the four words of a vector of blocks.
 type quad [4]VecVirtual
 
-// The order in which the blocks of a turn lie in the lanes, a block and its neighbour in each
-// 128 bits, is what the packing at the end turns into the order of the voxels.
+// The blocks of a turn have an order in the lanes, with a block and its neighbour in each 128 bits.
+// The packing at the end changes it to voxel order.
 
-// inOrder is the order of packWords.
+// inOrder returns the order of packWords.
 func (i isa) inOrder() (order []int) {
 	for k := range i.groups * i.blocks() {
 		order = append(order, k)
@@ -27,7 +27,7 @@ func (i isa) inOrder() (order []int) {
 	return order
 }
 
-// transposed is the order of packDwords: the first lanes of all 128 bits are the first half.
+// transposed returns the order of packDwords: the first lanes of all 128 bits are the first half.
 func (i isa) transposed() (order []int) {
 	n := i.blocks()
 	for g := range i.groups {
@@ -38,8 +38,8 @@ func (i isa) transposed() (order []int) {
 	return order
 }
 
-// interleaved is the order of packBytes, which takes two blocks from one vector and two from
-// the next by turns.
+// interleaved returns the order of packBytes, which alternately takes two blocks from each of two
+// vectors.
 func (i isa) interleaved() (order []int) {
 	n := i.blocks()
 	for g := 0; g < i.groups; g += 2 {
@@ -52,7 +52,7 @@ func (i isa) interleaved() (order []int) {
 	return order
 }
 
-// A loop makes the blocks of so many turns.
+// A loop makes the blocks of a number of turns.
 type loop struct {
 	isa
 	m0, m1  Op
@@ -63,7 +63,7 @@ type loop struct {
 	turns   Register
 }
 
-// begin loads the parameters that all functions have.
+// begin loads the parameters that all functions share.
 func (i isa) begin(order []int, orderName string) loop {
 	l := loop{isa: i}
 	l.dst, l.keys, l.turns = Load(Param("dst"), GP64()), Load(Param("s"), GP64()), Load(Param("turns"), GP64())
@@ -80,7 +80,7 @@ func (i isa) begin(order []int, orderName string) loop {
 
 var constants = map[string]Mem{}
 
-// constant is a 64-bit word in memory, one for all functions.
+// constant returns a 64-bit word in memory, shared by all functions.
 func constant(i isa, name string, w uint64) Mem {
 	name += i.name
 	if m, ok := constants[name]; ok {
@@ -104,7 +104,7 @@ func offsets(i isa, order []int, name string) Mem {
 	return m
 }
 
-// each goes through the turns: body gets the words of a turn's blocks and adds to l.dst.
+// each iterates over the turns: body gets the words of a turn's blocks and adds to l.dst.
 func (l loop) each(body func(groups []quad)) {
 	Label("turn")
 	groups := l.philox()
@@ -116,19 +116,18 @@ func (l loop) each(body func(groups []quad)) {
 	RET()
 }
 
-// key is a word of the schedule in all lanes.
+// key copies a word of the schedule to all lanes.
 func (l loop) key(n int, to VecVirtual) { VPBROADCASTD(Mem{Base: l.keys, Disp: 4 * n}, to) }
 
-// philox does the ten rounds, all groups side by side, so that one multiplies while another
-// waits. What the first three rounds do with the words that all blocks of a row share is in
-// the schedule.
+// philox computes the ten rounds for all groups in parallel, to hide the latency of multiplication.
+// The schedule has the part of the first three rounds that all blocks of a row share.
 func (l loop) philox() []quad {
 	key, key2, hi := l.wide(), l.wide(), l.wide()
 	q := make([]quad, l.groups)
 	VPBROADCASTD(l.first, key2)
 	l.key(0, key)
 	for g := range q {
-		// Round 1: word 2 is the product's upper half, word 3 its lower one.
+		// Round 1: word 2 is the upper half of the product, word 3 the lower one.
 		c2, c3 := l.wide(), l.wide()
 		VPADDD(l.offsets.Offset(g*l.bytes), key2, c3)
 		VPMULUDQ(l.m0, c3, c3)
@@ -178,8 +177,8 @@ func (l loop) philox() []quad {
 	return q
 }
 
-// high brings the upper halves of products down, by turns with a shift and a shuffle, which
-// different parts of a processor do.
+// high moves the upper halves of products down. It alternates between a shift and a shuffle,
+// because these use different execution ports.
 func (l loop) high(product, to VecVirtual, turn int) {
 	if l.bytes == 64 && turn%2 == 1 {
 		VPSHUFD(U8(0xf5), product, to)
@@ -194,9 +193,8 @@ const even, odd = 0x88, 0xdd
 // store writes a vector at l.dst.
 func (l loop) store(v VecVirtual, disp int) { VMOVUPS(v, Mem{Base: l.dst, Disp: disp}) }
 
-// dwords is a vector's blocks as two vectors in the order of the voxels, where the lanes are
-// in transposed order. Of every two blocks low has word 0 of both, then word 1, and high
-// words 2 and 3.
+// dwords returns a vector's blocks as two vectors in voxel order, if the lanes are in transposed
+// order. For every two blocks, low has word 0 of both and then word 1, and high has words 2 and 3.
 func (l loop) dwords(low, high VecVirtual) (first, second VecVirtual) {
 	first = l.wide()
 	VSHUFPS(U8(even), high, low, first)
@@ -204,7 +202,7 @@ func (l loop) dwords(low, high VecVirtual) (first, second VecVirtual) {
 	return first, high
 }
 
-// level turns a vector of blocks into levels, two words to a vector.
+// level converts a vector of blocks to levels, with two words per vector.
 func (l loop) level(levels Op, q quad) (low, high VecVirtual) {
 	for _, w := range q {
 		VPMULUDQ(levels, w, w)
@@ -214,7 +212,7 @@ func (l loop) level(levels Op, q quad) (low, high VecVirtual) {
 	return q[0], q[2]
 }
 
-// all is a parameter of 32 or 64 bits in all lanes.
+// all returns a 32 or 64-bit parameter in all lanes.
 func (i isa) all(name string, broadcast func(...Op), v VecVirtual) VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -224,11 +222,11 @@ func (i isa) all(name string, broadcast func(...Op), v VecVirtual) VecVirtual {
 	return v
 }
 
-// vet knows the sizes of these by their names, not those of VPBROADCASTD and VPBROADCASTQ.
+// go vet knows the operand sizes of these by name, but not those of VPBROADCASTD and VPBROADCASTQ.
 func broadcast32(ops ...Op) { VBROADCASTSS(ops...) }
 func broadcast64(ops ...Op) { VBROADCASTSD(ops...) }
 
-// kept is a parameter in all lanes, in memory where registers are few.
+// kept returns a parameter in all lanes, from memory if registers are few.
 func (i isa) kept(name string, broadcast func(ops ...Op)) Op {
 	v := i.all(name, broadcast, i.wide())
 	if i.bytes == 64 {
@@ -239,7 +237,7 @@ func (i isa) kept(name string, broadcast func(ops ...Op)) Op {
 	return at
 }
 
-// shuffle is a constant of 16 bytes in every 128 bits, one for all functions.
+// shuffle returns a 16-byte constant, repeated every 128 bits and shared by all functions.
 func (i isa) shuffle(name string, order [16]byte) Mem {
 	name += i.name
 	if m, ok := constants[name]; ok {
@@ -328,15 +326,15 @@ func (i isa) noiseFloats(double bool) {
 	})
 }
 
-// singles turns levels into values by arithmetic in float32.
+// singles converts levels to values by float32 arithmetic.
 func (i isa) singles(v VecVirtual, lo, step Op) {
 	VCVTDQ2PS(v, v)
 	VMULPS(step, v, v)
 	VADDPS(lo, v, v)
 }
 
-// doubles is the values of levels by arithmetic in float64, in two halves. A sum with 0 turns
-// −0 into +0.
+// doubles converts levels to values by float64 arithmetic, in two halves. A sum with 0 changes −0
+// to +0.
 func (i isa) doubles(v VecVirtual, lo, step Op) (halves [2]VecVirtual) {
 	for part := range halves {
 		h, d := i.half(), i.wide()

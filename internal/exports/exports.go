@@ -110,7 +110,7 @@ func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *un
 	})
 }
 
-// piece is memory of the caller's.
+// piece returns a part of the caller's memory as a slice.
 func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
 	return unsafe.Slice((*T)(at), int(bytes)/int(unsafe.Sizeof(T(0))))
 }

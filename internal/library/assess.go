@@ -13,20 +13,20 @@ import (
 	"eccbench/internal/workloads/assess"
 )
 
-// An Assess asks how the topology of a prediction differs from that of the truth: the two images in memory.
+// An Assess compares the topology of a prediction with that of the truth: the two images in memory.
 type Assess struct {
-	Labels []float64 `json:"labels"` // none for all that there are
+	Labels []float64 `json:"labels"` // none for all labels of the images
 	Groups []Group   `json:"groups"`
 }
 
-// A Group is labels that are compared as one mask.
+// A Group is a list of labels that are compared as one mask.
 type Group struct {
 	Name   string    `json:"name"`
 	Labels []float64 `json:"labels"`
 }
 
-// assess is the answer of a comparison. Its rows are float64: the columns of each set, first of construction
-// T and then of V.
+// assess returns the answer of a comparison. Its rows are float64: the columns of each set, first
+// for construction T and then for V.
 func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a Answer, err error) {
 	if r.Images != 2 || r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
 		return a, errors.New("a comparison is of two images in memory, without conventions or levels; leave them out")

@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// betti is the answer of Betti numbers for an image.
+// betti returns the Betti numbers of an image.
 func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
 	if r.Part != nil {
 		return r.bettiPart(a, s, in, c)
@@ -32,8 +32,8 @@ func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, e
 	return a, nil
 }
 
-// bettiCurves returns the question of the Betti numbers at every level in a convention. Unions confirm the answer, or
-// with periodic axes a flood fill of every set.
+// bettiCurves returns the workload of the Betti numbers at every level in a convention. A
+// union-find verifies the answer; with periodic axes it is a flood fill of every set.
 func bettiCurves(c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
 	w, _ := ask.BettiCurves(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
 	if c.Periodic != (grid.Axes{}) {

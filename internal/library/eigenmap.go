@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// checkEigenmap is nil, or why a request asks for no pairs.
+// checkEigenmap returns the reason why a request for eigenpairs is invalid, or nil.
 func (r Request) checkEigenmap() error {
 	if r.Betti || r.Flow != nil || r.OfSets() || r.Levels > 0 || r.Images > 1 || r.Eigenmap.Steps != 0 {
 		return errors.New("eigenpairs are of one image, without conventions, levels or steps; leave them out")
@@ -20,8 +20,8 @@ func (r Request) checkEigenmap() error {
 	return r.Eigenmap.Check()
 }
 
-// eigenmap is the answer of eigenpairs. Its rows are float64: the values, the residuals of the pairs,
-// and the vectors with their signs fixed, one after the other.
+// eigenmap returns the answer of eigenpairs. Its rows are float64: the values, the residuals of the
+// pairs, and the vectors with normalised signs, one after the other.
 func (r Request) eigenmap(a Answer, in grid.Source) (Answer, error) {
 	p, w := r.Eigenmap.Problem(in), eigenmap.OnPatches(windowed.Implementation{})
 	if r.Eigenmap.Graph == "grid" {

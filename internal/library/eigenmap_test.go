@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Three voxels are a path, whose values are 0, 1 and 2; two equal patches have 0 and 2. What is
-// larger is searched.
+// Three voxels are a path, with eigenvalues 0, 1 and 2; two equal patches have 0 and 2. Larger
+// graphs are searched for a missing pair.
 func TestEigenmap(t *testing.T) {
 	whole := func(q ask.EigenmapOptions, shape []int64, voxels []byte) (Answer, []float64) {
 		r := request()

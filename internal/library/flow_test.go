@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Flows of images in memory, whole and within labels, have the bits of the plain loop, and at
-// rest a residual that is small enough.
+// Flows of images in memory, whole and within labels, equal the plain loop bit by bit. At rest the
+// residual is small enough.
 func TestFlow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, shape := range [][]int64{{7}, {1, 1}, {9, 13}, {6, 5, 7}} {
@@ -101,7 +101,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// A mask counts for an input as for voxels in memory.
+// A mask of an input equals a mask of the same voxels in memory.
 func TestFlowOfInputWithin(t *testing.T) {
 	r := request()
 	r.Input, r.Shape, r.Type, r.Images = "ramp/shape=4x3/type=uint8", nil, "", 0

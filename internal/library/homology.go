@@ -13,12 +13,13 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// A Homology asks for the homology groups of a complex: of the input, or of simplices in memory.
+// A Homology requests the homology groups of a complex: of the input, or of simplices in memory.
 type Homology struct {
 	Coefficients string `json:"coefficients"` // a prime, Q or Z; "" for the input's own, by default 2
-	// Given counts the simplices of each dimension in memory: they follow each other, each by its vertices as uint32.
+	// Given is the number of simplices in memory by dimension. They are consecutive, each by its
+	// vertices as uint32.
 	Given    []int64 `json:"given"`
-	Vertices int     `json:"vertices"` // vertices are numbered below this
+	Vertices int     `json:"vertices"` // vertices have numbers below this
 }
 
 // read returns the complex in memory, whose vertices may have coordinates x, y, z as float64.

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// plane is the real projective plane by six vertices.
+// plane is the real projective plane with six vertices.
 var plane = []uint32{
 	0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 5, 0, 1, 5, 1, 2, 4, 2, 3, 5, 1, 3, 4, 2, 4, 5, 1, 3, 5,
 }
@@ -24,7 +24,7 @@ func askHomology(t *testing.T, h Homology, input string, listed []uint32) (Answe
 	return answers[0], nil
 }
 
-// TestHomology asks for the groups of the projective plane in memory and by its name.
+// TestHomology computes the groups of the projective plane in memory and by its name.
 func TestHomology(t *testing.T) {
 	for coefficients, want := range map[string][]int64{
 		"": {1, 1, 1}, "2": {1, 1, 1}, "3": {1, 0, 0}, "Q": {1, 0, 0}, "Z": {1, 0, 0},
@@ -47,7 +47,7 @@ func TestHomology(t *testing.T) {
 	}
 }
 
-// TestHomologyRefused asks about lists that are no complex.
+// TestHomologyRefused passes lists that are no complex.
 func TestHomologyRefused(t *testing.T) {
 	for why, h := range map[string]Homology{
 		"11 simplices of dimension 2": {Given: []int64{0, 0, 11}, Vertices: 6},

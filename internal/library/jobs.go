@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Jobs are requests that are being answered, by numbers that those who asked gave them.
-// Its zero value has none.
+// Jobs are running requests by the caller's numbers. The zero value has none.
 type Jobs struct {
 	mu   sync.Mutex
 	jobs map[uint64]*job
@@ -33,9 +32,9 @@ func (j *Jobs) find(id uint64) (*job, error) {
 	return nil, errNoJob
 }
 
-// Start answers a request under a number that no other job has. The memory that is asked about
-// stays as it is until Wait says that the job is over. A brief one is when Start returns: to hand
-// it to another thread takes longer.
+// Start answers a request under a new number. The caller keeps the request's memory unchanged until
+// Wait reports that the job is over. A brief job is over when Start returns, because another thread
+// would take longer.
 func (j *Jobs) Start(id uint64, brief bool, answer func(context.Context) ([]Answer, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &job{cancel: cancel, over: make(chan struct{})}
@@ -69,8 +68,8 @@ func (j *Jobs) add(id uint64, one *job) error {
 	return nil
 }
 
-// Wait reports whether a job is over, at the latest after some time. One that there is not
-// is over.
+// Wait reports whether a job is over, and waits at most the given time. An unknown job counts as
+// over.
 func (j *Jobs) Wait(id uint64, most time.Duration) bool {
 	one, err := j.find(id)
 	if err != nil {
@@ -91,14 +90,14 @@ func (j *Jobs) Wait(id uint64, most time.Duration) bool {
 	}
 }
 
-// Cancel asks a job to end early.
+// Cancel makes a job end early.
 func (j *Jobs) Cancel(id uint64) {
 	if one, err := j.find(id); err == nil {
 		one.cancel()
 	}
 }
 
-// Answers are those of a job that is over.
+// Answers returns the answers of a job, after it is over.
 func (j *Jobs) Answers(id uint64) ([]Answer, error) {
 	one, err := j.find(id)
 	if err != nil {
@@ -108,7 +107,7 @@ func (j *Jobs) Answers(id uint64) ([]Answer, error) {
 	return one.answers, one.err
 }
 
-// End cancels a job, and forgets it.
+// End cancels a job, and deletes it.
 func (j *Jobs) End(id uint64) {
 	j.Cancel(id)
 	j.mu.Lock()

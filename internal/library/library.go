@@ -1,10 +1,11 @@
-// Package library answers questions for programs in other languages, in their own process: the
-// curve of an image in their memory or of a file, confirmed by its fingerprint, its Betti numbers,
-// its gradient vector flow, the lowest eigenpairs of its graph, the comparison of a segmentation
-// with its truth, its soft curve with the gradients, and the homology of a complex. The answers are
-// those of the commands curve, betti, gvf, eigenmap, assess and homology, and of the workload softecc.
+// Package library answers the questions of programs in other languages, in their own process: the
+// curve of an image in memory or of a file, confirmed by its fingerprint, and its Betti numbers. It
+// also has gradient vector flow, the lowest eigenpairs of the image's graph, and soft curves with
+// gradients. It compares a segmentation with its truth, and computes the homology of a complex. The
+// answers equal those of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
+// workload softecc.
 //
-// It does not use the list of all implementations, which would add the device kernels and the
+// It does not import the list of all implementations, which would add the device kernels and the
 // runner.
 package library
 
@@ -26,82 +27,81 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Request is what is asked, and of which images.
+// A Request is a question with its images.
 type Request struct {
 	// Input is a file or an input string; "" for images in memory.
 	Input string `json:"input"`
-	// Shape is that of each image in memory, or of a raw file, 1 to 3 axes, the slowest first.
+	// Shape is the shape of each image in memory, or of a raw file: 1 to 3 axes, the slowest first.
 	Shape []int64 `json:"shape"`
-	// Type is the type of the voxels in memory, or of a raw file, as NumPy calls it.
+	// Type is the NumPy name of the type of the voxels in memory, or of a raw file.
 	Type string `json:"type"`
-	// Images are how many there are in memory, one after the other.
+	// Images is the number of images in memory, one after the other.
 	Images int `json:"images"`
 
 	ask.Options
-	// Strict makes an error of a missing chunk of a Zarr array.
+	// Strict makes a missing chunk of a Zarr array an error.
 	Strict bool `json:"strict"`
-	// Levels is 0 for a row at each level where χ changes, else the number of evenly spaced
-	// levels of a float32 image, each of which has a row.
+	// Levels is 0 for a row at each level where χ changes. Otherwise it is the number of evenly spaced
+	// levels of a float32 image, one row each.
 	Levels  int64 `json:"levels"`
 	Threads int   `json:"threads"`
-	// Sets asks for the curves of images in memory at some values alone: of their type, ascending.
+	// Sets restricts the curves of images in memory to these values, of the images' type, ascending.
 	Sets []json.Number `json:"sets"`
-	// Betti asks for the Betti numbers in place of χ: at every level at which one changes, or
-	// at these values alone.
+	// Betti replaces χ by the Betti numbers: at every level where one changes, or at the values of At.
 	Betti bool          `json:"betti"`
 	At    []grid.Number `json:"at"`
-	// Part asks for what some slices tell of the sets at these values, and Join for what several
-	// tell together; nil where they are not asked for.
+	// Part requests the slabs of some slices at the values of At, and Join the merged slabs of several
+	// parts; nil otherwise.
 	Part *Part `json:"part"`
 	Join *Join `json:"join"`
-	// Flow asks for the gradient vector flow in place of χ; nil where it is not asked for.
+	// Flow replaces χ by the gradient vector flow; nil otherwise.
 	Flow *ask.FlowOptions `json:"flow"`
-	// Eigenmap asks for the lowest eigenpairs of the image's graph; nil where it does not.
+	// Eigenmap requests the lowest eigenpairs of the image's graph; nil otherwise.
 	Eigenmap *ask.EigenmapOptions `json:"eigenmap"`
-	// Assess asks how the first of two images in memory, a prediction, differs from the second, its
-	// truth; nil where it does not.
+	// Assess compares the first of two images in memory, a prediction, with the second, its truth; nil
+	// otherwise.
 	Assess *Assess `json:"assess"`
-	// Homology asks for the groups of a complex; nil where it does not.
+	// Homology requests the groups of a complex; nil otherwise.
 	Homology *Homology `json:"homology"`
-	// Verify holds each curve to a fingerprint of its image.
+	// Verify compares each answer with an independent witness, such as the fingerprint of a curve.
 	Verify bool `json:"verify"`
-	// Describe asks what an image is, and not for its curve.
+	// Describe requests the shape and the types of an image, without its curve.
 	Describe bool `json:"describe"`
-	// Read asks for the voxels of an input, which are written to those in memory: each of the
-	// answer's type, or where they are ranked of that of its levels.
+	// Read copies the voxels of an input to those in memory. They have the answer's type, or the type
+	// of its levels if the voxels are ranked.
 	Read bool `json:"read"`
 
 	masked bool
 	within []byte                                        // the mask of a flow
-	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
+	by     []bench.Implementation[grid.Source, ecc.VCEC] // for tests; nil for Implementations
 }
 
-// Implementations returns the implementations that count curves on the host, in the order of their speed.
+// Implementations returns the implementations that count curves on the host, the fastest first.
 func Implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
 
-// An Answer is the curve of an image, its Betti numbers, its flow or its pairs, but for its rows,
-// and what is known of it.
+// An Answer describes the answer for an image: a curve, Betti numbers, a flow, eigenpairs, a
+// comparison or groups. Fill writes its rows.
 type Answer struct {
 	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
 	Type           string  `json:"type"`  // of the voxels
-	Made           bool    `json:"made"`  // by a generator, on its own levels
+	Made           bool    `json:"made"`  // the input is generated, with its own levels
 	Rows           int64   `json:"rows"`
-	Levels         string  `json:"levels"` // their type, as NumPy calls it: "<f4", "<i8", "<u8" or "<f8"
+	Levels         string  `json:"levels"` // NumPy name of their type: "<f4", "<i8", "<u8" or "<f8"
 	Implementation string  `json:"implementation"`
 	Verdict        string  `json:"verdict"`
 	Witness        string  `json:"witness"`
-	Missing        string  `json:"missing,omitempty"` // what the file lacks, grid.Missing
-	// Slabs are those of each set, of a Part or a Join, and Chi what a part adds to the sets' Euler
-	// characteristics.
+	Missing        string  `json:"missing,omitempty"` // the description of missing parts of the file, from grid.Missing
+	// Slabs has one slab per set, of a Part or a Join. Chi is the part's contribution to the Euler
+	// characteristics of the sets.
 	Slabs [][]byte `json:"slabs,omitempty"`
 	Chi   []int64  `json:"chi,omitempty"`
-	// Sets are the names of the sets of labels that an Assess compares, and Columns those of the numbers
-	// of each.
+	// Sets are the names of the label sets of an Assess, and Columns the names of the numbers of each.
 	Sets    []string `json:"sets,omitempty"`
 	Columns []string `json:"columns,omitempty"`
-	// Groups are the Betti numbers of a complex by dimension, and Torsion the orders of the cyclic parts of each.
+	// Groups are the Betti numbers of a complex by dimension, and Torsion the orders of the cyclic
+	// parts by dimension.
 	Groups       []int64    `json:"groups,omitempty"`
 	Torsion      [][]uint64 `json:"torsion,omitempty"`
 	Coefficients string     `json:"coefficients,omitempty"`
@@ -109,14 +109,14 @@ type Answer struct {
 	lines numbers
 }
 
-// numbers are rows of levels, each with as many numbers as there are columns.
+// numbers are rows of a level and columns numbers each.
 type numbers interface {
 	columns() int64
-	// fill puts the rows in order.
+	// fill appends the rows in order.
 	fill(*table)
 }
 
-// A table is where rows are written, which there is room for: their levels, little-endian, and their
+// A table is the destination of rows, with enough capacity: their levels, little-endian, and their
 // numbers.
 type table struct {
 	levels  []byte
@@ -137,7 +137,7 @@ func (l curveLines) fill(t *table) {
 	})
 }
 
-// check is nil, or why a request, of images with masks or not, has no answer.
+// check returns the reason why a request, with or without a mask, is invalid, or nil.
 func (r Request) check(masked bool) error {
 	if err := r.Check(); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (r Request) check(masked bool) error {
 	return nil
 }
 
-// Answers are those to a Request, one for each image. A mask has a byte for each voxel in
-// memory, 0 for one that is no part of its image; nil for none.
+// Answers returns one answer for each image of a request. A mask has a byte for each voxel in
+// memory, 0 for a voxel outside of its image; nil for no mask.
 func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, error) {
 	if err := r.check(mask != nil); err != nil {
 		return nil, err
@@ -215,25 +215,25 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	return r.ofImages(ctx, shape, voxels, mask)
 }
 
-// Brief reports whether curves of images in so many bytes of memory take a few milliseconds.
+// Brief reports whether curves of images in a number of bytes take a few milliseconds.
 func (r Request) Brief(bytes int) bool {
 	const most = 1 << 20
 	return bytes <= most && r.Input == "" && r.curve()
 }
 
-// curve reports whether a curve is asked for.
+// curve reports whether the request is for a curve.
 func (r Request) curve() bool {
 	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil &&
 		r.Homology == nil
 }
 
-// convention is that of an image of a type.
+// convention returns the convention for an image of a type.
 func (r Request) convention(t grid.Type) ecc.Convention {
-	c, _ := r.Convention(r.masked || r.Gaps(t)) // Answers looked at the axes
+	c, _ := r.Convention(r.masked || r.Gaps(t)) // Answers checked the axes
 	return c
 }
 
-// fewCounted is FewVoxels for voxels that are counted on levels in a table.
+// fewCounted is FewVoxels for images whose levels are counted in a table.
 const fewCounted = 1 << 18
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
@@ -251,7 +251,7 @@ func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []
 	return answers, nil
 }
 
-// A Fault is the error of a panic, whose cause is in the library itself.
+// A Fault is the error of a panic, which is a bug of the library.
 type Fault struct{ cause any }
 
 func (f Fault) Error() string {
@@ -262,7 +262,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("internal error: %v", cause)
 }
 
-// Caught makes an error of a panic.
+// Caught converts a panic of a function to an error.
 func Caught[T any](f func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -272,7 +272,7 @@ func Caught[T any](f func() (T, error)) (out T, err error) {
 	return f()
 }
 
-// withAxes is an image in memory with all axes of the request's shape.
+// withAxes returns an image in memory with all axes of the request's shape.
 func (r Request) withAxes(f *grid.Field) *grid.Field {
 	if len(r.Shape) == 3 {
 		return f.Volume()
@@ -281,7 +281,7 @@ func (r Request) withAxes(f *grid.Field) *grid.Field {
 }
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
-	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // those of others are seen otherwise
+	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // other conventions change the order of values
 		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
 			a, err := r.of(ctx, r.withAxes(g.Field))
 			if err == nil && g.Confirmed() {
@@ -297,7 +297,8 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 		return Answer{}, err
 	}
 	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
-		// All levels of a type take longer than the few voxels, which float32 holds exactly.
+		// A table of all levels of the type costs more than these few voxels, which float32 represents
+		// exactly.
 		if f, err = datasets.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
 			return Answer{}, err
 		}
@@ -316,9 +317,8 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 	return r.of(ctx, s)
 }
 
-// ofInput is the answer for a file or an input string. As the command does, it takes each
-// float32 for a level, and looks at the whole image first only where some of it is NaN or
-// infinite, to count how much.
+// ofInput returns the answer for a file or an input string. Like the command, it uses each float32
+// as a level. Only an image with NaN or infinite values is read twice, to count them.
 func (r Request) ofInput(ctx context.Context) (Answer, error) {
 	every := r.Levels == 0
 	if r.NaN == ask.NaNMask {
@@ -342,7 +342,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	}
 	defer grid.Close(s)
 	file := s
-	if (r.Betti || r.Flow != nil || r.Eigenmap != nil) && !r.Describe { // which look at it more than once
+	if (r.Betti || r.Flow != nil || r.Eigenmap != nil) && !r.Describe { // these read the image more than once
 		if s, err = grid.Load(grid.Until(ctx, s)); err != nil {
 			return Answer{}, err
 		}
@@ -355,7 +355,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	return a, err
 }
 
-// readInto reads the voxels of an input.
+// readInto copies the voxels of an input to memory.
 func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	r.Describe, r.Levels = true, 0
 	name, err := r.name(true)
@@ -396,7 +396,7 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	return a, err
 }
 
-// name is the name of the input.
+// name returns the canonical name of the input.
 func (r Request) name(every bool) (string, error) {
 	if datasets.IsName(r.Input) {
 		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 || r.Strict {
@@ -438,7 +438,7 @@ func (r Request) name(every bool) (string, error) {
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
 }
 
-// of is the answer for an image.
+// of returns the answer for an image.
 func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
 	if grid.Dim(s) == 3 {
@@ -475,13 +475,13 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if r.Eigenmap != nil {
 		return r.eigenmap(a, in)
 	}
-	// An image that is read is counted and checked as it is.
+	// An image in memory is counted and checked separately; others in one pass.
 	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
 		w = ecc.InConvention(w, c)
 		w.Policy = verify.Policy[grid.Source, ecc.VCEC]{Laws: []verify.Law[grid.Source, ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).In(c), r.Threads)}}
 	} else {
 		w, in = ecc.InOnePass(w, c, 0), guarded{in}
-		w.Impls = w.Impls[:1] // the one whose jobs add up
+		w.Impls = w.Impls[:1] // the one whose jobs can be added
 	}
 	out, err := answered(&a, w, in, r)
 	if err != nil {
@@ -492,8 +492,8 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	return a, nil
 }
 
-// answered is what the first implementation says that takes an image, held to the laws where
-// that is asked for.
+// answered returns the answer of the first implementation that accepts the image, verified by the
+// laws on request.
 func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
 	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}}, r.Verify)
 	if wrong := (ask.VerdictError{}); errors.As(err, &wrong) && r.Input == "" {
@@ -507,7 +507,7 @@ func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Reques
 	return found.Out, nil
 }
 
-// guarded is a source that goroutines read which nobody guards: its panics are errors.
+// guarded converts the panics of a source to errors, for goroutines that have no recover.
 type guarded struct{ grid.Source }
 
 func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
@@ -515,8 +515,8 @@ func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// Fill writes the rows: their levels, each of the answer's type of them, and their numbers: χ,
-// or b0, b1 and b2 of each row.
+// Fill writes the rows: their levels, in the answer's type of levels, and their numbers: χ, or b0,
+// b1 and b2.
 func (a Answer) Fill(levels []byte, numbers []int64) error {
 	size := int64(grid.LabelBytes)
 	if a.Levels == "<f4" {
@@ -532,7 +532,7 @@ func (a Answer) Fill(levels []byte, numbers []int64) error {
 	return nil
 }
 
-// Numbers is how many Fill writes.
+// Numbers returns the number of numbers that Fill writes.
 func (a Answer) Numbers() int64 {
 	if a.lines == nil {
 		return 0

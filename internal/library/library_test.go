@@ -29,7 +29,7 @@ func request() Request {
 	return Request{Type: "uint8", Images: 1, Options: ask.Options{Construction: "T"}, Threads: 2, Verify: true}
 }
 
-// rows are the levels, of float32, and χ.
+// rows returns the levels of an answer, as float32, and χ.
 func rows(t *testing.T, a Answer) (levels []float32, chi []int64) {
 	t.Helper()
 	b := grid.NewBuffer(4 * a.Rows)
@@ -102,7 +102,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// onFewLevels is an image of float32 on the table of its values; others as they are.
+// onFewLevels returns a float32 image on the table of its values, and other images unchanged.
 func onFewLevels(t *testing.T, f *grid.Field) *grid.Field {
 	t.Helper()
 	if f.Type() != grid.Float32 {
@@ -121,7 +121,7 @@ func onFewLevels(t *testing.T, f *grid.Field) *grid.Field {
 	return small
 }
 
-// A file's answer is that of the same voxels in memory, and one of NaN says how many.
+// A file has the answer of the same voxels in memory. NaN is reported with its number.
 func TestInputs(t *testing.T) {
 	r := request()
 	r.Type, r.Input = "", "noise/shape=9x8x7/type=int16/levels=30/seed=4"
@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A curve that is wrong is not given.
+// A wrong curve is not returned.
 func TestWrong(t *testing.T) {
 	r := request()
 	r.by = []bench.Implementation[grid.Source, ecc.VCEC]{cpu.Faulty(cpu.HaloOffByOne)}
@@ -215,12 +215,12 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// breaking panics where it is read.
+// breaking panics in every read.
 type breaking struct{ grid.Source }
 
 func (breaking) ReadSlab([]byte, int64, int64) error { panic("out of reach") }
 
-// What panics in any goroutine of an answer is an error of it.
+// A panic in any goroutine of an answer becomes its error.
 func TestFault(t *testing.T) {
 	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
 	for what, ask := range map[string]func() (Answer, error){
@@ -237,8 +237,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// Betti numbers at every level and at some values are those that fill the sets, of images in
-// memory of all types, in every convention; the voxels stay as they are.
+// Betti numbers at every level and at some values equal those by flood fill, for images in memory
+// of all types, in every convention. The voxels stay unchanged.
 func TestBetti(t *testing.T) {
 	conventions := []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}}
 	for i, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {13, 11, 12}} {
@@ -292,7 +292,7 @@ func TestBetti(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch within a mask are those of images with a greater value outside.
+// Betti numbers of a batch within a mask equal those of images with a greater value outside.
 func TestMaskedBetti(t *testing.T) {
 	s := grid.Shape{D: 4, H: 5, W: 6}
 	f, m := gridtest.Drawn(t, s, grid.Uint8, 5, 1), gridtest.Drawn(t, s, grid.Uint8, 2, 2)
@@ -327,7 +327,7 @@ func TestMaskedBetti(t *testing.T) {
 	}
 }
 
-// levelBytes is how many bytes a level of an answer takes.
+// levelBytes returns the size of a level of an answer in bytes.
 func levelBytes(a Answer) int64 {
 	if a.Levels == "<f4" {
 		return 4
@@ -335,7 +335,7 @@ func levelBytes(a Answer) int64 {
 	return 8
 }
 
-// A job that is cancelled ends early, and one that ended is none.
+// A cancelled job ends early, and an ended job is unknown.
 func TestJobs(t *testing.T) {
 	var jobs Jobs
 	r := request()
@@ -363,7 +363,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A brief job is over when it has started, also one that panics. Nothing is brief that may take long.
+// A brief job is over when it has started, even if it panics. No long request is brief.
 func TestBriefJobs(t *testing.T) {
 	var jobs Jobs
 	for id, ask := range []func(context.Context) ([]Answer, error){
@@ -395,7 +395,7 @@ func TestBriefJobs(t *testing.T) {
 	}
 }
 
-// Voxels that a mask leaves out are as what is outside the image.
+// Voxels outside the mask count as outside the image.
 func TestMask(t *testing.T) {
 	r := request()
 	r.Shape, r.Images = []int64{1, 3}, 2
@@ -413,9 +413,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// Curves of images whose range is guessed are those of the range that is looked for, also where the
-// guess is wrong: with a value beyond it, in any place, and between levels or on one. What is not
-// finite is told with its place.
+// Curves by a guessed range equal those by the searched range. The guess may be wrong: a value is
+// beyond it, in any place, or between levels. Non-finite values are reported with their place.
 func TestGuess(t *testing.T) {
 	shape := grid.Shape{D: 17, H: 250, W: 250}
 	values := make([]float32, shape.Voxels())

@@ -21,18 +21,18 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Sampled curves are χ at a few values alone. A voxel is replaced by its rank, the number of
-// those values that it is beyond, so that the image has few levels whatever its type is.
+// A sampled curve is χ at a few values. Each voxel is replaced by its rank, the number of those
+// values below it (or above it, for superlevel sets). An image of any type then has few levels.
 
-// maxRanks is how many values have ranks of one byte.
+// maxRanks is the greatest number of values whose ranks fit one byte.
 const maxRanks = math.MaxUint8
 
-// A stored type is one that arrays in memory have.
+// A stored type is an element type of arrays in memory.
 type stored interface {
 	uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// sampled answers for images in memory at the values of r.Sets. Its one Answer has the rows of all
+// sampled answers for images in memory at the values of r.Sets. Its only Answer has the rows of all
 // images, one after the other, without levels.
 func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
 	if !r.curve() && !(r.Betti && r.Part == nil && len(r.At) == 0) || r.masked || len(r.Periodic) > 0 || r.Levels > 0 {
@@ -61,8 +61,8 @@ func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) (
 	return nil, fmt.Errorf("element type %q: sets are of integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
 }
 
-// sampledOf is sampled for a type, whose values are from least to most, and one after another by step;
-// a step of 0 is of floats.
+// sampledOf is sampled for a type with values from least to most. step is the distance of
+// neighbouring values, 0 for floats.
 func sampledOf[T stored, W int64 | uint64 | float64](
 	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T,
 ) ([]Answer, error) {
@@ -93,7 +93,7 @@ func sampledOf[T stored, W int64 | uint64 | float64](
 	})
 }
 
-// parsed is a number of a kind.
+// parsed returns a number as one of three types.
 func parsed[W int64 | uint64 | float64](n json.Number) (v W, err error) {
 	switch p := any(&v).(type) {
 	case *int64:
@@ -106,18 +106,18 @@ func parsed[W int64 | uint64 | float64](n json.Number) (v W, err error) {
 	return v, err
 }
 
-// A ranking replaces values by ranks: how many of some ascending ones are below a value, or of
-// superlevel sets above it. The sets are then all those of ranks up to one.
+// A ranking replaces values by ranks: the number of given values below a value, or above it for
+// superlevel sets. Each set then has the ranks up to a limit.
 type ranking[T stored] struct {
 	at           []T
 	super        bool
 	first, scale float64
-	start        [ranges + 1]uint8   // how many of at are in ranges below each
-	rank         [maxRanks + 1]uint8 // of a voxel that so many of at are below, or not above
+	start        [ranges + 1]uint8   // start[i] is the number of at in ranges below i
+	rank         [maxRanks + 1]uint8 // rank[r] is the rank of a voxel above r of at
 	least, most  [maxRanks + 1]T     // of the values of each rank
 }
 
-// ranges are about as many as a core's nearest cache holds beside the values.
+// ranges is about the number of entries that fit into a core's L1 cache together with the values.
 const ranges = 2048
 
 func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
@@ -157,7 +157,7 @@ func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
 	return k
 }
 
-// next is the value after another one in the direction of a limit.
+// next returns the neighbouring value in the direction of a limit.
 func next[T stored](v, limit, step T) T {
 	switch x := any(v).(type) {
 	case float32:
@@ -168,13 +168,13 @@ func next[T stored](v, limit, step T) T {
 	return v + step
 }
 
-// rangeOf is the range that a value is in, which grows with it.
+// rangeOf returns the range of a value. It never decreases as the value grows.
 func (k *ranking[T]) rangeOf(v T) int { return int((float64(v) - k.first) * k.scale) }
 
-// errNotFinite is of images that have a NaN or an infinite value, wherever it is.
+// errNotFinite is the error of images with a NaN or an infinite value, without its place.
 var errNotFinite = &grid.NotFiniteError{}
 
-// all writes the ranks of values, and confirms each by the limits of its rank.
+// all writes the ranks of values, and checks each value against the limits of its rank.
 func (k *ranking[T]) all(ctx context.Context, ranks []byte, values []T, threads int) error {
 	const chunk = 1 << 16
 	chunks := (len(values) + chunk - 1) / chunk
@@ -190,7 +190,7 @@ func (k *ranking[T]) all(ctx context.Context, ranks []byte, values []T, threads 
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// some writes the ranks of some values, of which those that are no numbers have any.
+// some writes the ranks of some values. The rank of a NaN is arbitrary.
 func (k *ranking[T]) some(ranks []byte, values []T) {
 	at, m := k.at, len(k.at)
 	first, last := at[0], at[m-1]
@@ -217,10 +217,10 @@ func (k *ranking[T]) some(ranks []byte, values []T) {
 	}
 }
 
-// fewSets are so few that to compare with each is faster than to look a range up.
+// fewSets is the number of sets up to which comparison with each is faster than a table of ranges.
 const fewSets = 3
 
-// compared is some by comparisons with each set, without branches that the values decide.
+// compared is some by a comparison with each set, without data-dependent branches.
 func (k *ranking[T]) compared(ranks []byte, values []T) {
 	ranks = ranks[:len(values)]
 	clear(ranks)
@@ -262,7 +262,7 @@ func (k *ranking[T]) confirm(ranks []byte, values []T) error {
 		"if another thread wrote to the array meanwhile, that is the cause: give a copy"}
 }
 
-// A sampling is the answer for images whose voxels are ranked.
+// A sampling counts images whose voxels are ranked.
 type sampling struct {
 	r           Request
 	shape       grid.Shape
@@ -270,12 +270,13 @@ type sampling struct {
 	sets        int
 	columns     int // numbers of each set
 	by, witness string
-	// counter returns a function that counts, and confirms, the numbers of the sets of a field. The function is kept for
-	// the next image in the memory of the field, except in the V-construction, whose views belong to an image.
+	// counter returns a function that counts and verifies the numbers of the sets of a field. The
+	// function is reused for the next image in the same memory. The V-construction needs a new one,
+	// because its views belong to one image.
 	counter func(f *grid.Field, threads int) (count func(numbers []int64) error, err error)
 }
 
-// run answers for all images, small ones together.
+// run answers for all images, small ones in parallel.
 func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, threads int) error) ([]Answer, error) {
 	rows := sampledRows{make([]int64, s.r.Images*s.sets*s.columns), int64(s.columns)}
 	n := int(s.shape.Voxels())
@@ -320,7 +321,7 @@ func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, t
 	return []Answer{a}, nil
 }
 
-// newSampling returns the sampling of a request at so many sets.
+// newSampling returns the sampling of a request with a number of sets.
 func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 	ladder, err := grid.Affine(0, 1, int64(sets+1))
 	if err != nil {
@@ -339,8 +340,9 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 	return s, nil
 }
 
-// fewBetti reports whether Betti numbers take longer at all levels than set by set, both confirmed: an image of n
-// voxels of noise took 350 + n/4 microseconds at all levels, and 95 + n/74 for each set.
+// fewBetti reports whether Betti numbers, with verification, are faster set by set than at all
+// levels. An image of n voxels of noise took 350 + n/4 microseconds at all levels, and 95 + n/74
+// for each set.
 func fewBetti(sets, n int64) bool { return sets*(7000+n) < 18*(1400+n) }
 
 // jobOf returns the job of an implementation for an input, or an error if it rejects the input.
@@ -360,7 +362,7 @@ func done[Out any](job bench.Job[Out]) (out Out, err error) {
 	return job.Out()
 }
 
-// wrong returns the error of an answer that a law contradicts, or nil.
+// wrong returns the error of an answer that violates a law, or nil.
 func (s *sampling) wrong(law string, d *verify.Diff, err error) error {
 	if err != nil || d == nil {
 		return err
@@ -369,7 +371,7 @@ func (s *sampling) wrong(law string, d *verify.Diff, err error) error {
 	return ask.VerdictError{Status: verify.Wrong, Why: why}
 }
 
-// ofCurves counts the Euler characteristic, which the fingerprint of the ranks confirms.
+// ofCurves counts the Euler characteristic, which the fingerprint of the ranks verifies.
 func (s *sampling) ofCurves(c ecc.Convention) {
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: s.r.by}
 	if w.Impls == nil {
@@ -408,7 +410,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 	}
 }
 
-// ofBetti counts the Betti numbers set by set, which a flood fill confirms.
+// ofBetti counts the Betti numbers set by set, which a flood fill verifies.
 func (s *sampling) ofBetti(c ecc.Convention) {
 	impl, law := BettiAt(c).Impls[0], betti.Flooding(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name
@@ -440,7 +442,8 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 	}
 }
 
-// ofBettiCurves counts the Betti numbers of all sets at once, which unions of all voxels confirm.
+// ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels
+// verifies.
 func (s *sampling) ofBettiCurves(c ecc.Convention) {
 	impl, law := bettiCurves(c).Impls[0], betti.Unions(c)
 	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
@@ -472,7 +475,7 @@ func (s *sampling) ofBettiCurves(c ecc.Convention) {
 	}
 }
 
-// sampledRows are the numbers of each set of each image.
+// sampledRows are the numbers of each set of each image, without levels.
 type sampledRows struct {
 	numbers []int64
 	each    int64

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Curves at some values are those of whole curves, in every convention that they are taken in.
+// Curves at some values equal the whole curves there, in every convention.
 func TestSampledCurves(t *testing.T) {
 	for k, sets := range [][]float32{{0}, {-1, 2.5}, {-8, -3, -1, 0, 0.25, 3, 8}, {-math.MaxFloat32, 0, math.MaxFloat32}} {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
@@ -61,7 +61,8 @@ func TestSampledCurves(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch at some values are those of its images one by one, set by set and by all levels.
+// Betti numbers of a batch at some values equal those of its images one by one, both set by set and
+// at all levels.
 func TestSampledBetti(t *testing.T) {
 	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
@@ -109,7 +110,7 @@ func TestSampledBetti(t *testing.T) {
 	}
 }
 
-// A law that contradicts an answer makes an error of it.
+// A violated law makes an answer an error.
 func TestSampledWrong(t *testing.T) {
 	s := &sampling{by: "nobody"}
 	if err := s.wrong("law", &verify.Diff{Where: "b0"}, nil); !errors.As(err, new(ask.VerdictError)) {
@@ -120,7 +121,7 @@ func TestSampledWrong(t *testing.T) {
 	}
 }
 
-// A rank that is not that of its value is an error, and a value without one.
+// A wrong rank of a value is an error, and so is a value without a rank.
 func TestRanksAreConfirmed(t *testing.T) {
 	values := []int16{math.MinInt16, -5, -4, 0, 1, 7, 8, math.MaxInt16}
 	for i := range 4 {
@@ -150,7 +151,7 @@ func TestRanksAreConfirmed(t *testing.T) {
 	}
 }
 
-// What cannot be asked for is an error.
+// Invalid sets are errors.
 func TestRefusedSets(t *testing.T) {
 	for _, sets := range [][]json.Number{{"2", "1"}, {"1", "1"}, {"256"}, {"-1"}, {"1.5"}, make([]json.Number, 256)} {
 		r := request()

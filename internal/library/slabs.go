@@ -14,32 +14,32 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// A Part asks, in place of Betti numbers, for what some slices of an image of 2 or 3 axes tell of its
-// sets: what is in memory is slices Lo to Hi − 1 of the image of that shape, and the one before them,
-// if there is one. Its answer has a slab of each set, and what these slices add to its
-// Euler characteristic, in the order in which sets grow.
+// A Part replaces Betti numbers by the slabs of some slices of an image with 2 or 3 axes. Memory
+// has slices Lo to Hi − 1 of the image of that shape, after the slice before them if there is one.
+// The answer has a slab of each set, and the slices' contribution to its Euler characteristic, in
+// the order in which sets grow.
 type Part struct {
 	Shape []int64 `json:"shape"`
 	Lo    int64   `json:"lo"`
 	Hi    int64   `json:"hi"`
 }
 
-// A Join puts the slabs of neighbouring parts together, in order, those of each set of its own. With
-// Chi, the Euler characteristics of all sets of the whole image, its answer has the Betti numbers, else
-// the slabs of all slices together. Sets are in the order in which they grow.
+// A Join merges the slabs of neighbouring parts, set by set, in order. With Chi, the Euler
+// characteristics of the sets of the whole image, the answer has the Betti numbers. Without Chi it
+// has the merged slabs. Sets are in the order in which they grow.
 type Join struct {
 	Slabs [][][]byte `json:"slabs"` // of each part
 	Chi   []int64    `json:"chi"`
 	Flat  bool       `json:"flat"` // of a 2D image
 }
 
-// bettiPart is the answer of some slices.
+// bettiPart returns the answer of some slices.
 func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
 	whole, err := grid.ShapeOf(r.Part.Shape)
 	if err != nil {
 		return a, err
 	}
-	f, err := grid.Load(in) // which it is in memory
+	f, err := grid.Load(in) // no copy: it is in memory
 	if err != nil {
 		return a, err
 	}
@@ -72,7 +72,7 @@ func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answe
 	return a, err
 }
 
-// joined is the answer of several parts.
+// joined returns the answer of several parts.
 func (r Request) joined() (a Answer, err error) {
 	var all betti.Merging
 	for i, part := range r.Join.Slabs {
@@ -125,7 +125,7 @@ func written(slabs []betti.Slab) (list [][]byte, err error) {
 	return list, nil
 }
 
-// A window shows slices of an image, in memory, where they are in the whole.
+// A window presents some slices in memory at their place in the whole image.
 type window struct {
 	*grid.Field
 	shape grid.Shape

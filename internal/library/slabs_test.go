@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Parts of images of 2 and 3 axes, put together two and two or all at once, have the numbers of the whole.
+// Parts of images with 2 and 3 axes, merged in pairs or all at once, have the numbers of the whole.
 func TestParts(t *testing.T) {
 	for _, shape := range [][]int64{{7, 9}, {8, 5, 6}, {3, 1, 4}} {
 		size := int64(1)
@@ -74,7 +74,7 @@ func filled(t *testing.T, a Answer) []int64 {
 	return numbers
 }
 
-// What is no part of an image, or was not written by one, is refused.
+// Invalid parts, and slabs that no part has written, are rejected.
 func TestPartsRefused(t *testing.T) {
 	voxels := make([]byte, 24)
 	r := request()
@@ -100,7 +100,7 @@ func TestPartsRefused(t *testing.T) {
 	}
 }
 
-// Betti numbers at every level of an image with periodic axes are those at its values.
+// Betti numbers at every level of an image with periodic axes equal those at its values.
 func TestLevelsOfRings(t *testing.T) {
 	r := request()
 	r.Shape, r.Betti, r.Periodic, r.Superlevel = []int64{4, 5}, true, []string{"x"}, true

@@ -59,12 +59,12 @@ func (s *Session) findCurve(r Request) (c Curve, err error) {
 	return Curve{a.Lines.Len(), p.Implementation, p.Verdict, p.Witness, p.Comment()}, nil
 }
 
-// named is the name of an image, as the command writes it.
+// named returns the name of an image in the spelling of the command.
 func named(name string) string {
 	return report.VisibleText(strings.ReplaceAll(strings.Replace(name, "/stream=once", "", 1), "\n", "\u240a"))
 }
 
-// answer answers questions about the curve.
+// answer answers a question about the curve.
 func (c *curve) answer(r Request) (out any, file []byte, err error) {
 	var b bytes.Buffer
 	switch r.What {
@@ -86,7 +86,7 @@ func (c *curve) answer(r Request) (out any, file []byte, err error) {
 
 func (c *curve) chunks(yield func(ecc.Lines, error) bool) { yield(c.Lines, nil) }
 
-// A Plot is a drawing, and pixels of its axes, so that a page can mark a point.
+// A Plot is a drawing with pixel positions on its axes, so that a page can mark a point.
 type Plot struct {
 	SVG   string  `json:"svg"`
 	Left  float64 `json:"left"`  // of the least value of the image
@@ -161,13 +161,13 @@ func (f follower) Reading(s grid.Source, times int64) (grid.Source, func()) {
 
 func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s) }
 
-// Takes does nothing: a page has little memory, and rejects what does not fit.
+// Takes does nothing: a page rejects an image that does not fit into its little memory.
 func (follower) Takes(string, int64, int64) {}
 
 // Checks does nothing: the curve's witness takes about as long as the curve.
 func (follower) Checks(string, time.Duration) {}
 
-// followed reports how much of a source was read.
+// followed reports the progress of reading a source.
 type followed struct {
 	grid.Source
 	read     atomic.Int64

@@ -18,22 +18,22 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A Request is a question of the page. Its kind is in What: open, slice, set, curve, chi, plot,
-// csv, svg or rows.
+// A Request is a question of the page. What is its kind: open, slice, set, curve, chi, plot, csv,
+// svg or rows.
 type Request struct {
 	What  string `json:"what"`
 	Input string `json:"input"` // a file, a folder of slices, or an input string
 	ask.Options
 	Stack  bool   `json:"stack"`  // the input is a folder of slices
-	Volume string `json:"volume"` // of a file that holds several, its number
+	Volume string `json:"volume"` // number of the volume in a file with several
 
 	Axis  int         `json:"axis"`  // of a slice: 0 for z, 1 for y, 2 for x
 	Index int64       `json:"index"` // of a slice
-	At    grid.Number `json:"at"`    // of a set, or χ
+	At    grid.Number `json:"at"`    // value of a set or of χ
 	Width float64     `json:"width"` // of a plot, in pixels
-	Least float64     `json:"least"` // the values of the image, which a plot goes from and to
+	Least float64     `json:"least"` // the range of the image's values, for the x axis of a plot
 	Most  float64     `json:"most"`
-	Rows  int64       `json:"rows"` // at most so many
+	Rows  int64       `json:"rows"` // maximum number of rows
 }
 
 // naming returns the name of the input in the spelling of the command.
@@ -112,7 +112,7 @@ func (s *Session) Reply(question []byte) (reply, more []byte) {
 		}
 	}
 	if reply, err = json.Marshal(out); err != nil {
-		reply, _ = json.Marshal(Fault{Error: err.Error()}) // which has strings alone
+		reply, _ = json.Marshal(Fault{Error: err.Error()}) // a struct of strings cannot fail
 	}
 	return reply, more
 }
@@ -152,8 +152,8 @@ type About struct {
 	Wide    bool     `json:"wide"`  // its slices are float64 in place of float32
 	Least   float64  `json:"least"`
 	Most    float64  `json:"most"`
-	Missing string   `json:"missing"` // what its file lacks
-	Volumes int64    `json:"volumes"` // in its file
+	Missing string   `json:"missing"` // description of missing parts of the file
+	Volumes int64    `json:"volumes"` // number of volumes in the file
 }
 
 // open reads an image whole.

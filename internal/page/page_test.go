@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/headers"
 )
 
-// put puts a question to a session and decodes the reply.
+// put sends a question to a session and decodes the reply.
 func put(t *testing.T, s *Session, question string, to any) (more []byte) {
 	t.Helper()
 	reply, more := s.Reply([]byte(question))

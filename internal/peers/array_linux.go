@@ -21,8 +21,8 @@ type Array struct {
 	mapped []byte
 }
 
-// NewArray makes an array of zeros of a NumPy type such as "<f4", the last axis the fastest. A sealed
-// one can be written to by this process alone.
+// NewArray makes an array of zeros of a NumPy type such as "<f4", the last axis the fastest. Only
+// this process can write to a sealed one.
 func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 	fail := func(err error) (*Array, error) {
 		return nil, fmt.Errorf("memory to share with a peer: %w", err)
@@ -82,16 +82,16 @@ func mapped(fd int, size int64, protection int) ([]byte, error) {
 	return unsafe.Slice((*byte)(at), size), nil
 }
 
-// Path is where the peer finds the array.
+// Path returns the path by which the peer opens the array.
 func (a *Array) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.file.Fd()) }
 
-// Data are the bytes of its elements.
+// Data returns the bytes of its elements.
 func (a *Array) Data() []byte { return a.mapped[headBytes:] }
 
 // Close frees the memory.
 func (a *Array) Close() {
 	if a.mapped != nil {
-		unix.MunmapPtr(unsafe.Pointer(&a.mapped[0]), uintptr(len(a.mapped))) // nothing of the file is lost with it
+		unix.MunmapPtr(unsafe.Pointer(&a.mapped[0]), uintptr(len(a.mapped))) // the file keeps its data
 	}
 	a.file.Close()
 }

@@ -9,7 +9,7 @@ import (
 
 var errLinux = errors.New("peers run on Linux only")
 
-// A Process is a running peer, of which there are none on this system.
+// A Process is a running peer. This system has none.
 type Process struct{}
 
 func start(*Peer, int, bool, []string) (*Process, error) {
@@ -28,7 +28,7 @@ func (*Process) Do(int) (map[string]time.Duration, error) { return nil, errLinux
 // Ping fails.
 func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
 
-// Spent is 0.
+// Spent returns 0.
 func (*Process) Spent() time.Duration { return 0 }
 
 // Family returns the process alone.
@@ -49,10 +49,10 @@ type Array struct{}
 // NewArray fails.
 func NewArray(string, string, []int64, bool) (*Array, error) { return nil, errLinux }
 
-// Path is empty.
+// Path returns "".
 func (*Array) Path() string { return "" }
 
-// Data are none.
+// Data returns nil.
 func (*Array) Data() []byte { return nil }
 
 // Close does nothing.

@@ -1,6 +1,6 @@
-// Package peers runs other people's programs that answer questions by the protocol eccbench-peer/1:
-// one executable, lines of words over two pipes, and images and answers as .npy files in memory. It
-// knows no question.
+// Package peers runs other people's programs that answer questions by the protocol eccbench-peer/1.
+// A peer is one executable. It exchanges lines of words over two pipes, and images and answers as
+// .npy files in memory. The package is independent of the questions.
 package peers
 
 import (
@@ -34,10 +34,11 @@ type Peer struct {
 	Args   []string `json:"args,omitempty"`
 	SHA256 string   `json:"sha256"`
 	About
-	// Broken is why it gave no valid description; "" for a valid one. Its rows are CRASHED.
+	// Broken is the reason why the peer has no valid description, "" for a valid one. Its rows are
+	// CRASHED.
 	Broken string `json:"broken,omitempty"`
-	// Waiting is called with a verb that the peer has not answered for a while, and with "" when it
-	// has. nil to ignore that.
+	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
+	// ignore that.
 	Waiting func(verb string) `json:"-"`
 
 	mu      sync.Mutex
@@ -45,7 +46,7 @@ type Peer struct {
 	users   int
 }
 
-// A Stamp tells which program a peer was, for records.
+// A Stamp identifies the program of a peer in records.
 type Stamp struct {
 	Version  string `json:"version"`
 	Licence  string `json:"licence,omitempty"`
@@ -60,7 +61,7 @@ func (p *Peer) Command() string { return strings.Join(append([]string{p.Path}, p
 // Stamp returns the peer's stamp.
 func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Command(), p.SHA256} }
 
-// An About is the description of a peer, as JSON. Unknown fields are errors.
+// An About is a peer's description of itself, as JSON. Unknown fields are errors.
 type About struct {
 	Protocol string  `json:"protocol"`
 	Self     string  `json:"name"`
@@ -73,8 +74,8 @@ type About struct {
 	Answers  []Claim `json:"answers"`
 }
 
-// A Claim is a question that a peer answers, and for which images. Cells outside of it are SKIPPED
-// without starting the peer.
+// A Claim is a question that a peer answers, with limits for its images. Cells outside of it are
+// SKIPPED without starting the peer.
 type Claim struct {
 	Workload     string   `json:"workload"`
 	Construction string   `json:"construction,omitempty"` // "T" (default) or "V"
@@ -90,8 +91,8 @@ type Claim struct {
 	BytesPerVoxel float64 `json:"bytes_per_voxel,omitempty"`
 }
 
-// Question is the name of the workload that the claim is about: "ecc", of V "ecc-v", of superlevel
-// sets "ecc-super".
+// Question returns the name of the claim's workload: "ecc", "ecc-v" for the V-construction, or
+// "ecc-super" for superlevel sets.
 func (c Claim) Question() string {
 	name := c.Workload
 	if c.Construction == "V" {
@@ -103,7 +104,7 @@ func (c Claim) Question() string {
 	return name
 }
 
-// Allows returns why an image is outside of the claim, nil for one within it.
+// Allows returns the reason why an image is outside of the claim, nil for one within it.
 func (c Claim) Allows(in grid.Source) error {
 	s := in.Shape()
 	sides := s.Sides()
@@ -149,7 +150,7 @@ func (p *Peer) Claims(question string) *Claim {
 
 var selfName, notInNames = regexp.MustCompile(`^[a-z0-9.+-]{1,40}$`), regexp.MustCompile(`[^a-z0-9.+-]+`)
 
-// longest is how many characters of a text of a peer are shown.
+// longest is the number of characters of a peer's text that are shown.
 const longest = 200
 
 // parseAbout reads a description strictly.
@@ -215,7 +216,8 @@ func (c Claim) check() error {
 	return nil
 }
 
-// shown returns a text of a peer for printing: unprintable characters become '?', long texts are cut.
+// shown returns a text of a peer for printing. Unprintable characters become '?', and long texts
+// are cut.
 func shown(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -238,8 +240,8 @@ func Bytes(kind string, shape []int64) int64 {
 	return size
 }
 
-// New returns the peer at a path, which has to contain a slash: no search path is looked through. If
-// there is no such file, the words after the first blank are arguments.
+// New returns the peer at a path, which must contain a slash: PATH is not searched. If there is no
+// such file, the words after the first blank are arguments.
 func New(name, path string, args ...string) (*Peer, error) {
 	if words := strings.Fields(path); len(args) == 0 && len(words) > 1 {
 		if _, err := os.Stat(path); err != nil {
@@ -270,8 +272,8 @@ func New(name, path string, args ...string) (*Peer, error) {
 	return &Peer{Name: name, Path: path, Args: args, SHA256: sum}, nil
 }
 
-// In returns the peers of a folder: the executable files directly in it. Others may write neither to
-// the folder nor to the files.
+// In returns the peers of a folder: the executable files directly in it. It rejects a folder or a
+// file that other users may write to.
 func In(dir string) (list []*Peer, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -313,7 +315,7 @@ func checkWriters(path string) error {
 	return nil
 }
 
-// Describe reads the peer's description, and sets Broken if it is not valid. Env are more variables of
+// Describe reads the peer's description, and sets Broken if it is not valid. env adds variables to
 // its environment.
 func (p *Peer) Describe(env ...string) {
 	err := p.describe(env)
@@ -352,8 +354,8 @@ func (p *Peer) describe(env []string) error {
 	return err
 }
 
-// Acquire returns the peer's process, which it starts for the first user. Each user calls Release.
-// The process may use so many cores.
+// Acquire returns the peer's process, and starts it for the first user. The process may use the
+// given number of cores. Each user calls Release.
 func (p *Peer) Acquire(cores int) (*Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -384,18 +386,18 @@ func (p *Peer) Release() {
 	}
 }
 
-// A Kind is a way in which a peer gives no answer.
+// A Kind is a reason why a peer gives no answer.
 type Kind int
 
 // The kinds.
 const (
-	Refused   Kind = iota // it refuses the question
-	Failed                // an exception of a peer that lives on
-	Malformed             // what it found is no answer, such as 0.25 for an Euler number
-	Broken                // it died, or said what the protocol has no place for
+	Refused   Kind = iota // it rejects the question
+	Failed                // an exception, after which the peer continues
+	Malformed             // its result is no answer, such as 0.25 for an Euler number
+	Broken                // it died, or sent a line outside the protocol
 )
 
-// An Error is how a peer gave no answer to a verb.
+// An Error is a verb that a peer did not answer, with the reason.
 type Error struct {
 	Kind      Kind
 	Verb, Why string
@@ -413,13 +415,13 @@ func (e *Error) Error() string {
 	return "the peer broke at " + e.Verb + ": " + e.Why
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the last bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailBytes is how much that is.
+// tailBytes is the number of bytes that a tail keeps.
 const tailBytes = 4 << 10
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -438,7 +440,7 @@ func (t *tail) lastLine() string {
 	return shown(strings.TrimSpace(string(lines[len(lines)-1])))
 }
 
-// A Task is a question that Serve was given. Answer writes the answer to the image as it is now.
+// A Task is a question of Serve. Answer writes the answer for the current contents of the image.
 type Task interface {
 	Answer() error
 	Close() error

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Descriptions are read strictly: nothing is passed over.
+// Descriptions are read strictly: an unknown field or an invalid value is an error.
 func TestAbout(t *testing.T) {
 	const head = `{"protocol": "eccbench-peer/1", "name": "a.b+c-1", "version": "2", "method": "m", "where": "cpu"`
 	for text, want := range map[string]string{
@@ -42,7 +42,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// Only a program that the user names by a path is one.
+// A peer must be an executable file, named by a path with a slash.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) string {
@@ -50,7 +50,7 @@ func TestPaths(t *testing.T) {
 		if err := os.WriteFile(path, []byte("#!/bin/false\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, mode); err != nil { // whatever the mask is
+		if err := os.Chmod(path, mode); err != nil { // for every umask
 			t.Fatal(err)
 		}
 		return path
@@ -92,7 +92,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A program that cannot be started, or says nothing, is Broken, with a name of its own.
+// A program that does not start, or sends no description, is Broken and has a name of its own.
 func TestBroken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "No_Peer.sh")
 	if err := os.WriteFile(path, []byte("neither script nor program\n"), 0o700); err != nil {

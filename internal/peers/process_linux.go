@@ -21,30 +21,30 @@ import (
 const maxLine = 64 << 10
 
 const (
-	// patience is how long a peer may take to start and to describe itself: imports take 20 s, and
-	// longer on a busy machine.
+	// patience is the limit for a peer's start and its description: imports take 20 s, and longer on a
+	// busy machine.
 	patience = 5 * time.Minute
-	// slow is the time after which Waiting is told of an answer that is not there.
+	// slow is the delay before Waiting reports a missing answer.
 	slow = 200 * time.Millisecond
-	// farewell is how long a peer may take to end, and a dead one's pipes are listened to.
+	// farewell limits the wait for a peer to end, and for the pipes of a dead one.
 	farewell = time.Second
 )
 
-// A Process is a running peer. Its methods may be called from several goroutines.
+// A Process is a running peer. Its methods are safe for concurrent use.
 type Process struct {
 	peer   *Peer
-	alone  bool // in a process group of its own, with patience
+	alone  bool // in a process group of its own, with a time limit for answers
 	to     *os.File
 	from   *os.File
 	in     *bufio.Reader
 	stderr tail
 	pid    int
-	ended  chan struct{} // closed once it has ended, by what died says
+	ended  chan struct{} // closed after the process has ended; died has its state
 	died   error
 
 	mu   sync.Mutex
-	dead error         // why no more is said to it
-	next int           // the number of the next binding
+	dead error         // the error of all later commands
+	next int           // the last number of a binding
 	used time.Duration // the processor time at the last call of Spent
 }
 
@@ -54,8 +54,8 @@ var threadVariables = []string{
 	"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
 }
 
-// start starts a peer on so many cores, 0 for all. Alone it is in a process group of its own and is
-// killed when it does not answer; otherwise this process is killed together with it.
+// start starts a peer on a number of cores, 0 for all. If alone, the peer has a process group of
+// its own and is killed when it does not answer. Otherwise it is killed together with this process.
 func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	fail := func(err error) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error()}
@@ -83,8 +83,8 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: alone}
 	started := make(chan error)
 	go func() {
-		// The thread is the parent whose death ends the peer, hands its rights down, and ends with
-		// this goroutine.
+		// The thread is the parent whose death ends the peer. The peer inherits its restrictions, and it
+		// ends with this goroutine.
 		runtime.LockOSThread()
 		err := restrict(cores)
 		if err == nil {
@@ -101,10 +101,10 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 		started <- nil
 		x.died = cmd.Wait()
 		if alone {
-			unix.Kill(-x.pid, unix.SIGKILL) // what it left in its group
+			unix.Kill(-x.pid, unix.SIGKILL) // child processes in its group
 		}
 		close(x.ended)
-		from.SetReadDeadline(time.Now().Add(farewell)) // what it left elsewhere may hold the pipe open
+		from.SetReadDeadline(time.Now().Add(farewell)) // processes outside its group may keep the pipe open
 	}()
 	if err := <-started; err != nil {
 		to.Close()
@@ -114,7 +114,8 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	return x, nil
 }
 
-// restrict keeps what this thread starts from gaining rights, and on so many cores.
+// restrict prevents this thread's children from gaining privileges, and binds them to a number of
+// cores.
 func restrict(cores int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -177,9 +178,10 @@ func (x *Process) unasked() string {
 	return shown(line)
 }
 
-// kill ends a peer that broke. Without a reason it has ended by itself, and the reason is how.
+// kill ends a broken peer. Without a reason, the peer has ended on its own, and its exit status is
+// the reason.
 func (x *Process) kill(verb, why string) error {
-	if why == "" { // the pipe is closed: it ends, or lives on without it
+	if why == "" { // the pipe is closed: the peer ends, or runs on without it
 		select {
 		case <-x.ended:
 		case <-time.After(farewell):
@@ -211,12 +213,12 @@ func ending(died error) string {
 	return died.Error()
 }
 
-// end asks a peer to end, and ends it.
+// end sends the command end to a peer, and kills it after a delay.
 func (x *Process) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.dead == nil {
-		io.WriteString(x.to, "end\n") // the end of the pipe says the same
+		io.WriteString(x.to, "end\n") // the end of the pipe means the same
 	}
 	x.to.Close()
 	select {
@@ -229,10 +231,10 @@ func (x *Process) end() {
 	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended"}
 }
 
-// refusals are the replies of a peer that gives no answer and lives on.
+// refusals maps the replies of a peer that gives no answer but continues to run.
 var refusals = map[string]Kind{"refuse": Refused, "failed": Failed, "malformed": Malformed}
 
-// ask sends a line and returns the words after the wanted reply.
+// ask sends a command and returns the words after the wanted reply.
 func (x *Process) ask(want string, words ...string) (string, error) {
 	reply, err := x.exchange(words...)
 	if err != nil {
@@ -250,8 +252,8 @@ func (x *Process) ask(want string, words ...string) (string, error) {
 	return "", x.kill(words[0], fmt.Sprintf("it spoke out of turn: %q where %q was due", shown(reply), want))
 }
 
-// Bind gives the peer the files of a question as KEY=VALUE words, and returns the number, above 0, by
-// which Do and Free mean it.
+// Bind passes the files of a question to the peer as KEY=VALUE words. It returns the question's
+// number, above 0, for Do and Free.
 func (x *Process) Bind(words ...string) (int, error) {
 	x.mu.Lock()
 	x.next++
@@ -263,7 +265,7 @@ func (x *Process) Bind(words ...string) (int, error) {
 	return n, nil
 }
 
-// Do makes the peer answer a question, and returns the parts of its time that it reports.
+// Do runs the peer on a question, and returns the parts of its time that it reports.
 func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	rest, err := x.ask("done", "do", strconv.Itoa(n))
 	if err != nil || rest == "" {
@@ -283,7 +285,7 @@ func (x *Process) Do(n int) (map[string]time.Duration, error) {
 	return spans, nil
 }
 
-// Ping returns the time of a round trip, or an error if the peer has sent something unexpected.
+// Ping returns the time of a round trip, or an error if the peer has sent an unexpected line.
 func (x *Process) Ping() (time.Duration, error) {
 	start := time.Now()
 	_, err := x.ask("pong", "ping")
@@ -293,8 +295,8 @@ func (x *Process) Ping() (time.Duration, error) {
 // tick is the unit of times in /proc.
 const tick = 10 * time.Millisecond
 
-// Spent returns the processor time of the peer and its descendants since the last call. Of descendants
-// that have ended it counts whole ticks.
+// Spent returns the processor time of the peer and its descendants since the last call. Descendants
+// that have ended are counted in whole ticks.
 func (x *Process) Spent() time.Duration {
 	var now time.Duration
 	for _, pid := range Family(x.pid) {
@@ -340,7 +342,7 @@ func Children(of int) (pids []int) {
 	return pids
 }
 
-// Free lets the peer forget a question.
+// Free releases a question in the peer.
 func (x *Process) Free(n int) error {
 	_, err := x.ask("freed", "free", strconv.Itoa(n))
 	return err

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Serve answers commands as a peer until they end. bind returns the task of a question, whose words
-// are KEY=VALUE. An Error of kind Refused refuses it.
+// Serve answers commands as a peer until the pipe ends. bind returns the task of a question, whose
+// words are KEY=VALUE; an Error of kind Refused rejects the question.
 func Serve(a About, bind func(words map[string]string) (Task, error)) error {
 	for fd := 3; fd <= 4; fd++ {
 		var s unix.Stat_t

@@ -20,7 +20,7 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks are of what complexes are made of, numbered, written and read by.
+// checks returns the checks of complexes, their names, faces, readers and writers.
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "shuffled complexes", Of: shuffledIsTheSame},
@@ -63,8 +63,8 @@ func open(t *testing.T, s string) *Complex {
 	return c
 }
 
-// Simplices are the same by the places of their vertices, and neither in the order that they were in,
-// nor are their vertices.
+// A shuffled complex has the same simplices by the points of their vertices, with another order of
+// the simplices and of their vertices.
 func shuffledIsTheSame(t *testing.T) {
 	c := open(t, "five/shape=7x5x6/drills=1/cavities=1")
 	c.Tops[1], c.Tops[2] = []uint32{3, 5, 0, 8}, []uint32{1, 2, 60}
@@ -89,7 +89,7 @@ func shuffledIsTheSame(t *testing.T) {
 	}
 }
 
-// places are the vertices of simplices by their points, which are of a grid.
+// places returns the vertices of simplices by their points, which are on a grid.
 func places(c *Complex, d int) (list [][]float64) {
 	for at := 0; at < len(c.Tops[d]); at += d + 1 {
 		var p []float64
@@ -138,8 +138,8 @@ func namesAreRead(t *testing.T) {
 	}
 }
 
-// Other complexes that weigh the same have other seeds, or holes less; smaller ones half of the vertices
-// or one less along each axis, and an eighth of the holes.
+// Variants have another seed, or fewer holes. Smaller complexes have half of the vertices, or one
+// less, along each axis, and an eighth of the holes.
 func variantsAndSmaller(t *testing.T) {
 	spelt := func(list []Name) (out []string) {
 		for _, n := range list {
@@ -214,11 +214,11 @@ func nativeIsWritten(t *testing.T) {
 			if _, err := ReadNative(append(b.Bytes(), 0), trusted); err == nil {
 				t.Errorf("%s: read with what is behind", name)
 			}
-			// Wherever in memory it is.
+			// At any address.
 			if got, err := ReadNative(append([]byte{0}, b.Bytes()...)[1:], trusted); err != nil || !slices.EqualFunc(got.Tops, c.Tops, slices.Equal) || !slices.Equal(got.Points, c.Points) {
 				t.Errorf("%s: not what was written, %v", name, err)
 			}
-			// Counts of others are not believed.
+			// Wrong counts in a file are ignored if it is not trusted.
 			other := bytes.Clone(b.Bytes())
 			other[32]++
 			if got, err := ReadNative(other, trusted); err != nil || slices.Equal(got.Counts(), c.Counts()) == trusted {
@@ -235,7 +235,7 @@ func nativeIsWritten(t *testing.T) {
 					t.Errorf("%s: read with %d at %d", name, value, at)
 				}
 			}
-			// Not counted, it is as long, and is counted when it is read.
+			// Without counts, the file has the same size, and is counted when it is read.
 			bare, long := &Complex{Tops: c.Tops, Vertices: c.Vertices, Points: c.Points}, b.Len()
 			b.Reset()
 			if err := WriteNative(&b, bare); err != nil || b.Len() != long {
@@ -257,13 +257,13 @@ func polygonsAreDiscs(t *testing.T) {
 	if got := c.Counts(); !slices.Equal(got, []int64{14, 36, 24}) {
 		t.Errorf("%v", got)
 	}
-	// In the middle of each is a point of its own.
+	// The centre of each square is a new point.
 	if want := []float64{0.5, 0.5, 0, 0.5, 0.5, 1, 0.5, 0, 0.5, 1, 0.5, 0.5, 0.5, 1, 0.5, 0, 0.5, 0.5}; !slices.Equal(c.Points[24:], want) {
 		t.Errorf("the middles are at %v, want %v", c.Points[24:], want)
 	}
 }
 
-// Bad are damaged files and what is said of them.
+// bad maps damaged files to their error.
 var bad = map[string]string{
 	"OFF\n1 1 0\n0 0 0\n0\n": "line 4: a face without vertices", "OFF\n1 1 0\n0 0 0\n1 -1\n": "line 4: a vertex of a face is \"-1\": want a whole number from 0 on", "nOFF\n1 0 0\n0\n": "want points in space", "OFFX\n": "line 1: \"OFFX\": want OFF", "OFF\n1 0 0\n0 0\n": "a coordinate is missing: the file ends too early",
 	"OFF\n": "the number of vertices is missing", "OFF\n3 99 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n": "line 2: 99 faces are more than the rest of the file can hold", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n9 0 1 2\n": "line 6: 9 vertices of a face are more than", "OFF\n-1 1\n": "line 2: the number of vertices is \"-1\"",
@@ -304,7 +304,7 @@ func damagedIsTold(t *testing.T) {
 	}
 }
 
-// Simplices that are faces of others are left out, be it a single one.
+// Given simplices that are faces of others are removed, even if there is only one.
 func facesAreLeftOut(t *testing.T) {
 	for text, want := range map[string][][]uint32{
 		"0 1\n1\n": {nil, {0, 1}}, "0 1\n1\n2\n": {{2}, {0, 1}}, "0 1 2\n2 1\n": {nil, nil, {0, 1, 2}}, "0 1 2\n2\n3 0\n0 1\n": {nil, {0, 3}, {0, 1, 2}}, "4 5 6\n2\n": {{0}, nil, {1, 2, 3}}, "3 4\n": {nil, {0, 1}}, "7\n5\n7\n": {{1, 0, 1}},
@@ -315,7 +315,7 @@ func facesAreLeftOut(t *testing.T) {
 	}
 }
 
-// A line of the head of PLY is read as far as 4096 bytes.
+// A line of a PLY header is read up to 4096 bytes.
 func longLinesOfPLY(t *testing.T) {
 	for blanks, want := range map[int]bool{4096 - len("property") - len("float") - len("x"): true, 4096 - len("property") - len("float"): false} {
 		_, err := Read([]byte("ply\nformat ascii 1.0\nelement vertex 1\nproperty" + strings.Repeat(" ", blanks-1) + "float x\nend_header\n1\n"))
@@ -358,7 +358,7 @@ func filesBesideEachOther(t *testing.T) {
 	}
 }
 
-// What is no complex is told.
+// An invalid complex is an error.
 func wrongComplexes(t *testing.T) {
 	list := func(d int, simplices ...uint32) [][]uint32 { return append(make([][]uint32, d), simplices) }
 	for want, c := range map[string]*Complex{
@@ -379,7 +379,7 @@ func wrongComplexes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Vertices are numbered up to 64 times as many as are used and 1024 more, points or not.
+	// The limit of vertices is 64 times those in use, plus 1024, unless the complex has points.
 	for n, want := range map[int]bool{64*3 + 1024: true, 64*3 + 1025: false} {
 		c := &Complex{Tops: list(2, 0, 1, 2), Vertices: n}
 		if err := boundedVertices(c); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "numbered up to 1216, and simplices have 3") {
@@ -395,19 +395,19 @@ func wrongComplexes(t *testing.T) {
 	}
 }
 
-// Voxels as cubes have as many of their faces as the T-construction has cells of an image.
+// Voxels as cubes have one face for each cell of the image in the T-construction.
 func voxelsAreSimplices(t *testing.T) {
 	c := open(t, "voxels/at=0/of=constant/shape=3x2x2/type=uint8")
 	if d := open(t, "kuhn/shape=4x3x3"); !slices.Equal(c.Counts(), d.Counts()) {
 		t.Errorf("%v, want %v", c.Counts(), d.Counts())
 	}
-	// As many vertices are taken as a grid may have, and no more along any axis.
+	// The number of vertices is limited to that of a grid, along every axis.
 	for s, want := range map[grid.Shape]bool{{D: 511, H: 511, W: 511}: true, {D: 512, H: 511, W: 511}: false, {D: 511, H: 512, W: 511}: false, {D: 511, H: 511, W: 512}: false, {D: 1, H: 8191, W: 8191}: true} {
 		if v, err := verticesOf(s); (err == nil) != want || v != (grid.Shape{D: s.D + 1, H: s.H + 1, W: s.W + 1}) {
 			t.Errorf("%v voxels have %v vertices, %v", s, v, err)
 		}
 	}
-	// An image that is none is told.
+	// A file without an image is an error.
 	path := filepath.Join(t.TempDir(), "a.npy")
 	head := fmt.Sprintf("\x93NUMPY\x01\x00v\x00%-117s\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }")
 	if err := os.WriteFile(path, append([]byte(head), 0, 0, 0xc0, 0x7f), 0o666); err != nil {
@@ -422,8 +422,8 @@ func voxelsAreSimplices(t *testing.T) {
 	}
 }
 
-// Complexes are what their names always meant, on every machine: as many simplices as the literature,
-// or arithmetic, has them, and the same ones.
+// The complex of a name never changes, on any machine. It has the number of simplices in the
+// literature, or by arithmetic.
 func namesAreOfComplexes(t *testing.T) {
 	for name, want := range map[string]struct {
 		digest string
@@ -468,7 +468,7 @@ func namesAreOfComplexes(t *testing.T) {
 			t.Errorf("%s: %v of %d vertices, want %v", name, got, c.Vertices, want.counts)
 		}
 	}
-	// Without what is left out, of which names say what it is.
+	// Canonical names contain the default values.
 	for name, want := range map[string]string{
 		"torus": "torus/shape=5x5", "klein/seed=3": "klein/shape=5x5", "sphere": "sphere/dim=2", "moore": "moore/n=3", "lens": "lens/p=3/q=1", "dodecahedral": "dodecahedral/tenths=1", "kuhn/shape=3x3/order=random": "kuhn/shape=3x3/drills=0/cavities=0/order=random/seed=1",
 		"random": "random/vertices=12/dim=2/count=40/seed=1", "voxels/at=3/of=ball/shape=4x4": "voxels/at=3/cut=kuhn/of=ball/shape=4x4", "join/with=rp2/of=klein": "join/with=rp2/of=klein", "moore/n=007": "moore/n=7",
@@ -490,8 +490,8 @@ func namesAreOfComplexes(t *testing.T) {
 	}
 }
 
-// The simplices of a grid fill the cubes that are kept, each once, and those of two cubes that touch
-// share the triangles of the square between them.
+// The simplices of a grid fill each kept cube once. Two cubes that touch share the triangles of the
+// square between them.
 func gridsAreCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for round := range 24 {
@@ -499,7 +499,7 @@ func gridsAreCut(t *testing.T) {
 		if round%2 == 1 {
 			cut, each, inner = Five, 5, 4
 		}
-		per := 3 // axes of a simplex
+		per := 3 // number of axes of a simplex
 		if d == 1 {
 			per, each, inner = 2, 2, 1
 		}
@@ -508,7 +508,7 @@ func gridsAreCut(t *testing.T) {
 			if x < 0 || y < 0 || z < 0 || x >= w-1 || y >= h-1 || z >= max(1, d-1) {
 				t.Errorf("%d, %d, %d of %dx%dx%d vertices is asked for", x, y, z, w, h, d)
 			}
-			if rng.IntN(4) > 0 && round > 1 { // of two grids nothing
+			if rng.IntN(4) > 0 && round > 1 { // the first two grids keep all cubes
 				kept[[3]int{x, y, z}] = 0
 			}
 			_, ok := kept[[3]int{x, y, z}]
@@ -576,7 +576,7 @@ func gridsAreCut(t *testing.T) {
 	}
 }
 
-// Grids have as many holes as their names say, up to those that fit and no more.
+// Grids have the number of holes in their names, up to the number that fits.
 func holesAreLeftOut(t *testing.T) {
 	for _, c := range []struct{ w, h, d, columns, deep int64 }{{4, 4, 4, 1, 1}, {5, 6, 7, 2, 2}, {8, 4, 3, 3, 0}, {2, 9, 9, 0, 3}, {9, 7, 1, 6, 0}, {3, 3, 3, 0, 0}} {
 		for drills := range c.columns + 2 {
@@ -610,8 +610,8 @@ func holesAreLeftOut(t *testing.T) {
 	}
 }
 
-// Stand-ins have about as many simplices as the data have, of which their words say what they are cut
-// of.
+// Stand-ins have nearly as many simplices as the data, and their description has their shape and
+// cut.
 func standInsAreOfTheirSize(t *testing.T) {
 	for name, want := range map[string]string{"blunt": "40x32x32 vertices in five cut with 512 cavities", "post": "38x76x38 vertices in five cut with 1000 cavities", "bucky": "64x64x64 vertices in five cut with 4096 cavities", "synth": "75x75x75 vertices in kuhn cut with 5832 cavities"} {
 		n, err := ParseName(name)
@@ -624,8 +624,8 @@ func standInsAreOfTheirSize(t *testing.T) {
 	}
 }
 
-// The faces of simplices are all sets of their vertices, each there once and in order, and in the
-// boundary of each are those without one of its vertices.
+// The faces of dimension d are the subsets of d+1 vertices of a simplex, each once, with ascending
+// vertices. A boundary has the faces with one vertex less.
 func facesAreDefined(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for round := range 60 {
@@ -684,7 +684,7 @@ func facesAreDefined(t *testing.T) {
 	}
 }
 
-// However many cores number the faces, the numbers are the same.
+// The numbers of faces are the same for every number of cores.
 func facesOnCores(t *testing.T) {
 	for _, name := range []string{"kuhn/shape=14x13x12/order=random", "five/shape=20x20x3", "random/vertices=60/dim=4/count=9000", "random/vertices=3000/dim=1/count=40000"} {
 		c := open(t, name)
@@ -698,14 +698,14 @@ func facesOnCores(t *testing.T) {
 	}
 }
 
-// Faces are in the same order where the numbers of vertices are so great that not all of them fit a
-// record, be they far apart or differ in their last bits alone.
+// Faces keep their order if vertex numbers are so great that some do not fit a record. The numbers
+// are far apart, or differ in their last bits only.
 func facesOfGreatNumbers(t *testing.T) {
 	for _, name := range []string{"random/vertices=14/dim=3/count=200", "random/vertices=12/dim=5/count=150", "random/vertices=15/dim=4/count=300", "random/vertices=14/dim=4/count=200", "kuhn/shape=14x13x12/order=random"} {
 		c := open(t, name)
 		want := NewFaces(c, 1)
 		several, apart := []int{1, 3}, uint32(121)
-		if c.Vertices < 100 { // so few are numbered by one
+		if c.Vertices < 100 { // one core numbers so few
 			several, apart = several[:1], 1021
 		}
 		places := []func(v uint32) uint32{func(v uint32) uint32 { return v * apart }}
@@ -739,7 +739,7 @@ func facesOfGreatNumbers(t *testing.T) {
 	}
 }
 
-// A complex without simplices changes nothing.
+// A join or wedge with an empty complex changes nothing.
 func joinsWithNothing(t *testing.T) {
 	c := open(t, "rp2")
 	for _, of := range [][2]*Complex{{c, {}}, {{}, c}} {
@@ -749,7 +749,7 @@ func joinsWithNothing(t *testing.T) {
 			}
 		}
 	}
-	// Of the greatest dimension is one that is just not refused.
+	// The greatest dimension that is accepted.
 	if j, err := Join(sphere(7), sphere(7)); err != nil || j.Dim() != MaxDim || j.Given() != 81 {
 		t.Error(err)
 	}
@@ -758,7 +758,7 @@ func joinsWithNothing(t *testing.T) {
 	}
 }
 
-// The middle of a face is moved to that of the opposite one, and no two points come nearer.
+// The centre of a face moves to that of the opposite face, and distances stay the same.
 func screwsAreFar(t *testing.T) {
 	centre := [3]float64{1, 2, -0.5}
 	for _, angle := range []float64{0, 0.7, 3} {
@@ -777,7 +777,7 @@ func screwsAreFar(t *testing.T) {
 	}
 }
 
-// Nodes are numbered from 0 or 1 on, and elements are triangles where they have three or six.
+// Nodes are numbered from 0 or 1 on. Elements with three or six nodes are triangles.
 func trianglesOfTetGen(t *testing.T) {
 	for base, nodes := range []string{"4 2 0 0\n0 0 0\n1 1 0\n2 0 1\n3 1 1\n", "4 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 1 1\n"} {
 		for _, elements := range []string{"2 3 0\n%1 0 1 2\n%2 1 2 3\n", "2 6 0\n%1 0 1 2 0 0 0\n%2 1 2 3 0 0 0\n"} {

@@ -13,19 +13,19 @@ import (
 	"eccbench/internal/simplicial/files"
 )
 
-// MaxDim is the greatest dimension of a simplex. A simplex of it has 65,535 faces.
+// MaxDim is the greatest dimension of a simplex. Such a simplex has 65,535 faces.
 const MaxDim = files.MaxDim
 
-// A Complex is a finite simplicial complex, given by simplices: these and all of their faces
-// belong to it.
+// A Complex is a finite simplicial complex. It consists of the given simplices and all of their
+// faces.
 type Complex struct {
-	// Tops are the given simplices by dimension, which need not be maximal: Tops[d] holds the
-	// d+1 vertices of each in turn. Its last list is not empty.
+	// Tops are the given simplices by dimension; they need not be maximal. Tops[d] has the d+1 vertices
+	// of each one after the other. The last list is not empty.
 	Tops [][]uint32
-	// Vertices is how many numbers vertices may have, from 0 on. One that no simplex has is
-	// no part of the complex.
+	// Vertices is the number of vertex numbers, from 0 on. A number that no simplex has is no part of
+	// the complex.
 	Vertices int
-	// Points are the coordinates x, y, z of each vertex; nil where there are none.
+	// Points are the coordinates x, y, z of each vertex; nil without coordinates.
 	Points []float64
 
 	once   sync.Once
@@ -35,10 +35,10 @@ type Complex struct {
 	refused error
 }
 
-// Dim is the greatest dimension of a simplex, -1 of the empty complex.
+// Dim returns the greatest dimension of a simplex, -1 for the empty complex.
 func (c *Complex) Dim() int { return len(c.Tops) - 1 }
 
-// Given is how many simplices are given.
+// Given returns the number of given simplices.
 func (c *Complex) Given() (n int64) {
 	for d, tops := range c.Tops {
 		n += int64(len(tops) / (d + 1))
@@ -55,8 +55,7 @@ func (c *Complex) Bytes() int64 {
 	return n
 }
 
-// Counts are how many simplices there are of each dimension, faces included. They are counted
-// once.
+// Counts returns the number of simplices of each dimension, including faces. They are counted once.
 func (c *Complex) Counts() []int64 {
 	c.once.Do(func() {
 		if c.counts == nil {
@@ -66,14 +65,14 @@ func (c *Complex) Counts() []int64 {
 	return c.counts
 }
 
-// Try returns the error of a run that finds out whether the tetrahedra of the complex bound a
+// Try returns the error of a run that determines whether the tetrahedra of the complex bound a
 // surface in space. Only the first call runs.
 func (c *Complex) Try(run func() error) error {
 	c.tried.Do(func() { c.refused = run() })
 	return c.refused
 }
 
-// Simplices is how many simplices there are, faces included.
+// Simplices returns the number of simplices, including faces.
 func (c *Complex) Simplices() (n int64) {
 	for _, k := range c.Counts() {
 		n += k
@@ -121,7 +120,8 @@ func (c *Complex) Check() error {
 // of their faces fit 32 bits.
 const mostGiven = 1 << 28
 
-// givenFit refuses more simplices of a dimension than there may be, by how many vertices all of them list.
+// givenFit rejects too many simplices of a dimension. listed is the number of vertices in their
+// list.
 func givenFit(listed, d int) error {
 	if n := listed / (d + 1); n > mostGiven {
 		return fmt.Errorf("%d simplices of dimension %d: want at most %d", n, d, mostGiven)
@@ -129,7 +129,7 @@ func givenFit(listed, d int) error {
 	return nil
 }
 
-// trim takes empty lists off the end.
+// trim removes empty lists at the end.
 func (c *Complex) trim() *Complex {
 	for len(c.Tops) > 0 && len(c.Tops[len(c.Tops)-1]) == 0 {
 		c.Tops = c.Tops[:len(c.Tops)-1]
@@ -137,7 +137,7 @@ func (c *Complex) trim() *Complex {
 	return c
 }
 
-// Add gives one more simplex.
+// Add adds a simplex.
 func (c *Complex) Add(vertices ...uint32) {
 	d := len(vertices) - 1
 	for len(c.Tops) <= d {

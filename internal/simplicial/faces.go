@@ -9,18 +9,17 @@ import (
 	"eccbench/internal/pool"
 )
 
-// Faces are all simplices of a complex, numbered within their dimension: those of the greatest
-// dimension in the order in which they are given, others in the lexicographic order of their
-// vertices.
+// Faces are all simplices of a complex, numbered within their dimension. Those of the greatest
+// dimension keep the given order; others are in the lexicographic order of their vertices.
 type Faces struct {
 	// Vertices[d] are the d+1 vertices of each simplex, ascending.
 	Vertices [][]uint32
-	// Boundary[d] are the d+1 faces of each simplex: at d+1 times its number + k, the one
-	// without its vertex k, which is in its boundary with the sign (-1)^k. Nil for vertices.
+	// Boundary[d] are the d+1 faces of each simplex, nil for vertices. Face k of simplex i, at index
+	// (d+1)·i + k, lacks vertex k and has the sign (-1)^k in the boundary.
 	Boundary [][]uint32
 }
 
-// Counts are how many simplices there are of each dimension.
+// Counts returns the number of simplices of each dimension.
 func (f *Faces) Counts() []int64 {
 	n := make([]int64, len(f.Vertices))
 	for d := range n {
@@ -29,7 +28,7 @@ func (f *Faces) Counts() []int64 {
 	return n
 }
 
-// Count is how many simplices there are of a dimension.
+// Count returns the number of simplices of a dimension.
 func (f *Faces) Count(d int) int64 { return int64(len(f.Vertices[d]) / (d + 1)) }
 
 // NewFaces numbers the simplices of a complex on some cores.
@@ -49,8 +48,8 @@ func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 	return f
 }
 
-// countFaces counts the simplices of a complex by dimension, without the boundaries that
-// NewFaces lists.
+// countFaces counts the simplices of a complex by dimension, without the boundary lists of
+// NewFaces.
 func countFaces(c *Complex, cores int) []int64 {
 	counts := make([]int64, len(c.Tops))
 	var above []uint32
@@ -72,8 +71,8 @@ func Below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, b
 	return list, boundary
 }
 
-// Distinct is simplices of dimension d with ascending vertices, each once, in the order in
-// which they come first.
+// Distinct returns the simplices of dimension d with ascending vertices, without duplicates, in the
+// order of their first occurrence.
 func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 	k := d + 1
 	list := ascending(p, tops, k)
@@ -91,7 +90,7 @@ func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 	return out
 }
 
-// ascending is the simplices of k vertices, each with its vertices in order.
+// ascending returns the simplices of k vertices, each with its vertices in order.
 func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
 	list := pool.Take[uint32](p, len(tops))
 	copy(list, tops)
@@ -110,8 +109,9 @@ func ascend(s []uint32) {
 	}
 }
 
-// A record is a simplex on its way to its number: of the vertices but the least as many bits as there
-// is room for, from the next one on, and below them where it comes from and the number goes.
+// A record is a sort key for a simplex. Its upper bits are the vertices after the least one, as far
+// as they fit. Its lower bits are the index of the simplex, which is also the index of its number
+// in ids.
 type record uint64
 
 // A numbering is the numbering of the simplices of one dimension: the given ones, and the faces of
@@ -120,24 +120,25 @@ type numbering struct {
 	above, given []uint32
 	k            int  // vertices of each
 	width        uint // bits of a vertex
-	from         uint // of where a simplex comes from
+	from         uint // bits of the index of a simplex
 	records      []record
-	start        []uint32 // of the records with each least vertex
+	start        []uint32 // start[v] is the index of the first record with least vertex v
 }
 
-// fewRecords is how many records one core numbers as soon as several, and mostCores how many
-// have tables of the vertices.
+// fewRecords is the number of records below which one core is as fast as several. mostCores limits
+// the cores, because each has a table of the vertices.
 const fewRecords, mostCores = 1 << 15, 16
 
-// number lists the simplices of dimension d that are given or faces of those of dimension d+1, all
-// with ascending vertices, each once and in lexicographic order, and writes the number of each
-// face to ids: at place (d+2)·simplex + vertex left out, those of given ones behind. Cores take
-// parts of the simplices, then of the least vertices; the numbers are the same however many they
-// are. Without ids, only the list is made, which takes half the time of a shuffled complex.
+// number lists the simplices of dimension d, without duplicates and in lexicographic order: the
+// given ones, and the faces of the simplices of dimension d+1. All have ascending vertices. It
+// writes the number of each face to ids at (d+2)·simplex + omitted vertex, and then the numbers of
+// the given ones. Cores divide the simplices, and later the least vertices; the result is
+// independent of their number. Without ids, only the list is made, in half the time for a shuffled
+// complex.
 func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, cores int) []uint32 {
 	n := newNumbering(above, given, d+1, vertices)
 	if ids == nil && uint(d)*n.width <= 64 {
-		n.from = 0 // a record has all vertices, and where it is from is of no use
+		n.from = 0 // a record has all vertices, and its index is not needed
 	}
 	total := len(above) + len(given)/n.k // a simplex above has as many faces as vertices
 	if cores = min(cores, mostCores); total < fewRecords {
@@ -170,7 +171,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 			next[s[0]]++
 		})
 	})
-	// Parts of the vertices that have about as many records.
+	// Ranges of vertices with nearly equal numbers of records.
 	ends := make([]int, cores+1)
 	for core := range cores {
 		ends[core], _ = slices.BinarySearch(n.start, uint32(total*core/cores))
@@ -195,7 +196,7 @@ func newNumbering(above, given []uint32, k, vertices int) *numbering {
 	return n
 }
 
-// record is that of a simplex.
+// record returns the record of a simplex.
 func (n *numbering) record(from uint32, s []uint32) record {
 	key, left := uint64(0), 64-n.from
 	for _, v := range s[1:] {
@@ -212,10 +213,10 @@ func (n *numbering) record(from uint32, s []uint32) record {
 // whole reports whether all vertices of a simplex fit its record.
 func (n *numbering) whole() bool { return uint(n.k-1)*n.width+n.from <= 64 }
 
-// simplexOf returns the index of the simplex that a record came from.
+// simplexOf returns the index of a record's simplex.
 func (n *numbering) simplexOf(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
 
-// points numbers the vertices, for which nothing has to be sorted.
+// points numbers the vertices, which need no sorting.
 func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 	rank := pool.Take[uint32](p, len(n.start)-1)
 	defer pool.Give(p, rank)
@@ -236,7 +237,7 @@ func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 	return list
 }
 
-// vertex is vertex i of the simplex that comes from a place.
+// vertex returns vertex i of the simplex at an index.
 func (n *numbering) vertex(from uint32, i int) uint32 {
 	if int(from) >= len(n.above) {
 		return n.given[(int(from)-len(n.above))*n.k+i]
@@ -248,8 +249,8 @@ func (n *numbering) vertex(from uint32, i int) uint32 {
 	return n.above[cell*(n.k+1)+i]
 }
 
-// compare is the order of two simplices with the same least vertex, and for the same simplex that
-// in which they come.
+// compare orders records with the same least vertex by their simplices, and equal simplices by
+// their index.
 func (n *numbering) compare(a, b record) int {
 	if c := cmp.Compare(a>>n.from, b>>n.from); c != 0 {
 		return c
@@ -275,7 +276,7 @@ func (n *numbering) isSameSimplex(a, b record) bool {
 	return true
 }
 
-// sort sorts the records with some least vertices, and counts their simplices.
+// sort sorts the records of a range of least vertices, and counts their distinct simplices.
 func (n *numbering) sort(lo, hi int) (count int) {
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
@@ -293,7 +294,7 @@ func (n *numbering) sort(lo, hi int) (count int) {
 	return count
 }
 
-// list writes the sorted simplices with some least vertices. Their numbers begin at count.
+// list writes the sorted simplices of a range of least vertices, with numbers from count on.
 func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
@@ -318,8 +319,8 @@ func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 	}
 }
 
-// each calls f with a core's part of the faces and of the given simplices, each with the place of
-// its number.
+// each calls f for a core's share of the faces and of the given simplices, each with its index in
+// ids.
 func (n *numbering) each(core, cores int, f func(from uint32, s []uint32)) {
 	var face [MaxDim]uint32
 	k := n.k

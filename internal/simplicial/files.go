@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/simplicial/files"
 )
 
-// ReadFile reads a complex from a file of any of the formats.
+// ReadFile reads a complex from a file of any supported format.
 func ReadFile(path string) (*Complex, error) {
 	wrong := func(err error) (*Complex, error) {
 		var pe *fs.PathError
@@ -61,7 +61,7 @@ func companionFiles(path string) []string {
 	return nil
 }
 
-// Read reads a complex from the bytes of a file that is read alone.
+// Read reads a complex from the bytes of a single file.
 func Read(data []byte) (*Complex, error) { return read(data, "") }
 
 // read reads a complex from a file whose name ends in ext.
@@ -76,7 +76,7 @@ func readTetGen(elements, nodes []byte) (*Complex, error) {
 	return finished(files.ReadTetGen(elements, nodes))
 }
 
-// finished is the complex of a mesh that was read: right, and without the simplices that are faces of
+// finished converts a mesh to a checked complex, without the given simplices that are faces of
 // others.
 func finished(m *files.Mesh, err error) (*Complex, error) {
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// A mesh is what is written to files that are read again.
+// A mesh is a random mesh, which is written to files and read again.
 type mesh struct {
 	points    [][3]float64
 	simplices [][]uint32
 }
 
-// drawn is a mesh of up to so many simplices of some dimensions. Each vertex is of a simplex, by
-// itself where nothing else has it and points may be given.
+// drawn returns a random mesh of given dimensions. If they include 0, a vertex that no simplex has
+// becomes a point.
 func drawn(rng *rand.Rand, vertices, count int, dims ...int) mesh {
 	m := mesh{}
 	for range vertices {
@@ -46,7 +46,7 @@ func drawn(rng *rand.Rand, vertices, count int, dims ...int) mesh {
 	return m
 }
 
-// of are the simplices of a dimension.
+// of returns the simplices of a dimension.
 func (m mesh) of(d int) (list [][]uint32) {
 	for _, s := range m.simplices {
 		if len(s) == d+1 {
@@ -56,8 +56,8 @@ func (m mesh) of(d int) (list [][]uint32) {
 	return list
 }
 
-// read is the complex that a reader is to give: simplices of the greatest dimension as they are
-// given, and those of others in order that are faces of none.
+// read returns the complex that a reader must return: the simplices of the greatest dimension in
+// the given order, and the others in lexicographic order if they are no faces.
 func (m mesh) read() *Complex {
 	c := &Complex{Vertices: len(m.points)}
 	for _, p := range m.points {
@@ -89,10 +89,10 @@ func (m mesh) read() *Complex {
 	return c
 }
 
-// joined is numbers as words.
+// joined returns numbers as words.
 func joined[T any](list []T) string { return strings.Trim(fmt.Sprint(list), "[]") }
 
-// In the texts that follow a word behind ~ means nothing.
+// In the following texts, ~ marks a word that readers ignore.
 
 func (m mesh) off(head string) string {
 	var b strings.Builder
@@ -106,8 +106,8 @@ func (m mesh) off(head string) string {
 	return b.String()
 }
 
-// elements are the types of Gmsh by corners: of the first order and of higher ones, each with how
-// many nodes it has.
+// gmshTypes are the types of Gmsh by the number of corners, of first and higher order. Each has its
+// number and its number of nodes.
 var gmshTypes = [][][2]int{{{15, 1}}, {{1, 2}, {8, 3}, {26, 4}}, {{2, 3}, {9, 6}, {21, 10}}, {{4, 4}, {11, 10}, {29, 20}}}
 
 func (m mesh) gmsh(rng *rand.Rand, version string) string {
@@ -158,8 +158,8 @@ func (m mesh) gmsh(rng *rand.Rand, version string) string {
 	return b.String() + "$EndElements\n"
 }
 
-// tetGen writes elements of tetrahedra or triangles and nodes, numbered from 0 or 1 on, of which the
-// order is the first or the second.
+// tetGen writes tetrahedra or triangles, of the first or second order, and nodes that are numbered
+// from 0 or 1 on.
 func (m mesh) tetGen(base uint32, order int) (elements, nodes string) {
 	k := len(m.simplices[0])
 	each := map[[2]int]int{{3, 1}: 3, {3, 2}: 6, {4, 1}: 4, {4, 2}: 10}[[2]int{k, order}]
@@ -179,7 +179,7 @@ func (m mesh) tetGen(base uint32, order int) (elements, nodes string) {
 	return e.String(), n.String()
 }
 
-// text has other numbers of the vertices, which rise as they do.
+// text writes simplices with other vertex numbers in the same order.
 func (m mesh) text() string {
 	var b strings.Builder
 	b.WriteString("# simplices\n")
@@ -192,8 +192,7 @@ func (m mesh) text() string {
 	return b.String()
 }
 
-// plyNames are the types of PLY by both of their names, with the least and the greatest number of
-// each.
+// plyNames are the types of PLY by both of their names, with the least and the greatest value.
 var plyNames = []struct {
 	names       [2]string
 	least, most float64
@@ -202,7 +201,7 @@ var plyNames = []struct {
 	{[2]string{"int", "int32"}, -1 << 31, 1<<31 - 1}, {[2]string{"uint", "uint32"}, 0, 1<<32 - 1}, {[2]string{"float", "float32"}, -math.MaxFloat32, 1.5}, {[2]string{"double", "float64"}, -math.MaxFloat64, 0.1},
 }
 
-// A plyFile is written as text, where it has no order, or as bytes.
+// A plyFile is written as text if it has no byte order, and as bytes otherwise.
 type plyFile struct {
 	bytes.Buffer
 	order interface {
@@ -247,8 +246,8 @@ func (f *plyFile) line() {
 	}
 }
 
-// ply writes coordinates in another order, edges, faces and tetrahedra, and beside them what nobody
-// asked for.
+// ply writes coordinates in another order, edges, faces, tetrahedra, and properties that readers
+// ignore.
 func (m mesh) ply(rng *rand.Rand, f *plyFile) string {
 	kind := func(of ...int) (int, string) {
 		k := of[rng.IntN(len(of))]
@@ -298,10 +297,10 @@ func (m mesh) ply(rng *rand.Rand, f *plyFile) string {
 	return f.String()
 }
 
-// A word of a text, where it begins and ends.
+// A word is a word of a text by its begin and end.
 type word struct{ from, to, line int }
 
-// wordsOf takes the marks of words that mean nothing out of a text, and gives the others.
+// wordsOf removes the marks of ignored words from a text, and returns the other words.
 func wordsOf(marked string) (text string, list []word) {
 	var b strings.Builder
 	line := 1
@@ -326,7 +325,7 @@ func wordsOf(marked string) (text string, list []word) {
 	return b.String(), list
 }
 
-// asRead is what a file of a mesh is not read as.
+// asRead reports a complex that differs from the mesh of its file.
 func asRead(t *testing.T, what string, c *Complex, err error, want *Complex) {
 	t.Helper()
 	if err != nil {
@@ -338,9 +337,8 @@ func asRead(t *testing.T, what string, c *Complex, err error, want *Complex) {
 	}
 }
 
-// Each format gives the points and the simplices that were written, and what it does not name
-// changes nothing. A number that is none is told with its line, and so is each end that comes too
-// early.
+// Each format returns the written points and simplices, and ignored words have no effect. A word
+// that is no number is an error with its line. A truncated file is an error.
 func filesAreRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for round := range 12 {
@@ -370,7 +368,7 @@ func filesAreRead(t *testing.T) {
 				}
 				_, err := read(text[:w.from] + "?" + text[w.to:])
 				line := fmt.Sprintf("line %d: ", w.line)
-				if w.line == 2 && strings.HasPrefix(what, "gmsh") { // the format, of which each file has one
+				if w.line == 2 && strings.HasPrefix(what, "gmsh") { // the version, which is not a plain number
 					line = ""
 				}
 				if err == nil || !strings.Contains(err.Error(), line) || strings.Contains(err.Error(), "\n") {
@@ -393,7 +391,7 @@ func filesAreRead(t *testing.T) {
 		for _, f := range []*plyFile{{order: binary.LittleEndian}, {order: binary.BigEndian}} {
 			for _, few := range []bool{false, true} {
 				m := both
-				if few || round == 11 { // so few that any type has them
+				if few || round == 11 { // so few that they fit any type
 					m = drawn(rng, 9, 6, 1, 2, 3)
 				}
 				f.Reset()
@@ -427,7 +425,7 @@ func filesAreRead(t *testing.T) {
 	}
 }
 
-// Numbers of each type are those that were written, to the least and the greatest.
+// Numbers of each type are read as written, from the least to the greatest.
 func typesOfPLY(t *testing.T) {
 	for kind, k := range plyNames {
 		for _, name := range k.names {
@@ -447,8 +445,8 @@ func typesOfPLY(t *testing.T) {
 	}
 }
 
-// Of each thing as many are read as the rest of a file can hold where each is as short as can be, and of
-// one more it is told that there is no room.
+// A count is accepted if the rest of the file can contain its elements, each of the shortest form.
+// One more is an error.
 func countsFit(t *testing.T) {
 	const gmsh2, gmsh4 = "$MeshFormat\n2 0 8\n$EndMeshFormat\n$Nodes\n", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n"
 	const text, bytes = "ply\nformat ascii 1.0\n", "ply\nformat binary_little_endian 1.0\n"
@@ -467,7 +465,7 @@ func countsFit(t *testing.T) {
 		const most = 40
 		rest := strings.Repeat(c.each, most)
 		for n := most - 1; n <= most+1; n++ {
-			// The blank behind the last one may be left out.
+			// The last blank is optional.
 			if err := c.read(fmt.Sprintf(c.head, n) + strings.TrimRight(rest, " ")); (err != nil && strings.Contains(err.Error(), "rest of the file")) != (n > most) {
 				t.Errorf("%q of %q, %d times: %v", c.head, c.each, most, err)
 			}

@@ -35,7 +35,7 @@ func gmsh(elements string) string {
 	return "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n$EndNodes\n$Elements\n" + elements + "$EndElements\n"
 }
 
-// binarySTL has triangles of corners numbered on a line, and other bytes behind them.
+// binarySTL returns a file of triangles with corners on a line, followed by other bytes.
 func binarySTL(count uint32, triangles [][3]float32, rest string) string {
 	b := binary.LittleEndian.AppendUint32(append([]byte("solid by a program"), make([]byte, 62)...), count)
 	for _, t := range triangles {
@@ -50,12 +50,12 @@ func binarySTL(count uint32, triangles [][3]float32, rest string) string {
 	return string(b) + rest
 }
 
-// read are files and the numbers of simplices that they have.
+// readable maps files to their numbers of simplices.
 var readable = map[string][]int64{
 	// OFF: the counts may follow OFF in the same word, a comment may come first, colours and normals follow coordinates.
 	"OFF4 4 6\n" + corners + "3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n": {4, 6, 4}, "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2": {3, 3, 1}, "# a note\nOFF\n3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2 # a note": {3, 3, 1}, "\ufeffCOFF3 1 0\n0 0 0 1 1 1 1\n1 0 0 0 0 0 1\n0 1 0 0 0 0 1\n3 0 1 2\n": {3, 3, 1},
 	"STCNOFF\n3 1 0\n0 0 0 9 9 9 9 9 9 9 9 9\n1 0 0\n0 1 0\n3 0 1 2\n": {3, 3, 1},
-	// A face that is given twice, turned or the other way round, is one face; crossed it is another.
+	// A repeated face, rotated or reversed, is one face; with crossed corners it is another.
 	"OFF 4 1 0\n" + square + "4 0 1 2 3\n": {5, 8, 4}, "OFF 4 3 0\n" + square + "4 0 1 2 3\n4 2 3 0 1\n4 3 2 1 0\n": {5, 8, 4}, "OFF 4 2 0\n" + square + "4 0 1 2 3\n4 0 2 1 3\n": {6, 14, 8},
 	"OFF 5 2 0\n" + square + "0 0 1\n5 0 1 2 3 4\n5 1 0 4 3 2\n": {6, 10, 5},
 	// Quadrangles of Gmsh are the faces of OFF.
@@ -86,7 +86,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// rejected are files and what is said of them. More elements than the header says are none that it counts.
+// rejected maps files to their error. Elements after the header's count are an error.
 var rejected = map[string]string{
 	"OFF\n4 3 6\n" + corners + "3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n": `line 10: "3" follows 3 faces, as many as the header says`, "NOFF\n1 0 0\n0 0 0 0 0 1\n0 0 0\n": `line 4: "0" follows 0 faces`,
 	"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n2\n": `line 7: "2" follows 1 elements`, "ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty char x\nend_header\n12": "1 bytes follow 1 elements",
@@ -104,7 +104,7 @@ var rejected = map[string]string{
 }
 
 func TestRejected(t *testing.T) {
-	for _, text := range []string{"\v", "\f\n", "\n\v", "\u00a0", "hello\n"} { // white space that parts no words
+	for _, text := range []string{"\v", "\f\n", "\n\v", "\u00a0", "hello\n"} { // white space that separates no words
 		if _, err := Read([]byte(text)); !errors.Is(err, files.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -122,14 +122,14 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// The end of a name decides for files that do not say what they are, or no longer.
+// The file name extension decides if the contents do not show the format, or no longer.
 func TestEndOfName(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.STL", binarySTL(1, [][3]float32{{0, 1, 2}}, "x"), "135 bytes: a binary STL file of 1 triangles, as the header says, has 134"}, {"b.stl", binarySTL(2, [][3]float32{{0, 1, 2}}, "")[1:], "133 bytes: a binary STL file of"}, {"c.stl", "sol", "3 bytes: a binary STL file has at least 84"},
 		{"d.obj", "mystery 1\n", `line 1: "mystery"`}, {"e.off", "", "the file is empty"}, {"f.msh", " \n", "the file is empty"}, {"g.txt", "", ""}, {"i.stl", "#" + binarySTL(1, [][3]float32{{0, 1, 2}}, "")[1:], ""}, {"h.vtu", "", "the file is empty"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
-		if strings.HasPrefix(c.text, "solid") { // as a program that writes no text
+		if strings.HasPrefix(c.text, "solid") { // binary files need not begin with solid
 			c.text = "SOLIX" + c.text[5:]
 		}
 		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
@@ -141,8 +141,8 @@ func TestEndOfName(t *testing.T) {
 	}
 }
 
-// The files are of VTK 9.7's writers: a hexahedron, a voxel beside it, a pyramid on it and one of its faces again,
-// and a square, a closed line and a point.
+// The files are from VTK 9.7's writers: a hexahedron, a voxel next to it, a pyramid on it and one
+// of its faces again. Others have a square, a closed line and a point.
 func TestFilesOfVTK(t *testing.T) {
 	paths, err := filepath.Glob("files/testdata/*")
 	if err != nil || len(paths) < 11 {

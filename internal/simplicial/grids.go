@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// A Cut is how the cubes of a grid are cut into simplices.
+// A Cut is a way to cut the cubes of a grid into simplices.
 type Cut string
 
 // The cuts.
@@ -14,8 +14,8 @@ const (
 	Five Cut = "five" // five tetrahedra a cube, every second cube mirrored
 )
 
-// Grid is the complex of some of the cubes of a grid with w × h × d vertices, which are numbered
-// x first and are points at their coordinates. With one plane of vertices it is of squares, cut
+// Grid returns the complex of some cubes of a grid with w × h × d vertices. Vertices are numbered x
+// first, with their coordinates as points. With one plane of vertices, the cubes are squares, cut
 // in two.
 func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 	c := &Complex{Vertices: w * h * d}
@@ -65,34 +65,35 @@ func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 	return c.trim()
 }
 
-// kuhnPieces are the tetrahedra of a cube by its corners, whose bits are x, y and z: a path
+// kuhnPieces returns the tetrahedra of a cube by its corners, whose bits are x, y and z: a path
 // from corner 0 to corner 7 for each order of the axes.
 func kuhnPieces() [][4]int {
 	return [][4]int{{0, 1, 3, 7}, {0, 1, 5, 7}, {0, 2, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}}
 }
 
-// fivePieces are a tetrahedron of the corners with an even number of bits and those at the
-// other four.
+// fivePieces returns the tetrahedron of the corners with an even number of bits, and one at each of
+// the other four corners.
 func fivePieces() [][4]int {
 	return [][4]int{{0, 3, 5, 6}, {0, 1, 3, 5}, {0, 2, 3, 6}, {0, 4, 5, 6}, {3, 5, 6, 7}}
 }
 
-// A piercing is a grid of two or more vertices along x and y without some of its cubes. It has
-// straight holes through all planes, and missing single cubes inside; neither touch each other or a
-// side. The order of both is fixed.
+// A piercing is a grid, of two or more vertices along x and y, without some of its cubes. It has
+// straight holes through all planes, and missing single cubes inside. None of them touch each other
+// or a side. Their order is fixed.
 type piercing struct {
 	w, h, d          int
 	cut              Cut
 	drills, cavities int64
 }
 
-// room returns how many columns of cubes along y, of all and of cubes in each may be left out.
+// room returns the number of removable columns of cubes along y, of all removable columns, and of
+// removable cubes in each.
 func (p piercing) room() (down, columns, deep int64) {
 	down = int64(p.h/2 - 1)
 	return down, int64(p.w/2-1) * down, int64(max(1, p.d/2) - 1)
 }
 
-// check refuses more holes than there is room for.
+// check rejects more holes than the grid has room for.
 func (p piercing) check() error {
 	_, columns, deep := p.room()
 	if p.drills > columns {
@@ -122,25 +123,26 @@ func (p piercing) complex() *Complex {
 	return c
 }
 
-// counts are how many simplices there are of each dimension, by a formula; nil of a single plane. A
-// hole leaves out the inside of its cubes, a drill the d squares between and before them too.
+// counts returns the number of simplices of each dimension by a formula, nil for a single plane. A
+// hole removes the inside of its cubes. A drill also removes the d squares between and at the ends
+// of its cubes.
 func (p piercing) counts() []int64 {
 	if p.d == 1 {
 		return nil
 	}
 	w, h, d := int64(p.w), int64(p.h), int64(p.d)
-	tetrahedra, edges := int64(6), int64(1) // of a cube, and of those edges how many inside
+	tetrahedra, edges := int64(6), int64(1) // of a cube, and the number of those edges inside it
 	if p.cut == Five {
 		tetrahedra, edges = 5, 0
 	}
-	triangles := (4*tetrahedra - 12) / 2 // inside
+	triangles := (4*tetrahedra - 12) / 2 // inside a cube
 	cubes := (w-1)*(h-1)*(d-1) - p.drills*(d-1) - p.cavities
 	squares := (w-1)*(h-1)*d + (w-1)*h*(d-1) + w*(h-1)*(d-1) - p.drills*d
 	sides := (w-1)*h*d + w*(h-1)*d + w*h*(d-1)
 	return []int64{w * h * d, sides + squares + edges*cubes, 2*squares + triangles*cubes, tetrahedra * cubes}
 }
 
-// sketch is a complex of the same size whose simplices and points are not set.
+// sketch returns a complex of the same size, without values of its simplices and points.
 func (p piercing) sketch() *Complex {
 	counts := p.counts()
 	if counts == nil {
@@ -152,8 +154,8 @@ func (p piercing) sketch() *Complex {
 	return c
 }
 
-// Shuffled is the complex with other numbers of its vertices and another order of its simplices
-// and of the vertices in each.
+// Shuffled returns the complex with permuted vertex numbers, simplices, and vertices in each
+// simplex.
 func Shuffled(c *Complex, seed uint64) *Complex {
 	rng := rand.New(rand.NewPCG(seed, 0x5111111))
 	to := rng.Perm(c.Vertices)

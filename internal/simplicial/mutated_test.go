@@ -9,7 +9,8 @@ import (
 	"eccbench/internal/checktest"
 )
 
-// Whatever a file of a mesh holds, it is a right complex or an error of one line. make fuzz-files tries very many.
+// A mutated mesh file gives a valid complex or an error of one line. make fuzz-files runs very
+// many.
 func TestMutatedMeshes(t *testing.T) {
 	var seeds []checktest.Seed
 	for _, pattern := range []string{"testdata/*.*", "files/testdata/*.*"} {

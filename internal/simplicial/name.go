@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/simplicial/files"
 )
 
-// A Kind is one kind of complex that a name can describe.
+// A Kind is a kind of complex that a name can describe.
 type Kind struct {
 	Name, Doc, Example string
 	keys               []key
@@ -24,7 +24,7 @@ type Kind struct {
 // A key is a property in the name of a complex, with its default; "" means that it is required.
 type key struct {
 	name, fallback string
-	least, most    int64 // of a whole number; 0 and 0 for words
+	least, most    int64 // limits of a whole number; 0 and 0 for words
 }
 
 // File is the kind of complexes that are read from a file.
@@ -40,7 +40,7 @@ var ordered = []key{{name: "order", fallback: lexicographic}, {name: "seed", fal
 
 var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40}, {name: "cavities", fallback: "0", least: 0, most: 1 << 40}}
 
-// Kinds are all kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	standIn := func(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
 		return Kind{
@@ -154,10 +154,10 @@ func Kinds() []Kind {
 	}
 }
 
-// mostVertices is how many vertices a grid has at most.
+// mostVertices is the greatest number of vertices of a grid.
 const mostVertices = 1 << 27
 
-// vertexShape is how many vertices a grid has.
+// vertexShape parses the number of vertices of a grid along each axis.
 func vertexShape(s string) (grid.Shape, error) {
 	shape, err := grid.ParseShape(s)
 	if err == nil && (shape.W < 2 || shape.H < 2) {
@@ -169,7 +169,7 @@ func vertexShape(s string) (grid.Shape, error) {
 	return shape, err
 }
 
-// verticesOf is how many vertices voxels have as cubes.
+// verticesOf returns the number of vertices of voxels as cubes along each axis.
 func verticesOf(voxels grid.Shape) (grid.Shape, error) {
 	s := grid.Shape{D: voxels.D + 1, H: voxels.H + 1, W: voxels.W + 1}
 	if s.Voxels() > mostVertices {
@@ -178,7 +178,7 @@ func verticesOf(voxels grid.Shape) (grid.Shape, error) {
 	return s, nil
 }
 
-// voxels are those of an image at or below a level.
+// voxels returns the complex of the voxels of an image at or below a level.
 func voxels(n Name) (*Complex, error) {
 	cut := Cut(n.Get("cut"))
 	if cut != Kuhn && cut != Five {
@@ -214,7 +214,7 @@ type Name struct {
 	name.Name
 }
 
-// ParseName takes the name of a complex apart: KIND/key=value/….
+// ParseName parses the name of a complex: KIND/key=value/….
 func ParseName(s string) (Name, error) {
 	n, err := name.Parse(s)
 	if err != nil {
@@ -250,28 +250,28 @@ func ParseName(s string) (Name, error) {
 	}
 	if order := out.Get("order"); order != "" && order != lexicographic && order != shuffledOrder {
 		return Name{}, fmt.Errorf("input %q: order=%s: want %s or %s", s, name.Shown(order), lexicographic, shuffledOrder)
-	} else if order == lexicographic { // has no effect, and no seed
+	} else if order == lexicographic { // it has no effect, and needs no seed
 		out = out.Change("order", "").Change("seed", "")
 	}
 	return out, nil
 }
 
-// Get is the value of a key, "" for one that the kind does not have.
+// Get returns the value of a key, "" for one that the kind does not have.
 func (n Name) Get(key string) string {
 	v, _ := n.Name.Get(key)
 	return v
 }
 
-// Int is the value of a key that is a whole number.
+// Int returns the value of a key that is a whole number.
 func (n Name) Int(key string) int64 {
 	v, err := strconv.ParseInt(n.Get(key), 10, 64)
 	if err != nil {
-		panic(err) // never: ParseName saw to it
+		panic(err) // cannot happen: ParseName checked it
 	}
 	return v
 }
 
-// Change is the name with another value of a key.
+// Change returns the name with another value of a key.
 func (n Name) Change(key, value string) Name {
 	n.Name = n.With(key, value)
 	return n
@@ -286,7 +286,7 @@ func (n Name) Parts() (first, second Name, err error) {
 	return first, second, err
 }
 
-// Open makes or reads the complex, which is right.
+// Open makes or reads the complex, and checks it.
 func (n Name) Open() (*Complex, error) {
 	c, err := n.make()
 	if err != nil {
@@ -323,8 +323,8 @@ func (n Name) pierced() (piercing, error) {
 	return p, p.check()
 }
 
-// Sketch is a complex of the size of the one that Open makes, whose simplices are not set, for
-// estimates; nil where the size is not known without them.
+// Sketch returns a complex of the size of Open's, without its simplices, for estimates. It is nil
+// if the size depends on them.
 func (n Name) Sketch() *Complex {
 	if n.kind.pierced == nil {
 		return nil
@@ -336,7 +336,7 @@ func (n Name) Sketch() *Complex {
 	return p.sketch()
 }
 
-// Files is what the complex is read from.
+// Files returns the files that the complex is read from.
 func (n Name) Files() []string {
 	if n.Kind == File {
 		return append([]string{n.Get(name.Path)}, companionFiles(n.Get(name.Path))...)
@@ -347,7 +347,7 @@ func (n Name) Files() []string {
 	return nil
 }
 
-// Shown is what people call the complex: its name, or that of its file.
+// Shown returns the name of the complex in reports: its name, or that of its file.
 func (n Name) Shown() string {
 	if n.Kind == File {
 		return filepath.Base(n.Get(name.Path))
@@ -355,8 +355,8 @@ func (n Name) Shown() string {
 	return n.String()
 }
 
-// Variants are up to k names of complexes that weigh about the same, this one first: shuffled
-// in other ways, or with a hole less or more.
+// Variants returns up to k names of complexes of about the same size, this one first. The others
+// have another shuffle, or fewer holes.
 func (n Name) Variants(k int) []Name {
 	list := []Name{n}
 	random := n.Get("order") == shuffledOrder || n.Kind == "random"
@@ -379,7 +379,7 @@ func (n Name) Variants(k int) []Name {
 	return list
 }
 
-// Smaller are names of complexes like this one that are smaller, the smallest first.
+// Smaller returns names of smaller complexes of the same kind, the smallest first.
 func (n Name) Smaller() (list []Name) {
 	if s, err := grid.ParseShape(n.Get("shape")); err == nil {
 		for _, cut := range []func(int64) int64{func(v int64) int64 { return (v + 1) / 2 }, func(v int64) int64 { return v - 1 }} {
@@ -405,7 +405,7 @@ func (n Name) Smaller() (list []Name) {
 	return list
 }
 
-// Named is the canonical name of what people call a complex: its name, or the path of a file.
+// Named returns the canonical name of a complex from a name or the path of a file.
 func Named(s string) (Name, error) {
 	kind, _, more := strings.Cut(s, "/")
 	if slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Name == kind && (more || k.Name != File) }) {

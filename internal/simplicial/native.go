@@ -10,21 +10,20 @@ import (
 	"unsafe"
 )
 
-// magic begins a file of our own.
+// magic is the start of a file of our own format.
 const magic = "SIMPLEX1"
 
-// The file, little-endian: the magic, the number of dimensions and whether there are points as
-// uint32, the number of vertices as uint64; for each dimension how many simplices are given and
-// how many there are with all faces as uint64, the latter 0 where they were not counted; three
-// float64 of each vertex where there are points; then of each dimension the vertices of the
-// simplices as uint32.
+// The file is little-endian. It has the magic, the number of dimensions and a flag for points as
+// uint32, and the number of vertices as uint64. Each dimension has two uint64: the number of given
+// simplices, and the number of all simplices (0 if not counted). Then come three float64 per
+// vertex, if there are points, and the vertices of the simplices of each dimension as uint32.
 
-// NativeSize is how many bytes WriteNative writes.
+// NativeSize returns the number of bytes that WriteNative writes.
 func NativeSize(c *Complex) int64 {
 	return int64(len(magic)+16+16*len(c.Tops)) + c.Bytes()
 }
 
-// WriteNative writes a complex whose simplices were counted or not.
+// WriteNative writes a complex, with its counts if they are known.
 func WriteNative(w io.Writer, c *Complex) error {
 	b := bufio.NewWriterSize(w, 1<<18)
 	points := uint32(0)
@@ -108,7 +107,7 @@ func ReadNative(data []byte, trusted bool) (*Complex, error) {
 	return c, c.Check()
 }
 
-// view is numbers of bytes: the bytes themselves where they can be, else a copy.
+// view converts bytes to numbers: without a copy if alignment and byte order allow it.
 func view[T uint32 | float64](b []byte, size int, get func([]byte) T) []T {
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	if native := binary.NativeEndian.Uint16([]byte{1, 0}) == 1; native && uintptr(p)%uintptr(size) == 0 {

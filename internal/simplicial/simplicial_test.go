@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Stand-ins have as many simplices as arithmetic has them.
+// Stand-ins have the numbers of simplices that arithmetic gives.
 func TestCounts(t *testing.T) {
 	for name, want := range map[string][]int64{"blunt/cavities=0": {40960, 235112, 381548, 187395}, "bucky/cavities=0": {262144, 1536192, 2524284, 1250235}} {
 		if got := open(t, name).Counts(); !slices.Equal(got, want) {
@@ -18,8 +18,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, a reader gives a right complex or an error of one line, and takes
-// memory by what there is of them.
+// For any bytes, a reader returns a valid complex or an error of one line, with memory proportional
+// to the bytes.
 func FuzzRead(f *testing.F) {
 	for text := range bad {
 		f.Add([]byte(text))
@@ -61,7 +61,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzTetGen is FuzzRead of the two files of TetGen.
+// FuzzTetGen is FuzzRead for the two files of TetGen.
 func FuzzTetGen(f *testing.F) {
 	f.Add([]byte("1 4 0\n1 1 2 3 4\n"), []byte("4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"))
 	f.Add([]byte("1 3 0\n0 0 1 2\n"), []byte("3 2 0 0\n0 0 0\n1 1 0\n2 0 1\n"))
@@ -73,7 +73,7 @@ func FuzzTetGen(f *testing.F) {
 	})
 }
 
-// The files are of meshio 5.3, trimesh 4 and by hand, each of the same tetrahedra or triangles:
+// The files are from meshio 5.3, trimesh 4 and by hand, each with the same tetrahedra or triangles:
 // testdata/make.py.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")

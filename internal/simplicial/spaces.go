@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// projectivePlane is that of six vertices.
+// projectivePlane returns the projective plane with six vertices.
 func projectivePlane() *Complex {
 	c := &Complex{}
 	for _, t := range [][3]uint32{{0, 1, 4}, {0, 1, 5}, {0, 2, 3}, {0, 2, 5}, {0, 3, 4}, {1, 2, 3}, {1, 2, 4}, {1, 3, 5}, {2, 4, 5}, {3, 4, 5}} {
@@ -17,8 +17,8 @@ func projectivePlane() *Complex {
 	return c
 }
 
-// closedGrid is a w × h grid of squares, cut in two, whose sides are glued: a torus, or a Klein
-// bottle where the ends of its columns are glued upside down.
+// closedGrid returns a w × h grid of squares, cut in two, whose opposite sides are glued: a torus,
+// or with flip a Klein bottle.
 func closedGrid(w, h int, flip bool) *Complex {
 	c := &Complex{}
 	at := func(x, y int) uint32 {
@@ -39,7 +39,7 @@ func closedGrid(w, h int, flip bool) *Complex {
 	return c
 }
 
-// sphere is the boundary of a simplex of dimension d+1.
+// sphere returns the boundary of a simplex of dimension d+1.
 func sphere(d int) *Complex {
 	c := &Complex{}
 	for out := range d + 2 {
@@ -54,8 +54,8 @@ func sphere(d int) *Complex {
 	return c
 }
 
-// moore is a circle to which a disc is glued that goes around it n times: three vertices of the
-// circle, a ring of 3n within, and the middle.
+// moore returns a circle with a disc glued to it that winds n times around. Vertices are three on
+// the circle, a ring of 3n inside, and the centre.
 func moore(n int) *Complex {
 	c := &Complex{}
 	ring := func(i int) uint32 { return uint32(3 + i%(3*n)) }
@@ -69,8 +69,8 @@ func moore(n int) *Complex {
 	return c
 }
 
-// Join is all simplices of one complex with all of another, whose vertices come behind. A
-// complex without simplices changes nothing.
+// Join returns the join of two complexes: each simplex of one with each of the other, whose
+// vertices are numbered after the first's. An empty complex changes nothing.
 func Join(a, b *Complex) (*Complex, error) {
 	c := &Complex{Vertices: a.Vertices + b.Vertices}
 	if a.Dim() < 0 || b.Dim() < 0 {
@@ -122,7 +122,7 @@ func Wedge(a, b *Complex) (*Complex, error) {
 	return c, nil
 }
 
-// classes are things that are the same, by whatever tells them.
+// classes are equivalence classes of keys.
 type classes struct {
 	id     map[string]int
 	parent []int
@@ -147,9 +147,9 @@ func (c *classes) uniteClasses(a, b string) {
 	}
 }
 
-// cutAtCentres is the complex of the barycentric subdivisions of some simplices whose faces are
-// glued: vertices are classes of faces. No simplex may have two vertices or faces of one class.
-// It is a simplicial complex whatever is glued, and of the simplices themselves need not be one.
+// cutAtCentres returns the barycentric subdivision of simplices with glued faces: its vertices are
+// classes of faces. No simplex may have two vertices or faces of one class. The result is a
+// simplicial complex for every gluing, even if the glued simplices form none.
 func cutAtCentres(simplices [][]uint32, face func(simplex int, vertices []uint32) int) *Complex {
 	c := &Complex{}
 	number := map[int]uint32{}
@@ -190,8 +190,8 @@ func keyOf(s []uint32) string {
 	return string(b)
 }
 
-// lens returns the lens space L(p, q). It is the join of two circles of 2p edges, modulo a rotation
-// of the first by one p-th and of the second by q times as much.
+// lens returns the lens space L(p, q): the join of two circles of 2p edges, modulo a rotation. It
+// turns the first circle by 1/p and the second by q/p of a turn.
 func lens(p, q int) *Complex {
 	n := 2 * p
 	var simplices [][]uint32
@@ -199,7 +199,7 @@ func lens(p, q int) *Complex {
 		for j := range n {
 			s := []uint32{uint32(i), uint32((i + 1) % n), uint32(n + j), uint32(n + (j+1)%n)}
 			slices.Sort(s)
-			// One point of each p identified ones.
+			// One of the p points that are identified.
 			if i < 2 {
 				simplices = append(simplices, s)
 			}
@@ -238,7 +238,7 @@ func dodecahedral(tenths int) *Complex {
 		}
 		return edges[k]
 	}
-	// Vertices of flags: those of the solid, its edges, its faces, its middle.
+	// Vertices of flags: those of the solid, of edges, of faces, and of the centre.
 	const atEdge, atFace, middle = 20, 50, 62
 	var simplices [][]uint32
 	for f, ring := range faces {
@@ -255,7 +255,7 @@ func dodecahedral(tenths int) *Complex {
 			if dot(centre, mean(points, other)) > -0.9*dot(centre, centre) {
 				continue
 			}
-			// Each vertex goes through the solid along the axis, and turns around it.
+			// A vertex is moved through the solid along the axis, and rotated around it.
 			to := map[int]int{}
 			for _, v := range ring {
 				to[v] = nearest(points, other, screw(points[v], centre, 2*math.Pi*float64(tenths)/10))
@@ -282,7 +282,7 @@ func dodecahedral(tenths int) *Complex {
 	return cutAtCentres(simplices, func(_ int, s []uint32) int { return all.classOf(keyOf(s)) })
 }
 
-// dodecahedron is its vertices and, in a ring each, those of its faces.
+// dodecahedron returns the vertices, and the ring of vertices of each face.
 func dodecahedron() (points [][3]float64, faces [][]int) {
 	phi := (1 + math.Sqrt(5)) / 2
 	for i := range 8 {
@@ -295,7 +295,7 @@ func dodecahedron() (points [][3]float64, faces [][]int) {
 			points = append(points, p)
 		}
 	}
-	// Normals of the faces are the vertices of an icosahedron.
+	// The normals of the faces are the vertices of an icosahedron.
 	for axis := range 3 {
 		for i := range 4 {
 			var normal [3]float64
@@ -310,7 +310,7 @@ func dodecahedron() (points [][3]float64, faces [][]int) {
 					ring = append(ring, v)
 				}
 			}
-			// In the order of their angle around the normal.
+			// Sort by the angle around the normal.
 			u := minus(points[ring[0]], mean(points, ring))
 			w := cross(normal, u)
 			slices.SortFunc(ring, func(a, b int) int {
@@ -358,8 +358,8 @@ func nearest(points [][3]float64, of []int, p [3]float64) int {
 	return best
 }
 
-// screw moves a point of a face, whose centre is given, to the opposite face, and turns it
-// around the axis through both.
+// screw moves a point of a face with the given centre to the opposite face, and rotates it around
+// the axis through both.
 func screw(p, centre [3]float64, angle float64) [3]float64 {
 	n := centre
 	for i := range n {

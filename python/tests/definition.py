@@ -1,4 +1,4 @@
-"""The definition, cell by cell, for images of few voxels."""
+"""The definition, cell by cell, for small images."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def chi(inside, construction, periodic=()):
-    """Euler characteristic of a set of voxels."""
+    """Return the Euler characteristic of a set of voxels."""
     total, axes = 0, inside.ndim
     if periodic:
         # A ring of n voxels along an axis is a row of n + 1, whose ends are the same voxel:
@@ -16,7 +16,7 @@ def chi(inside, construction, periodic=()):
         one = twice.squeeze(axis) if axes > 1 else None
         shared = chi(one, construction, [a - (a > axis) for a in others]) if axes > 1 else int(twice[0])
         return chi(np.concatenate([inside, twice], axis), construction, others) - shared
-    if construction == "T":  # a cell is there with any voxel that has it as a face
+    if construction == "T":  # a cell exists with any voxel that has it as a face
         outside = np.pad(inside, 1)
         for spans in itertools.product((0, 1), repeat=axes):  # the axes along which a cell extends
             cells = np.zeros([n + 1 for n in inside.shape], bool)
@@ -33,7 +33,7 @@ def chi(inside, construction, periodic=()):
 
 
 def curve(image, construction="T", superlevel=False, periodic=(), within=True):
-    """The levels at which χ changes, in order, and χ there."""
+    """Return the levels at which χ changes, in order, and χ there."""
     levels, values, last = [], [], 0
     for t in sorted(set(image[np.broadcast_to(within, image.shape)].tolist()), reverse=superlevel):
         now = chi((image >= t if superlevel else image <= t) & within, construction, periodic)

@@ -6,7 +6,7 @@ import torch
 
 
 def tilted(x, v, alpha):
-    """Y of images X, whose last axes are those of v."""
+    """Return Y of images X, whose last axes are those of v."""
     for k, u in enumerate(v / v.norm()):
         axis = x.ndim - len(v) + k
         n = x.shape[axis]
@@ -16,7 +16,7 @@ def tilted(x, v, alpha):
 
 
 def formula(x, tau, lam, v, alpha, construction="T", superlevel=False, dims=None):
-    """χ of images at thresholds, cell by cell. The last dims axes, or all, are those of an image; v may be None."""
+    """Return χ of images at thresholds, cell by cell. The last dims axes, or all, are an image; v may be None."""
     first = x.ndim - (dims or x.ndim)
     axes = range(first, x.ndim)
     if v is not None:

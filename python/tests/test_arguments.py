@@ -1,4 +1,4 @@
-"""What is asked: each keyword is used or rejected, with one line of ours."""
+"""Arguments: each keyword is used, or rejected with one line of this package."""
 
 import io
 import warnings
@@ -21,7 +21,7 @@ def rows(c):
 
 
 class Nibabel:
-    """The face of an image of nibabel: axes (x, y, z)."""
+    """The interface of a nibabel image: axes (x, y, z)."""
 
     affine = np.eye(4)
 
@@ -37,7 +37,7 @@ def files(tmp_path):
 
 
 def test_masks(files):
-    """All forms of a mask give the curve of the definition, of an array and of a file."""
+    """All forms of a mask give the curve of the definition, for an array and a file."""
     for image in (IMAGE, files / "image.npy", eccbench.open(files / "image.npy"), Nibabel(IMAGE)):
         for mask in (WITHIN, WITHIN * 2.5, WITHIN.tolist(), files / "mask.npy", str(files / "mask.npy"), eccbench.open(files / "mask.npy"),
                      Nibabel(WITHIN.astype(np.uint8)), np.ma.masked_array(np.ones_like(WITHIN), ~WITHIN)):
@@ -50,7 +50,7 @@ def test_masks(files):
 
 
 def test_images_are_read_once():
-    """Betti numbers of an image of nibabel read its voxels once."""
+    """Betti numbers of a nibabel image read its voxels once."""
 
     class Proxy:
         reads = 0
@@ -121,7 +121,7 @@ def test_mask_of_a_batch():
 
 
 def test_order_of_axes(tmp_path):
-    """An array of nibabel's order beside a file is warned of, where only its shape fits."""
+    """A mask in nibabel's order for a file causes a warning if only its shape fits."""
     cube = rng.integers(0, 3, (5, 4, 5)).astype(np.uint8)
     np.save(tmp_path / "cube.npy", cube)
     within = np.asfortranarray(rng.random(cube.shape) < 0.7)
@@ -230,7 +230,7 @@ def test_floats_beside_large_integers():
 @pytest.mark.parametrize("shape", [(1, 5, 6), (1, 1, 6), (1, 1, 1), (1, 5, 1)])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "int64"])
 def test_one_slice(tmp_path, shape, dtype):
-    """A volume of one slice has three axes, of an array and of a file."""
+    """A volume of one slice has three axes, as an array and as a file."""
     image = rng.integers(0, 4, shape).astype(dtype)
     np.save(tmp_path / "one.npy", image)
     opened = eccbench.open(tmp_path / "one.npy")
@@ -261,7 +261,7 @@ def test_flat_file(tmp_path):
 
 
 def test_levels_of_files(tmp_path):
-    """Evenly spaced levels of a file are those of its array, also where float32 does not hold them."""
+    """Evenly spaced levels of a file equal those of its array, even if float32 cannot represent them."""
     near = np.array([[1, np.nextafter(np.float32(1), np.float32(2))]], np.float32)
     for i, image in enumerate((near, IMAGE, IMAGE.astype(np.float32), IMAGE.astype(np.int64) + 2**60)):
         np.save(tmp_path / f"{i}.npy", image)
@@ -271,7 +271,7 @@ def test_levels_of_files(tmp_path):
 
 
 def test_same_kind():
-    """Tensors of PyTorch on the CPU are taken as they are, and a field is one."""
+    """Tensors of PyTorch on the CPU are read in place, and a field is a tensor."""
     theirs = pytest.importorskip("torch")
     image = rng.random((5, 6, 7)).astype(np.float32)
     other = theirs.asarray(image)

@@ -12,7 +12,7 @@ from test_processes import linux, run
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(9,), (6, 7), (4, 5, 6)])
 def test_types(shape, dtype):
-    """Curves of all types in all conventions: χ by the definition, and one set after the other."""
+    """Curves of all types in all conventions equal χ by the definition, and the sets one by one."""
     image = drawn(shape, dtype)
     before = image.copy()
     for construction in "TV":
@@ -67,7 +67,7 @@ def test_file(tmp_path):
 @pytest.mark.parametrize("superlevel", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.int64])
 def test_masks(tmp_path, construction, superlevel, dtype):
-    """Voxels outside of a mask are in no set, as those of a value that no set has; of arrays, batches, masked arrays, NaN and files."""
+    """Voxels outside of a mask are in no set, like values beyond all sets: arrays, batches, masked arrays, NaN, files."""
     rng = np.random.default_rng(7)
     images, within = rng.integers(1, 6, (3, 5, 6, 7)).astype(dtype), rng.random((3, 5, 6, 7)) < 0.7
     ask = {"construction": construction, "superlevel": superlevel}
@@ -102,7 +102,7 @@ def test_masks(tmp_path, construction, superlevel, dtype):
 
 @pytest.mark.parametrize("construction", ["T", "V"])
 def test_rings(tmp_path, construction):
-    """Sets that go round periodic axes: a slab, a bar and all of a volume; and χ by the definition, in any order of the axes."""
+    """Sets around periodic axes: a slab, a bar and a whole volume; and χ by the definition, in any order of axes."""
     bar = np.zeros((3, 4, 5), bool)
     bar[:, 1, 2] = True
     assert eccbench.betti(bar, construction=construction, periodic=[0]) == (1, 1, 0)
@@ -130,7 +130,7 @@ def test_rings(tmp_path, construction):
 
 
 def test_sets_of_a_batch():
-    """A batch of bool is sets by itself."""
+    """A batch of bool needs no values."""
     sets = np.zeros((2, 5, 5), bool)
     sets[0, 1:4, 1:4] = True
     sets[0, 2, 2] = False
@@ -181,7 +181,7 @@ def test_interrupt():
 @pytest.mark.parametrize("superlevel", [False, True])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "uint64", "float16", "float32", "float64"])
 def test_batches_at_values(dtype, superlevel, construction):
-    """The images of a batch have the numbers that they have one by one, at few values and at many."""
+    """The images of a batch have their individual numbers, at few values and at many."""
     rng = np.random.default_rng(8)
     ask = {"superlevel": superlevel, "construction": construction}
     for shape in ((7, 9), (3, 4, 5)):
@@ -198,7 +198,7 @@ def test_batches_at_values(dtype, superlevel, construction):
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
 def test_many_values(dtype):
-    """An image of many values of 64 bits is ranked among the values that are asked for."""
+    """An image of many 64-bit values is ranked among the requested values."""
     image = (np.random.default_rng(9).standard_normal((20, 20, 21)) * 1e6).astype(dtype)
     for superlevel in (False, True):
         for at in (5, [2.5, -1e5, 1e30]):

@@ -1,5 +1,5 @@
-"""Arrays on a device, by PyTorch and by CuPy. Needs both and an NVIDIA device; without them it is
-skipped, or fails under ECCBENCH_REQUIRE_DEVICE=1."""
+"""Arrays on a device, from PyTorch and CuPy. The tests need both and an NVIDIA device. Without them
+they are skipped, or fail under ECCBENCH_REQUIRE_DEVICE=1."""
 
 import os
 import threading
@@ -94,7 +94,7 @@ def noise(shape, dtype, seed=1):
 
 
 def everywhere(image):
-    """χ at all values of an integer type, by the host."""
+    """Return χ at all values of an integer type, from the host."""
     curve = eccbench.curve(image, verify=False)
     if image.dtype == bool:
         return curve(np.arange(256))
@@ -148,7 +148,7 @@ def test_some_values_of_integers(on, dtype):
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32])
 def test_any_address(on, dtype):
-    """Views that begin anywhere, in memory that ends with them."""
+    """Views with any offset, in memory that ends with them."""
     for shape in [(40, 128), (10, 30, 64), (257, 256, 256)]:
         n = int(np.prod(shape))
         for first in (1, 2, 3, 4, 8):
@@ -235,7 +235,7 @@ def test_verified(on, dtype):
 
 
 def test_verification_fails(on):
-    """Of NaN, of which nobody looks otherwise. That values are on levels is not made use of."""
+    """Verification detects NaN, which is not checked otherwise. It ignores on_levels."""
     levels = (np.arange(64) / 64).astype(np.float32)
     image = levels[noise((20, 30, 40), np.uint16) % 64]
     assert (on.get(eccbench.cuda.curve(on.put(image), at=levels, on_levels=True, verify=True)) == eccbench.curve(image, at=levels).chi).all()
@@ -328,7 +328,7 @@ def test_only_arrays_on_a_device():
 
 
 def test_torch_stream_that_is_current(torch):
-    """Work is added behind what makes the image, and nothing waits for it."""
+    """Work is enqueued after the kernels of the image, without a wait."""
     images = [noise((200, 200, 200), np.uint8, seed) for seed in range(3)]
     wants = [everywhere(a) for a in images]
     staged = [torch.from_numpy(a).pin_memory() for a in images]

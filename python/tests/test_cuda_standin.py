@@ -1,5 +1,5 @@
-"""What eccbench.cuda makes of its arguments, by a stand-in for CuPy whose device is the host: the
-library is asked for plans, and counts by addresses, as it is on a device."""
+"""The handling of arguments by eccbench.cuda, with a stand-in for CuPy whose device is the host. As on
+a device, the library makes plans and counts by addresses."""
 
 import ctypes
 import sys
@@ -42,7 +42,7 @@ class Stream:
 
 class Array(np.ndarray):
     device = property(lambda self: Device())
-    data = property(lambda self: Memory(self.ctypes.data if self.size else 0))  # as those of a device are
+    data = property(lambda self: Memory(self.ctypes.data if self.size else 0))  # like the addresses of a device
 
 
 def put(a):
@@ -78,7 +78,7 @@ class Plan:
         if "flow" in self.request:
             flow = dict(self.request["flow"])
             assert chi % flow.pop("align") == 0 and flow.pop("tol") == 0
-            # The kernels find no component along z of a volume of one slice.
+            # The kernels compute no component along z for a volume of one slice.
             n = 2 if len(shape) == 3 and shape[0] == 1 else len(shape)
             fields = [eccbench.gvf(voxels, **flow, verify=False)[-n:] for voxels in seen(image, (images, *shape), dtype)]
             seen(chi, (images, *fields[0].shape), np.dtype(np.float32))[:] = fields
@@ -153,11 +153,11 @@ def test_some_values(cupy):
         for at in ([3], [9, 3, 9.5, 100], (1, 2, 3), np.arange(4, 9), [250.5, 1e4]):
             assert (eccbench.cuda.curve(image, at=at) == chi(image, at)).all(), (dtype, at)
     image = put(np.array([[0.1, 0.2]], np.float32))
-    assert list(eccbench.cuda.curve(image, at=[0.1, np.float32(0.1), 0.2, float(np.float32(0.2))])) == [0, 1, 1, 1]  # both are less than what float32 rounds them to
+    assert list(eccbench.cuda.curve(image, at=[0.1, np.float32(0.1), 0.2, float(np.float32(0.2))])) == [0, 1, 1, 1]  # float32 rounds both up
 
 
 def test_verified(cupy, monkeypatch):
-    """Curves are held to fingerprints on the device, of images that begin where its kernels have them."""
+    """Curves are compared with fingerprints on the device, of images with the alignment of its kernels."""
     memory = put(np.zeros(4 * 100, np.uint8))
     for first in (0, 1, 4, 16):
         first += -memory.ctypes.data % 16
@@ -181,7 +181,7 @@ def test_verified(cupy, monkeypatch):
 
 
 def test_layouts(cupy):
-    """What is packed is read where it lies, and all else copied."""
+    """Packed arrays are read in place, and all others are copied."""
     image = put(noise((5, 6, 7), np.uint8))
     at = range(0, 200, 10)
     for x, shape, where in [
@@ -226,7 +226,7 @@ def test_plans_are_kept(cupy):
 
 
 def test_values_that_change(cupy):
-    """Values are looked at in each call, also where they are in the array of the call before."""
+    """Values are compared in each call, even if they are in the array of the previous call."""
     image = put(noise((9, 30), np.uint8))
     at = np.array([10, 20, 30])
     for change in (lambda: None, lambda: at.__setitem__(1, 25), lambda: setattr(at, "dtype", np.float64), lambda: at.__setitem__(0, 3), lambda: setattr(at, "dtype", np.int64)):
@@ -240,14 +240,14 @@ def test_values_that_change(cupy):
     at.shape = (1, 3)
     with pytest.raises(ValueError, match="want one axis of numbers"):
         eccbench.cuda.curve(image, at=at)
-    # The least value of float32 that equals 0.1 there is more than 0.1.
+    # The float32 of 0.1 is greater than 0.1.
     image = put(np.array([[0.1, 0.2]], np.float32))
     for _ in range(2):
         assert [int(eccbench.cuda.curve(image, at=(v,))[0]) for v in (0.1, np.float32(0.1))] == [0, 1]
 
 
 def test_layouts_are_remembered(cupy, monkeypatch):
-    """Of a layout that was seen, other types, places and questions are still told apart."""
+    """A cached layout distinguishes other types, places and questions."""
     monkeypatch.setattr(eccbench.cuda, "_MOST_LOOKED", 5)
     images = [put(noise((6, 8), t, seed)) for seed in range(3) for t in (np.uint8, np.int16, np.float32)]
     images += [images[0]] + [put(noise((6, 17), np.uint8))[:, s] for s in (slice(None, 8), slice(1, 9), slice(None, 16, 2))] + [images[0].T, put(noise((49,), np.uint8))[1:].reshape(6, 8)]
@@ -261,8 +261,8 @@ def test_layouts_are_remembered(cupy, monkeypatch):
 
 
 def test_plans_that_others_close(cupy, monkeypatch):
-    """Of threads that together know more than is kept, none counts by what another has closed, and
-    nothing is closed before the device has done with it."""
+    """With more plans in several threads than the cache has room for, no thread uses a closed plan, and
+    no plan is closed before its work on the device is over."""
     monkeypatch.setattr(eccbench.cuda, "_MOST_PLANS", 3)
     waited = []
     monkeypatch.setattr(Device, "synchronize", lambda self: waited.append(1))
@@ -301,7 +301,7 @@ def test_captured_plans_stay(cupy, monkeypatch):
 
 
 def test_graphs(cupy, monkeypatch):
-    """While a graph is captured nothing is loaded, and what it has is kept."""
+    """During the capture of a graph nothing is loaded, and its plans are kept."""
     image = put(noise((5, 7), np.uint8))
     eccbench.cuda.curve(image)
     monkeypatch.setattr(Stream, "capturing", True)
@@ -342,7 +342,7 @@ def test_refusals(cupy):
 
 
 def test_curves_are_verified_on_the_host(cupy, monkeypatch):
-    """eccbench.curve waits for an array on a device, and holds the curve of a copy to a fingerprint."""
+    """eccbench.curve waits for an array on a device, and verifies the curve of a copy with a fingerprint."""
     copied = []
 
     def asnumpy(a):
@@ -368,7 +368,7 @@ def test_curves_are_verified_on_the_host(cupy, monkeypatch):
     ):
         copied.clear()
         assert np.all(ask(image, labels) == ask(on_host, labels_on_host)) and 1 <= len(copied) <= 2
-    assert Plan.made == []  # nothing is counted where it is not verified
+    assert Plan.made == []  # nothing is counted on the device
 
 
 def bits(field):
@@ -388,7 +388,7 @@ def test_flows(cupy):
 
 
 def test_flows_of_any_layout(cupy):
-    """The order of a sum's terms is that of the axes, so other orders are copied; batches are not."""
+    """The order of a sum's terms is the order of the axes, so other orders are copied; batches are not."""
     image = put(noise((4, 6, 8), np.uint8))
     for x, copied in [(image, False), (image[1:3], False), (image.transpose(2, 0, 1), True), (image.T, True), (image[:, :, ::2], True), (image[::-1], True)]:
         eccbench.cuda._known.__init__()
@@ -396,7 +396,7 @@ def test_flows_of_any_layout(cupy):
         assert (bits(field) == bits(eccbench.gvf(np.array(x, subok=False), steps=3))).all()
         kept, = eccbench.cuda._known.plans.values()
         assert (0 <= kept.plan.calls[0][0] - image.ctypes.data < image.nbytes) != copied
-        eccbench.cuda.curve(x)  # whose layouts are others
+        eccbench.cuda.curve(x)  # with other layouts
     batch = eccbench.cuda.gvf(image, steps=3, dims=2)
     assert batch.shape == (4, 2, 6, 8)
     for got, one in zip(batch, image):
@@ -415,7 +415,7 @@ def test_where_flows_go(cupy):
         out = memory[first : first + 280].view(np.float32).reshape(2, 5, 7)
         assert eccbench.cuda.gvf(image, steps=2, out=out) is out and (bits(out) == want).all()
     assert [r["flow"]["align"] for r in Plan.made] == [16, 4, 8]
-    # Of images of 280 bytes each, every other field begins at a multiple of 8 alone.
+    # With images of 280 bytes, every other field has an alignment of only 8.
     assert eccbench.cuda.gvf(put(noise((2, 5, 7), np.uint8)), steps=2, dims=2).shape == (2, 2, 5, 7) and Plan.made[-1]["flow"]["align"] == 8
     for wrong in (put(np.zeros((2, 5, 7))), put(np.zeros((5, 7, 2), np.float32)), np.zeros((2, 5, 7), np.float32), put(np.zeros((2, 7, 5), np.float32)).transpose(0, 2, 1)[:, ::-1]):
         with pytest.raises(ValueError, match="^out: want a packed array of float32 of shape .2, 5, 7.,"):
@@ -435,13 +435,13 @@ def test_flows_that_are_refused(cupy):
 
 
 def test_what_a_device_counts_is_compared(cupy):
-    """As the documentation says to verify a curve of a device."""
+    """The documented way to verify a curve of a device works."""
     image = put(noise((5, 6, 7), np.uint8))
     assert (cupy.asnumpy(eccbench.cuda.curve(image)) == eccbench.curve(image)(np.arange(256))).all()
 
 
 def test_library_is_asked(cupy, monkeypatch):
-    """Where there is no device, the library says so."""
+    """Without a device, the library reports it."""
     monkeypatch.undo()
     with pytest.raises(_library.Error) as e:
         _library.Plan({"device": 99, "shape": (3, 3), "type": "uint8", "at": None, "align": 16, "on_levels": False})

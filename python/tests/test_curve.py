@@ -14,7 +14,7 @@ DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 
 
 def drawn(shape, dtype, seed=0):
-    """An image of a few values, the extreme ones of its type among them."""
+    """Return an image of a few values, including the extreme ones of its type."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
@@ -119,7 +119,7 @@ def test_mask_of_all_and_of_none():
 
 
 def test_in_its_own_memory():
-    """Turned, flipped and Fortran-ordered images are not copied, and gaps are."""
+    """Rotated, flipped and Fortran-ordered images are not copied; images with gaps are."""
     image = drawn((1, 4, 5, 6), "float32")
     for same in [image, image[:, ::-1, :, ::-1], image.transpose(0, 3, 1, 2), image[:, :2], image[:, :, :1][:, :1]]:
         assert np.shares_memory(_curve._in_order(same)[0], image)

@@ -26,7 +26,7 @@ def same(got, want):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(9,), (6, 7), (7, 5, 6)])
 def test_types(shape, dtype):
-    """Parts of images of all types, however cut, are the whole."""
+    """Slabs of images of all types, for any cut, give the curve of the whole."""
     image = drawn(shape, dtype)
     for superlevel in (False, True):
         want = eccbench.curve(image, superlevel=superlevel)
@@ -49,7 +49,7 @@ def test_conventions(construction, periodic):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(9,), (6, 7), (1, 8, 9), (9, 5, 6)])
 def test_betti(shape, dtype):
-    """Numbers of all types, however cut, by one to nine slabs, with components of several."""
+    """Numbers of all types, for any cut into one to nine slabs, with components across slabs."""
     image = drawn(shape, dtype)
     at = np.unique(image)[1::3].astype(float)[None]
     for construction in "TV":
@@ -63,7 +63,7 @@ def test_betti(shape, dtype):
 
 
 def test_betti_of_tree():
-    """Slabs that are united in more than one step, of bodies that most of them share."""
+    """Slabs that are merged in several steps, with bodies across most of them."""
     image = np.random.default_rng(4).integers(0, 256, (40, 12, 13), np.uint8)
     image[:, 3, 3], image[:, 6, 6:9], image[20, :, :] = 0, 255, 255
     array = dask.array.from_array(image, chunks=(1, -1, -1))
@@ -76,7 +76,7 @@ def test_betti_of_tree():
 
 
 def test_cluster():
-    """By processes of dask.distributed, of which none has the image; and a task that fails."""
+    """Processes of dask.distributed, none of which has the image; and a failing task."""
     image = drawn((40, 21, 22), np.uint16)
     array = dask.array.from_array(image, chunks=(5, 10, 22))
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp") as cluster:
@@ -96,7 +96,7 @@ def test_cluster():
 
 
 def dies_once(block, path):
-    """A block, of which the first process that is asked for it is killed."""
+    """Return a block, but kill the first process that loads it."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -105,7 +105,7 @@ def dies_once(block, path):
 
 
 def test_killed(tmp_path):
-    """A process that is killed while it counts is replaced, and the curve is the image's."""
+    """A process that is killed during counting is replaced, and the curve is right."""
     image = drawn((20, 21, 22), np.uint8)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp") as cluster:
         with distributed.Client(cluster):
@@ -123,7 +123,7 @@ def test_killed(tmp_path):
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64])
 @pytest.mark.parametrize("shape", [(9,), (11, 7), (9, 6, 5)])
 def test_masked_betti(shape, dtype):
-    """Betti numbers of slabs within a mask are those of the whole, of one slice too."""
+    """Betti numbers of slabs within a mask equal those of the whole, even with slabs of one slice."""
     rng = np.random.default_rng(8)
     image, within = (rng.integers(0, 5, shape) * (1 if dtype == np.uint8 else 2**60)).astype(dtype), rng.random(shape) < 0.8
     array = dask.array.from_array(image, chunks=4)
@@ -162,7 +162,7 @@ def test_refused():
 
 @pytest.mark.parametrize("chunks", [(4, 2, 3), (10, 6, 7), (3, -1, -1)])
 def test_curves(chunks):
-    """Features of many images are those of eccbench.curve, whatever the chunks, and nothing is computed before."""
+    """Features of many images equal those of eccbench.curve, for any chunks, and are computed lazily."""
     images = np.random.default_rng(5).integers(0, 9, (10, 6, 7))
     lazy = eccbench.dask.curves(dask.array.from_array(images, chunks=chunks), [2, 4.5], construction="V")
     assert lazy.shape == (10, 2) and lazy.dtype == np.int64

@@ -28,7 +28,7 @@ def test_examples(name):
 
 @pytest.mark.parametrize("name", eccbench.__all__)
 def test_sections(name):
-    """Functions say what they take, return and raise, with the source and an example; classes what they have."""
+    """Docstrings of functions have all sections, with a source and an example; those of classes their attributes."""
     public = getattr(eccbench, name)
     text = inspect.getdoc(public)
     if inspect.isclass(public):

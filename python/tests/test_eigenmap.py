@@ -7,9 +7,9 @@ from test_curve import DTYPES, drawn
 
 
 def of_voxels(image, sigma=0.1, floor=0.001, square=1, plain=False):
-    """The Laplacian of the graph of voxels, as a matrix."""
+    """Return the Laplacian of the graph of voxels, as a matrix."""
     values = np.asarray(image).astype(float)
-    if values.max() > 1e308:  # a range that float64 does not hold
+    if values.max() > 1e308:  # a range beyond float64
         values = values / 2
     f = (values - values.min()) / ((values.max() - values.min()) or 1)
     places, f = np.argwhere(np.ones(f.shape, bool)), f.ravel()
@@ -21,7 +21,7 @@ def of_voxels(image, sigma=0.1, floor=0.001, square=1, plain=False):
 
 
 def of_patches(image, alpha, beta, side):
-    """That of the graph of patches of a 2D image of grey values."""
+    """Return the Laplacian of the graph of patches of a 2D image of grey values."""
     height, width = (n // side for n in image.shape)
     x = image[: height * side, : width * side].reshape(height, side, width, side).swapaxes(1, 2).reshape(-1, side * side).astype(float)
     p = np.argwhere(np.ones((height, width), bool))
@@ -33,14 +33,14 @@ def of_patches(image, alpha, beta, side):
 
 
 def held(found, laplacian, tol):
-    """The pairs are the lowest ones, by NumPy."""
+    """Check by NumPy that the pairs are the lowest ones."""
     values = np.linalg.eigvalsh(laplacian)
     k = len(found.eigenvalues_)
     assert np.allclose(found.eigenvalues_, values[:k], atol=max(tol, 1e-12) * 10)
     vectors = found.eigenvectors_.reshape(k, -1)
     assert np.allclose(vectors @ vectors.T, np.eye(k), atol=1e-10)
     left = np.linalg.norm(vectors @ laplacian - found.eigenvalues_[:, None] * vectors, axis=1)
-    # Residuals of patches count what the weights left out could add: less than a thousandth of the tolerance.
+    # Residuals of patches include a bound for omitted weights: less than a thousandth of the tolerance.
     more = tol / 1000 if found.graph == "patch" else 0
     assert (left <= 1.001 * tol + 1e-13).all() and (left <= found.residuals_ + 1e-12).all() and (found.residuals_ <= left + more + 1e-12).all()
     assert all(v[abs(v).argmax()] > 0 for v in vectors)
@@ -71,7 +71,7 @@ def test_patches():
     found = eccbench.eigenmap(image, graph="patch", side=3, alpha=90, beta=4)
     held(found, of_patches(image, 90, 4, 3), 1e-8)
     assert found.eigenvectors_.shape == (2, 7, 10)
-    # All voxels of a patch have its number, and what lies behind the last one.
+    # All voxels of a patch have its number, and so have the voxels after the last patch.
     rows, columns = np.minimum(np.arange(22) // 3, 6), np.minimum(np.arange(31) // 3, 9)
     assert np.array_equal(found.embedding_[..., 1], found.eigenvectors_[1][rows][:, columns])
     assert np.array_equal(found.labels_, found.embedding_[..., 1] > 0)

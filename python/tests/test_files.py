@@ -19,7 +19,7 @@ def test_npy(tmp_path, dtype, order):
     rng = np.random.default_rng(1)
     image = rng.integers(0, 100, (4, 5, 6)).astype(dtype)
     if image.dtype.itemsize > 2 and image.dtype.kind in "iuf":
-        image = image * np.array(1 / 3 if image.dtype.kind == "f" else 2**24 + 1, dtype)  # some are no float32
+        image = image * np.array(1 / 3 if image.dtype.kind == "f" else 2**24 + 1, dtype)  # float32 cannot represent some
     path = tmp_path / "image.npy"
     np.save(path, np.asarray(image, order=order))
     opened = eccbench.open(path)
@@ -34,7 +34,7 @@ def test_npy(tmp_path, dtype, order):
 
 
 def test_compressed(tmp_path):
-    """A file that is read once, in order, and counted piece by piece."""
+    """A compressed file is read once, in order, and counted slab by slab."""
     image = np.random.default_rng(1).integers(0, 9, (40, 50, 60)).astype("<f4")
     path = tmp_path / "image.nrrd"
     path.write_bytes(b"NRRD0004\ntype: float\ndimension: 3\nsizes: 60 50 40\nendian: little\nencoding: gzip\n\n" + gzip.compress(image.tobytes()))
@@ -106,7 +106,7 @@ def test_command(tmp_path):
 
 
 def test_zarr(tmp_path):
-    """The folder of a Zarr array, of which a chunk is missing."""
+    """A Zarr array with a missing chunk is read from its folder."""
     image = np.arange(60, dtype=np.uint16).reshape(5, 3, 4) % 7
     (tmp_path / ".zarray").write_text(json.dumps({
         "zarr_format": 2, "shape": image.shape, "chunks": (2, 3, 4), "dtype": "<u2", "compressor": None, "filters": None, "fill_value": 9, "order": "C"}))

@@ -7,7 +7,7 @@ from test_curve import DTYPES, drawn
 
 
 def beside(v, axis, labels=None):
-    """The neighbours before and after each value along an axis: the value itself beyond a border and across labels."""
+    """Return the neighbours of each value along an axis: the value itself beyond a border and across labels."""
     before = np.concatenate([v.take([0], axis), v.take(range(v.shape[axis] - 1), axis)], axis)
     after = np.concatenate([v.take(range(1, v.shape[axis]), axis), v.take([-1], axis)], axis)
     if labels is not None:
@@ -17,11 +17,11 @@ def beside(v, axis, labels=None):
 
 
 def flow(image, steps, mu, labels=None):
-    """The field by float32 arithmetic in the order of doc/proofs/gvf.md."""
+    """Return the field by float32 arithmetic in the order of doc/proofs/gvf.md."""
     image = np.asarray(image)
     inside = np.ones(image.shape, bool) if labels is None else labels != 0
     values = image.astype(float)
-    if values.max() > 1e308:  # a range that float64 does not hold
+    if values.max() > 1e308:  # a range beyond float64
         values = values / 2
     least, most = values[inside].min(), values[inside].max()
     f = ((values - least) / ((most - least) or 1)).astype(np.float32)
@@ -77,7 +77,7 @@ def test_mask(kind):
     image = rng.random((11, 13))
     labels = rng.integers(0, 3, (11, 13)).repeat(2, 1)[:, :13].astype(kind)
     assert np.array_equal(eccbench.gvf(image, steps=6, mask=labels), flow(image, 6, 0.05, labels))
-    if kind is np.int64:  # labels that float32 does not tell apart
+    if kind is np.int64:  # labels that are equal in float32
         far = np.where(labels > 0, labels + 2**40, 0)
         assert np.array_equal(eccbench.gvf(image, steps=6, mask=far), flow(image, 6, 0.05, labels))
     hidden = np.ma.masked_array(np.where(labels == 0, np.nan, image), labels == 0)
@@ -85,7 +85,7 @@ def test_mask(kind):
 
 
 def test_rest():
-    """At rest what is left is as small as was asked for, by numpy."""
+    """At rest the residual, computed by NumPy, is at most tol."""
     image = np.random.default_rng(3).random((40, 33))
     start = flow(image, 0, 0.1).astype(float)
     b = (start**2).sum(0)
@@ -132,7 +132,7 @@ def test_refused(tmp_path):
 
 
 def test_batch():
-    """The fields of a batch are those of its images, with a mask for all or for each."""
+    """The fields of a batch equal those of its images, with one mask for all or one for each."""
     images, labels = rng_images(), rng_images() > 3
     want = [eccbench.gvf(i, steps=3) for i in np.moveaxis(images, 1, 0)]
     found = eccbench.gvf(images, steps=3, batch_axis=1)

@@ -7,7 +7,7 @@ import pytest
 
 import eccbench
 
-# The projective plane by six vertices, and a torus by seven.
+# The projective plane with six vertices, and a torus with seven.
 PLANE = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5], [0, 1, 5], [1, 2, 4], [2, 3, 5], [1, 3, 4], [2, 4, 5], [1, 3, 5]])
 TORUS = np.array([[i, (i + 1) % 7, (i + 3) % 7] for i in range(7)] + [[i, (i + 2) % 7, (i + 3) % 7] for i in range(7)])
 
@@ -52,7 +52,7 @@ def test_files_and_names(tmp_path):
 
 
 def test_tetrahedra():
-    """Coordinates are another way to the same groups: a ball of cubes, each cut in six, with a cavity and a drill."""
+    """Coordinates give the same groups by another method: a grid of cubes, each cut in six, with a cavity and a drill."""
     corners = np.array([[0, 1, 3, 7], [0, 1, 5, 7], [0, 2, 3, 7], [0, 2, 6, 7], [0, 4, 5, 7], [0, 4, 6, 7]])
     solid = np.ones((5, 5, 5), bool)
     solid[2, 2, 1] = solid[:, 3, 3] = False
@@ -97,7 +97,7 @@ def test_refused(ask, error, text):
 
 
 def test_libraries():
-    """A mesh of meshio and one of trimesh."""
+    """Meshes of meshio and trimesh are accepted."""
     meshio = pytest.importorskip("meshio")
     assert eccbench.homology(meshio.Mesh(np.zeros((7, 3)), [("triangle", TORUS)])).betti == (1, 2, 1)
     trimesh = pytest.importorskip("trimesh")

@@ -1,4 +1,4 @@
-"""Topological metrics, beside torchmetrics and MONAI."""
+"""Topological metrics, compared with torchmetrics and MONAI."""
 
 import pickle
 
@@ -23,7 +23,7 @@ def one_hot(masks, classes=3):
 
 
 def numbers(pred, truth, column, connectivity):
-    """What a metric is by definition, of labels."""
+    """Return a metric of labels by its definition."""
     dims = range(pred.ndim - 2)
     rows = []
     for p, t in zip(pred, truth):
@@ -85,7 +85,7 @@ def test_refused():
 
 
 def test_torchmetrics():
-    """A collection of metrics takes them, and moves and clones them."""
+    """A collection of torchmetrics accepts, moves and clones the metrics."""
     pred, truth = one_hot(labels(2, 1, 9, 8)), one_hot(labels(2, 1, 9, 8))
     collection = torchmetrics.MetricCollection([BettiError(), EulerError()]).clone(prefix="val_")
     collection.update(pred, truth)
@@ -103,7 +103,7 @@ def gather(rank, folder, pred, truth):
 
 
 def test_distributed(tmp_path):
-    """Two processes of a run have the numbers of both."""
+    """Each of two processes of a run has the numbers of both."""
     pred, truth = one_hot(labels(4, 1, 9, 8)), one_hot(labels(4, 1, 9, 8))
     torch.multiprocessing.spawn(gather, (str(tmp_path), pred, truth), nprocs=2)
     want = sorted(BettiError(reduction="none")(pred, truth).tolist())

@@ -1,4 +1,4 @@
-"""Options of the questions, as the guide has them."""
+"""The options of the guide are those of the functions."""
 
 import inspect
 
@@ -15,5 +15,5 @@ SETS = {"construction", "superlevel", "periodic", "mask", "nan", "batch_axis", "
     (eccbench.betti_curves, set()),
 ])
 def test_options(ask, others):
-    """Questions about sets take the same options."""
+    """Functions about sets have the same options."""
     assert set(inspect.signature(ask).parameters) == {"image"} | SETS | others

@@ -1,4 +1,4 @@
-"""Against other libraries, where they are installed."""
+"""Comparisons with other libraries, if they are installed."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def images(shape):
 
 
 def changes(born, died, dimension):
-    """The changes of χ at each level, of intervals of persistent homology."""
+    """Return the changes of χ at each level from intervals of persistent homology."""
     change = {}
     for levels, sign in ((born, 1), (died, -1)):
         for level, d in zip(levels, dimension):
@@ -65,7 +65,7 @@ def test_cripser(shape):
             same(eccbench.curve(image, construction=construction), changes(pairs[:, 1], pairs[:, 2], pairs[:, 0]))
 
 
-@pytest.mark.filterwarnings("ignore")  # of its own modules; as errors they end the process
+@pytest.mark.filterwarnings("ignore")  # warnings of its own modules would end the process as errors
 @pytest.mark.parametrize("steps", [1, 2, 7])
 def test_itk(steps):
     """Its time step is 1 in 3D where the noise level, which is mu, is 1/8; then |V0|² of up to 1/2 is stable in it."""

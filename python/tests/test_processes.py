@@ -1,4 +1,4 @@
-"""Forks, threads, signals, and the end of the interpreter, each in processes of their own."""
+"""Forks, threads, signals, and the end of the interpreter, each in separate processes."""
 
 import multiprocessing
 import os
@@ -24,16 +24,16 @@ def right(_=None):
 
 
 def run(program, **arguments):
-    """Run a program whose end is not to be waited for."""
+    """Run a program with a time limit."""
     start = "import os, signal, sys, threading, time\nimport numpy as np, eccbench\n"
-    start += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which shells keep from what runs behind them
+    start += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells disable this signal in background processes
     return subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", start + textwrap.dedent(program)], timeout=120, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **arguments)
 
 
 @pytest.mark.parametrize("method", [m for m in ("fork", "spawn", "forkserver") if m in multiprocessing.get_all_start_methods()])
 def test_multiprocessing(method):
-    """A pool, after the library was loaded and called here."""
+    """A pool works after the library was loaded and called in the parent."""
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert pool.map_async(right, range(8)).get(100) == [True] * 8
 
@@ -41,7 +41,7 @@ def test_multiprocessing(method):
 @posix
 @pytest.mark.parametrize("before", ["", "eccbench.curve(a)"])
 def test_fork(before):
-    """Children, and theirs, of a process that has not, or has called the library."""
+    """Children and grandchildren of a process can call the library, whether the process has called it or not."""
     done = run(f"""
         a = np.arange(60.).reshape(3, 4, 5)
         {before}
@@ -64,7 +64,7 @@ def test_fork(before):
 @posix
 @pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="a child waits for locks of objects that other threads had")
 def test_fork_while_computing():
-    """Forks of a process whose threads are in the library all the time."""
+    """A process can fork while its threads are in the library."""
     done = run("""
         a = np.random.default_rng(0).random((50, 60, 70), np.float32)
         want = eccbench.curve(a).chi.tolist()
@@ -88,7 +88,7 @@ def test_fork_while_computing():
 
 
 def test_workers_that_feed_a_queue():
-    """Processes that answer until they are told to stop, as those of a data loader do."""
+    """Worker processes answer until they are stopped, like those of a data loader."""
     context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
     asked, answers = context.Queue(), context.Queue()
     workers = [context.Process(target=_answer, args=(asked, answers), daemon=True) for _ in range(2)]
@@ -111,7 +111,7 @@ def _answer(asked, answers):
 
 
 def test_threads():
-    """32 callers at the same time, the first calls of a process among them."""
+    """32 threads call at the same time, including the first calls of a process."""
     done = run("""
         a = [np.random.default_rng(i).integers(0, 30, (9, 10, 11)).astype(d) for i, d in enumerate(["u1", "i2", "f4", "f8"] * 8)]
         ready, chi = threading.Barrier(32), {}
@@ -155,7 +155,7 @@ LONG = {
 @posix
 @pytest.mark.parametrize("image", LONG)
 def test_interrupt(image):
-    """Ctrl-C ends a long call soon, the interpreter goes on, and so does the library."""
+    """Ctrl-C ends a long call soon; the interpreter and the library continue."""
     done = run(f"""
         image = {LONG[image]}
         small = np.arange(12.).reshape(3, 4)
@@ -186,7 +186,7 @@ def test_interrupt(image):
 @posix
 @pytest.mark.parametrize("end", ["sys.exit(3)", "raise SystemExit(3)", "os.kill(os.getpid(), signal.SIGINT); time.sleep(9)"])
 def test_exit_during_a_call(end):
-    """The interpreter ends while a thread is in the library, or after one was left there."""
+    """The interpreter ends while a thread is in the library, or after a job was abandoned there."""
     done = run(f"""
         a = np.zeros((1000, 1000, 1000), np.uint8)
         def work():
@@ -207,7 +207,7 @@ def test_exit_during_a_call(end):
 
 @posix
 def test_crash_shows_where_python_was():
-    """A fault of others is reported by faulthandler as ever."""
+    """faulthandler still reports a crash of other code."""
     done = run("""
         import ctypes, faulthandler
         eccbench.curve(np.zeros((2, 2)))
@@ -237,7 +237,7 @@ def test_not_loaded_by_import():
 
 
 def test_imports():
-    """Importing the package brings in little: what takes long waits until it is needed."""
+    """Importing the package imports little: slow modules are imported on demand."""
     done = run("""
         import sys
         print(*sorted({m.partition(".")[0] for m in sys.modules} & {"html", "xml", "email", "importlib.metadata", "torch", "dask", "pandas", "scipy", "sklearn"}))

@@ -1,4 +1,4 @@
-"""Results: tables, pictures, files, equality, and the verdict that numbers carry."""
+"""Results: tables, pictures, files, equality, and verdicts of numbers."""
 
 import copy
 import dataclasses
@@ -24,7 +24,7 @@ def results():
 
 @pytest.mark.parametrize("result", results(), ids=repr)
 def test_kept(result, tmp_path):
-    """A result in a file is the same, verdict and all; another of the same numbers is equal, and one of others is not."""
+    """A loaded result is the same, including its verdict. Results are equal exactly if their numbers are."""
     result.save(tmp_path / "kept")
     again = type(result).load(tmp_path / "kept")
     for field in dataclasses.fields(result):
@@ -88,7 +88,7 @@ def test_html():
 
 
 def test_verdicts_of_numbers():
-    """Betti numbers and fields carry their verdict; what is computed from them carries none."""
+    """Betti numbers and fields have a verdict; numbers that are computed from them have none."""
     two = np.stack([IMAGE, IMAGE])
     for numbers in (eccbench.betti(IMAGE, 2), eccbench.betti(IMAGE, [1, 2]), eccbench.betti(two, [1, 2], batch_axis=0), eccbench.betti(two, 2, batch_axis=0),
                     eccbench.betti_curves(IMAGE)(2), eccbench.betti_curves(IMAGE)([1, 2]), eccbench.gvf(IMAGE, steps=1)):

@@ -26,7 +26,7 @@ DIGITS = load_digits()
 
 
 def test_numbers():
-    """Features are the numbers of eccbench, of rows and of images."""
+    """Features equal the numbers of eccbench, for rows and for images."""
     images = DIGITS.images[:20]
     at = [2, 5.5, 9]
     for X, shape in ((images, None), (DIGITS.data[:20], (8, 8))):
@@ -44,7 +44,7 @@ def test_numbers():
 
 
 def test_pipeline():
-    """The curve of the digits tells more of them apart than chance, by cross-validation, in a pipeline that is cloned."""
+    """Curves classify the digits better than chance, by cross-validation of a pipeline, which clones it."""
     pipeline = make_pipeline(EulerCurve(levels=16, shape=(8, 8)), StandardScaler(), LogisticRegression(max_iter=500))
     scores = cross_val_score(clone(pipeline), DIGITS.data[:600], DIGITS.target[:600], cv=3)
     assert scores.mean() > 0.2  # chance is 0.1

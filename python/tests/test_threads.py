@@ -1,4 +1,4 @@
-"""Threads that call at the same time, of an interpreter with its lock or without."""
+"""Concurrent threads, in an interpreter with or without its lock."""
 
 import sys
 import sysconfig
@@ -19,7 +19,7 @@ def batch(number):
 
 
 def answers(images):
-    """The answers of several questions about a batch, as lists."""
+    """Return the answers of several functions for a batch, as lists."""
     one = images[0]
     curve, curves = eccbench.curve(one), eccbench.curve(images, batch_axis=0)
     chi = eccbench.curve(images, batch_axis=0, at=np.linspace(0, 30, 9))
@@ -34,7 +34,7 @@ def answers(images):
 
 
 def at_once(work):
-    """Call work(0), work(1), … in a thread each, all from the same moment on. Return the answers."""
+    """Call work(0), work(1), … in a thread each, at the same moment. Return the answers."""
     ready, found = threading.Barrier(THREADS), [None] * THREADS
 
     def thread(number):
@@ -74,7 +74,7 @@ def test_errors_are_those_of_their_own_call():
 
 
 def test_jobs_left_while_others_are_forgotten():
-    """A thread may leave a job while another looks through those that were left."""
+    """A thread may abandon a job while another one frees abandoned jobs."""
     state = _library._State(forked=False)
 
     class Library:
@@ -89,5 +89,5 @@ def test_jobs_left_while_others_are_forgotten():
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="an interpreter with its lock alone")
 def test_without_the_lock():
-    """Nothing that eccbench imports switches the lock on again."""
+    """No import of eccbench enables the lock again."""
     assert not sys._is_gil_enabled()

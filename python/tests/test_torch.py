@@ -26,7 +26,7 @@ def drawn(*shape, dtype=torch.float64, seed=0):
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 @pytest.mark.parametrize("dtype, near", [(torch.float64, 1e-11), (torch.float32, 2e-4)])
 def test_formula(shape, construction, superlevel, dtype, near):
-    """χ and all gradients are those of the definition."""
+    """χ and all gradients equal the definition."""
     x = drawn(*shape, seed=len(shape))
     parameters = [torch.tensor([0.7, 0.2, 0.45], dtype=torch.float64), torch.tensor(9.0, dtype=torch.float64), torch.tensor([0.6, -1.5, 2.0][: len(shape)], dtype=torch.float64), torch.tensor(0.03, dtype=torch.float64)]
     upstream = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
@@ -45,7 +45,7 @@ def test_formula(shape, construction, superlevel, dtype, near):
 
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 def test_direction_across_one_plane(construction, superlevel):
-    """Y is X there, and the direction learns to leave that."""
+    """Across one plane Y equals X, and the direction still has a gradient."""
     of, want_of = ([t.clone().requires_grad_() for t in (drawn(1, 6, 5), torch.tensor([2.0, 0.0, 0.0], dtype=torch.float64))] for _ in range(2))
     tau, lam, alpha = torch.tensor([0.7, 0.3], dtype=torch.float64), torch.tensor(9.0, dtype=torch.float64), torch.tensor(0.1, dtype=torch.float64)
     got = soft_ecc(of[0], tau, lam, dims=3, direction=of[1], alpha=alpha, construction=construction, superlevel=superlevel)
@@ -59,7 +59,7 @@ def test_direction_across_one_plane(construction, superlevel):
 
 
 def test_large():
-    """In bins, with several cores: within the limits of the definition, and the same bits each time."""
+    """With bins and several cores, the results are within the limits of the definition, and reproducible."""
     x = drawn(2, 48, 48, 48, dtype=torch.float32)
     tau = torch.linspace(0.05, 0.95, 12)
     grads = []
@@ -115,7 +115,7 @@ def test_opcheck():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_compile(backend):
-    """A whole graph, forward and backward, also of another number of images."""
+    """A whole graph compiles, forward and backward, also for another number of images."""
     if backend == "inductor" and not shutil.which("g++"):
         pytest.skip("inductor compiles with g++, which is not installed")
     layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"])
@@ -139,7 +139,7 @@ def test_compile(backend):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_types(dtype):
-    """Half types are taken as float32 and get their gradient back in their own."""
+    """Half types are converted to float32, and their gradients have the original type."""
     x = drawn(2, 6, 7, dtype=torch.float64).to(dtype).requires_grad_()
     chi = soft_ecc(x, [0.2, 0.6], 10.0, dims=2)
     chi.sum().backward()
@@ -172,7 +172,7 @@ def test_autocast():
 
 
 def test_strides():
-    """Any layout of memory, batches of any axes, none, and no images at all."""
+    """Any memory layout, batches with any number of axes, and empty batches."""
     x = drawn(2, 3, 6, 5)
     want = soft_ecc(x, [0.3], 9.0, dims=2)
     turned = x.permute(3, 1, 0, 2).contiguous().permute(2, 1, 3, 0)
@@ -199,7 +199,7 @@ def test_state():
 
 
 def test_learns_a_threshold():
-    """Two components are those of 0 and 0.3 until 1 joins them: a threshold finds its way there."""
+    """The components of 0 and 0.3 are separate until 1 joins them: a threshold converges to that range."""
     row = torch.tensor([[0.0, 1.0, 0.3]])
     layer = SoftECC([0.1], 20.0, dims=2, learn=["thresholds"])
     step = torch.optim.Adam(layer.parameters(), lr=0.02)
@@ -235,14 +235,14 @@ class Curves(torch.utils.data.Dataset):
 
 @pytest.mark.filterwarnings("ignore")
 def test_data_loader():
-    """Workers that are forked from a process that has called the library."""
+    """Workers are forked from a process that has called the library."""
     want = [Curves()[i] for i in range(4)]
     for i, (exact, soft) in enumerate(torch.utils.data.DataLoader(Curves(), num_workers=2, multiprocessing_context="fork", timeout=100)):
         assert torch.equal(exact[0], want[i][0]) and torch.equal(soft[0], want[i][1])
 
 
 def test_distributed(tmp_path):
-    """Two processes that share a batch have the gradients of the batch."""
+    """Two processes with half a batch each have the gradients of the batch."""
     parallel.check(tmp_path, "gloo", drawn(4, 1, 9, 8, dtype=torch.float32))
 
 

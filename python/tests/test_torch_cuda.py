@@ -1,5 +1,5 @@
-"""The layers of PyTorch on a device. Needs PyTorch and an NVIDIA device; without them it is skipped,
-or fails under ECCBENCH_REQUIRE_DEVICE=1."""
+"""The layers of PyTorch on a device. The tests need PyTorch and an NVIDIA device. Without them they are
+skipped, or fail under ECCBENCH_REQUIRE_DEVICE=1."""
 
 import itertools
 import os
@@ -31,7 +31,7 @@ def drawn(*shape, dtype=torch.float64, seed=0):
 
 
 class NoWaiting:
-    """Within it an operation of PyTorch that waits for the device is an error."""
+    """A context in which an operation of PyTorch that waits for the device is an error."""
 
     def __enter__(self):
         torch.cuda.synchronize()
@@ -44,7 +44,7 @@ class NoWaiting:
 
 
 def answered(x, tau, lam, v, alpha, upstream, device, **conventions):
-    """χ and all gradients, brought to the host."""
+    """Return χ and all gradients on the host."""
     of = [t.detach().clone().to(device).requires_grad_() for t in (x, tau, lam, v, alpha)]
     upstream = upstream.to(device)
     chi = soft_ecc(of[0], of[1], of[2], direction=of[3], alpha=of[4], dims=len(v), **conventions)
@@ -67,7 +67,7 @@ def test_same_as_the_host(shape, construction, superlevel, dtype, near):
 
 
 def test_large():
-    """Within the limits of the definition, and the same bits each time."""
+    """The results are within the limits of the definition, and reproducible."""
     x = drawn(2, 96, 100, 98, dtype=torch.float32)
     tau = torch.linspace(0.05, 0.95, 16)
     results = []
@@ -191,7 +191,7 @@ def test_nothing_waits(construction):
 
 @pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream")  # of leaves that are made on another stream
 def test_graph():
-    """A whole step is captured, and played back with other images."""
+    """A whole step is captured, and replayed with other images."""
     layer = SoftECC(torch.linspace(0, 1, 7), 30.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam"]).cuda()
     x = drawn(3, 40, 52, dtype=torch.float32).cuda().requires_grad_()
 
@@ -218,7 +218,7 @@ def test_graph():
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch finds one device")
 def test_distributed(tmp_path):
-    """Two devices that share a batch have the gradients of the batch."""
+    """Two devices with half a batch each have the gradients of the batch."""
     parallel.check(tmp_path, "nccl", drawn(4, 1, 9, 8, dtype=torch.float32))
 
 

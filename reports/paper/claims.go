@@ -8,29 +8,28 @@ import (
 	"eccbench/internal/report"
 )
 
-// A Claim is what a paper says of its implementation, as a check on numbers: on
-// the published ones, and on those of each implementation that was measured; or of its method,
-// as a check that is computed.
+// A Claim is a paper's statement with a check. A check reads the published numbers and those of
+// each measured implementation, or it is computed.
 type Claim struct {
 	Section, Says string
-	Test          string // the check in words
+	Test          string // implementations whose numbers are checked
 	check         func(numbers) finding
 	impls         []string // whose numbers are put to the check
-	// lines are those of an implementation that the check looks at; nil for all.
+	// lines selects the lines of an implementation that the check reads; nil for all.
 	lines func(impl string, of map[int][]Line) map[int][]Line
-	// compute, in place of all of these, is of no numbers of a table.
+	// compute replaces check for a claim that needs no numbers of a table.
 	compute func() (finding, error)
 }
 
-// A finding is what a check comes to: whether the numbers hold, what they are, and of how
-// many of the rows that the claim is about they are.
+// A finding is the result of a check: whether the numbers hold, their text, and the rows that have
+// numbers among the rows of the claim.
 type finding struct {
 	holds    bool
 	say      string
 	have, of int
 }
 
-// verdict says how far a claim holds. One counterexample is enough.
+// verdict returns the state of a claim. One counterexample is enough.
 func (f finding) verdict() string {
 	switch {
 	case !f.holds:
@@ -41,7 +40,7 @@ func (f finding) verdict() string {
 	return "holds"
 }
 
-// numbers prints a finding's, and of how many rows they are where that is not all.
+// numbers prints a finding's numbers, with the number of rows if some are missing.
 func (f finding) numbers() string {
 	if f.have < f.of {
 		return fmt.Sprintf("%s, in %d of %d rows", f.say, f.have, f.of)
@@ -49,14 +48,14 @@ func (f finding) numbers() string {
 	return f.say
 }
 
-// numbers are those of one side: published, or an implementation's.
+// numbers is one side of a comparison: the published numbers, or an implementation's.
 type numbers struct {
 	p    Paper
 	of   map[int][]Line // by table
 	impl string         // "" for the published ones
 }
 
-// value is the number of a row in a column.
+// value returns the number of a row in a column.
 func (n numbers) value(table int, r Row, column string) (float64, bool) {
 	if n.impl == "" {
 		v, ok := n.p.Tables[table-1].Value(r, column)
@@ -70,13 +69,12 @@ func (n numbers) value(table int, r Row, column string) (float64, bool) {
 	return 0, false
 }
 
-// is reports whether a line has a row's number, verified and over what the
-// published one is.
+// is reports whether a line has a row's number, verified and comparable with the published one.
 func (l Line) is(r Row) bool {
 	return l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" && l.Why == ""
 }
 
-// best is the least time of a row in a column over implementations on the host.
+// best returns the least time of a row in a column over implementations on the host.
 func (n numbers) best(table int, r Row, column string) (float64, bool) {
 	if n.impl == "" {
 		return n.value(table, r, column)
@@ -90,7 +88,7 @@ func (n numbers) best(table int, r Row, column string) (float64, bool) {
 	return least, least > 0
 }
 
-// A span is the least and the greatest of some numbers, and of how many rows they could be.
+// A span is the range of n numbers, out of the rows that could have one.
 type span struct {
 	lo, hi float64
 	n, of  int
@@ -116,12 +114,12 @@ func (s span) String() string {
 	return lo + " to " + hi
 }
 
-// claimsOf are what papers say, by their IDs: each paper's in a file of its own.
+// claimsOf returns the claims by the ID of the paper. Each paper's claims have a file of their own.
 func claimsOf() map[string]func(Paper) []Claim {
 	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025, "smistad2012": smistad2012, "murty2013": murty2013, "cheng2014": cheng2014}
 }
 
-// Claims are what the paper says of its implementation, section by section.
+// Claims returns the paper's claims about its implementation, by section.
 func (p Paper) Claims() []Claim {
 	if claims, ok := claimsOf()[p.ID]; ok {
 		return claims(p)
@@ -129,9 +127,8 @@ func (p Paper) Claims() []Claim {
 	return nil
 }
 
-// PrintClaims prints each claim with what the published numbers say of it and
-// what those of each implementation that was measured do; lines are those of each
-// table.
+// PrintClaims prints the verdict of each claim on the published numbers and on those of each
+// measured implementation. The map has the lines of each table.
 func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) error {
 	var cells [][]string
 	for _, c := range p.Claims() {

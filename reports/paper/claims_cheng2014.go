@@ -14,13 +14,13 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// cheng2014 are what Cheng et al. 2014 say, section by section.
+// cheng2014 returns the claims of Cheng et al. 2014, by section.
 func cheng2014(p Paper) []Claim {
 	rows := p.Tables[0].Rows
 	largest := rows[len(rows)-1]
 	cpu, gpu := []string{"lanczos"}, p.Tables[0].Series[1].Impls
-	// speedups are the times of one side over those of the other: as published, or of the CPU's
-	// stages here over those of an implementation.
+	// speedups returns ratios of times: the published ones, or the CPU's stages here over those of an
+	// implementation.
 	speedups := func(n numbers) (list []float64) {
 		for _, r := range rows {
 			one := numbers{p, n.of, ""}
@@ -34,7 +34,8 @@ func cheng2014(p Paper) []Claim {
 		}
 		return list
 	}
-	// stage is the time of a part of an implementation's call on the largest image, and of all of it.
+	// stage returns the time of one part of an implementation's call on the largest image, and of the
+	// whole call.
 	stage := func(n numbers, part string) (one, all float64) {
 		for _, l := range n.of[1] {
 			if l.Impl == n.impl && l.Series.Workload == Steps && l.Row.Label == largest.Label && l.Measured > 0 && l.Mark == "" {
@@ -51,7 +52,7 @@ func cheng2014(p Paper) []Claim {
 	first := sync.OnceValues(func() (reached, error) { return reach(rows[0]) })
 	const (
 		allocation = 1.43 // seconds on the GPU, section 4
-		share      = 0.84 // of the eigensolver there
+		share      = 0.84 // fraction of the eigensolver there
 	)
 	return []Claim{
 		{"abstract, 4", "up to 14 times as fast as one thread", "somewhere 14 times", func(n numbers) finding {
@@ -125,13 +126,13 @@ func cheng2014(p Paper) []Claim {
 	}
 }
 
-// A reached is what the steps of a row reach of the second pair from three starts, beside the pair itself.
+// A reached compares the steps of a row, from three starts, with the second pair.
 type reached struct {
 	residual, value, cosine, dice span
 	lowest, right, threshold      float64
 }
 
-// reach takes the steps of a row, and finds the pair.
+// reach runs the steps of a row, and finds the pair.
 func reach(r Row) (out reached, err error) {
 	name, err := r.Generated()
 	if err != nil {
@@ -141,7 +142,7 @@ func reach(r Row) (out reached, err error) {
 	if err != nil {
 		return out, err
 	}
-	var images [2]grid.Source // and its truth, which is 0 within
+	var images [2]grid.Source // the image and its truth, which is 0 inside
 	for i, truth := range []string{"0", "1"} {
 		if images[i], err = datasets.Open(n.With("truth", truth).String()); err != nil {
 			return out, err

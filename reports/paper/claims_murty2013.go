@@ -7,11 +7,11 @@ import (
 	"eccbench/internal/simplicial"
 )
 
-// murty2013 are what Murty 2013 says, section by section. What it says of figures whose values it
-// does not print is put to the numbers here alone.
+// murty2013 returns the claims of Murty 2013, by section. Claims about figures without printed
+// values are checked against the numbers here alone.
 func murty2013(p Paper) []Claim {
-	const race = "race-gpu" // its algorithm on a device
-	// line is an implementation's on a row of a table, with a number.
+	const race = "race-gpu" // the paper's algorithm on a device
+	// line returns the line of an implementation on a row of a table, if it has a number.
 	line := func(n numbers, table int, r Row, impl string) (Line, bool) {
 		for _, l := range n.of[table] {
 			if l.Impl == impl && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" {
@@ -110,8 +110,8 @@ func murty2013(p Paper) []Claim {
 	}
 }
 
-// overRounds is one number of a race over another, of a grid in an order: races are by a margin, with
-// ties by the cells' numbers or by lot, and give their rounds and the longest boundary of a cell.
+// overRounds divides two numbers of races on a grid in an order. A race has a margin, breaks ties
+// by cell number or by lot, and returns its rounds and the longest boundary of a cell.
 func overRounds(order string, two func(race func(margin uint32, numbered bool) (rounds, longest int, err error)) (a, b int, err error)) (finding, error) {
 	n, err := simplicial.ParseName("kuhn/shape=12x12x12/cavities=20" + order)
 	if err != nil {

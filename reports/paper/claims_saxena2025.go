@@ -12,15 +12,15 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// saxena2025 are what Saxena 2025 says, section by section. What it says of its layer no
-// number of its own is of: those checks are computed.
+// saxena2025 returns the claims of Saxena 2025, by section. The paper has no numbers about its
+// layer, so those claims are computed.
 func saxena2025(p Paper) []Claim {
 	speedup := func(n numbers) (s span) {
 		for _, t := range p.Tables {
 			for _, r := range t.Rows {
 				s.of++
 				from, ok := n.value(t.N, r, "baseline")
-				for _, l := range n.of[t.N] { // whose clock runs over more than the paper's may
+				for _, l := range n.of[t.N] { // whose clock may run over more than the paper's
 					if l.Impl == "chunked" && l.Series.Column == "baseline" && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" {
 						from, ok = l.Measured, true
 					}
@@ -59,7 +59,7 @@ func saxena2025(p Paper) []Claim {
 	}
 }
 
-// noiseOf are values from 0 to 1.
+// noiseOf returns values from 0 to 1.
 func noiseOf(s grid.Shape) []float64 {
 	rng := rand.New(rand.NewPCG(2025, 10))
 	values := make([]float64, s.Voxels())
@@ -69,7 +69,7 @@ func noiseOf(s grid.Shape) []float64 {
 	return values
 }
 
-// changesOf are c(p) of an image tilted as a problem says.
+// changesOf returns c(p) of an image that is tilted by a problem's direction.
 func changesOf(s grid.Shape, values []float64, p softecc.Problem) ([]int8, error) {
 	p.Source, p.Tau, p.G, p.Lambda = binned.Blank(s), []float64{0}, []float64{1}, 1
 	if p.V == [3]float64{} {
@@ -86,8 +86,9 @@ func changesOf(s grid.Shape, values []float64, p softecc.Problem) ([]int8, error
 	return changes, nil
 }
 
-// hardCurves compares the sum of c(p) over the voxels of Y at or below each of its values, c(p) being
-// of X or of Y, with the Euler characteristic of their set, which enumerates its cells.
+// hardCurves compares two curves over the values of Y. One is the sum of c(p), of X or of Y, over
+// the voxels at or below each value. The other is the Euler characteristic of the set of these
+// voxels, by enumeration of its cells.
 func hardCurves(p softecc.Problem, ofX bool) (finding, error) {
 	const side = 24
 	s := grid.Shape{D: 1, H: side, W: side}

@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// smistad2012 are what Smistad et al. 2012 say, section by section.
+// smistad2012 returns the claims of Smistad et al. 2012, by section.
 func smistad2012(p Paper) []Claim {
 	gpus, cpus := []string{"hd5870", "m5830", "fx5800", "c2070"}, []string{"i5", "i7"}
 	device := []string{"texture", "global", "texture-shared", "global-shared", "blocked-gpu"}
 	rows := func(table int) []Row { return p.Tables[table-1].Rows }
-	// times are those of all steps on processors: published ones, or that of the implementation
-	// beside any of them.
+	// times returns the range of the times of all steps over a table's rows and some processors.
 	times := func(n numbers, table int, processors []string) (s span) {
 		for _, r := range rows(table) {
 			for _, k := range processors {
@@ -23,8 +22,7 @@ func smistad2012(p Paper) []Claim {
 		}
 		return s
 	}
-	// step is what a step takes an implementation in figure 4, whose bars have no numbers that it
-	// could be held to.
+	// step returns an implementation's time per step in figure 4, whose bars have no printed numbers.
 	step := func(n numbers, impl string) (float64, bool) {
 		for _, l := range n.of[4] {
 			if l.Impl == impl && l.Measured > 0 && l.Mark == "" {
@@ -33,7 +31,7 @@ func smistad2012(p Paper) []Claim {
 		}
 		return 0, false
 	}
-	// against is a check that one implementation takes at most some times another's time.
+	// against checks that the ratio of two implementations' times is between least and most.
 	against := func(one, other string, least, most float64) func(numbers) finding {
 		return func(n numbers) finding {
 			a, ok := step(n, one)
@@ -105,7 +103,7 @@ func smistad2012(p Paper) []Claim {
 	}
 }
 
-// host is the least time of all steps of a row on the host.
+// host returns the least time of all steps of a row on the host.
 func (n numbers) host(table int, r Row) (float64, bool) {
 	least := 0.0
 	for _, l := range n.of[table] {

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// What the paper's own tables say of its claims.
+// The paper's own tables decide its claims.
 func TestClaimsOfPublishedNumbers(t *testing.T) {
 	p, err := Find("wang2022")
 	if err != nil {
@@ -100,8 +100,8 @@ func TestClaimsOfMeasuredNumbers(t *testing.T) {
 	}
 }
 
-// holdClaims holds what a paper says, by parts of it, to what is computed of it or what its own numbers
-// say: to what begins so where that ends in an ellipsis.
+// holdClaims compares a paper's claims, found by parts of their text, with the expected verdict and
+// numbers. An ellipsis at the end means a prefix.
 func holdClaims(t *testing.T, p Paper, want map[string]string) {
 	t.Helper()
 	for _, c := range p.Claims() {
@@ -130,7 +130,8 @@ func holdClaims(t *testing.T, p Paper, want map[string]string) {
 	}
 }
 
-// What Saxena says of its layer is computed; of its speed its own numbers say it.
+// Saxena's claims about the layer are computed; those about its speed are checked on the paper's
+// numbers.
 func TestClaimsOfLayer(t *testing.T) {
 	p, err := Find("saxena2025")
 	if err != nil {
@@ -149,7 +150,8 @@ func TestClaimsOfLayer(t *testing.T) {
 	}
 }
 
-// What Cheng et al. say of their times is put to these; what they say of their steps is computed.
+// The claims of Cheng et al. about times are checked on their numbers; those about steps are
+// computed.
 func TestClaimsOfEigenmaps(t *testing.T) {
 	p, err := Find("cheng2014")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// wang2022 are what Wang et al. 2022 say, section by section.
+// wang2022 returns the claims of Wang et al. 2022, by section.
 func wang2022(p Paper) []Claim {
 	kernels, streams := []string{"tiled", "extrema-gpu"}, []string{"chunked", "extrema-gpu"}
 	const large = 512 << 20
@@ -109,7 +109,7 @@ func wang2022(p Paper) []Claim {
 	}
 }
 
-// both is a finding on 2D and 3D together, which needs some of each.
+// both is a finding on 2D and 3D together, which needs rows of each.
 func both(two, three span, holds bool, say string) finding {
 	if two.n == 0 || three.n == 0 {
 		return finding{}
@@ -117,7 +117,7 @@ func both(two, three span, holds bool, say string) finding {
 	return finding{holds, say, two.n + three.n, two.of + three.of}
 }
 
-// rates are the kernel's in 2D and in 3D.
+// rates returns the kernel's rates in 2D and in 3D.
 func rates(n numbers, rows func(int, func(Row) bool, func(Row))) (two, three span) {
 	rows(1, func(Row) bool { return true }, func(r Row) {
 		s := &three
@@ -132,8 +132,8 @@ func rates(n numbers, rows func(int, func(Row) bool, func(Row))) (two, three spa
 	return two, three
 }
 
-// hostPipeline are, of the pipeline on the host, which no published column is of, the
-// lines with its parts as those of the columns.
+// hostPipeline splits the lines of the pipeline on the host, which has no published column, into
+// lines of its parts by column.
 func hostPipeline(impl string, lines map[int][]Line) map[int][]Line {
 	if impl != "smooth" {
 		return lines

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Line is one implementation on one row beside the published number.
+// A Line compares one implementation on one row with the published number.
 type Line struct {
 	Series    Series
 	Row       Row
@@ -22,31 +22,30 @@ type Line struct {
 	Scope     bench.Scope // of the record, "" for none
 	Published Value       // zero where there is none
 	Measured  float64
-	Mark      string // of a number that is not plain, as in report's tables
-	// Ratio is how many times as fast as published this is, 0 when that cannot
-	// be said; Why says why.
+	Mark      string // of an unverified number, as in report's tables
+	// Ratio is the speed relative to the published one, 0 if they are not comparable; Why is the
+	// reason.
 	Ratio float64
 	Why   string
-	// PublishedShare and Share are of the bandwidth of the GPU's memory, or of
-	// the disk, that reading the image once takes.
+	// PublishedShare and Share are fractions of the bandwidth of the GPU's memory, or of the disk, for
+	// one read of the image.
 	PublishedShare, Share float64
 	Source                string             // of the bytes: "generated", "stored", "real"
-	Disk                  float64            // seconds that the disk's own reader takes for the row's bytes, 0 where that is not known
-	Parts                 map[string]float64 // seconds of the parts of one more call, as Measured; in one place at the same time summed
+	Disk                  float64            // seconds of the disk's own reader for the row's bytes, 0 if unknown
+	Parts                 map[string]float64 // seconds of the parts of one more call; concurrent ones by their sum
 	Startup               float64
-	Residual              float64       // of steps of Lanczos' method, what they reached: the largest |Lx − λx|
+	Residual              float64       // of steps of Lanczos' method: the largest |Lx − λx|
 	Status                verify.Status // "" for not run
 	Note                  string        // why it was not run, or has no plain number
 	Reproduce             string        // the command that shows a failure again
 	Flags                 []string
 }
 
-// Absent says why there is no record of a cell.
+// Absent returns the reason why a cell has no record.
 type Absent func(s Series, r Row, impl string) string
 
-// Lines sets records beside the published numbers of a table. has reports
-// whether the program has an implementation; those that have neither a record
-// nor an implementation have no line.
+// Lines compares records with the published numbers of a table. has reports whether the program has
+// an implementation. An implementation that has neither a record nor code has no line.
 func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func(workload, impl string) bool, absent Absent) []Line {
 	var lines []Line
 	for _, s := range p.Series(t.N) {
@@ -66,7 +65,7 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 				l.compare(p, t)
 				lines, there = append(lines, l), true
 			}
-			if !there { // which is said of one, in place of all
+			if !there { // one line for all implementations
 				l := Line{Series: s, Row: r, Impl: s.Impls[0], Note: "not in this program"}
 				l.Published, _ = t.Value(r, s.Column)
 				l.compare(p, t)
@@ -81,15 +80,15 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 		}
 	}
 	for i, l := range lines {
-		if l.Source == "" { // not run, on what the others ran on
+		if l.Source == "" { // not run: the source of the row's other lines
 			lines[i].Source = sources[l.Row.Data+l.Row.Label]
 		}
 	}
 	return lines
 }
 
-// find is the last record of a cell. Where there is none of an image read from a
-// file, it is that of the image in memory.
+// find returns the index of the last record of a cell. If the file scope has no record, it returns
+// that of the image in memory.
 func find(cells []bench.CellRecord, s Series, r Row, impl string) (at int, ok bool) {
 	scopes := []bench.Scope{s.Scope}
 	if s.Scope == bench.File {
@@ -105,9 +104,8 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (at int, ok bo
 	return 0, false
 }
 
-// take reads the number, its parts and its verdict of a record. The disk's rate is of
-// the records before it: a run measures a ceiling before what is held to it, and of
-// other runs, on other machines, there may be another.
+// take copies the number, the parts and the verdict of a record. The disk's rate comes from the
+// records before it: a run measures its ceiling first, and runs on other machines may have another.
 func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling string) {
 	row := report.Rows(bench.Records{Cells: []bench.CellRecord{c}}, ceiling)[0]
 	l.Scope = c.Scope
@@ -120,7 +118,7 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	}
 	l.Mark = report.Mark(c.Status)
 	l.Parts, l.Startup = maps.Clone(c.Spans), c.Startup
-	for _, i := range c.Timeline { // what a device did at the same time
+	for _, i := range c.Timeline { // work of the device at the same time
 		if l.Parts == nil {
 			l.Parts = map[string]float64{}
 		}
@@ -130,7 +128,7 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	for name := range l.Parts {
 		l.Parts[name] *= each
 	}
-	if l.Series.Scope == bench.Kernel { // the parts are the host's, and of a call with all that is around a kernel
+	if l.Series.Scope == bench.Kernel { // the parts are the host's, and include more than the kernel
 		l.Parts = nil
 	}
 	switch part, isPart := strings.CutPrefix(string(l.Series.Quantity), string(Part)); {
@@ -149,9 +147,9 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	if i := slices.IndexFunc(c.Measures, func(m verify.Measure) bool { return m.Name == "residual" }); i >= 0 && l.Series.Workload == Steps {
 		l.Residual = c.Measures[i].Value
 	}
-	// Of a pipeline, what reads the image: its other parts wait for something else. Steps of a
-	// flow go through memory once each, or many at a time, and those of Lanczos' method through a
-	// matrix.
+	// The share is defined for the part of a pipeline that reads the image: other parts wait for
+	// something else. Steps of a flow read memory once each, or many steps at a time. Steps of Lanczos'
+	// method read a matrix.
 	switch l.Series.Workload {
 	case Smooth, Flow, Steps, Pairs:
 		l.Share = 0
@@ -161,7 +159,7 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	}
 	if l.Series.Scope == bench.File {
 		l.Share = 0
-		for _, m := range slices.Backward(before) { // the disk's own rate, on whatever reads it
+		for _, m := range slices.Backward(before) { // the disk's own rate, by any implementation
 			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each
@@ -175,8 +173,8 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	}
 }
 
-// bandwidth is the rate at which a device reads a row's image once, +Inf when it
-// was not measured.
+// bandwidth returns the rate at which a device reads a row's image once, or +Inf if no record has
+// it.
 func bandwidth(all []bench.CellRecord, ceiling string, r Row) float64 {
 	for _, m := range slices.Backward(all) {
 		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified && r.matches(m.Input, ECC) {
@@ -188,7 +186,7 @@ func bandwidth(all []bench.CellRecord, ceiling string, r Row) float64 {
 	return math.Inf(1)
 }
 
-// compare divides what can be divided.
+// compare computes the published share, and the ratio if the numbers are comparable.
 func (l *Line) compare(p Paper, t Table) {
 	published := l.Published.V > 0
 	switch column := t.column(l.Series.Column); {
@@ -240,7 +238,7 @@ func (l Line) number(v float64) string {
 	return quantity.Duration(quantity.Seconds(v))
 }
 
-// parts prints where the time went: the start, then the parts of a call.
+// parts prints the time of the start and of each part of a call.
 func (l Line) parts() string {
 	var list []string
 	add := func(name string, seconds float64) {
@@ -257,7 +255,7 @@ func (l Line) parts() string {
 	return strings.Join(list, ", ")
 }
 
-// flags are the record's, and its scope where it is not the series'.
+// flags returns the record's flags, and its scope if it differs from the series'.
 func (l Line) flags() []string {
 	if l.Scope != "" && l.Scope != l.Series.Scope {
 		return append([]string{"scope=" + string(l.Scope)}, l.Flags...)
@@ -282,7 +280,7 @@ func (l Line) publishedParts(t Table) string {
 	return strings.Join(list, ", ")
 }
 
-// data names the row's data, and says when other data stand for it.
+// data returns the name of the row's data, with a mark for a stand-in.
 func (l Line) data() string {
 	if _, real := l.Row.File(); real && l.Source != "real" {
 		return l.Row.Data + " (stand-in)"
@@ -290,7 +288,7 @@ func (l Line) data() string {
 	return l.Row.Data
 }
 
-// state says what became of a line that has no number.
+// state describes a line that has no number.
 func (l Line) state() string {
 	switch {
 	case l.Status != "":
@@ -303,5 +301,5 @@ func (l Line) state() string {
 	return "not run"
 }
 
-// short reports whether why a line was not run fits where its number would be.
+// short reports whether the note is short enough for the number's cell.
 func (l Line) short() bool { return l.Status == "" && len(l.Note) < 30 }

@@ -14,7 +14,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// cell is a record of a row of Wang's table 1 that took so many seconds.
+// cell returns a record of a row of Wang's table 1 with a time in seconds.
 func cell(r Row, impl, where string, scope bench.Scope, at Place, status verify.Status, seconds float64) bench.CellRecord {
 	input, err := r.Input(ECC, scope, at)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestPipelineShares(t *testing.T) {
 	}
 }
 
-// What was not run stands for the image that the others of its row ran on.
+// A line that was not run has the source of the other lines of its row.
 func TestStandInsAreNamed(t *testing.T) {
 	p, err := Find("wang2022")
 	if err != nil {
@@ -209,7 +209,7 @@ func TestStandInsAreNamed(t *testing.T) {
 	}
 }
 
-// The parts of a call are those of the host and what its device did meanwhile.
+// The parts of a call are the host's, and the device's at the same time.
 func TestPartsOfACall(t *testing.T) {
 	p, err := Find("wang2022")
 	if err != nil {
@@ -231,7 +231,7 @@ func TestPartsOfACall(t *testing.T) {
 	t.Error("no such line")
 }
 
-// Rows are told of by implementation, without those that are marked.
+// Rows are summarised by implementation, without marked ones.
 func TestDiskShares(t *testing.T) {
 	got := diskShares([]Line{
 		{Impl: "a", Share: 0.95, Measured: 1}, {Impl: "b", Share: 0.2, Measured: 1},

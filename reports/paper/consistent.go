@@ -7,24 +7,22 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A Finding is a printed number that the numbers beside it contradict, however
-// they were rounded.
+// A Finding is a printed number that contradicts the numbers around it, for every rounding.
 type Finding struct {
 	Table  int
 	Row    Row
 	Column Column
-	Say    string // what is printed, and what the others make it
+	Say    string // the printed number, and the one that follows from the others
 }
 
-// String names the number and says what is wrong with it.
+// String returns the number's name and its contradiction.
 func (f Finding) String() string {
 	return fmt.Sprintf("table %d, %s %s, %s: %s", f.Table, f.Row.Data, f.Row.Label, f.Column.What, f.Say)
 }
 
-// Findings derives what can be derived of a paper's numbers (speed-ups,
-// averages and throughputs as quotients, sizes from shapes and types, counts) and
-// lists those that disagree. A printed number stands for every number that
-// rounds to it.
+// Findings derives numbers from a paper's other numbers and lists the contradictions. Speed-ups,
+// averages and throughputs are quotients; sizes follow from shapes, types and counts. A printed
+// number represents all numbers that round to it.
 func (p Paper) Findings() []Finding {
 	var all []Finding
 	for _, t := range p.Tables {
@@ -42,7 +40,7 @@ func (p Paper) Findings() []Finding {
 	return all
 }
 
-// contradiction says what is wrong with one number, "" for nothing.
+// contradiction describes the fault of one number, "" for none.
 func (t Table) contradiction(r Row, c Column) string {
 	got, ok := t.Value(r, c.Key)
 	if !ok {
@@ -64,8 +62,7 @@ func (t Table) contradiction(r Row, c Column) string {
 	return fmt.Sprintf("printed %s, but %s is %s", got.Printed, of, between)
 }
 
-// expected is the range that a number must be in, and what makes it so, "" when
-// nothing does.
+// expected returns the range of a number and its derivation, "" if it has none.
 func (t Table) expected(r Row, c Column) (lo, hi float64, of string) {
 	if c.Unit == "B" {
 		n := float64(r.Bytes() * r.Times())

@@ -20,7 +20,7 @@ type Figure struct {
 	Data        []byte
 }
 
-// The terrain of figure 1, and how many pixels wide the panels of the others are.
+// The terrain of figure 1, and the width of the panels of the other figures in pixels.
 const (
 	terrain = "grf/shape=320x240/levels=256/type=uint8/smooth=7/seed=11"
 	panel   = 256
@@ -29,10 +29,10 @@ const (
 // HasFigures reports whether figures of the paper can be drawn.
 func (p Paper) HasFigures() bool { return p.ID == "wang2022" }
 
-// Figures draws what Wang et al. 2022 show in their figures 1, 2 and 6, of images
-// of our own: the curves of a terrain, Gaussian random fields by smoothness, and
-// the steps of the smoothing. count answers for one image; its curve must be the
-// Betti numbers' difference at every level.
+// Figures draws versions of figures 1, 2 and 6 of Wang et al. 2022 with images of our own: the
+// curves of a terrain, Gaussian random fields by smoothness, and the steps of the smoothing. count
+// computes the curve of an image, which must equal the alternating sum of its Betti numbers at
+// every level.
 func Figures(count func(grid.Source) (ecc.VCEC, error)) ([]Figure, error) {
 	s, err := datasets.Open(terrain)
 	if err != nil {
@@ -101,7 +101,7 @@ func sideBySide(n, width, height int, at func(i, x, y int) color.Color) ([]byte,
 	return b.Bytes(), err
 }
 
-// flooded shows a uint8 image with what is at or below each level in blue.
+// flooded draws a uint8 image with the pixels at or below each level in blue.
 func flooded(s grid.Source, levels ...uint8) ([]byte, error) {
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
@@ -117,7 +117,7 @@ func flooded(s grid.Source, levels ...uint8) ([]byte, error) {
 	})
 }
 
-// smoothnesses shows the middle slices of fields in 3D.
+// smoothnesses draws the middle slices of fields in 3D.
 func smoothnesses(smooth ...float64) ([]byte, error) {
 	var slices [][]byte
 	for _, v := range smooth {
@@ -134,8 +134,7 @@ func smoothnesses(smooth ...float64) ([]byte, error) {
 	return sideBySide(len(slices), panel, panel, func(i, x, y int) color.Color { return color.Gray{slices[i][y*panel+x]} })
 }
 
-// smoothed shows an image after so many smoothings, each with its own range of
-// greys.
+// smoothed draws an image after given numbers of smoothings, each with its own range of greys.
 func smoothed(after ...int64) ([]byte, error) {
 	p, err := smooth.Inputs().Open(fmt.Sprintf("smooth/iterations=1/of=grf/shape=%dx%d/levels=1024/smooth=1/seed=5", panel, panel))
 	if err != nil {

@@ -24,15 +24,14 @@ type Paper struct {
 	Authors string  `json:"authors"`
 	Venue   string  `json:"venue"`
 	DOI     string  `json:"doi"`
-	Machine Machine `json:"machine"` // all tables of a paper are of one machine
+	Machine Machine `json:"machine"` // all tables of a paper are from one machine
 	Tables  []Table `json:"tables"`
 }
 
-// Published reports whether there are numbers to compare with: a list of our own
-// has none.
+// Published reports whether the paper has numbers to compare with; a list of our own has none.
 func (p Paper) Published() bool { return p.Machine.GPU != "" }
 
-// A Machine is what a paper measured on, in its words.
+// A Machine is the hardware of a paper, in its words.
 type Machine struct {
 	CPU             string  `json:"cpu"`
 	GPU             string  `json:"gpu"`
@@ -45,12 +44,12 @@ type Machine struct {
 // A Table is one table of a paper.
 type Table struct {
 	N       int      `json:"table"`
-	Figure  int      `json:"figure"` // where it stands for a figure of this number, 0 for a table
+	Figure  int      `json:"figure"` // number of the figure that the table represents, 0 for a table
 	Page    string   `json:"page"`   // or section, where the pages are not known
 	About   string   `json:"about"`
 	Notes   []string `json:"notes"`
 	Columns []Column `json:"columns"`
-	Series  []Series `json:"series"` // what is measured beside the columns
+	Series  []Series `json:"series"` // measurements next to the columns
 	Rows    []Row    `json:"rows"`
 }
 
@@ -58,12 +57,12 @@ type Table struct {
 type Column struct {
 	Key  string `json:"key"`
 	Unit string `json:"unit"` // "B", "time" (each number has its own unit), "ms", "x", "Gvox/s", "1" for a plain number
-	// Scope is what the paper's clock ran over: one of bench's scopes, "unknown"
-	// where the paper does not say, "" for a part of another column.
+	// Scope is the scope of the paper's clock: one of bench's scopes, "unknown" if the paper is silent,
+	// "" for a part of another column.
 	Scope bench.Scope `json:"scope"`
 	What  string      `json:"what"`
-	// Derived are the two columns whose quotient the column is; "voxels" and
-	// "count" stand for those of the row.
+	// Derived are the two columns whose quotient the column is. The keys "voxels" and "count" mean the
+	// row's own.
 	Derived []string `json:"derived"`
 }
 
@@ -77,15 +76,15 @@ type Row struct {
 	Levels  int64    `json:"levels"` // distinct values of an image, at most
 	Count   int64    `json:"count"`  // files or iterations, 0 for one
 	Printed []string `json:"printed"`
-	// Complex is the name of a simplicial complex, of a row that is of no image, and Simplices
-	// how many it has.
+	// Complex is the name of a simplicial complex, for a row without an image. Simplices is its number
+	// of simplices.
 	Complex   string `json:"complex"`
 	Simplices int64  `json:"simplices"`
-	// PrintedCount is the count that the paper prints where it is not Count.
+	// PrintedCount is the count that the paper prints if it differs from Count.
 	PrintedCount int64 `json:"printed_count"`
 }
 
-// List is every paper.
+// List returns all papers.
 func List() ([]Paper, error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -108,7 +107,7 @@ func List() ([]Paper, error) {
 	return list, nil
 }
 
-// Find is the paper with an ID.
+// Find returns the paper with an ID.
 func Find(id string) (Paper, error) {
 	list, err := List()
 	if err != nil {
@@ -124,7 +123,7 @@ func Find(id string) (Paper, error) {
 	return Paper{}, fmt.Errorf("no paper %q: want one of %s", id, strings.Join(ids, ", "))
 }
 
-// Table is the table with a number.
+// Table returns the table with a number.
 func (p Paper) Table(n int) (Table, error) {
 	for _, t := range p.Tables {
 		if t.N == n {
@@ -134,7 +133,7 @@ func (p Paper) Table(n int) (Table, error) {
 	return Table{}, fmt.Errorf("%s has no table %d: want 1 to %d", p.ID, n, len(p.Tables))
 }
 
-// name is what the table is called: a figure where it stands for one.
+// name returns the table's name, which may be a figure's.
 func (t Table) name() string {
 	if t.Figure > 0 {
 		return fmt.Sprintf("figure %d", t.Figure)
@@ -142,7 +141,7 @@ func (t Table) name() string {
 	return fmt.Sprintf("table %d", t.N)
 }
 
-// Voxels is the number of voxels of one image of the row, or of a complex that of its simplices.
+// Voxels returns the number of voxels of one image of the row, or of simplices of a complex.
 func (r Row) Voxels() int64 {
 	if r.Complex != "" {
 		return r.Simplices
@@ -150,30 +149,30 @@ func (r Row) Voxels() int64 {
 	return r.shape().Voxels()
 }
 
-// Bytes is the size of one image of the row.
+// Bytes returns the size of one image of the row.
 func (r Row) Bytes() int64 {
 	t, err := grid.ParseType(r.Type)
 	if err != nil {
-		return 0 // the tests hold every row to a type
+		return 0 // a test checks the type of every row
 	}
 	return r.Voxels() * t.Size()
 }
 
-// Times is the number of files or iterations of the row, at least 1.
+// Times returns the number of files or iterations of the row, at least 1.
 func (r Row) Times() int64 { return max(1, r.Count) }
 
 func (r Row) shape() grid.Shape {
 	s, err := grid.ParseShape(r.Shape)
 	if err != nil {
-		return grid.Shape{} // the tests hold every row to a shape
+		return grid.Shape{} // a test checks the shape of every row
 	}
 	return s
 }
 
-// Dim is 2 or 3.
+// Dim returns 2 or 3.
 func (r Row) Dim() int { return r.shape().Dim() }
 
-// Value is a row's number in the column with a key, and whether it has one.
+// Value returns a row's number in the column with a key, and whether it has one.
 func (t Table) Value(r Row, key string) (Value, bool) {
 	for i, c := range t.Columns {
 		if c.Key != key || i >= len(r.Printed) {

@@ -19,7 +19,7 @@ func papers(t *testing.T) []Paper {
 	return list
 }
 
-// Every number parses, and every row and column says what it is of.
+// Every number parses, and every row and column has a description.
 func TestTables(t *testing.T) {
 	counts := map[string]int{}
 	for _, p := range papers(t) {
@@ -78,7 +78,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// The printed numbers that no rounding reconciles with those beside them.
+// The printed numbers that contradict their neighbours under every rounding.
 func TestFindings(t *testing.T) {
 	var got []string
 	for _, p := range papers(t) {
@@ -111,7 +111,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// A number that is changed is found.
+// A changed number is found.
 func TestFindingsCatchChanges(t *testing.T) {
 	for _, change := range []struct {
 		paper, column, to string
@@ -156,7 +156,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The table of our own names files of packages, and has nothing published.
+// The table of our own names files of packages, and has no published numbers.
 func TestDebian(t *testing.T) {
 	p, err := Find("debian")
 	if err != nil || p.Published() {

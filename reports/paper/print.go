@@ -12,10 +12,8 @@ import (
 	"eccbench/internal/stats"
 )
 
-// Print prints a table: what it is of, the hardware of both sides, and for each
-// series the published number, the measured one and their ratio. device says
-// what there is instead of a device, "" when the records name one or there is
-// nothing to say.
+// Print prints a table: its subject, the hardware of both sides, and the published number, the
+// measured one and their ratio by series. device is the text for records without a device, or "".
 func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs bench.Records, device string) error {
 	bold := func(s string) string {
 		if f == report.Markdown {
@@ -46,8 +44,8 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 	return nil
 }
 
-// Quote is a table's published numbers beside the measured ones: what the table is
-// of, the hardware that the paper names, and a section for each series.
+// Quote pairs a table's published numbers with the measured ones: the table's subject, the paper's
+// hardware, and a section for each series.
 func (p Paper) Quote(t Table, lines []Line) report.Quote {
 	q := report.Quote{Title: fmt.Sprintf("%s, %s%s: %s", p.ID, t.name(), page(t.Page), t.About)}
 	if p.Published() {
@@ -58,7 +56,7 @@ func (p Paper) Quote(t Table, lines []Line) report.Quote {
 	for _, n := range t.Notes {
 		q.About = append(q.About, "note: "+n)
 	}
-	said := map[string]bool{} // a record may stand in several sections
+	said := map[string]bool{} // notes printed so far: a record may be in several sections
 	for i, l := range lines {
 		if i > 0 && lines[i-1].Series.Title == l.Series.Title {
 			continue
@@ -72,7 +70,7 @@ func (p Paper) Quote(t Table, lines []Line) report.Quote {
 	return q
 }
 
-// page says where in a paper a table is, "" for nowhere.
+// page formats the page or section of a table, "" for none.
 func page(p string) string {
 	switch {
 	case p == "":
@@ -85,7 +83,7 @@ func page(p string) string {
 
 func gigabytes(v float64) string { return quantity.Significant(v/1e9, 3) + " GB" }
 
-// machines says what the records were measured on, one line for each machine.
+// machines describes the machines of the records, one per line.
 func machines(recs bench.Records, device string) []string {
 	var list []string
 	for _, r := range recs.Runs {
@@ -114,7 +112,7 @@ func machines(recs bench.Records, device string) []string {
 	return list
 }
 
-// section is the lines of one series.
+// section returns the lines of one series as a section.
 func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	series := lines[0].Series
 	s := report.QuoteSection{Title: fmt.Sprintf("%s, scope %s", series.Title, series.Scope)}
@@ -178,12 +176,11 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	return s
 }
 
-// diskBound is the share of a disk's rate from which a row waits for nothing else.
+// diskBound is the share of a disk's rate from which a row is bound by the disk.
 const diskBound = 0.9
 
-// diskShares says of each implementation how its rows stand to the rate of the disk that
-// they read. A disk is not as fast every time, so the median says more than the least
-// and the greatest.
+// diskShares describes by implementation how close its rows are to the rate of their disk. It
+// reports the median too, because a disk's speed varies between runs.
 func diskShares(lines []Line) []string {
 	var impls, said []string
 	shares := map[string][]float64{}
@@ -242,7 +239,7 @@ func printSection(w io.Writer, f report.Format, bold func(string) string, s repo
 	return nil
 }
 
-// leaveOut leaves out those of the named columns that are empty.
+// leaveOut deletes the empty ones of the named columns.
 func leaveOut(s *report.QuoteSection, names ...string) {
 	for i := len(s.Header) - 1; i >= 0; i-- {
 		if slices.Contains(names, s.Header[i]) && !slices.ContainsFunc(s.Rows, func(r report.QuoteRow) bool { return r.Cells[i].Text != "" }) {

@@ -13,11 +13,11 @@ import (
 	"eccbench/internal/bench"
 )
 
-// runs is the folder of what was recorded.
+// runs is the folder of the recorded runs.
 const runs = "../runs"
 
-// What was recorded is never edited: the SHA-256 of every file is that of SHA256SUMS, where
-// a file is entered when it lands, by its bytes before they were compressed.
+// Recorded runs are never edited. The SHA-256 of each file's uncompressed bytes must be that of
+// SHA256SUMS, where it was entered when the file arrived.
 func TestRecordsAreAsTheyWereRecorded(t *testing.T) {
 	list, err := os.Open(filepath.Join(runs, "SHA256SUMS"))
 	if err != nil {

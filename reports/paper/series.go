@@ -11,23 +11,23 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// A Series is what is measured beside one column of a table: implementations of
-// a workload on the inputs of the table's rows, in one scope.
+// A Series is the list of measurements next to one column of a table: implementations of a workload
+// on the inputs of the table's rows, in one scope.
 type Series struct {
 	Title    string      `json:"title"`
 	Column   string      `json:"column"` // the published column, "" for none
 	Workload string      `json:"workload"`
 	Scope    bench.Scope `json:"scope"`
 	Where    string      `json:"where"` // "cpu" or "gpu"
-	Impls    []string    `json:"impls"` // those that the program does not have are passed over
+	Impls    []string    `json:"impls"` // names that the program does not have are skipped
 	Quantity Quantity    `json:"quantity"`
-	// Incomparable is why the numbers cannot be divided by the published ones,
-	// "" when they can.
+	// Incomparable is the reason why the ratio to the published numbers has no meaning, "" if it has
+	// one.
 	Incomparable string `json:"incomparable"`
 }
 
-// Files is how many images a row has in the series: a row's count is of files in a
-// batch, and of iterations on one image in a pipeline.
+// Files returns the number of images of a row: the row's count in a batch, and 1 in a pipeline,
+// where the count is of iterations.
 func (s Series) Files(r Row) int64 {
 	if s.Workload == Batch {
 		return r.Times()
@@ -35,8 +35,8 @@ func (s Series) Files(r Row) int64 {
 	return 1
 }
 
-// each is what a record's seconds are multiplied by for those of a row: a row's count is of files
-// or iterations, but steps of Lanczos' method are one answer.
+// each returns the factor from a record's seconds to those of a row: one over the row's count of
+// files or iterations. The steps of Lanczos' method are one answer.
 func (s Series) each(r Row) float64 {
 	if s.Workload == Steps || s.Workload == Pairs {
 		return 1
@@ -44,8 +44,8 @@ func (s Series) each(r Row) float64 {
 	return 1 / float64(r.Times())
 }
 
-// Work is about how many voxels a call goes through: of patches the numbers of their matrix, of
-// which a dozen take as long as a voxel, once for each step; or some of these.
+// Work estimates the voxels that a call visits. For patches it counts the entries of their matrix,
+// once per step; a dozen cost as much as a voxel.
 func (r Row) Work(workload string) int64 {
 	s := r.shape()
 	patches := s.W / side * (s.H / side)
@@ -58,10 +58,10 @@ func (r Row) Work(workload string) int64 {
 	return r.Voxels() * r.Times()
 }
 
-// A Quantity is what is taken of a cell's record.
+// A Quantity is the number of a record that a series compares.
 type Quantity string
 
-// The quantities. A time of a row with a count is for one of it.
+// The quantities. A time of a row with a count is the time of one file or iteration.
 const (
 	Rate    Quantity = "rate"    // items a second
 	Time    Quantity = "time"    // seconds of a call
@@ -70,7 +70,7 @@ const (
 	Part    Quantity = "part:"   // seconds of the part of a call that follows the colon
 )
 
-// The workloads that series are of, by name.
+// The names of the workloads that series measure.
 const (
 	ECC    = "ecc"
 	Batch  = "ecc-batch"
@@ -81,11 +81,10 @@ const (
 	Pairs  = eigenmap.Patch
 )
 
-// BatchCeiling is the name of the workload that reads a batch and does nothing
-// else.
+// BatchCeiling is the name of the workload that only reads a batch.
 const BatchCeiling = "memread-batch"
 
-// Series are what is run for a table of a paper.
+// Series returns the series of a table, nil if the paper has no such table.
 func (p Paper) Series(n int) []Series {
 	t, err := p.Table(n)
 	if err != nil {
@@ -94,13 +93,12 @@ func (p Paper) Series(n int) []Series {
 	return t.Series
 }
 
-// A Place says where the images of a reproduction come from: Store is a folder
-// that generated images are stored in, Data one with the papers' own files; ""
-// for none.
+// A Place holds the folders with the images of a reproduction, "" for none. Store has generated
+// images, Data the papers' own files.
 type Place struct{ Store, Data string }
 
-// Generated is the canonical name of the image that is made for a row, of the
-// first of its files where it has several.
+// Generated returns the canonical name of a row's generated image, or of the first one if the row
+// has several files.
 func (r Row) Generated() (string, error) {
 	switch r.Data {
 	case "uniform noise":
@@ -117,8 +115,8 @@ func (r Row) Generated() (string, error) {
 	return "", fmt.Errorf("row %s: no images of the kind %q", r.Label, r.Data)
 }
 
-// File is the name of the file with a row's real data, and whether there is such
-// data: that of simulations and of instruments.
+// File returns the file name of a row's real data (of a simulation or an instrument), and whether
+// the row has any.
 func (r Row) File() (name string, ok bool) {
 	switch r.Data {
 	case "VICTRE", "CMB":
@@ -127,7 +125,7 @@ func (r Row) File() (name string, ok bool) {
 	return "", false
 }
 
-// Input is the input that is run for a row in a workload and scope.
+// Input returns the name of the input for a row in a workload and scope.
 func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error) {
 	if r.Complex != "" {
 		return homology.Of(r.Complex, 2) // Murty 2013 has no other coefficients
@@ -163,25 +161,25 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 	return name, nil
 }
 
-// flow begins the name of a flow of a row's image: as many steps as its count, with the μ and
-// the boundary that are said with the tables.
+// flow returns the prefix of the name of a flow. The row's count is the number of steps; μ and the
+// boundary are those of the tables' notes.
 func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=0.05/boundary=0/of=", r.Times()) }
 
-// Parameters of the graph of patches that are said with the tables.
+// Parameters of the graph of patches, as in the tables' notes.
 const (
 	side    = 4
 	patches = "/alpha=40/beta=5/side=4/"
 )
 
-// steps begins the name of as many steps of Lanczos' method as a row's count.
+// steps returns the prefix of the name of a row's steps of Lanczos' method.
 func (r Row) steps() string {
 	return fmt.Sprintf("%s/steps=%d%sstart=1/of=", Steps, r.Times(), patches)
 }
 
-// pairs begins the name of the two lowest pairs.
+// pairs is the prefix of the name of the two lowest pairs.
 const pairs = Pairs + "/k=2/tol=8" + patches + "of="
 
-// matches reports whether an input belongs to a row, whatever the source of its bytes.
+// matches reports whether an input belongs to a row, from any source of its bytes.
 func (r Row) matches(input, workload string) bool {
 	if r.Complex != "" {
 		name, err := homology.Of(r.Complex, 2)
@@ -206,7 +204,7 @@ func (r Row) matches(input, workload string) bool {
 	return err == nil && n.With("path", "").String() == name
 }
 
-// Source says where an input's bytes come from: "generated", "stored" or "real".
+// Source returns the origin of an input's bytes: "generated", "stored" or "real".
 func Source(input string) string {
 	if _, image, ok := strings.Cut(input, "/of="); ok {
 		input = image

@@ -10,19 +10,19 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// A Storage is what numbers of 16 bits do to a field, by pixels: of the differences of
-// magnitudes and of the angles between the vectors.
+// A Storage is the error of a field that is stored in 16 bits. It has the differences of magnitudes
+// and the angles between vectors, over all pixels.
 type Storage struct {
 	Magnitude, Angle Statistics
 	// Far is the largest magnitude in 32 bits of a vector that is more than 0.1 off.
 	Far float64
 }
 
-// Statistics are of one number for each pixel.
+// Statistics summarise one number per pixel.
 type Statistics struct{ Average, Variance, Maximum, Minimum float64 }
 
-// MeasureStorage takes the steps of a problem, by the plain loop, with fields of float32 and with
-// fields that are stored in 16 bits after each step.
+// MeasureStorage runs the steps of a problem by the plain loop twice: with fields of float32, and
+// with fields rounded to 16 bits after each step.
 func MeasureStorage(p *gvf.Problem) (Storage, error) {
 	want, err := gvf.Define(p, 0)
 	if err != nil {
@@ -79,7 +79,7 @@ func statistics(list []float64) Statistics {
 	return s
 }
 
-// PrintStorage prints table 3 of Smistad et al. beside what the plain loops make of an image.
+// PrintStorage prints table 3 of Smistad et al. next to the errors of the plain loops on an image.
 func PrintStorage(w io.Writer, f report.Format, t Table, s grid.Source) error {
 	const mu = 0.05
 	here, err := MeasureStorage(gvf.NewProblem(s, mu, t.Rows[0].Times(), 0, gvf.Replicate))

@@ -23,7 +23,8 @@ func flowing(t *testing.T, steps int64) *gvf.Problem {
 	return gvf.NewProblem(s, 0.05, steps, 0, gvf.Replicate)
 }
 
-// What 16 bits do: nothing at no step but rounding, and at most half a unit a step and of V0.
+// 16 bits cause only a rounding error at step 0, and then at most half a unit for each step and for
+// V0.
 func TestStorage(t *testing.T) {
 	const unit = 1.0 / 32767
 	for _, steps := range []int64{0, 1, 40} {

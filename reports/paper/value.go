@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// A Value is a printed number: what stands there, what it is in seconds, bytes,
-// voxels a second or as a ratio, and the half unit of its last digit, which
-// rounding may have taken from it or added.
+// A Value is a printed number. V is in seconds, bytes or voxels a second, or a ratio. Half is half
+// a unit of its last digit: the largest error of its rounding.
 type Value struct {
 	Printed string
 	V, Half float64
-	scale   float64 // of the unit that it is printed in
+	scale   float64 // of the printed unit
 }
 
-// Interval is every number that rounds to the printed one.
+// Interval returns the range of the numbers that round to the printed one.
 func (v Value) Interval() (lo, hi float64) { return v.V - v.Half, v.V + v.Half }
 
-// suffix is what a unit may end with and what that is worth.
+// suffix is an ending of a printed number, and its scale.
 type suffix struct {
 	text  string
 	scale float64
 }
 
-// suffixes are those of a unit, longer ones first.
+// suffixes returns the endings of a unit, longer ones first.
 func suffixes(unit string) []suffix {
 	switch unit {
 	case "B":

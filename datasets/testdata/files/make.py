@@ -73,8 +73,8 @@ tifffile.imwrite(out+'imagej_3d.tif', seq((4,3,5),'u1',10,3), imagej=True, metad
 i = np.arange(60 * 40)
 tf('u8_lzw_long_2d.tif', ((i * i // 7) % 6).astype('u1').reshape(40, 60), compression='lzw')
 
-# Types without kernels: values that float32 holds, and values that it does not, which are
-# ranked. Those of `wide` are 2^53 − 40 and on for integers and 0.1·i − 1 for floats.
+# Types without kernels: values that float32 represents, and others, which are ranked. The values of
+# `wide` are from 2^53 − 40 on for integers, and 0.1·i − 1 for floats.
 steps = np.arange(24).reshape(2, 3, 4)
 wide = 2**53 - 40 + 7 * steps
 np.save(out + "f2_3d.npy", (-1.5 + 0.75 * steps).astype("<f2"))
@@ -102,8 +102,8 @@ mh('i16_zlib_3d.mha', seq((2,3,4),'i2',-3000,251), useCompression=True)
 mh('f32_2d.mha', seq((3,5),'f4',-1.5,0.75))
 mh('f64_ranked_3d.mha', 0.1 * steps - 1)
 mh('u16_detached_3d.mhd', seq((2,3,4),'u2',40000,1001))
-# Data in files beside the header. Numbered and listed files are what the header's software
-# reads and does not write: their headers are written here and read by it.
+# Data in files next to the header. The header's software reads numbered and listed files, but does
+# not write them: their headers are written here, and read by it.
 nib.Nifti1Pair(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'i16_pair_3d.hdr')
 nib.Nifti1Pair(np.transpose(seq((2,3,4),'f4',-1.5,0.75)),np.eye(4)).to_filename(out+'f32_pair_3d.img.gz')
 nib.Nifti2Pair(np.transpose(seq((2,3,4),'u1',10,7)),np.eye(4)).to_filename(out+'nifti2_pair_3d.hdr')
@@ -142,7 +142,7 @@ nr('u8_list_4d.nrrd', seq((2,3,4,3),'u1',0,3), encoding='raw', kinds=['list'] + 
 nr('u8_vector_gzip_3d.nrrd', seq((3,4,3),'u1',0,3), encoding='gzip', kinds=['vector'] + ['domain']*2)
 sitk.WriteImage(sitk.GetImageFromArray(seq(many,'i2',-3000,51), isVector=False), out+'i16_volumes_4d.mha')
 mh('u8_channels_3d.mha', seq((2,3,4,3),'u1',0,3))
-# Grey in colours, with and without alpha, and what is not grey or not opaque.
+# Grey in colours, with and without alpha, and pixels that are not grey or not opaque.
 import imagecodecs
 def rgb(a): return np.stack([a]*3,-1)
 def rgba(a): return np.concatenate([rgb(a), np.full(a.shape+(1,), np.iinfo(a.dtype).max, a.dtype)], -1)
@@ -217,7 +217,7 @@ blank.header['BLANK'] = -1
 ft('blank_2d.fits', blank)
 ft('table.fits', fits.PrimaryHDU(), table)
 ft('compressed_2d.fits', fits.PrimaryHDU(), fits.CompImageHDU(seq((20,30),'i2',0,1)))
-# Archives of arrays, and files that are compressed as a whole.
+# Archives of arrays, and completely compressed files.
 import bz2, gzip
 np.savez(out+'i2_stored.npz', image=seq((2,3,4),'<i2',-3000,251))
 np.savez_compressed(out+'f4_deflated.npz', seq((2,3,4),'<f4',-1.5,0.75))
@@ -233,7 +233,7 @@ packed('u8_strips_3d.tif.zst', imagecodecs.zstd_encode(whole('u8_strips_3d.tif')
 packed('u8_3d.mha.bz2', bz2.compress(whole('u8_3d.mha')))
 packed('u8_3d.fits.gz', gzip.compress(whole('u8_3d.fits'), mtime=0))
 packed('u16_3d.raw.zst', imagecodecs.zstd_encode(seq((2,3,4),'<u2',40000,1001).tobytes()))
-# Formats that are not read
+# Unsupported formats
 nib.AnalyzeImage(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'analyze_3d.hdr')
 import os
 os.remove(out+'analyze_3d.img')
@@ -268,7 +268,7 @@ dcm('i16_implicit_3d.dcm', seq((2,3,4),'i2',-3000,251), syntax=implicit, IconIma
 dcm('u16_3d.dcm', seq((2,3,4),'u2',40000,1001))
 dcm('u32_ranked_3d.dcm', (2**31 + 7 * steps).astype('u4'))
 dcm('u8_scaled_3d.dcm', seq((2,3,4),'u1',10,7), RescaleSlope='0.5', RescaleIntercept='-8')
-# Of 16 bits 12 count, with junk above them.
+# 12 of 16 bits count, with junk above them.
 dcm('i12_2d.dcm', (seq((3,5),'i2',-100,13) & 0xfff).astype('u2') | 0x5000, BitsStored=12, HighBit=11, PixelRepresentation=1)
 for name, a in {'rle_2d.dcm': seq((3,5),'u1',10,7), 'rle_i16_3d.dcm': seq((2,3,4),'i2',-3000,251)}.items():
     dcm(name, a)

@@ -46,7 +46,7 @@ for cname in ("lz4", "lz4hc", "zstd", "zlib"):
     for shuffle, what in ((Blosc.NOSHUFFLE, "plain"), (Blosc.SHUFFLE, "shuffle"), (Blosc.BITSHUFFLE, "bits")):
         v2(f"u16_blosc_{cname}_{what}_v2.zarr", u16, (4, 4, 8), Blosc(cname, 5, shuffle))
 v2("u16_blosc_blosclz_v2.zarr", u16 // 9000, (5, 6, 7), Blosc("blosclz", 9, Blosc.NOSHUFFLE))
-# Several blocks, of several streams, the last of which is shorter.
+# Several blocks with several streams; the last one is shorter.
 for cname in ("lz4", "zstd"):
     long = (np.arange(40 * 41 * 43) // 97).astype("u4").reshape(40, 41, 43)
     v2(f"u32_blosc_{cname}_long_v2.zarr", long, (40, 41, 43), Blosc(cname, 5, Blosc.SHUFFLE, 1 << 12))

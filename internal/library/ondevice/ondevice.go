@@ -1,5 +1,6 @@
-// Package ondevice answers for the programs of other languages where their images are in the memory
-// of a device: on the caller's stream, in the caller's memory, without waiting for anything.
+// Package ondevice answers the questions of programs in other languages about images in device
+// memory. Add and AddSoft enqueue work on the caller's stream, in the caller's memory, and do not
+// wait.
 package ondevice
 
 import (
@@ -24,21 +25,20 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// A Request says what is asked of images, and what they have in common.
+// A Request is a question with the common properties of its images.
 type Request struct {
-	Device int     `json:"device"` // its number, as the driver counts them for this process
+	Device int     `json:"device"` // the driver's number for this process
 	Shape  []int64 `json:"shape"`  // of an image, 1 to 3 axes, the slowest first
 	Type   string  `json:"type"`   // uint8, int16, uint16 or float32
-	// At are the values whose sets are asked for, each more than the one before; nil for all
-	// values of an integer type.
+	// At are the values of the sets, ascending; nil for all values of an integer type.
 	At []float64 `json:"at"`
-	// Align is a number of bytes that the addresses of images are multiples of.
+	// Align is a common divisor of the addresses of the images, in bytes.
 	Align int64 `json:"align"`
-	// OnLevels says that each value of the images is one of At. Nobody looks.
+	// OnLevels promises that each value of the images is one of At. It is not checked.
 	OnLevels bool `json:"on_levels"`
-	// Flow asks for the gradient vector flow in place of the curve.
+	// Flow replaces the curve by the gradient vector flow.
 	Flow *Flow `json:"flow"`
-	// Soft asks for soft curves, of float32, by AddSoft in place of Add.
+	// Soft requests soft curves of float32 images, by AddSoft in place of Add.
 	Soft *Soft `json:"soft"`
 }
 
@@ -49,41 +49,42 @@ type Soft struct {
 	Vertices   bool  `json:"vertices"`
 }
 
-// A Flow is what is asked of a gradient vector flow: the field after so many steps.
+// A Flow has the parameters of a gradient vector flow: the number of steps, μ and the boundary.
 type Flow struct {
 	Steps    int64   `json:"steps"`
 	Mu       float64 `json:"mu"`
 	Boundary string  `json:"boundary"` // replicate or third
-	// Align is a number of bytes that the addresses of fields are multiples of.
+	// Align is a common divisor of the addresses of the fields, in bytes.
 	Align int64 `json:"align"`
 }
 
-// A Plan is how images alike are answered, from Make to Close.
+// A Plan holds the kernels and their tables for images of one kind, from Make to Close.
 type Plan struct {
 	Number uint64 `json:"plan"`
-	// Memory are the bytes that Add needs for each image of a launch, or AddSoft for all, at an address that is a multiple
-	// of 256. Most is the number of images of a launch of Add.
+	// Memory is the size in bytes of the working memory, at an address that is a multiple of 256: for
+	// each image of a launch of Add, or for all images of AddSoft. Most is the number of images of a
+	// launch of Add.
 	Memory int64 `json:"memory"`
 	Most   int64 `json:"most"`
-	// Rows are those of a curve, an int64 each; the components of a field, float32 for each voxel; or the moments of the
-	// soft curves of all images, four float64 each.
+	// Rows is the length of an answer. A curve has int64 values, and a field has components of a
+	// float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
 
-	arrays io.Closer // nil of soft curves
-	// enqueue adds a launch for images that follow each other.
+	arrays io.Closer // nil for soft curves
+	// enqueue adds a launch for consecutive images.
 	enqueue func(s device.Stream, images int64, image, answer, memory device.Buffer) error
 	soft    *binned.Batch
-	curve   *extrema.ArrayKind // nil of others
+	curve   *extrema.ArrayKind // nil for other answers
 	on      device.Guest
 	image   int64 // bytes
 	answer  int64 // bytes
 }
 
-// A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
-// the addresses of images one after the other, of their answers, and of memory to work in.
+// A Call has the addresses of the caller's memory and the handle of its stream. The memory contains
+// consecutive images, their answers, and working memory.
 type Call struct{ Image, Answer, Memory, Stream uint64 }
 
-// Plans are those of a process.
+// Plans are the plans of a process.
 type Plans struct {
 	Open resident.Opener
 
@@ -92,8 +93,7 @@ type Plans struct {
 	open map[uint64]*Plan
 }
 
-// Make makes a plan: it loads kernels, and brings what they need to know of the levels to the
-// device, which waits for it.
+// Make makes a plan. It loads kernels, copies tables of the levels to the device, and waits for it.
 func (p *Plans) Make(r Request) (*Plan, error) {
 	open, err := r.opener()
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	return plan, nil
 }
 
-// Add adds to the stream what answers for some images.
+// Add enqueues the answers for some images on the stream.
 func (p *Plans) Add(number uint64, images int64, c Call) error {
 	p.mu.Lock()
 	plan := p.open[number]
@@ -146,8 +146,9 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	})
 }
 
-// Verify waits for the stream, and holds the curves of some images, which are there, to the images'
-// fingerprints, by kernels that share nothing with those that counted. Images begin at multiples of 16.
+// Verify waits for the stream, and compares the finished curves of some images with the
+// fingerprints of the images. The fingerprint kernels share no code with the counting kernels.
+// Images begin at multiples of 16.
 func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
 	p.mu.Lock()
 	plan := p.open[number]
@@ -185,13 +186,13 @@ func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
 	return nil
 }
 
-// Wrong is the error of curves that fingerprints contradict.
+// Wrong is the error of curves that contradict a fingerprint.
 type Wrong string
 
 func (w Wrong) Error() string { return string(w) }
 
-// changes are those of a curve at its first levels. That at the last level of all is 1, the Euler
-// characteristic of the box.
+// changes yields the changes of a curve at its first levels. The rest is at the last level of all,
+// where χ is 1, the Euler characteristic of the box.
 func changes(data []byte, levels int64) iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
 		last := int64(0)
@@ -208,7 +209,7 @@ func changes(data []byte, levels int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// outline is an image of which nobody reads anything here.
+// outline is an image without readable voxels.
 type outline struct{ *extrema.ArrayKind }
 
 func (o outline) Shape() grid.Shape   { return o.ArrayKind.Shape }
@@ -285,7 +286,7 @@ func (p *Plans) Close(number uint64) error {
 	return plan.arrays.Close()
 }
 
-// opener loads what answers the request on a device.
+// opener returns a function that loads the kernels of the request on a device.
 func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 	shape, t, err := r.images()
 	if err != nil {
@@ -340,7 +341,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 	}, nil
 }
 
-// images is the shape and the type of an image.
+// images returns the shape and the type of an image.
 func (r Request) images() (shape grid.Shape, t grid.Type, err error) {
 	if shape, err = grid.ShapeOf(r.Shape); err != nil {
 		return shape, t, err
@@ -349,7 +350,7 @@ func (r Request) images() (shape grid.Shape, t grid.Type, err error) {
 	return shape, t, err
 }
 
-// flow is what the kernels of a flow are asked for.
+// flow returns the parameters of the kernels of a flow.
 func (r Request) flow(shape grid.Shape, t grid.Type) (kind flows.ArrayKind, err error) {
 	kind = flows.ArrayKind{Shape: shape, Type: t, Steps: r.Flow.Steps, Mu: float32(r.Flow.Mu), Align: r.Flow.Align}
 	b := slices.Index(gvf.Boundaries(), r.Flow.Boundary)
@@ -364,7 +365,7 @@ func (r Request) flow(shape grid.Shape, t grid.Type) (kind flows.ArrayKind, err 
 	return kind, nil
 }
 
-// curve is what the kernels of a curve are asked for.
+// curve returns the parameters of the kernels of a curve.
 func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, err error) {
 	kind = extrema.ArrayKind{Shape: shape, Type: t, Align: r.Align, OnLevels: r.OnLevels}
 	if kind.Align < 1 {
@@ -396,8 +397,8 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 	return kind, err
 }
 
-// beyond is a ladder of the values, evenly spaced where they are, and one level more for what is
-// above them.
+// beyond returns a ladder of the values, evenly spaced if they are, and one more level for greater
+// values.
 func beyond(t grid.Type, values []float32) (grid.Ladder, error) {
 	n := len(values)
 	if n == 0 {

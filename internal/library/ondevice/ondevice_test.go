@@ -19,7 +19,7 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// A caller has a stream and memory of a device.
+// A caller owns a stream and memory of a device.
 type caller struct {
 	device.Device
 	device.Stream
@@ -35,7 +35,7 @@ func newCaller(t *testing.T, d device.Device) caller {
 	return caller{d, s}
 }
 
-// put is memory with some bytes.
+// put returns memory with the given bytes.
 func (c caller) put(t *testing.T, data []byte) device.Buffer {
 	t.Helper()
 	b, err := c.Alloc("the caller's", int64(len(data)))
@@ -49,7 +49,7 @@ func (c caller) put(t *testing.T, data []byte) device.Buffer {
 	return b
 }
 
-// answered is what a plan makes of images alike, in one piece of memory after the other.
+// answered returns a plan's answers for images of one kind, which are consecutive in one buffer.
 func (c caller) answered(t *testing.T, plans *Plans, plan *Plan, fields []*grid.Field) []byte {
 	t.Helper()
 	var images []byte
@@ -81,7 +81,7 @@ func (c caller) answered(t *testing.T, plans *Plans, plan *Plan, fields []*grid.
 	return got
 }
 
-// shapeOf is the shape of a field as a caller says it.
+// shapeOf returns the shape of a field as a caller passes it.
 func shapeOf(f *grid.Field) []int64 {
 	s := f.Shape()
 	if s.Dim() == 3 {
@@ -90,7 +90,7 @@ func shapeOf(f *grid.Field) []int64 {
 	return []int64{s.H, s.W}
 }
 
-// chiAt is χ at some values by enumeration of all cells.
+// chiAt computes χ at some values by enumeration of all cells.
 func chiAt(f *grid.Field, at []float64) []int64 {
 	chi := make([]int64, len(at))
 	for _, c := range ecctest.EnumerateIn(f, ecc.Convention{}) {
@@ -114,7 +114,7 @@ func TestCount(t *testing.T) {
 		bytes[i] = float64(i)
 	}
 	for _, c := range []struct {
-		images   []string // alike
+		images   []string // of one shape and type
 		at, want []float64
 		onLevels bool
 	}{
@@ -156,7 +156,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// Curves are held to fingerprints, also where few values are asked for.
+// Curves are compared with fingerprints, also for few values.
 func TestVerify(t *testing.T) {
 	d, err := ecctest.Modules(t, "", "ecc_extrema_array_uint8", "ecc_extrema_array_float32", "fingerprint_uint8", "fingerprint_float32")("")
 	if err != nil {
@@ -216,7 +216,7 @@ func TestFlow(t *testing.T) {
 	}
 	plans := Plans{Open: func(string) (device.Device, error) { return d, nil }}
 	for _, c := range []struct {
-		images []string // alike
+		images []string // of one shape and type
 		shape  []int64
 		flow   Flow
 		rows   int64
@@ -259,8 +259,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// Soft curves of images one after the other have the definition's answers, each with its own upstream
-// gradient.
+// Soft curves of consecutive images equal the definition's answers, with an upstream gradient for
+// each.
 func TestSoft(t *testing.T) {
 	d, err := ecctest.Modules(t, "", "softecc_curve", "softecc_float32")("")
 	if err != nil {

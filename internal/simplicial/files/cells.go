@@ -8,25 +8,25 @@ import (
 // MaxDim is the greatest dimension of a simplex.
 const MaxDim = 15
 
-// A Mesh is what a file holds, as simplices.
+// A Mesh is the contents of a file, as simplices.
 type Mesh struct {
-	// Tops are the simplices by dimension: Tops[d] holds the d+1 vertices of each in turn. Nothing is known of
-	// whether they are all different or faces of others.
+	// Tops are the simplices by dimension: Tops[d] has the d+1 vertices of each one after the other.
+	// They may be duplicates, or faces of others.
 	Tops [][]uint32
-	// Vertices is how many numbers vertices may have, from 0 on.
+	// Vertices is the number of vertex numbers, from 0 on.
 	Vertices int
-	// Points are the coordinates x, y, z of each vertex; nil where there are none.
+	// Points are the coordinates x, y, z of each vertex; nil without coordinates.
 	Points []float64
 
-	// quads and others are the vertices within faces and cells, by the vertices that these have.
+	// quads and others map the vertices of a face or cell to the vertex in its centre.
 	quads  keys[[4]uint32]
 	others keys[string]
 }
 
-// keys are numbers by what they are of.
+// keys are numbers by key.
 type keys[K comparable] map[K]uint32
 
-// find is the number that a key has, or is given now.
+// find returns the number of a key. A new key gets the given number.
 func (k *keys[K]) find(key K, number uint32) uint32 {
 	if known, ok := (*k)[key]; ok {
 		return known
@@ -38,7 +38,7 @@ func (k *keys[K]) find(key K, number uint32) uint32 {
 	return number
 }
 
-// add gives one more simplex.
+// add adds a simplex.
 func (c *Mesh) add(vertices ...uint32) {
 	d := len(vertices) - 1
 	for len(c.Tops) <= d {
@@ -47,30 +47,30 @@ func (c *Mesh) add(vertices ...uint32) {
 	c.Tops[d] = append(c.Tops[d], vertices...)
 }
 
-// A shape is how the corners of a cell are joined.
+// A shape is the arrangement of the corners of a cell.
 type shape int
 
 const (
 	separate    shape = iota // points
 	chain                    // edges from each to the next
-	strip                    // triangles of each three in a row
+	strip                    // triangles of each three consecutive corners
 	ring                     // one face
-	pixel                    // a face whose corners come row by row
+	pixel                    // a face with its corners row by row
 	tetrahedron              // one simplex
 	pyramid                  // a face and a point
 	prism                    // two faces, and the faces between their edges
-	voxel                    // a prism whose corners come row by row
+	voxel                    // a prism with its corners row by row
 )
 
-// A cellType is a type of cells of a format. Its corners come first; nodes behind them, of elements
-// of a higher order, are no vertices.
+// A cellType is a type of cells of a format. Its corners are its first nodes. The other nodes, of
+// elements of a higher order, are no vertices.
 type cellType struct {
 	shape
-	corners int // 0 where all nodes are corners
-	nodes   int // 0 where there may be any number
+	corners int // 0 if all nodes are corners
+	nodes   int // 0 for any number
 }
 
-// cell gives the simplices of a cell.
+// cell adds the simplices of a cell.
 func (c *Mesh) cell(t cellType, nodes []uint32) error {
 	if t.nodes > 0 && len(nodes) != t.nodes || len(nodes) < t.corners {
 		return fmt.Errorf("a cell of %d nodes: want %d", len(nodes), max(t.nodes, t.corners))
@@ -115,10 +115,10 @@ func (c *Mesh) cell(t cellType, nodes []uint32) error {
 	return nil
 }
 
-// mostRing is how many vertices a face has at most.
+// mostRing is the greatest number of vertices of a face.
 const mostRing = 4096
 
-// distinct refuses vertices that are not there or come twice.
+// distinct rejects unknown or repeated vertices.
 func (c *Mesh) distinct(what string, vertices []uint32) error {
 	for i, v := range vertices {
 		if int64(v) >= int64(c.Vertices) || slices.Contains(vertices[:i], v) {
@@ -128,8 +128,8 @@ func (c *Mesh) distinct(what string, vertices []uint32) error {
 	return nil
 }
 
-// polygon gives a point, an edge, a triangle, or the triangles that a longer ring makes with a
-// point in its middle.
+// polygon adds a point, an edge or a triangle. A longer ring becomes triangles around a new vertex
+// in its centre.
 func (c *Mesh) polygon(ring []uint32) error {
 	if len(ring) > mostRing {
 		return fmt.Errorf("a face of %d vertices: want at most %d", len(ring), mostRing)
@@ -141,7 +141,8 @@ func (c *Mesh) polygon(ring []uint32) error {
 	return nil
 }
 
-// solid gives a tetrahedron, or those that the faces of a cell make with a point in its middle.
+// solid adds a tetrahedron, or the tetrahedra between the faces of a cell and a new vertex in its
+// centre.
 func (c *Mesh) solid(corners []uint32, faces [][]uint32) error {
 	if err := c.distinct("cell", corners); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (c *Mesh) solid(corners []uint32, faces [][]uint32) error {
 	return nil
 }
 
-// cone gives the triangles of a face, each with an apex where there is one.
+// cone adds the triangles of a face, or their cones over an apex.
 func (c *Mesh) cone(ring []uint32, apex ...uint32) {
 	if len(ring) <= 3 {
 		c.add(append(slices.Clip(ring), apex...)...)
@@ -177,7 +178,8 @@ func (c *Mesh) cone(ring []uint32, apex ...uint32) {
 	}
 }
 
-// aroundLeast is a ring from its least vertex on, towards the lesser of the two beside it.
+// aroundLeast rotates a ring to begin at its least vertex, and directs it towards that vertex's
+// lesser neighbour.
 func aroundLeast(ring []uint32) []uint32 {
 	n, at := len(ring), 0
 	for i, v := range ring {
@@ -197,8 +199,8 @@ func aroundLeast(ring []uint32) []uint32 {
 	return around
 }
 
-// middle is the vertex in the middle of others, one for each key: cells that have a face in common have its
-// middle in common, and a face that is given twice is one face.
+// middle returns the vertex in the centre of others, one per key. So cells with a common face have
+// its centre in common, and a repeated face is one face.
 func (c *Mesh) middle(of, key []uint32) uint32 {
 	m, known := uint32(c.Vertices), uint32(0)
 	if len(key) == 4 {

@@ -1,4 +1,4 @@
-// Package files reads meshes and simplicial complexes of the formats that people keep them in.
+// Package files reads meshes and simplicial complexes from common file formats.
 package files
 
 import (
@@ -10,15 +10,16 @@ import (
 	"strings"
 )
 
-// Formats are the files that can be read.
+// Formats returns the supported formats.
 func Formats() []string {
 	return []string{"OFF", "PLY", "STL", "OBJ", "VTK legacy, .vtu and .vtp", "Gmsh .msh 2.2 and 4.1 (text)", "TetGen .ele with its .node", "text with the vertices of a simplex a line"}
 }
 
-// ErrFormat is of a file that is none that can be read.
+// ErrFormat is the error of a file in no supported format.
 var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Formats(), ", "))
 
-// Read reads a mesh by the first word of a file. The end of its name, "" for none, decides where that does not.
+// Read reads a mesh in the format of the file's first word. The end of its name, "" for none,
+// decides if the word does not.
 func Read(data []byte, ext string) (*Mesh, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	head := data[:min(len(data), 1<<12)]
@@ -26,7 +27,7 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	first := w.next()
 	_, isOBJ := objStatements[first]
 	switch {
-	case isBinarySTL(data): // whatever its first 80 bytes are
+	case isBinarySTL(data): // with any first 80 bytes
 		return readBinarySTL(data)
 	case first == "" && ext != "" && ext != ".txt":
 		return nil, errors.New("the file is empty")
@@ -52,8 +53,9 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	return readText(data)
 }
 
-// offHead is the first word of OFF. Texture, colours and normals may follow the coordinates on their
-// line; points of other dimensions are 4 or n. Some files have the first number in the same word.
+// offHead is the first word of OFF. Prefixes announce texture, colours and normals after the
+// coordinates on each line; 4 and n announce points of other dimensions. In some files the word
+// also contains the first number.
 var offHead = regexp.MustCompile(`^(?i:ST)?[Cc]?N?(4?n?)(?i:OFF)(\d*)$`)
 
 // readOFF reads the Object File Format of Geomview as text.
@@ -82,7 +84,7 @@ func readOFF(data []byte) (*Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.newline() // the number of edges may be left out, and means nothing
+	w.newline() // the number of edges is optional and ignored
 	c := &Mesh{Vertices: int(n)}
 	if c.Points, _, err = w.points(n, 3, false); err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf(".ele: %w", err)
 	}
-	corners := int64(4) // ten are a tetrahedron with points on its edges, six a triangle
+	corners := int64(4) // ten nodes are a tetrahedron with points on its edges, six a triangle
 	if each == 3 || each == 6 {
 		corners = 3
 	} else if each != 4 && each != 10 {
@@ -188,7 +190,7 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 	return c, nil
 }
 
-// readText reads a simplex a line: its vertices, separated by blanks or commas.
+// readText reads one simplex per line: its vertices, separated by blanks or commas.
 func readText(data []byte) (*Mesh, error) {
 	w := &words{data: data, hash: true}
 	var simplices [][]int64

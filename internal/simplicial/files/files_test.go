@@ -2,7 +2,7 @@ package files
 
 import "testing"
 
-// A face is of all of its vertices or of none.
+// A face is added with all of its vertices or not at all.
 func TestRings(t *testing.T) {
 	m := &Mesh{Vertices: mostRing + 1}
 	ring := make([]uint32, mostRing+1)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// gmshCells are the elements of Gmsh by their numbers.
+// gmshCells are the elements of Gmsh by type number.
 var gmshCells = map[int64]cellType{
 	15: {separate, 1, 1}, 1: {chain, 2, 2}, 8: {chain, 2, 3}, 26: {chain, 2, 4}, 27: {chain, 2, 5}, 28: {chain, 2, 6},
 	2: {ring, 3, 3}, 9: {ring, 3, 6}, 20: {ring, 3, 9}, 21: {ring, 3, 10}, 22: {ring, 3, 12}, 23: {ring, 3, 15}, 24: {ring, 3, 15}, 25: {ring, 3, 21},
@@ -17,7 +17,7 @@ var gmshCells = map[int64]cellType{
 	6: {prism, 6, 6}, 13: {prism, 6, 18}, 18: {prism, 6, 15}, 7: {pyramid, 5, 5}, 14: {pyramid, 5, 14}, 19: {pyramid, 5, 13},
 }
 
-// A gmsh is a file of Gmsh while it is read.
+// A gmsh is the state of a reader of Gmsh files.
 type gmsh struct {
 	*words
 	c   *Mesh
@@ -112,7 +112,8 @@ func (g *gmsh) numbers(what string, into ...*int64) (err error) {
 	return nil
 }
 
-// blocks reads the head of nodes or elements of version 4, and how many there are in each block.
+// blocks reads the head of the nodes or elements of version 4, and calls block with the size of
+// each block.
 func (g *gmsh) blocks(what string, bytesEach int64, block func(kind, n int64) error) error {
 	blocks, err := g.count("blocks", 8)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A numberType is a type of numbers in files of bytes.
+// A numberType is a type of binary numbers.
 type numberType struct {
 	size int
 	get  func(binary.ByteOrder, []byte) float64
@@ -36,7 +36,7 @@ var numberTypes = func() map[string]numberType {
 	return types
 }()
 
-// all are the numbers that bytes hold.
+// all decodes the numbers in some bytes.
 func (t numberType) all(order binary.ByteOrder, b []byte) []float64 {
 	list := make([]float64, len(b)/t.size)
 	for i := range list {

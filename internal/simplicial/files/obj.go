@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// objStatements are the statements of OBJ that are read, and those that change no vertex: places
-// on textures, normals, names, groups, materials and how to draw.
+// objStatements are the known statements of OBJ. The value is false for ignored ones, which change
+// no vertex: texture coordinates, normals, names, groups, materials and drawing options.
 var objStatements = map[string]bool{
 	"v": true, "f": true, "fo": true, "l": true, "p": true, "vt": false, "vn": false, "vp": false, "o": false, "g": false, "s": false, "mg": false, "usemtl": false, "mtllib": false,
 	"usemap": false, "maplib": false, "bevel": false, "c_interp": false, "d_interp": false, "lod": false, "shadow_obj": false, "trace_obj": false, "ctech": false, "stech": false,
 }
 
-// An objElement is an element of a file while vertices may still follow.
+// An objElement is an element that waits for its vertices, which may follow it.
 type objElement struct {
 	cellType
 	line     int
@@ -50,7 +50,7 @@ func readOBJ(data []byte) (*Mesh, error) {
 			}
 			c.Points = append(c.Points, p...)
 			c.Vertices++
-			continue // points went to the next line
+			continue // points moved to the next line
 		case kind:
 			e := objElement{line: w.line, cellType: cellType{shape: map[byte]shape{'f': ring, 'l': chain, 'p': separate}[statement[0]]}}
 			for word, ok := w.here(); ok; word, ok = w.here() {

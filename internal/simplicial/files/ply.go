@@ -15,7 +15,7 @@ import (
 type plyProperty struct {
 	name   string
 	number numberType
-	length numberType // of a list; without a size of one value
+	length numberType // of a list; size 0 for a single value
 }
 
 type plyElement struct {
@@ -24,11 +24,11 @@ type plyElement struct {
 	properties []plyProperty
 }
 
-// A plyReader gives the values of a file, one after the other.
+// A plyReader reads the values of a file, one after the other.
 type plyReader struct {
-	words *words           // of text
-	data  []byte           // of bytes
-	order binary.ByteOrder // nil of text
+	words *words           // of a text file
+	data  []byte           // of a binary file
+	order binary.ByteOrder // nil for a text file
 }
 
 func (r *plyReader) left() int64 {
@@ -50,7 +50,7 @@ func (r *plyReader) value(t numberType) (float64, error) {
 	return t.get(r.order, b), nil
 }
 
-// end is an error where something follows the last element.
+// end returns an error if data follow the last element.
 func (r *plyReader) end(n int64) error {
 	if r.order == nil {
 		return r.words.end(n, "elements")
@@ -61,7 +61,7 @@ func (r *plyReader) end(n int64) error {
 	return nil
 }
 
-// plyHead reads the header of a file: its kinds of elements, and what follows.
+// plyHead reads the header of a file: its kinds of elements, and a reader of the rest.
 func plyHead(data []byte) (elements []plyElement, r *plyReader, err error) {
 	r = &plyReader{}
 	line, format := 0, ""

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// A soup is triangles without numbers of their vertices: corners at the same place are one vertex.
+// A soup is triangles without vertex numbers: corners at the same place are one vertex.
 type soup struct {
 	c   Mesh
 	ids map[[3]float64]uint32
 }
 
-// add gives a triangle, or the edge or the point that is left of it where corners are at the same place.
+// add adds a triangle. Corners at the same place reduce it to an edge or a point.
 func (s *soup) add(corners [3][3]float64) error {
 	var vertices []uint32
 	for _, p := range corners {
@@ -39,11 +39,11 @@ func (s *soup) add(corners [3][3]float64) error {
 }
 
 const (
-	stlHead = 84 // 80 bytes for anybody, and the number of triangles
-	stlEach = 50 // the normal and the corners as float32, and 2 bytes for anybody
+	stlHead = 84 // 80 bytes of free use, and the number of triangles
+	stlEach = 50 // the normal and the corners as float32, and 2 bytes of free use
 )
 
-// isBinarySTL reports whether a file is as long as a binary one is to be.
+// isBinarySTL reports whether a file has the length of a binary one.
 func isBinarySTL(data []byte) bool {
 	return len(data) >= stlHead && int64(len(data)) == stlHead+stlEach*int64(binary.LittleEndian.Uint32(data[stlHead-4:]))
 }
@@ -69,7 +69,7 @@ func readBinarySTL(data []byte) (*Mesh, error) {
 	return &s.c, nil
 }
 
-// readSTL reads the solids of a text file, which share the vertices at the same place.
+// readSTL reads the solids of a text file. Vertices at the same place are shared.
 func readSTL(data []byte) (*Mesh, error) {
 	w := &words{data: data}
 	s := soup{ids: map[[3]float64]uint32{}}
@@ -87,7 +87,7 @@ func readSTL(data []byte) (*Mesh, error) {
 		if err := expect("normal"); err != nil {
 			return err
 		}
-		for range 3 { // of the normal, which means nothing here
+		for range 3 { // of the normal, which is ignored
 			w.next()
 		}
 		if err := expect("outer loop"); err != nil {

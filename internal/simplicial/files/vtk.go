@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// vtkHead begins a legacy file of VTK.
+// vtkHead is the start of a legacy VTK file.
 const vtkHead = "# vtk DataFile Version "
 
-// The types of cells of VTK that data sets of polygons have.
+// The VTK types of cells in data sets of polygons.
 const (
 	vtkVertices = 2
 	vtkLines    = 4
@@ -20,7 +20,7 @@ const (
 	vtkPolygons = 7
 )
 
-// vtkCells are the types of cells by their numbers. An empty cell is no points.
+// vtkCells are the types of cells by number. An empty cell has no points.
 var vtkCells = map[float64]cellType{
 	0: {separate, 0, 0}, 1: {separate, 1, 1}, vtkVertices: {separate, 0, 0}, 3: {chain, 2, 2}, vtkLines: {chain, 0, 0}, 5: {ring, 3, 3}, vtkStrips: {strip, 0, 0}, vtkPolygons: {ring, 0, 0},
 	8: {pixel, 4, 4}, 9: {ring, 4, 4}, 10: {tetrahedron, 4, 4}, 11: {voxel, 8, 8}, 12: {prism, 8, 8}, 13: {prism, 6, 6}, 14: {pyramid, 5, 5}, 15: {prism, 10, 10}, 16: {prism, 12, 12},
@@ -30,20 +30,20 @@ var vtkCells = map[float64]cellType{
 	75: {chain, 2, 0}, 76: {ring, 3, 0}, 77: {ring, 4, 0}, 78: {tetrahedron, 4, 0}, 79: {prism, 8, 0}, 80: {prism, 6, 0}, 81: {pyramid, 5, 0}, // of Bézier
 }
 
-// vtkOthers name types of cells that are not read.
+// vtkOthers are the names of unsupported types of cells.
 var vtkOthers = map[float64]string{36: ", a quadratic polygon", 41: ", a convex set of points", 42: ", a polyhedron"}
 
 // errGhosts is the error of a file that marks cells as hidden or as belonging to another file.
 var errGhosts = errors.New("some cells are marked as ghosts (vtkGhostType or vtkGhostLevels): remove them first")
 
-// A vtkList is cells, of which each has the nodes up to its end in the list of all.
+// A vtkList is a list of cells. ends[i] is the end of cell i in nodes.
 type vtkList struct {
-	kind        float64 // of all cells, 0 where types are of each
+	kind        float64 // of all cells, 0 if each has a type
 	types       []float64
 	ends, nodes []float64
 }
 
-// vtkMesh is the mesh of points and cells.
+// vtkMesh returns the mesh of points and cells.
 func vtkMesh(points []float64, lists []vtkList) (*Mesh, error) {
 	c := &Mesh{Points: points, Vertices: len(points) / 3}
 	n := float64(c.Vertices)
@@ -87,12 +87,12 @@ func vtkMesh(points []float64, lists []vtkList) (*Mesh, error) {
 	return c, nil
 }
 
-// A vtk is a legacy file while it is read.
+// A vtk is the state of a reader of legacy files.
 type vtk struct {
 	*words
 	binary bool
-	grid   bool // unstructured, whose cells may not be left out
-	ends   bool // cells are given by where their nodes end, from version 5 on
+	grid   bool // unstructured: cells are required
+	ends   bool // from version 5 on, a cell is given by the end of its nodes
 	points []float64
 	lists  []vtkList
 	types  []float64
@@ -120,7 +120,7 @@ func readVTK(data []byte) (*Mesh, error) {
 		switch strings.ToUpper(word) {
 		case "":
 			return v.mesh()
-		case "POINT_DATA", "CELL_DATA": // nothing but values follow
+		case "POINT_DATA", "CELL_DATA": // only values follow
 			if bytes.Contains(v.data[v.at:], []byte("vtkGhost")) {
 				return nil, errGhosts
 			}
@@ -132,12 +132,12 @@ func readVTK(data []byte) (*Mesh, error) {
 	}
 }
 
-// vtkLists are the sections of cells by their kinds.
+// vtkLists maps the sections of cells to their type.
 var vtkLists = map[string]float64{
 	"VERTICES": vtkVertices, "LINES": vtkLines, "TRIANGLE_STRIPS": vtkStrips, "POLYGONS": vtkPolygons, "CELLS": 0,
 }
 
-// section reads what follows a keyword.
+// section reads the section of a keyword.
 func (v *vtk) section(word string) (err error) {
 	var n int64
 	keyword := strings.ToUpper(word)
@@ -194,7 +194,7 @@ func (v *vtk) mesh() (*Mesh, error) {
 	return vtkMesh(v.points, v.lists)
 }
 
-// skipMetadata skips lines as far as an empty one.
+// skipMetadata skips lines up to an empty one.
 func (v *vtk) skipMetadata() {
 	for v.newline() {
 		if _, more := v.here(); !more {
@@ -203,7 +203,7 @@ func (v *vtk) skipMetadata() {
 	}
 }
 
-// numbers reads numbers of a type, which follow the line that names it.
+// numbers reads numbers of a type, from the line after its name.
 func (v *vtk) numbers(n int64, typ string) ([]float64, error) {
 	t, ok := numberTypes[strings.ToLower(typ)]
 	if !ok {

@@ -14,21 +14,21 @@ import (
 	"strings"
 )
 
-// A vtkArray is an array of numbers of a piece before it is read.
+// A vtkArray is an undecoded array of numbers of a piece.
 type vtkArray struct {
 	attr map[string]string
 	text []byte
 	line int
 }
 
-// A vtkXML is a .vtu or .vtp file while it is read.
+// A vtkXML is the state of a reader of .vtu or .vtp files.
 type vtkXML struct {
 	kind       string
 	order      binary.ByteOrder
 	header     numberType
 	compressed bool
 	piece      map[string]string   // attributes of the piece
-	arrays     map[string]vtkArray // by the element they are in, and name
+	arrays     map[string]vtkArray // by name of the enclosing element and of the array
 	encoding   string              // of appended data
 	appended   []byte
 }
@@ -94,7 +94,7 @@ func readVTKXML(data []byte) (*Mesh, error) {
 	return x.mesh()
 }
 
-// start looks at the beginning of an element, which is within another.
+// start handles the start of an element within another.
 func (x *vtkXML) start(within, name string, attr map[string]string, rest []byte) error {
 	switch {
 	case within == "":
@@ -116,7 +116,7 @@ func (x *vtkXML) start(within, name string, attr map[string]string, rest []byte)
 	return nil
 }
 
-// head looks at the first element.
+// head checks the first element.
 func (x *vtkXML) head(name string, attr map[string]string) error {
 	x.kind = attr["type"]
 	if name != "VTKFile" || x.kind != "UnstructuredGrid" && x.kind != "PolyData" {
@@ -145,7 +145,7 @@ func (x *vtkXML) head(name string, attr map[string]string) error {
 	return nil
 }
 
-// complex reads the arrays of the points and cells.
+// mesh reads the arrays of the points and cells.
 func (x *vtkXML) mesh() (*Mesh, error) {
 	n, err := x.count("NumberOfPoints")
 	if err != nil {
@@ -192,7 +192,7 @@ func (x *vtkXML) mesh() (*Mesh, error) {
 	return vtkMesh(points, lists)
 }
 
-// count is a number of things of the piece.
+// count returns a number of things of the piece.
 func (x *vtkXML) count(name string) (int64, error) {
 	if x.piece[name] == "" {
 		return 0, nil
@@ -204,7 +204,7 @@ func (x *vtkXML) count(name string) (int64, error) {
 	return n, nil
 }
 
-// array reads n numbers. An array that is not there has none.
+// array reads n numbers; a missing array has none.
 func (x *vtkXML) array(name string, n int64) ([]float64, error) {
 	a, ok := x.arrays[name]
 	if !ok && n == 0 {
@@ -269,7 +269,7 @@ func (x *vtkXML) numbers(a vtkArray) ([]float64, error) {
 	return t.all(x.order, b), nil
 }
 
-// block reads the bytes of an array behind their header, of a source of so many bytes.
+// block reads the bytes of an array after their header. limit is the size of the source.
 func (x *vtkXML) block(r io.Reader, limit int64) ([]byte, error) {
 	early := errors.New("the data end too early")
 	head := func(n int64) ([]float64, error) {
@@ -295,7 +295,7 @@ func (x *vtkXML) block(r io.Reader, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	sizes, err := head(2)
-	if h[0] == 0 { // the sizes of no blocks may be left out
+	if h[0] == 0 { // without blocks, their sizes may be missing
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func (x *vtkXML) block(r io.Reader, limit int64) ([]byte, error) {
 			return nil, errors.New("the compressed data are damaged")
 		}
 		plain, err := io.ReadAll(io.LimitReader(z, want))
-		if err == nil { // to its checksum
+		if err == nil { // read on, to its checksum
 			_, err = io.ReadFull(z, make([]byte, 1))
 		}
 		if err != io.EOF || int64(len(plain)) != want {
@@ -330,7 +330,7 @@ func (x *vtkXML) block(r io.Reader, limit int64) ([]byte, error) {
 	return out, nil
 }
 
-// take reads n bytes, if a source of so many bytes can have them.
+// take reads n bytes, at most the size of the source.
 func take(r io.Reader, n, limit int64) ([]byte, error) {
 	if n < 0 || n > limit {
 		return nil, io.ErrUnexpectedEOF
@@ -340,8 +340,8 @@ func take(r io.Reader, n, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// A quads reader decodes base64 by four characters. Padding may come before the end: the header of
-// an array and its data are often encoded one by one.
+// A quads reader decodes base64 in groups of four characters. Padding may occur before the end,
+// because the header of an array and its data are often encoded separately.
 type quads struct {
 	r    *bufio.Reader
 	left []byte

@@ -7,16 +7,16 @@ import (
 	"unsafe"
 )
 
-// words are the words of a text, line by line. Its errors name the line.
+// words reads the words of a text, line by line. Its errors contain the line number.
 type words struct {
 	data []byte
 	at   int
 	line int
-	hash bool // what follows a # on a line is a comment
-	wrap bool // a line that ends in a backslash goes on in the next
+	hash bool // a # starts a comment, up to the end of the line
+	wrap bool // a backslash at the end of a line continues it on the next
 }
 
-// next is the next word of the text, "" at its end.
+// next returns the next word of the text, "" at its end.
 func (w *words) next() string {
 	for {
 		if word, ok := w.here(); ok {
@@ -28,7 +28,7 @@ func (w *words) next() string {
 	}
 }
 
-// here is the next word of the line, and whether there is one.
+// here returns the next word of the line, and whether there is one.
 func (w *words) here() (string, bool) {
 	for w.at < len(w.data) && (isBlank(w.data[w.at]) || w.wraps()) {
 		if w.data[w.at] == '\\' {
@@ -49,7 +49,7 @@ func (w *words) here() (string, bool) {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == ',' }
 
-// wraps reports whether a backslash that ends a line is next.
+// wraps reports whether the next character is a backslash at the end of a line.
 func (w *words) wraps() bool {
 	if !w.wrap || w.data[w.at] != '\\' {
 		return false
@@ -58,7 +58,7 @@ func (w *words) wraps() bool {
 	return len(rest) == 0 || rest[0] == '\n' || rest[0] == '\r'
 }
 
-// end is an error where something follows the last of the elements that a header counts.
+// end returns an error if a word follows the last of the elements that a header counts.
 func (w *words) end(n int64, what string) error {
 	if word := w.next(); word != "" {
 		return w.errorf("%.40q follows %d %s, as many as the header says; correct the header or take the rest away", word, n, what)
@@ -84,7 +84,7 @@ func (w *words) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", w.line+1, fmt.Errorf(format, args...))
 }
 
-// int is the next word, a whole number from least on.
+// int reads the next word as a whole number of at least least.
 func (w *words) int(what string, least int64) (int64, error) {
 	return w.number(w.next(), what, least)
 }
@@ -112,8 +112,8 @@ func (w *words) float(what string) (float64, error) {
 	return v, nil
 }
 
-// count is a number of things of which each takes so many bytes at least, with what parts its words
-// from those before, as many as there can be in what is left.
+// count reads a number of things. It rejects numbers whose things, of bytesEach bytes or more with
+// separators, do not fit in the rest.
 func (w *words) count(what string, bytesEach int64) (int64, error) {
 	word := w.next()
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -126,8 +126,8 @@ func (w *words) count(what string, bytesEach int64) (int64, error) {
 	return n, nil
 }
 
-// points reads three coordinates of each of n vertices, numbered before where numbered says so;
-// further words of a line are left out.
+// points reads three coordinates of each of n vertices, each after its number if numbered. Other
+// words on a line are skipped.
 func (w *words) points(n int64, dim int, numbered bool) (points []float64, ids []int64, err error) {
 	for range n {
 		if numbered {

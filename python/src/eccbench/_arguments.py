@@ -1,4 +1,4 @@
-"""Arguments: their types, and images and masks in all forms that people have them in."""
+"""Arguments: their types, and images and masks in all common forms."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def is_path(image: Any) -> bool:
 
 
 def on_host(image: Any) -> Any:
-    """A copy of an array of PyTorch or CuPy on an NVIDIA device; others as they are."""
+    """Return a copy on the host of an array of PyTorch or CuPy on an NVIDIA device, or the argument itself."""
     if type(image) is np.ndarray:
         return image
     from . import cuda
@@ -99,7 +99,7 @@ def on_host(image: Any) -> Any:
 
 
 def array_of(name: str, image: Any) -> NDArray[Any]:
-    """What an argument holds, as an array with its axes in the order (z, y, x)."""
+    """Return an argument as an array with its axes in the order (z, y, x)."""
     image = on_host(image)
     if type(image) is np.ndarray:
         return image
@@ -118,7 +118,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
             raise TypeError(f"an array that is not shared: {e}") from None
     if isinstance(image, (bytes, bytearray)):
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}; os.fsdecode makes a path of one of bytes")
-    array = np.asarray(image)  # of a masked array all values
+    array = np.asarray(image)  # all values of a masked array
     if array.dtype.kind == "O" and array.ndim == 0:
         hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")
@@ -126,7 +126,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
 
 
 def like(image: Any, array: NDArray[Any]) -> Any:
-    """An array as one of the library that an image is of, PyTorch, CuPy or JAX, and on its device."""
+    """Return an array in the library of an image (PyTorch, CuPy or JAX), and on its device."""
     import sys
 
     name = type(image).__module__.partition(".")[0]
@@ -157,7 +157,7 @@ def warn_of_order(mask: Any, shape: Sequence[int]) -> None:
 
 
 def _outside() -> int:
-    """How many frames the caller of the package is above the one that warns."""
+    """Return the number of frames from the one that warns up to the caller of the package."""
     import sys
 
     level, frame = 1, sys._getframe(1)
@@ -167,7 +167,7 @@ def _outside() -> int:
 
 
 def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
-    """A mask as an array of bool or numbers, of one of some shapes."""
+    """Return a mask as an array of bool or numbers, of one of the given shapes."""
     from . import _curve
 
     if is_path(mask):

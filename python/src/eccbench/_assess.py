@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # which takes as long to import as the rest
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment(Result):
-    """How a segmentation differs from its ground truth, by label and connectivity.
+    """The differences of a segmentation from its ground truth, by label and connectivity.
 
     Attributes
     ----------
     labels : tuple of str
-        The labels, then 'all' for their union where there are several, then the groups.
+        The labels, then 'all' for their union if there are several, then the groups.
     connectivities : tuple of int
         Of the foreground: 26 (construction T) and 6 (V) in 3D, 8 (T) and 4 (V) in 2D. The
         background is 6- and 26-connected, 4- and 8-connected.
@@ -35,15 +35,15 @@ class Assessment(Result):
         The shape of the images.
     verdict : {'VERIFIED', 'UNVERIFIED'}
     witness : str
-        What confirmed the numbers; '' for none.
+        The witness that confirmed the numbers; '' for none.
     implementation : str
 
     Notes
     -----
-    ``result["1", 26]`` is a dict of the numbers of a label. `to_pandas` and `to_xarray` have all of them, and
-    `save` and `load` keep them. A feature is matched where both masks have it
-    in their union: ``matching_error0_max`` features of dimension 0 are not. In dimension 1 of 3D images the
-    numbers of matched features are known to lie between ``_min`` and ``_max``.
+    ``result["1", 26]`` is a dict of the numbers of a label. `to_pandas` and `to_xarray` have all of
+    them, and `save` and `load` write and read them. A feature is matched if both masks have it in
+    their union: ``matching_error0_max`` is the number of unmatched features of dimension 0. In
+    dimension 1 of 3D images, the number is between ``_min`` and ``_max``.
     """
 
     labels: tuple[str, ...]
@@ -57,7 +57,7 @@ class Assessment(Result):
     _keys: ClassVar[int] = 2
 
     def __getitem__(self, key: tuple[Any, int]) -> dict[str, float]:
-        """The numbers of a label in a connectivity, by column."""
+        """Return the numbers of a label in a connectivity, by column."""
         label, connectivity = key
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
@@ -95,16 +95,16 @@ def assess(
     Parameters
     ----------
     pred, truth : array_like, str or path-like
-        Label images of one shape, of 2 or 3 axes, or what `open` takes: whole numbers, of which 0 is the
-        background. Of images of nibabel the affines are compared, too.
+        Label images of one shape, of 2 or 3 axes, or arguments of `open`: whole numbers, with 0 as the
+        background. The affines of nibabel images are compared, too.
     labels : sequence of int, optional
-        The labels to compare. By default all that either image has.
+        The labels to compare. By default all labels of either image.
     groups : mapping of str to sequences of int, optional
         Labels that are compared as one mask, by name.
     connectivity : {'both', 26, 6, 8, 4}
         Of the foreground: 26 or 6 in 3D, 8 or 4 in 2D.
     verify : bool
-        Hold the numbers to those of a flood fill.
+        Compare the numbers with those of a flood fill.
     threads : int, optional
         Cores to use. By default all that the process may use.
 
@@ -115,7 +115,7 @@ def assess(
     Raises
     ------
     ValueError
-        If the shapes differ, a value is no whole number, or an argument is impossible.
+        If the shapes differ, a value is no whole number, or an argument is invalid.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -179,7 +179,7 @@ def assess(
 
 
 def _labels_of(name: str, image: Any) -> NDArray[Any]:
-    """An image of labels as an array of 2 or 3 axes."""
+    """Return an image of labels as an array of 2 or 3 axes."""
     if is_path(image):
         image = open(image)
     array = np.asarray(image) if isinstance(image, Image) else array_of(name, image)
@@ -193,7 +193,7 @@ def _labels_of(name: str, image: Any) -> NDArray[Any]:
 
 
 def _stacked(images: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Images of labels one after the other, in the smallest type of the library that holds them."""
+    """Return consecutive images of labels, in the smallest type of the library that fits."""
     if all(a.dtype in (np.bool_, np.uint8) for a in images):
         dtype: type = np.uint8
     else:

@@ -26,7 +26,7 @@ class _Numbers(NamedTuple):
 
 
 class Betti(_Numbers):
-    """The Betti numbers of a set: a tuple that carries its verdict. ``b0 - b1 + b2`` is the Euler characteristic.
+    """The Betti numbers of a set: a tuple with a verdict. ``b0 - b1 + b2`` is the Euler characteristic.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Betti(_Numbers):
     witness : str
         The witness; '' for none.
     implementation : str
-        Who counted.
+        The implementation that counted.
     """
 
     verdict: str
@@ -62,22 +62,21 @@ class BettiCurves(_ByLevel):
     ----------
     levels : ndarray of shape (n,)
         The levels at which one of the numbers changes, in the order in which the sets grow:
-        ascending, of superlevel sets descending. Their type is that of the image.
+        ascending, or descending for superlevel sets. Their type is that of the image.
     b0, b1, b2 : ndarray of shape (n,), int64
         The components, tunnels (in 2D holes) and cavities of the set of each level.
     verdict : {'VERIFIED', 'UNVERIFIED'}
-        Whether an independent witness confirmed the numbers. Those that a witness contradicts
-        are an error.
+        Whether an independent witness confirmed the numbers. Contradicted numbers are an error.
     witness : str
         The witness, with the key that repeats it; '' for none.
     implementation : str
-        Who counted.
+        The implementation that counted.
     construction : {'T', 'V'}
     superlevel : bool
     shape : tuple of int
         The shape of the image.
     missing : str
-        The chunks that a Zarr array lacks, which are read as its fill value: '1 of 8 chunks
+        The missing chunks of a Zarr array, which are read as its fill value: '1 of 8 chunks
         missing: fill value 0'; '' for none.
 
     Notes
@@ -119,12 +118,12 @@ class BettiCurves(_ByLevel):
         Returns
         -------
         numbers : Betti or ndarray of int64
-            Of the shape of `values` with an axis of 3 after its own.
+            Of the shape of `values`, followed by an axis of length 3.
 
         Raises
         ------
         ValueError
-            If one of the values is NaN.
+            If a value is NaN.
         """
         values = _numbers(values)
         return _verified(self._of_sets(values), Verdict(self.verdict, self.witness, self.implementation))
@@ -155,41 +154,41 @@ def betti(
     verify: bool = True,
     threads: int | None = None,
 ) -> Union[Betti, Array]:
-    """Exact Betti numbers of the set of an image at a value, or at some.
+    """Exact Betti numbers of the sets of an image at one or more values.
 
     Parameters
     ----------
     image : array_like, str or path-like
-        What `curve` takes. It is not written to.
+        As for `curve`. It is not modified.
     at : array_like, optional
-        The values of the sets: of the voxels at or below each of them, compared exactly. Of an image of bool
-        it may be left out: the set is then that of the voxels that are True.
+        The values of the sets: a set has the voxels at or below a value, compared exactly. For an image
+        of bool the default is the set of the True voxels.
     construction : {'T', 'V'}
         'T': voxels are the top cells of a complex; in 3D the connectivity of the set is 26
         and that of the rest 6. 'V': voxels are vertices; 6, and 26 for the rest.
     superlevel : bool
-        Take the sets of the voxels at or above each value.
+        Use the sets of the voxels at or above each value.
     periodic, mask, nan, batch_axis
-        As those of `curve`: voxels outside of a mask, and those that are NaN, are in no set.
+        As for `curve`: voxels outside of a mask, and NaN voxels, are in no set.
     verify : bool
-        Hold the numbers to those of a flood fill.
+        Compare the numbers with those of a flood fill.
     threads : int, optional
         Cores to use. By default all that the process may use.
 
     Returns
     -------
     numbers : Betti or ndarray of int64
-        A tuple (b0, b1, b2) of counts for one value, else of the shape of `at` with an axis
-        of 3 after its own. Of a batch an array with an axis that counts images before these.
-        Both carry their ``verdict``, ``witness`` and ``implementation``.
+        A tuple (b0, b1, b2) of counts for one value, else of the shape of `at`, followed by an axis
+        of length 3. For a batch, an array with an additional first axis that counts images.
+        Both have attributes ``verdict``, ``witness`` and ``implementation``.
 
     Raises
     ------
     TypeError
-        If the array is of a type that has no order, or not on the CPU.
+        If the array is of a type without an order, or not on the CPU.
     ValueError
-        If a value that is part of the image is NaN or infinite, the image is empty or has more than 3 axes,
-        or an argument is impossible.
+        If a value of the image is NaN or infinite, the image is empty or has more than 3 axes, or an
+        argument is invalid.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -197,10 +196,10 @@ def betti(
 
     Notes
     -----
-    What is outside of the image is one with the rest that touches its sides. The method is in
-    doc/proofs/betti.md of the sources [1]_. With periodic axes the numbers are ranks over the rationals; a set
-    that is all of a volume whose axes are all periodic has b3 = 1, too. The images of a batch without a mask are
-    answered by one call.
+    The outside of the image is connected with the rest at its sides. The method is in
+    doc/proofs/betti.md of the sources [1]_. With periodic axes the numbers are ranks over the
+    rationals. A set of all voxels of a volume with only periodic axes has b3 = 1, too. The images of a
+    batch without a mask are answered by one call.
 
     References
     ----------
@@ -224,7 +223,7 @@ def betti(
     if at is None:
         if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
-        # The voxels that are True: superlevel sets take twice as long as sublevel ones.
+        # The True voxels, as a sublevel set: superlevel sets take twice as long.
         image, at, request["superlevel"] = np.ma.array(~_array(image), mask=np.ma.getmask(image)), 0, False
     elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
         image = _array(image)  # once: nibabel reads the file at each conversion
@@ -243,7 +242,8 @@ def betti(
 
 def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int | None,
              periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
-    """The numbers of images whose voxels are ranked among the values; None where that takes longer or cannot be."""
+    """Return the numbers of images whose voxels are ranked among the values. Return None if this is
+    slower or impossible."""
     array = None if is_path(image) or isinstance(image, Image) else _array(image)
     if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask:
         return None
@@ -266,7 +266,7 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
 
 
 def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Array]:
-    """Betti numbers with their verdict: of one set a tuple."""
+    """Return Betti numbers with their verdict, as a tuple for one set."""
     if numbers.ndim > 1:
         return Array.of(numbers, verdict)
     b0, b1, b2 = numbers.tolist()
@@ -274,7 +274,7 @@ def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Arra
 
 
 def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
-    """The values of sets, and the same as a request has them."""
+    """Return the values of sets, and their form in a request."""
     values = _numbers(at, "at")
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise ValueError("at: a value is infinite")
@@ -309,8 +309,8 @@ def betti_curves(
     image, construction, superlevel, periodic, mask, nan, batch_axis, threads
         As for `betti`. With periodic axes the set at each value is counted separately.
     verify : bool
-        Hold the numbers to unions of all voxels in the order of their levels, and their
-        alternating sum to the fingerprint of the image. That takes longer than the numbers.
+        Compare the numbers with a union-find of all voxels in the order of their levels, and their
+        alternating sum with the fingerprint of the image. This takes longer than the numbers.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def betti_curves(
     Raises
     ------
     TypeError, ValueError, OSError, RuntimeError
-        As of `betti`.
+        As from `betti`.
 
     Notes
     -----
@@ -348,13 +348,13 @@ def betti_curves(
     return curves if batch_axis is not None else curves[0]
 
 
-# Levels, the numbers of each in a row, and the answer of the library.
+# Levels, a row of numbers for each, and the answer of the library.
 _Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]
 
 
 def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,
            periodic: bool | Sequence[int] = ()) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
-    """The rows of each image, and the images' type and shape."""
+    """Return the rows of each image, and the images' type and shape."""
     request["nan"] = choice("nan", nan, "refuse", "mask")
     if is_path(image):
         image = open(image)
@@ -394,14 +394,14 @@ def _rows(request: _Request, voxels: NDArray[Any] | None = None, masks: NDArray[
 
 
 class Slabs(NamedTuple):
-    """What some slices of an image tell of its sets at some values, in the order in which the sets grow.
+    """The slabs of some slices of an image at some values, in the order in which the sets grow.
 
     Attributes
     ----------
     slabs : list of str
-        What is to be known of the components of each set, in Base64.
+        The data for merging the components of each set, in Base64.
     chi : list of int
-        What the slices add to the Euler characteristic of each set.
+        The contribution of the slices to the Euler characteristic of each set.
     """
 
     slabs: list[str]
@@ -409,7 +409,8 @@ class Slabs(NamedTuple):
 
 
 def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request, mask: Any = None) -> Slabs:
-    """Slices lo to hi − 1 of a whole image, of which `image`, and a mask of it, have these and the one before them."""
+    """Return the slabs of slices lo to hi − 1 of a whole image. `image`, and its mask, have these
+    slices and the one before them."""
     voxels, masks = _images(*_masked(_array(image), np.ma.getmask(image), mask, "refuse", None, False), None)
 
     def asked(voxels: NDArray[Any], _: Any) -> Slabs:
@@ -424,7 +425,7 @@ def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, requ
 
 
 def join(parts: list[Slabs], flat: bool, request: _Request) -> Slabs:
-    """The slabs of neighbouring parts, in order, together."""
+    """Merge the slabs of neighbouring parts, in order."""
     try:
         with _job({**request, "join": {"slabs": [p.slabs for p in parts], "flat": flat}}, None) as job:
             return Slabs(job.answers[0]["slabs"], [sum(chi) for chi in zip(*(p.chi for p in parts))])
@@ -433,7 +434,7 @@ def join(parts: list[Slabs], flat: bool, request: _Request) -> Slabs:
 
 
 def numbers_of(whole: Slabs, flat: bool, request: _Request) -> tuple[NDArray[np.int64], Verdict]:
-    """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
+    """Return the Betti numbers of the sets from the slabs of a whole image, a row for each value."""
     try:
         _, numbers, answer = _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}})[0]
         return numbers, Verdict.of_answer(answer)

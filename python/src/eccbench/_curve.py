@@ -25,8 +25,8 @@ _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactl
 
 
 class _ByLevel(Result):
-    """What is known of the sets of an image, in columns with a row for each level: a mapping that
-    unpacks as its columns, and an array of a row for each level to NumPy."""
+    """A table of the sets of an image, with a row for each level. It is a mapping of columns, unpacks as
+    its columns, and converts to an array of NumPy with a row for each level."""
 
     levels: NDArray[Any]
     verdict: str
@@ -56,7 +56,7 @@ class _ByLevel(Result):
         if copy is False:
             raise ValueError("the columns are arrays of their own: one of all of them is a copy")
         columns = [self[key] for key in self.keys()]
-        if self.levels.dtype == np.uint64:  # NumPy would take both through float64
+        if self.levels.dtype == np.uint64:  # NumPy would convert both to float64
             if (self.levels > np.iinfo(np.int64).max).any():
                 raise ValueError("the levels are beyond int64, which the other columns are of: take the columns apart")
             columns[0] = self.levels.astype(np.int64)
@@ -78,7 +78,7 @@ class _ByLevel(Result):
         return sparkline(*self)
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draw the columns over the levels, by Matplotlib.
+        """Draw the columns over the levels with Matplotlib.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class _ByLevel(Result):
         return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}, {by}>"
 
     def _of_sets(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The columns at some values, the last axis; 0 where a set is empty."""
+        """Return the columns at some values, as the last axis; 0 for an empty set."""
         table = np.stack([self[c] for c in self._columns], axis=-1)
         none = np.zeros((1, len(self._columns)), np.int64)
         if self.superlevel:
@@ -127,37 +127,35 @@ class Curve(_ByLevel):
     Attributes
     ----------
     levels : ndarray of shape (n,)
-        The levels of the rows, in the order in which the sets grow: ascending, of superlevel
-        sets descending. Their type is that of the image, or the one of the levels that were
-        asked for.
+        The levels of the rows, in the order in which the sets grow: ascending, or descending for
+        superlevel sets. Their type is that of the image, or of the requested levels.
     chi : ndarray of shape (n,), int64
         The Euler characteristic of the set of each level.
     verdict : {'VERIFIED', 'UNVERIFIED'}
-        Whether an independent witness confirmed the curve. One that a witness contradicts is
-        an error, and no curve.
+        Whether an independent witness confirmed the curve. A contradicted curve is an error.
     witness : str
         The witness, with the key that repeats it; '' for none.
     implementation : str
-        Who counted.
+        The implementation that counted.
     construction : {'T', 'V'}
     superlevel : bool
     periodic : tuple of int
-        The axes along which the image was closed to a ring.
+        The periodic axes of the image.
     shape : tuple of int
         The shape of the image.
     sampled : bool
-        Whether the rows are of levels that were asked for. Otherwise they are of all levels
-        at which the Euler characteristic changes, which say what it is at any value.
+        Whether the rows are requested levels. Otherwise they are all levels at which the Euler
+        characteristic changes, which determine it at every value.
     missing : str
-        The chunks that a Zarr array lacks, which are read as its fill value: '1 of 8 chunks
+        The missing chunks of a Zarr array, which are read as its fill value: '1 of 8 chunks
         missing: fill value 0'; '' for none.
 
     Notes
     -----
-    ``levels, chi = curve`` unpacks a curve, ``numpy.asarray(curve)`` is an array of shape (n, 2), a
-    level and its χ in each row, and ``dict(curve)`` has the columns. `to_pandas`, `to_xarray` and `plot`
-    give others. `save` keeps a curve in a file and ``eccbench.Curve.load`` reads it. Two curves are equal
-    if their numbers and conventions are, whoever counted and confirmed them.
+    ``levels, chi = curve`` unpacks a curve. ``numpy.asarray(curve)`` is an array of shape (n, 2), with
+    a level and its χ in each row, and ``dict(curve)`` has the columns. `to_pandas`, `to_xarray` and
+    `plot` convert a curve further. `save` writes it to a file and ``eccbench.Curve.load`` reads it.
+    Two curves are equal if their numbers and conventions are, for any implementation and witness.
 
     Examples
     --------
@@ -211,8 +209,7 @@ class Curve(_ByLevel):
         Raises
         ------
         ValueError
-            If one of the values is NaN, or none of the levels at which a sampled curve was
-            taken.
+            If a value is NaN, or is none of the levels of a sampled curve.
 
         Examples
         --------
@@ -237,7 +234,7 @@ class Curve(_ByLevel):
 
 
 def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
-    """Values that levels can be compared with."""
+    """Return values in a type that can be compared with levels."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} of {array.dtype}: want numbers")
@@ -251,23 +248,23 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
-    """How many levels are below each value, or at it."""
+    """Return the number of levels below each value, or at it."""
     side: Literal["left", "right"] = "right" if or_at else "left"
     if ascending.dtype.kind == "f":
         return np.searchsorted(ascending, _rounded(values, down=or_at), side)
     bounds = np.iinfo(ascending.dtype)
-    if values.dtype.kind == "f":  # whole numbers compare the same
+    if values.dtype.kind == "f":  # whole numbers give the same result
         values = np.floor(values) if or_at else np.ceil(values)
         low, high = values < float(bounds.min), values >= float(bounds.max) + 1
     else:
         low, high = values < bounds.min, values > bounds.max
-    inside = np.zeros(values.shape, ascending.dtype)  # np.where would take some 64-bit integers through float64
+    inside = np.zeros(values.shape, ascending.dtype)  # np.where would convert some 64-bit integers to float64
     np.copyto(inside, values, casting="unsafe", where=~(low | high))
     return np.where(low, 0, np.where(high, len(ascending), np.searchsorted(ascending, inside, side)))
 
 
 def _rounded(values: NDArray[Any], down: bool) -> NDArray[Any]:
-    """Integers as float64 that are not above them, or not below them; floats as they are."""
+    """Round integers to float64, down or up; return floats unchanged."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
         return values
     near = values.astype(np.float64).reshape(-1)
@@ -300,56 +297,55 @@ def curve(
 ) -> Union[Curve, list[Curve]]:
     """Exact Euler characteristic curve of an image.
 
-    The Euler characteristic of a set of pixels or voxels is the number of its components,
-    minus that of its tunnels (in 2D holes), plus that of its cavities. The curve has it for
-    the set of the voxels at or below each level.
+    The Euler characteristic of a set of pixels or voxels is its number of components, minus its
+    number of tunnels (in 2D holes), plus its number of cavities. The curve has the Euler
+    characteristic of the set of voxels at or below each level.
 
     Parameters
     ----------
     image : array_like, str or path-like
-        An image of 1, 2 or 3 axes, of bool, integers of 8 to 64 bits, float16, float32 or
-        float64, finite; or what `open` takes. Axes are (z, y, x), the slowest first, of a file
-        too. An image of nibabel, whose axes are (x, y, z), is turned; its arrays are taken as
-        they are. An array of shape (h, w, 3) is a volume: of a colour image take a channel, or
-        grey values. The image is not written to. Arrays of uint8, int16,
-        uint16 and float32 are read where they are, whatever the order of their axes, and
-        must not change meanwhile; others are copied. An array that other libraries share on
-        the CPU (DLPack, ``__array_interface__``) is one, too. Tensors of PyTorch and arrays
-        of CuPy on an NVIDIA device are waited for, copied to the host, and counted and
-        verified there, bfloat16 as float32; `eccbench.cuda.curve` counts them where they are,
-        unverified.
+        A finite image of 1, 2 or 3 axes, of bool, integers of 8 to 64 bits, float16, float32 or
+        float64; or an argument of `open`. Axes are (z, y, x), the slowest first, in files too.
+        The axes (x, y, z) of a nibabel image are reversed, but not those of its plain arrays. An
+        array of shape (h, w, 3) is a volume: select a channel of a colour image, or convert it to
+        grey. The image is not modified. Arrays of uint8, int16, uint16 and float32 are read in
+        place for any order of their axes, and must not change during the call. Others are copied.
+        Arrays of other libraries on the CPU (DLPack, ``__array_interface__``) are accepted.
+        Tensors of PyTorch and arrays of CuPy on an NVIDIA device are copied to the host after a
+        wait, bfloat16 as float32, and counted and verified there. `eccbench.cuda.curve` counts
+        them on the device, unverified.
     construction : {'T', 'V'}
         'T': voxels are the top cells of a complex, which meet in faces, edges and corners:
-        in 3D the connectivity of the set is 26. 'V': voxels are vertices, which meet along
-        the axes alone: 6.
+        in 3D the connectivity of the set is 26. 'V': voxels are vertices, which meet only along
+        the axes: the connectivity is 6.
     superlevel : bool
-        Take sets of the values at or above a level, which grow from the greatest level to
-        the least.
+        Use the sets of values at or above a level, which grow from the greatest level to the
+        least.
     periodic : bool or sequence of int
-        The axes of the image along which its last voxels and its first are neighbours; True
+        The axes along which the last and the first voxels of the image are neighbours; True
         for all. A volume of one slice has the axis 0, too.
     mask : array_like, str, path-like or image, optional
-        The voxels that are part of the image, where True or not 0: an array of the shape of the
-        image, with its axes in the same order; of a batch also of one of its images; a file,
-        or an image of `open` or of nibabel. Other voxels are as what is outside of the image.
-        That of a masked array counts too.
+        The voxels that are part of the image: True or not 0. It is an array of the shape of the
+        image, with its axes in the same order; a file; or an image of `open` or of nibabel. For a
+        batch, it may have the shape of one image. Other voxels count as outside of the image.
+        It is combined with the mask of a masked array.
     nan : {'refuse', 'mask'}
-        Whether NaN is an error, or a voxel that is no part of the image; of files, of those
-        of float32. With `mask` both count.
+        'refuse': NaN is an error. 'mask': NaN is no part of the image, in addition to `mask`;
+        for files, in float32 only.
     levels : int, optional
-        Take the curve at so many evenly spaced levels from the least value of each image to
-        its greatest. By default it has a row for each level at which it changes.
+        The number of evenly spaced levels, from the least value of each image to its greatest.
+        By default the curve has a row for each level at which it changes.
     at : array_like, optional
-        Take the curve at these values alone, in this order.
+        The values of the rows, in this order.
     batch_axis : int, optional
         The axis that counts images. By default the array is one image.
     verify : bool
-        Hold the curve to the fingerprint of its image, which a wrong one fails but for a
-        chance of 2**-31. It takes about as long as the curve.
+        Compare the curve with the fingerprint of its image. A wrong curve passes with a
+        probability of at most 2**-31. This takes about as long as the curve.
     threads : int, optional
         Cores to use. By default all that the process may use.
     out : ndarray of int64, optional
-        Where χ is written, with `levels` or `at`: of shape (n,), for a batch (images, n).
+        The destination of χ for `levels` or `at`: of shape (n,), for a batch (images, n).
 
     Returns
     -------
@@ -359,10 +355,10 @@ def curve(
     Raises
     ------
     TypeError
-        If the array is of a type that has no order, or on a device of another kind.
+        If the array is of a type without an order, or on an unsupported device.
     ValueError
-        If a value that is part of the image is NaN or infinite, the image is empty or has more than 3 axes, or an
-        argument is impossible.
+        If a value of the image is NaN or infinite, the image is empty or has more than 3 axes, or an
+        argument is invalid.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -370,11 +366,11 @@ def curve(
 
     Notes
     -----
-    Nothing is rounded: int64, uint64 and float64 that float32 does not hold are ranked, and
-    the ranks counted. Of a batch at some values, and of an image of many values, the ranks among
-    those values are counted: the fingerprint confirms the curves of the ranks, and each
-    voxel is compared with the limits of its rank. The images of a batch share a key. The method is
-    in doc/proofs/extrema.md of the sources; the cell complexes are those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
+    Nothing is rounded: int64, uint64 and float64 values that float32 cannot represent are replaced
+    by their ranks. With `at`, a batch, or an image of many values, is ranked among those values: the
+    fingerprint verifies the curves of the ranks, and each voxel is compared with the limits of its
+    rank. The images of a batch share a key. The method is in doc/proofs/extrema.md of the sources;
+    the cell complexes are those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
 
     References
     ----------
@@ -436,7 +432,7 @@ def curve(
 
 
 def _conventions(construction: str, superlevel: bool, verify: bool, threads: int | None) -> _Request:
-    """What all requests have that are of sets."""
+    """Return the part that all requests about sets have in common."""
     return {
         "construction": choice("construction", construction, "T", "V"),
         "superlevel": flag("superlevel", superlevel),
@@ -445,11 +441,11 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     }
 
 
-_RANKS = 255  # the most sets of one request
+_RANKS = 255  # limit of the sets of one request
 
 
 class _Rows:
-    """The levels that were asked for: a number of them, some, or neither."""
+    """The requested levels: their number, their values, or neither."""
 
     def __init__(self, levels: int | None, at: NDArray[Any] | None):
         if at is not None and at.ndim != 1:
@@ -457,8 +453,8 @@ class _Rows:
         self.levels, self.at = levels, at
 
     def sets(self, images: NDArray[Any], superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
-        """Values of the images' type whose sets are those that were asked for, ascending, and the one
-        of each, -1 for a set without voxels; None where the whole curve takes no longer."""
+        """Return values of the images' type with the requested sets, ascending, and the index of each
+        requested value among them, -1 for an empty set. Return None if the whole curve is as fast."""
         at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
         if at is None and levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
             self.levels, self.at = None, _even(images[0], levels)[:: -1 if superlevel else 1]
@@ -481,11 +477,11 @@ class _Rows:
             none = np.array([v > bounds.max if superlevel else v < bounds.min for v in exact])
             near = np.array([int(min(max(v, bounds.min), bounds.max)) for v in exact], dtype)
         values, which = np.unique(near, return_inverse=True)
-        most = 2 * dtype.itemsize * _RANKS  # of more values, counting all levels takes no longer
+        most = 2 * dtype.itemsize * _RANKS  # for more values, counting all levels is as fast
         return (values, np.where(none, -1, which.reshape(-1))) if len(values) <= most else None
 
     def of(self, c: Curve, image: NDArray[Any] | None) -> Curve:
-        """A curve at those levels."""
+        """Return a curve at those levels."""
         at = self.at
         if self.levels is not None and len(c) < self.levels and c.sampled:  # of an image of one value
             at = np.repeat(c.levels, self.levels)
@@ -501,12 +497,12 @@ def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request:
 
 
 def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
-    """What the library calls axes of an image whose axes it sees in an order."""
+    """Return the library's names of axes of an image whose axes it has in a given order."""
     return tuple(letter for letter, axis in zip("xyz", reversed(order)) if axis in rings) if rings else ()
 
 
 def _along(image: Any, batch_axis: int) -> NDArray[Any]:
-    """The images of a batch along the first axis. They are masked if the array is."""
+    """Return the images of a batch along the first axis. They are masked if the array is."""
     if is_path(image) or isinstance(image, Image):
         raise ValueError("batch_axis: a file holds one image")
     array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
@@ -515,7 +511,7 @@ def _along(image: Any, batch_axis: int) -> NDArray[Any]:
 
 
 def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """An image with 0 where it is masked, and a mask of its shape; none where all is part of it."""
+    """Return an image with 0 in masked voxels, and a mask of its shape; None if no voxel is masked."""
     if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
         return image, None
     within = np.ones(image.shape, bool)
@@ -535,7 +531,7 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
 
 
 def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
-    """The images of an array, of types that the library has, and their masks, one after the other."""
+    """Return the images of an array along the first axis, in types of the library, and their masks."""
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
     if not 1 <= len(shape) <= 3:
@@ -587,12 +583,12 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
 
 
 def _plain(request: _Request) -> bool:
-    """Whether the library takes a number of levels in the convention of a request."""
+    """Report whether the library supports a number of levels in the convention of a request."""
     return request["construction"] == "T" and not request["superlevel"]
 
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Evenly spaced levels from the least value to the greatest, which float64 may not hold."""
+    """Return evenly spaced levels from the least value to the greatest. Their range may exceed float64."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()
@@ -604,7 +600,7 @@ def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
     if n == 1:
         return np.array([hi])
     part = np.arange(n) / (n - 1)
-    return (1 - part) * lo + part * hi  # where hi − lo is beyond float64, too
+    return (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
 
 
 def _translated(e: _library.Error) -> Exception:
@@ -619,7 +615,7 @@ def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[An
 
 def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...],
               mask: NDArray[np.uint8] | None = None) -> list[Curve]:
-    """The curves of images, with levels of their type."""
+    """Return the curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
     with _job(request, voxels, mask) as job:
         for i, answer in enumerate(job.answers):
@@ -635,7 +631,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
 
 
 def _many(image: NDArray[Any]) -> bool:
-    """Whether an image has so many values, by some of its voxels, that to count them all takes long."""
+    """Estimate from some voxels whether an image has so many values that counting all is slow."""
     if image.dtype.itemsize < 4 or image.size < 1 << 12:
         return False
     some = image.reshape(-1)[:: image.size >> 12] if image.flags.c_contiguous else image.T.reshape(-1)[:: image.size >> 12]
@@ -643,7 +639,7 @@ def _many(image: NDArray[Any]) -> bool:
 
 
 def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
-    """The curves of images at some values alone, by one block of numbers."""
+    """Return the curves of images at some values, from one block of numbers."""
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
         "levels": rows.at, **verdict._asdict(),
@@ -658,7 +654,7 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
 
 def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], NDArray[np.intp]],
              *columns: int) -> tuple[NDArray[np.int64], Verdict]:
-    """The numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
+    """Return the numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
     values, which = sets
     numbers = np.zeros((len(voxels), len(values) + 1, *columns), np.int64)
     for start in range(0, len(values), _RANKS):
@@ -672,12 +668,12 @@ def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], 
 
 
 def _layout(voxels: NDArray[Any]) -> _Request:
-    """What a request says of images in memory."""
+    """Return the description of images in memory for a request."""
     return {"type": _name(voxels.dtype), "images": len(voxels), "shape": voxels.shape[1:]}
 
 
 def _threads(threads: int | None, name: str = "threads") -> int:
-    """The number of cores of a request, by default all that the process may use."""
+    """Return the number of cores of a request, by default all that the process may use."""
     return _cores() if threads is None else whole(name, threads)
 
 
@@ -689,7 +685,7 @@ def _cores() -> int:
 
 @functools.lru_cache(maxsize=64)
 def _name(dtype: np.dtype[Any]) -> str:
-    """What NumPy calls a type, which it puts together each time."""
+    """Return NumPy's name of a type, cached because NumPy computes it each time."""
     return dtype.name
 
 
@@ -700,12 +696,12 @@ def _taken(dtype: np.dtype[Any]) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _level_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of the levels of an image of a type."""
+    """Return the type of the levels of an image of a type."""
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
 def _array(image: Any) -> NDArray[Any]:
-    """An array of numbers, in the memory of the image where that is possible."""
+    """Return an array of numbers, in the memory of the image if possible."""
     array = array_of("image", image)
     if not _taken(array.dtype):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
@@ -714,7 +710,7 @@ def _array(image: Any) -> NDArray[Any]:
 
 
 def _one(image: Any) -> NDArray[Any]:
-    """The voxels of one image of 1 to 3 axes as the library reads them."""
+    """Return the voxels of one image of 1 to 3 axes in the library's layout."""
     array = _array(image)
     if not 1 <= array.ndim <= 3:
         raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
@@ -726,9 +722,9 @@ def _one(image: Any) -> NDArray[Any]:
 
 
 def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
-    """The images, row-major in the host's byte order, and the order of their axes then. They
-    are in their own memory where that is possible: neither swapping the axes of an image nor
-    flipping them changes its curve."""
+    """Return the images, row-major in the host's byte order, and the new order of their axes. They
+    share the caller's memory if possible: a permutation or flip of an image's axes does not change
+    its curve."""
     axes, flags = range(images.ndim - 1), images.flags
     if images.dtype.isnative and flags.aligned and images.size > 0:
         if flags.c_contiguous:
@@ -742,7 +738,7 @@ def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
 
 
 def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer], turned: bool = True) -> _Answer:
-    """What is asked of images in their own memory where that is possible, with their axes turned."""
+    """Answer a request about images in the caller's memory if possible, with permuted axes."""
     if turned:
         voxels, order = _in_order(images)
         try:
@@ -750,15 +746,15 @@ def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]],
         except _library.Error as e:
             if e.kind != "finite":
                 raise
-    # Also so that the place of a value that is not finite is that in the caller's axes.
+    # This also gives the place of a non-finite value in the caller's axes.
     return ask(np.require(images, images.dtype.newbyteorder("="), ["C", "ALIGNED"]), range(images.ndim - 1))
 
 
 class Image:
-    """An image in a file, or one that is made, whose curve can be taken.
+    """An image in a file, or a generated image.
 
-    `open` makes it. The file is read when its curve is taken or `numpy.asarray` asks for
-    its voxels.
+    `open` makes it. The file is read when its curve is computed, or when `numpy.asarray` loads its
+    voxels.
 
     Attributes
     ----------
@@ -767,7 +763,7 @@ class Image:
     shape : tuple of int
         The slowest axis first: (z, y, x). The shape of nibabel's images is (x, y, z).
     dtype : numpy.dtype
-        The type of the voxels, after their scaling where the file has one.
+        The type of the voxels, after the scaling of the file.
     """
 
     def __init__(self, input: str, request: _Request):
@@ -778,7 +774,7 @@ class Image:
         self._stored = np.dtype(answer["levels"] if answer["levels"] != "<f4" else answer["type"])
 
     def _evenly(self, request: _Request) -> bool:
-        """Whether the library takes a number of levels of the image."""
+        """Report whether the library supports a number of levels for the image."""
         return self.dtype == np.float32 and not self._made and _plain(request)
 
     def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict[str, Any]:
@@ -800,7 +796,7 @@ class Image:
         return f"<Image {self.input}: {'×'.join(map(str, self.shape))} {self.dtype}>"
 
     def curve(self, **arguments: Any) -> Curve:
-        """The curve of the image: `eccbench.curve` with the same arguments."""
+        """Return the curve of the image: `eccbench.curve` with the same arguments."""
         one: Curve = curve(self, **arguments)
         return one
 
@@ -812,8 +808,8 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     ----------
     input : str or path-like
         A file of npy, npz, NIfTI (1 and 2), NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF,
-        plain or compressed; the folder of a Zarr array or group; a raw file; or an input string of the command, such as
-        ``'grf/shape=64x64x64/smooth=3/seed=1'``, whose image is made.
+        plain or compressed; the folder of a Zarr array or group; a raw file; or an input string of
+        the command for a generated image, such as ``'grf/shape=64x64x64/smooth=3/seed=1'``.
     shape : sequence of int, optional
         The shape of a raw file, the slowest axis first.
     dtype : dtype, optional
@@ -831,7 +827,7 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     OSError
         If there is no such file, or it cannot be read.
     ValueError
-        If it is not an image that is understood, with what is wrong and what to do.
+        If it is not a supported image, with the fault and a remedy.
 
     Examples
     --------

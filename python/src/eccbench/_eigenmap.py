@@ -20,36 +20,35 @@ _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "lap
 class Eigenmap(Table):
     """The lowest eigenpairs of an image's graph, and the cut in two by the second vector.
 
-    An estimator with scikit-learn's conventions: it keeps its parameters as they are given, `fit`
-    returns it, and what was found ends in an underscore. A sample is a voxel, and what is fitted
-    is one image.
+    An estimator with scikit-learn's conventions: it keeps its parameters unchanged, `fit` returns it,
+    and the names of results end in an underscore. `fit` takes one image, and a sample is a voxel.
 
     Parameters
     ----------
     n_pairs : int, optional
-        How many of the lowest pairs, that of the value 0 included. By default 4, of patches 2.
+        The number of lowest pairs, including the one with value 0. By default 4, or 2 for patches.
     graph : {'grid', 'patch'}
         A node for each voxel, linked to its neighbours (Shi and Malik 2000); or for each patch,
         linked to all others (Cheng et al. 2014).
     tol : float, optional
-        The largest ``|L @ x - value * x|`` of a pair. By default 1e-6, of patches 1e-8.
+        The largest ``|L @ x - value * x|`` of a pair. By default 1e-6, or 1e-8 for patches.
     sigma, floor : float
-        Of the grid, weights ``exp(-difference**2 / sigma**2) + floor``, of values that are scaled
+        For the grid: weights ``exp(-difference**2 / sigma**2) + floor``, for values that are scaled
         to 0 to 1.
     corners : bool
-        Of the grid, whether all voxels that touch are neighbours, or only those that share a face.
+        For the grid: whether all voxels that touch are neighbours, or only those that share a face.
     radius : int
-        Of the grid, how far apart neighbours are at most, in voxels; 1 for those that share a face.
+        For the grid: the greatest distance of neighbours in voxels; 1 for those that share a face.
     laplacian : {'normalized', 'plain'}
-        Of the grid, ``I - D**-.5 @ W @ D**-.5`` or ``D - W``. That of patches is normalized.
+        For the grid: ``I - D**-.5 @ W @ D**-.5`` or ``D - W``. That of patches is normalized.
     alpha, beta : float
-        Of patches, the differences of grey values, from 0 to 255, and the distance in patches that
-        weights decay with: ``exp(-|x - y|**2 / (size * alpha**2) - |p - q|**2 / (2 * beta**2))``.
-        Values of uint8 are grey values, those of other types are scaled to 0 to 255 and rounded.
+        For patches: the scales of differences of grey values, from 0 to 255, and of distances in
+        patches: ``exp(-|x - y|**2 / (size * alpha**2) - |p - q|**2 / (2 * beta**2))``.
+        Values of uint8 are grey values; those of other types are scaled to 0 to 255 and rounded.
     side : int
-        Voxels of a patch along each axis.
+        For patches: voxels along each axis.
     verify : bool
-        Hold the pairs to the definition, and see that none is missing: by inertia where that is
+        Check the pairs by the definition, and that none is missing: by inertia if that is
         affordable, otherwise by a search, which may take longer than the pairs.
     n_jobs : int, optional
         Cores to use. By default, and by -1, all that the process may use.
@@ -59,39 +58,39 @@ class Eigenmap(Table):
     eigenvalues_ : ndarray of shape (n_pairs,)
         In ascending order.
     eigenvectors_ : ndarray of shape (n_pairs, *nodes)
-        Of length 1, each with its sign fixed: its number farthest from 0 is above 0. `nodes` is the
-        shape of the image, or that of the grid of patches.
+        Vectors of length 1 with a normalised sign: the number farthest from 0 is positive. `nodes` is
+        the shape of the image, or of the grid of patches.
     residuals_ : ndarray of shape (n_pairs,)
-        ``|L @ x - value * x|`` of each pair, in float64 and by the definition; for
-        patches plus the most that the weights left out, as too small, could add to it.
+        ``|L @ x - value * x|`` of each pair, in float64 and by the definition; for patches plus a
+        bound for the omitted weights, which are very small.
     embedding_ : ndarray of shape (*image, n_pairs)
-        The vectors' numbers of each voxel; of a patch all its voxels have the same.
+        The numbers of the vectors at each voxel; equal for all voxels of a patch.
     labels_ : ndarray of shape (*image,), int64
         1 where the second vector is above 0, and 0 elsewhere.
     verdict_ : {'VERIFIED', 'UNVERIFIED'}
         VERIFIED pairs are proven to be the lowest ones, each eigenvalue to a hundredth. The
         proof is made if it takes at most about a minute and 4 GiB.
     witness_ : str
-        The proof; for UNVERIFIED pairs the evidence, or why they are not proven; '' for none.
+        The proof; for UNVERIFIED pairs the evidence, or the reason why there is no proof; '' for none.
     implementation_ : str
-        Who found them.
+        The implementation that found them.
 
     Raises
     ------
     ValueError
-        From `fit`, if a parameter is impossible, a node has no neighbour, or float64 does not hold
-        the pairs to `tol`; and as `gvf` has it for images.
+        From `fit`, if a parameter is invalid, a node has no neighbour, or float64 cannot represent
+        the pairs to `tol`; and for images as from `gvf`.
     RuntimeError
         If the pairs fail their verification.
 
     Notes
     -----
-    Definitions and proofs are in doc/proofs/eigenmap.md of the sources. After an interrupt pairs are
-    found to their end in the background.
+    Definitions and proofs are in doc/proofs/eigenmap.md of the sources. After an interrupt, the
+    search for pairs runs to its end in the background.
 
     Examples
     --------
-    Three pixels are a path, whose values are 0, 1 and 2 whatever its weights are:
+    Three pixels are a path, whose values are 0, 1 and 2 for any weights:
 
     >>> import numpy as np, eccbench
     >>> eccbench.Eigenmap(n_pairs=3).fit(np.array([0, 1, 2])).eigenvalues_.round(6)
@@ -146,7 +145,7 @@ class Eigenmap(Table):
         self.n_jobs = n_jobs
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {name: getattr(self, name) for name in _NAMES}
 
     def set_params(self, **params: Any) -> Eigenmap:
@@ -176,7 +175,7 @@ class Eigenmap(Table):
         return f"<code>{escape(repr(self))}</code>"
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draw the second vector, of a volume in its middle slice, by Matplotlib.
+        """Draw the second vector with Matplotlib; for a volume, its middle slice.
 
         Parameters
         ----------
@@ -204,7 +203,7 @@ class Eigenmap(Table):
         Parameters
         ----------
         X : array_like, str or path-like
-            An image of 1 to 3 axes, or what `open` takes. It is not written to.
+            An image of 1 to 3 axes, or an argument of `open`. It is not modified.
         y : ignored
 
         Returns
@@ -227,11 +226,11 @@ class Eigenmap(Table):
             raise _translated(e) from None
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Find the pairs, and the cut: `labels_` after `fit`."""
+        """Find the pairs, and return the cut: `labels_` after `fit`."""
         return self.fit(X).labels_
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Find the pairs, and the vectors' numbers of each voxel: `embedding_` after `fit`."""
+        """Find the pairs, and return the numbers of the vectors at each voxel: `embedding_` after `fit`."""
         return self.fit(X).embedding_
 
     def _request(self) -> _Request:
@@ -263,7 +262,7 @@ class Eigenmap(Table):
     def _find(self, request: _Request, voxels: NDArray[Any] | None, shape: tuple[int, ...]) -> None:
         pairs, side = request["eigenmap"]["pairs"], request["eigenmap"]["side"]
         nodes = shape if self.graph == "grid" else tuple(n // side for n in shape)
-        if shape[0] == 1 and len(shape) == 3:  # one slice, of which patches are squares
+        if shape[0] == 1 and len(shape) == 3:  # one slice: patches are squares
             nodes = (1, *nodes[1:])
         with _job(request, voxels) as job:
             answer: dict[str, Any] = job.answers[0]
@@ -272,7 +271,7 @@ class Eigenmap(Table):
         self.eigenvalues_, self.residuals_ = rows[:pairs].copy(), rows[pairs : 2 * pairs].copy()
         self.eigenvectors_ = rows[2 * pairs :].reshape(pairs, *nodes).copy()
         whole = self.eigenvectors_
-        if self.graph == "patch":  # what lies behind the last patch has what that one has
+        if self.graph == "patch":  # voxels after the last patch have its numbers
             for axis, n in enumerate(shape):
                 whole = whole.take(np.minimum(np.arange(n) // side, nodes[axis] - 1), axis + 1)
         self.embedding_ = np.ascontiguousarray(np.moveaxis(whole, 0, -1))
@@ -293,13 +292,13 @@ def eigenmap(
     Parameters
     ----------
     image : array_like, str or path-like
-        An image of 1 to 3 axes, or what `open` takes.
+        An image of 1 to 3 axes, or an argument of `open`.
     n_pairs : int, optional
-        How many pairs, that of the value 0 included.
+        The number of pairs, including the one with value 0.
     batch_axis : int, optional
         The axis that counts images. By default the array is one image.
     **params
-        Those of `Eigenmap`.
+        The other parameters of `Eigenmap`.
 
     Returns
     -------
@@ -313,7 +312,7 @@ def eigenmap(
 
     Notes
     -----
-    The graph of voxels is that of Shi and Malik [1]_, the one of patches that of Cheng et al. [2]_.
+    The graph of voxels is from Shi and Malik [1]_, and the graph of patches from Cheng et al. [2]_.
 
     References
     ----------

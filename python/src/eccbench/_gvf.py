@@ -33,49 +33,48 @@ def gvf(
     Parameters
     ----------
     image : array_like, str or path-like
-        An image of 1 to 3 axes, or what `open` takes. Its values are scaled to 0 to 1. It is
-        not written to.
+        An image of 1 to 3 axes, or an argument of `open`. Its values are scaled to 0 to 1. It is
+        not modified.
     steps : int, optional
-        The field after so many explicit steps: 0 for the gradient itself. People take the
-        number for a scale.
+        The number of explicit steps: 0 for the gradient itself. It is usually the scale of the
+        field. Either `steps` or `tol` is required.
     tol : float, optional
-        The field at rest: what is left of its equations is at most so much of what drives
-        them, in each component, such as 1e-4. One of `steps` and `tol` is wanted.
+        Compute the field at rest, to a residual of its equations: at most `tol` times their right
+        side in each component, such as 1e-4.
     mu : float
-        Weight of the diffusion: the larger, the smoother. Steps take up to 0.1875 in 2D and
-        0.104 in 3D whatever the image is.
+        Weight of the diffusion: the larger, the smoother. Steps are stable for every image up to
+        0.1875 in 2D and 0.104 in 3D.
     boundary : {'replicate', 'third'}
         The neighbour of a voxel at the border: the voxel itself, so that nothing flows out,
         or the one on its other side.
     mask : array_like, str, path-like or image, optional
-        Labels of the shape of the image, in the forms that `curve` takes a mask in: nothing flows
-        between voxels whose labels differ, and where they are 0 or False the field is 0. With
-        `steps` alone. Of a batch all images have the same, or it has the shape of the batch.
+        Labels of the shape of the image, in any form of a mask of `curve`. Nothing flows between
+        voxels with different labels, and the field is 0 where they are 0 or False. It requires
+        `steps`. For a batch, it has the shape of one image, or of the batch.
     batch_axis : int, optional
         The axis that counts images. By default the array is one image.
     verify : bool
-        Hold the field to the plain loop, bit for bit, which takes longer than the field, or at
-        rest to its residual in float64.
+        Compare the field with the plain loop, bit by bit, which takes longer than the field. At
+        rest, check its residual in float64.
     threads : int, optional
         Cores to use. By default all that the process may use.
 
     Returns
     -------
     field : ndarray of float32
-        Of the shape of the image with an axis before its own, such as (3, z, y, x), and of a batch with another one
-        before that: ``field[k]`` is
-        the component along axis k, as those of `numpy.gradient` are, in units of the image's range to a voxel.
-        It carries its ``verdict``, ``witness`` and ``implementation``. Of a tensor of PyTorch or an array
-        of CuPy or JAX it is one of the same library, on the same device, without them.
+        Of the shape of the image after an axis of components, such as (3, z, y, x), and for a batch
+        after an axis that counts images. ``field[k]`` is the component along axis k, as in
+        `numpy.gradient`, in units of the image's range per voxel. It has attributes ``verdict``,
+        ``witness`` and ``implementation``. For a tensor of PyTorch or an array of CuPy or JAX it is
+        of the same library, on the same device, without these attributes.
 
     Raises
     ------
     TypeError
-        If the array is of a type that has no order, or not on the CPU.
+        If the array is of a type without an order, or not on the CPU.
     ValueError
-        If a value is NaN or infinite, the image is empty or has more than 3 axes, the steps
-        would grow without bound, float32 does not hold the field to `tol`, or an argument is
-        impossible.
+        If a value is NaN or infinite, the image is empty or has more than 3 axes, the steps are
+        unstable, float32 cannot represent the field to `tol`, or an argument is invalid.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -84,9 +83,8 @@ def gvf(
     Notes
     -----
     The field minimises ``sum(mu * |grad V|**2 + |V0|**2 * |V - V0|**2)`` over fields V, where
-    V0 is the gradient of the image [1]_. Arithmetic, to the bit, is in
-    doc/proofs/gvf.md of the sources. After an interrupt a field is computed to its end in the
-    background.
+    V0 is the gradient of the image [1]_. The exact arithmetic is in doc/proofs/gvf.md of the sources.
+    After an interrupt, the computation runs to its end in the background.
 
     References
     ----------
@@ -130,7 +128,7 @@ def gvf(
 
 
 def _batch(image: Any, mask: Any, batch_axis: int, options: dict[str, Any]) -> Array:
-    """The fields of the images along an axis."""
+    """Return the fields of the images along an axis."""
     images = _along(image, batch_axis)
     masks: Any = itertools.repeat(mask)
     if mask is not None:
@@ -143,7 +141,7 @@ def _batch(image: Any, mask: Any, batch_axis: int, options: dict[str, Any]) -> A
 
 
 def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dict[str, Any]:
-    """What is asked of a flow."""
+    """Check the parameters of a flow, and return their part of a request."""
     if (steps is None) == (tol is None):
         raise ValueError("want one of steps, the field after so many, and tol, the field at rest")
     choice("boundary", boundary, "replicate", "third")
@@ -166,7 +164,7 @@ def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, v
 
 
 def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
-    """Labels as float32 that differ where those of the mask do."""
+    """Return labels as float32 that differ where the mask's labels do."""
     if mask is None:
         return None
     given = mask_of(mask, shape)
@@ -186,5 +184,5 @@ def _field(
         field = np.empty((answer["rows"] // size, *shape), np.float32)
         numbers = np.empty(0, np.int64)
         job.rows(0, field.ctypes.data, field.nbytes, numbers.ctypes.data)
-        # The library has x, y and z; of an image of one axis it has a y, which is 0.
+        # The library has x, y and z, and for an image of one axis a y component of 0.
         return Array.of(np.ascontiguousarray(field[: len(shape)][::-1]), Verdict.of_answer(answer))

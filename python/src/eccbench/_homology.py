@@ -28,20 +28,20 @@ class Homology(Result):
     betti : tuple of int
         The ranks of the groups, from dimension 0 on: components, tunnels, cavities, …
     torsion : tuple of tuple of int
-        Over the integers the orders of the cyclic parts of each group, each of which divides the next.
+        Over the integers, the orders of the cyclic parts of each group; each order divides the next.
     coefficients : str
         A prime, 'Q' or 'Z'.
     verdict : {'VERIFIED', 'UNVERIFIED'}
         Whether an independent witness confirmed the groups.
     witness : str
-        The witness; of UNVERIFIED groups why it does not decide, or '' for none.
+        The witness; for UNVERIFIED groups the reason why it does not decide, or '' for none.
     implementation : str
-        Who computed the groups.
+        The implementation that computed the groups.
 
     Notes
     -----
     ``b0, b1, b2 = homology`` unpacks the Betti numbers of a complex of dimension 2. `to_pandas` has a row
-    for each dimension, and `save` and `load` keep the groups.
+    for each dimension. `save` and `load` write and read the groups.
     """
 
     betti: tuple[int, ...]
@@ -84,16 +84,17 @@ def homology(
     Parameters
     ----------
     simplices : array_like, str, path-like or mesh
-        The vertices of the simplices, of which all faces belong to the complex, too: an array of integers of
-        shape (n, d + 1), as Delaunay triangulations have it; a list of such arrays of several dimensions; a
-        list of tuples of vertices; a mesh of meshio or trimesh; a simplex tree of GUDHI; the path of a mesh
-        file (OFF, PLY, OBJ, STL, VTK, msh, ele, text); or an input string, such as ``'lens/p=5/q=2'``.
+        The vertices of the simplices; all their faces belong to the complex, too. It is an array of
+        integers of shape (n, d + 1), as from Delaunay triangulations; a list of such arrays of several
+        dimensions; a list of tuples of vertices; a mesh of meshio or trimesh; a simplex tree of GUDHI;
+        the path of a mesh file (OFF, PLY, OBJ, STL, VTK, msh, ele, text); or an input string, such as
+        ``'lens/p=5/q=2'``.
     field : int, 'Q' or 'Z', optional
-        The coefficients: a prime, the rationals, or the integers, which tell torsion. By default 2.
+        The coefficients: a prime, the rationals, or the integers, with torsion. By default 2.
     points : array_like of shape (vertices, 3), optional
         The coordinates of the vertices. They make tetrahedra in space faster; the groups are the same.
     verify : bool
-        Hold the groups to the elimination of the boundary matrices.
+        Compare the groups with an elimination of the boundary matrices.
     threads : int, optional
         Cores to use. By default all that the process may use.
 
@@ -104,10 +105,10 @@ def homology(
     Raises
     ------
     TypeError
-        If the simplices are of no such kind.
+        If the simplices are of an unsupported kind.
     ValueError
-        If a vertex is negative or twice in a simplex, a mesh has cells that are no simplices, or an argument is
-        impossible.
+        If a vertex is negative or repeated in a simplex, a mesh has cells that are no simplices, or an
+        argument is invalid.
     OSError
         If a file cannot be read.
     RuntimeError
@@ -115,8 +116,8 @@ def homology(
 
     Notes
     -----
-    Vertices are the same where their numbers are: of a mesh that lists the corners of each triangle apart
-    merge them first. After an interrupt the groups are computed to their end in the background. The method
+    Vertices are identified by their numbers: merge equal corners of a mesh that lists them separately
+    for each triangle. After an interrupt, the computation runs to its end in the background. The method
     is in doc/proofs/homology.md of the sources [1]_.
 
     References
@@ -176,7 +177,7 @@ def homology(
 
 
 def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
-    """Simplices by dimension, and the coordinates that a mesh has."""
+    """Return simplices by dimension, and the coordinates of a mesh."""
     if hasattr(simplices, "cells") and hasattr(simplices, "points"):  # of meshio
         lists = []
         for block in simplices.cells:
@@ -205,7 +206,7 @@ def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
 
 
 def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
-    """Arrays of vertices, one for each dimension."""
+    """Return arrays of vertices, one for each dimension."""
     arrays = [np.asarray(a) for a in lists]
     for a in arrays:
         if a.ndim != 2 or a.shape[1] < 1:
@@ -219,7 +220,7 @@ def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
 
 
 def _numbered(by_dimension: Sequence[NDArray[Any]], vertices: int | None) -> tuple[NDArray[np.uint32], int]:
-    """The vertices of all simplices one after the other, and how many numbers they may have."""
+    """Return the vertices of all simplices in one array, and the number of vertex numbers."""
     listed = np.concatenate([np.empty(0, np.int64), *(a.ravel() for a in by_dimension)])
     if listed.size and listed.min() < 0:
         raise ValueError(f"vertex {listed.min()}: want numbers from 0 on")

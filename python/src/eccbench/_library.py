@@ -1,4 +1,4 @@
-"""The shared library, and jobs in it. Nothing here knows what an array is."""
+"""The shared library and its jobs. This module is independent of arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATH = os.path.join(os.path.dirname(__file__), _NAME)  # pathlib takes as long t
 
 _job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
 
-# What internal/exports has.
+# The functions of internal/exports.
 _PROTOTYPES = {
     "eccbench_start": (_int, _job, _text, _int, _memory, _int, _memory, _int, _text, _int),
     "eccbench_soft": (_int, _job, _text, _int, ctypes.POINTER(_memory), ctypes.POINTER(_int), _text, _int),
@@ -29,7 +29,7 @@ _PROTOTYPES = {
     "eccbench_version": (_int, _text, _int),
 }
 
-# And what it has on Linux.
+# Its functions on Linux only.
 _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
@@ -39,11 +39,11 @@ _DEVICE_PROTOTYPES = {
 }
 
 _Addresses = _job * 16  # of ondevice.SoftCall
-_TURN = 50  # milliseconds that a wait may hold signals back
+_TURN = 50  # milliseconds that a wait may delay signals
 
 
 class Error(Exception):
-    """What the library says was wrong, and what kind of error that is."""
+    """An error of the library with its kind."""
 
     def __init__(self, kind: str, text: str):
         super().__init__(text)
@@ -51,13 +51,13 @@ class Error(Exception):
 
 
 class _State:
-    """What a process has of the library."""
+    """The state of the library in a process."""
 
     def __init__(self, forked: bool):
-        self.forked = forked  # from a process that may have loaded it
+        self.forked = forked  # from a process that may have loaded the library
         self.lock = threading.Lock()
         self.loaded: ctypes.CDLL | None = None
-        self.left: dict[int, Any] = {}  # the voxels of jobs that nobody waits for
+        self.left: dict[int, Any] = {}  # the voxels of abandoned jobs
         self.numbers = itertools.count(1)
 
 
@@ -74,10 +74,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def _load(forked: bool) -> ctypes.CDLL:
-    """Load the library, after a fork a copy of it.
+    """Load the library, or a copy of it after a fork.
 
-    The threads of a Go program do not survive a fork, and calls into what the parent loaded
-    would wait for them for ever. A copy under another name is another program.
+    The threads of a Go program do not survive a fork, and calls into the parent's library would
+    wait for them forever. A copy under another name is an independent program.
     """
     if not forked:
         return _declared(ctypes.CDLL(PATH))
@@ -128,7 +128,7 @@ _SAID = 4096  # bytes that texts seldom exceed
 
 
 def _said(call: Any, *arguments: Any) -> str:
-    """The text of a call that writes one, and does the same if it is called again."""
+    """Return the text of a call that writes one. The call may be repeated with a larger buffer."""
     size = _SAID
     while True:
         text = ctypes.create_string_buffer(size)
@@ -148,8 +148,8 @@ def _dumped(items: tuple[tuple[str, Any], ...], types: tuple[type, ...]) -> byte
 
 
 def _encoded(request: dict[str, Any]) -> bytes:
-    """The text of a request, which is made once for those that are alike: of curves, without floats,
-    which are equal to others of another text."""
+    """Return the text of a request, cached for equal requests: curves without floats, because
+    equal floats may have different texts."""
     values = tuple(request.values())
     if not all(type(v) in (bool, int, str, tuple) for v in values):
         return json.dumps(request).encode()
@@ -159,10 +159,10 @@ def _encoded(request: dict[str, Any]) -> bytes:
 class Job:
     """A request that is being answered.
 
-    `memory` is the address and the size of voxels, and of a mask; or what else the function
-    takes that starts the job. `keep` is what has that memory: it is kept as long as the library
-    may read or write there, also where an exception, such as that of Ctrl-C, ends the wait. Then
-    the job is cancelled, and stops soon.
+    `memory` is the address and the size of voxels, and of a mask, or the other arguments of the
+    function that starts the job. `keep` owns that memory. It is kept alive as long as the library
+    may access the memory, even if an exception, such as Ctrl-C, ends the wait. Then the job is
+    cancelled, and stops soon.
     """
 
     def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[Any] = (0, 0, 0, 0), start: str = "eccbench_start"):
@@ -174,10 +174,10 @@ class Job:
         try:
             length = getattr(self._library, start)(self._number, text, len(text), *memory, said, _SAID)
             if 0 <= length <= _SAID:
-                known = json.loads(said.raw[:length])  # it is over, or was never begun
+                known = json.loads(said.raw[:length])  # the job is over, or was never begun
             else:
                 while not self._library.eccbench_wait(self._number, _TURN):
-                    pass  # signals are seen between two turns
+                    pass  # Python handles signals between two turns
                 known = json.loads(_said(self._library.eccbench_answer, self._number))
             if "error" in known:
                 _raise(known)
@@ -193,13 +193,13 @@ class Job:
         if self._library.eccbench_wait(self._number, 0):
             self._library.eccbench_end(self._number)
             return
-        # Also where the interpreter ends before the job, nothing frees the voxels.
+        # Nothing frees the voxels, even if the interpreter ends before the job.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
         self._state.left[self._number] = keep
         self._library.eccbench_cancel(self._number)
 
     def rows(self, image: int, levels: int, size: int, numbers: int) -> None:
-        """Write the levels and the numbers of an image to addresses, the first of so many bytes."""
+        """Write the levels and the numbers of an image to addresses, with the size of the levels in bytes."""
         if not self._library.eccbench_rows(self._number, image, levels, size, numbers):
             raise RuntimeError("internal error: the library gives no rows")
 
@@ -219,7 +219,7 @@ def soft(request: dict[str, Any], keep: Any, pieces: Sequence[tuple[int, int]]) 
 
 
 class Plan:
-    """How images alike are answered in the memory of a device, until nothing has it any more."""
+    """A plan for images of one layout in the memory of a device, freed with its last reference."""
 
     def __init__(self, request: dict[str, Any]):
         if sys.platform != "linux":
@@ -236,15 +236,15 @@ class Plan:
         self._add = self._library.eccbench_device_add
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
-        """Add what answers for images to a stream, all by addresses."""
+        """Enqueue the answers for images on a stream, all by addresses."""
         self._call(self._add, images, image, answer, memory, stream)
 
     def verify(self, images: int, image: int, answer: int, stream: int) -> None:
-        """Wait for curves, and hold them to the fingerprints of their images."""
+        """Wait for curves, and compare them with the fingerprints of their images."""
         self._call(self._library.eccbench_device_verify, images, image, answer, stream)
 
     def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
-        """Add a pass of soft curves to a stream, in memory by addresses."""
+        """Enqueue a pass of soft curves on a stream, in memory by addresses."""
         self._call(self._library.eccbench_device_soft, backward, _Addresses(*memory), stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
@@ -259,7 +259,7 @@ class Plan:
             _raise(json.loads(error.raw[:length].decode()))
 
     def close(self) -> None:
-        """Forget it. Nothing that it has added may run."""
+        """Free the plan. All of its enqueued work must be over."""
         number, self._number = self._number, 0
         if number and self._state is _state:
             self._library.eccbench_device_close(number)
@@ -269,7 +269,7 @@ class Plan:
             self.close()
 
 
-_errors = threading.local()  # a text of each thread, for calls that take microseconds
+_errors = threading.local()  # a text buffer of each thread, for calls of microseconds
 
 
 def _raise(known: dict[str, Any]) -> None:
@@ -277,7 +277,7 @@ def _raise(known: dict[str, Any]) -> None:
 
 
 def _reap(library: ctypes.CDLL, state: _State) -> None:
-    """Forget what was left to end by itself, and has."""
+    """Free abandoned jobs that have ended."""
     with state.lock:
         for number in [n for n in list(state.left) if library.eccbench_wait(n, 0)]:
             library.eccbench_end(number)

@@ -1,4 +1,4 @@
-"""Methods that results share: tables, pictures, files and equality; and numbers that carry their verdict."""
+"""Common methods of results: tables, pictures, files and equality; and numbers with a verdict."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _PROVENANCE = ("verdict", "witness", "implementation", "missing")
 
 
 class Table:
-    """A result with a table: columns by name, of which the first ones tell the rows apart."""
+    """A result with a table: columns by name. The first ones identify the rows."""
 
-    _keys: ClassVar[int] = 1  # columns that tell the rows apart
+    _keys: ClassVar[int] = 1  # number of columns that identify the rows
 
     def _table(self) -> Dict[str, Any]:
-        """The columns by name."""
+        """Return the columns by name."""
         raise NotImplementedError
 
     def _about(self) -> Dict[str, str]:
-        """The verdict, its witness, and the conventions of the numbers."""
+        """Return the verdict, its witness, and the conventions of the numbers."""
         return Verdict.of([self])._asdict()
 
     def to_pandas(self) -> Any:
-        """The table as a pandas.DataFrame, with the verdict and the conventions in its ``attrs``."""
+        """Return the table as a pandas.DataFrame, with the verdict and the conventions in its ``attrs``."""
         import pandas
 
         frame = pandas.DataFrame(self._table())
@@ -39,11 +39,11 @@ class Table:
         return frame
 
     def to_xarray(self) -> Any:
-        """The table as an xarray.Dataset over the columns that tell rows apart, with the ``attrs`` of `to_pandas`."""
+        """Return the table as an xarray.Dataset, indexed by row, with the ``attrs`` of `to_pandas`."""
         frame = self.to_pandas()
         keys = list(frame)[: self._keys]
         for key in keys:
-            if frame[key].dtype == np.float16:  # of which pandas makes no index
+            if frame[key].dtype == np.float16:  # not supported by an index of pandas
                 frame[key] = frame[key].astype(np.float32)
         data = frame.set_index(keys).to_xarray()
         data.attrs.update(self._about())
@@ -57,12 +57,12 @@ class Table:
         return f"<div>{escape(repr(self))}<br>{self._drawn()}<br><small>{escape(verdict)}</small></div>"
 
     def _drawn(self) -> str:
-        """A small picture of the numbers in HTML: a table of them."""
+        """Return the numbers in HTML, as a table."""
         return as_html(self._table())
 
 
 def as_html(columns: Dict[str, Any]) -> str:
-    """Columns as a table."""
+    """Return columns as a table."""
     from html import escape
 
     head = "".join(f"<th>{escape(str(c))}</th>" for c in columns)
@@ -77,7 +77,7 @@ def _short(value: Any) -> str:
 
 
 class Result(Table):
-    """A table that is a frozen dataclass: it is kept in a file, and is equal to others of the same numbers."""
+    """A table that is a frozen dataclass. It can be saved, and is equal to others with the same numbers."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -88,12 +88,12 @@ class Result(Table):
     __hash__ = None  # type: ignore[assignment]
 
     def save(self, path: Any) -> None:
-        """Write the result to a file, which `load` reads; to NumPy it is an ``.npz`` of the arrays.
+        """Write the result to a file for `load`. The file is an ``.npz`` archive of the arrays.
 
         Parameters
         ----------
         path : str or path-like
-            The file, whatever its name ends in. One that there is is overwritten.
+            The file, with any extension. An existing file is overwritten.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
@@ -103,7 +103,7 @@ class Result(Table):
 
     @classmethod
     def load(cls: type[_Self], path: Any) -> _Self:
-        """Read a result that `save` wrote.
+        """Read a result of `save`.
 
         Parameters
         ----------
@@ -112,14 +112,14 @@ class Result(Table):
         Returns
         -------
         result
-            Of the class that is asked, with the verdict that it had.
+            Of this class, with its verdict.
 
         Raises
         ------
         OSError
             If there is no such file.
         ValueError
-            If the file holds no result of the class.
+            If the file contains no result of the class.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -130,7 +130,7 @@ class Result(Table):
                 return cls(**values, **facts)
         except OSError:
             raise
-        except Exception as e:  # NumPy, zipfile and json have many
+        except Exception as e:  # NumPy, zipfile and json raise many kinds
             raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {e}") from None
         raise ValueError(f"{path}: holds a {kind}, want a {cls.__name__}: take {kind}.load")
 
@@ -144,7 +144,7 @@ def _frozen(value: Any) -> Any:
 
 
 def sparkline(x: NDArray[Any], *columns: NDArray[Any]) -> str:
-    """Columns over x as a small picture in SVG, each drawn in steps."""
+    """Return a small picture in SVG of columns over x, each drawn in steps."""
     width, height, most = 240, 48, 240
     if len(x) == 0:
         return "no rows"
@@ -162,7 +162,7 @@ def sparkline(x: NDArray[Any], *columns: NDArray[Any]) -> str:
 
 
 class Verdict(NamedTuple):
-    """The verdict of numbers, who confirmed them, and who computed them."""
+    """The verdict of numbers, its witness, and their implementation."""
 
     verdict: str = "UNVERIFIED"
     witness: str = ""
@@ -170,19 +170,19 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of_answer(cls, answer: Dict[str, Any]) -> Verdict:
-        """The verdict of an answer of the library."""
+        """Return the verdict of an answer of the library."""
         return cls(answer["verdict"], answer["witness"], answer["implementation"])
 
     @classmethod
     def of(cls, answers: Sequence[Any]) -> Verdict:
-        """The verdict of several answers together: VERIFIED if all are."""
+        """Return the common verdict of several answers: VERIFIED if all are."""
         verified = len(answers) > 0 and all(a.verdict == "VERIFIED" for a in answers)
         by = (", ".join(dict.fromkeys(getattr(a, name) for a in answers)) for name in ("witness", "implementation"))
         return cls("VERIFIED" if verified else "UNVERIFIED", *by)
 
 
 class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
-    """An array of NumPy that carries its verdict. Arrays that are computed from it carry none.
+    """An array of NumPy with a verdict. Arrays that are computed from it have none.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
     witness : str
         The independent witness; '' for none.
     implementation : str
-        Who computed the numbers.
+        The implementation that computed the numbers.
     """
 
     verdict: str = "UNVERIFIED"

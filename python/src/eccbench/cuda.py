@@ -1,11 +1,10 @@
-"""Exact Euler characteristic curves, and the gradient vector flow, of arrays on NVIDIA devices, where
-they lie.
+"""Exact Euler characteristic curves and gradient vector flow of arrays in the memory of NVIDIA devices.
 
-`eccbench.cuda.curve` and `eccbench.cuda.gvf` take tensors of PyTorch and arrays of CuPy, and add
-their work to the stream that is current there: nothing waits, and the answer is an array of the
-same library on the same device. It is unverified, unless a curve is asked for with `verify=True`,
-which waits; that of the copy on the host which `eccbench.curve` and `eccbench.gvf` take of such an
-array is verified.
+`eccbench.cuda.curve` and `eccbench.cuda.gvf` accept tensors of PyTorch and arrays of CuPy. They
+enqueue their work on the library's current stream without waiting. The result is an array of the
+same library on the same device. It is unverified, except a curve with `verify=True`, which waits.
+`eccbench.curve` and `eccbench.gvf` accept such an array, too: they copy it to the host and verify
+the result.
 
     import torch, eccbench.cuda
     chi = eccbench.cuda.curve(volume)                       # uint8: χ at 0, 1, ... 255
@@ -33,27 +32,27 @@ _IN_PLACE = ("uint8", "int16", "uint16", "float32")
 _WIDENED = {"int8": "int16", "float16": "float32", "bfloat16": "float32"}  # exactly
 _ALIGN = 16  # bytes: of the fastest kernels
 _MOST_PLANS = 128
-_MOST_LOOKED = 1024  # layouts, and arrays of values, that a process remembers
+_MOST_LOOKED = 1024  # limit of the cached layouts and arrays of values
 
 
 class _Torch:
-    """What is needed of PyTorch."""
+    """The functions of PyTorch that this module calls."""
 
     def __init__(self, torch: Any):
         self.torch = torch
         self.names = {getattr(torch, name): name for name in (*_IN_PLACE, *_WIDENED, "bool") if hasattr(torch, name)}
-        # As Inductor's programs have it: without an object for each stream.
+        # As in Inductor's programs: without an object for each stream.
         self.handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def on_device(self, x: Any) -> bool:
         return x.is_cuda  # type: ignore[no-any-return]
 
     def place(self, x: Any) -> int:
-        """The number of the device."""
+        """Return the number of the device."""
         return x.get_device()  # type: ignore[no-any-return]
 
     def layout(self, x: Any) -> Any:
-        """All that says how an array lies, but where."""
+        """Return all properties of an array's memory layout except its address."""
         return x.dtype, x.shape, x.stride(), x.get_device()
 
     def dtype(self, x: Any) -> str:
@@ -81,8 +80,8 @@ class _Torch:
         return x.permute(*axes)
 
     def device(self, x: Any) -> Any:
-        """The device as `empty` takes it: by a tensor that is there, in half of the time."""
-        x.data_ptr()  # which fails for what only looks like a tensor, whose layout would be remembered
+        """Return the device as an argument of `empty`. A given tensor halves the time."""
+        x.data_ptr()  # fails for a fake tensor, whose layout must not be cached
         return self.torch.empty(0, dtype=self.torch.int64, device=x.device)
 
     def empty(self, shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Any:
@@ -119,7 +118,7 @@ class _Torch:
 
 
 class _CuPy:
-    """What is needed of CuPy."""
+    """The functions of CuPy that this module calls."""
 
     def __init__(self, cupy: Any):
         self.cupy = cupy
@@ -197,11 +196,11 @@ class _CuPy:
 
 _LIBRARIES = {"torch": ("Tensor", _Torch), "cupy": ("ndarray", _CuPy)}
 _adapters: dict[str, Any] = {}
-_kinds: dict[type, Any] = {}  # of arrays that were seen, their libraries
+_kinds: dict[type, Any] = {}  # the libraries of known types of arrays
 
 
 def _library_of(x: Any) -> Any:
-    """The library that an array is of, None for one that is not on a device."""
+    """Return the library of an array, None if it is not on a device."""
     of = _kinds.get(type(x))
     if of is None:
         for name, (kind, adapter) in _LIBRARIES.items():
@@ -217,21 +216,21 @@ def _library_of(x: Any) -> Any:
 
 
 def is_device_array(x: Any) -> bool:
-    """Whether an object is a tensor of PyTorch or an array of CuPy on an NVIDIA device."""
+    """Report whether an object is a tensor of PyTorch or an array of CuPy on an NVIDIA device."""
     return _library_of(x) is not None
 
 
 def to_host(x: Any) -> NDArray[Any]:
-    """A copy on the host of an array on a device, when all that the current stream has is done."""
+    """Copy an array on a device to the host, after the work on its current stream."""
     copy: NDArray[Any] = _library_of(x).to_host(x)
     return copy
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The values that are asked for, as the library takes them, and which row each of them is."""
+    """The requested values in the form of the library, and the row of each."""
 
-    at: tuple[float, ...] | None  # each more than the one before; None for all values of the type
+    at: tuple[float, ...] | None  # ascending; None for all values of the type
     order: NDArray[np.int64] | None  # None for the rows as they are
 
 
@@ -253,7 +252,7 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
         near = np.where(near.astype(np.float64) > values, np.nextafter(near, np.float32(-np.inf)), near)
         if not np.isfinite(near).all():
             raise ValueError("at: one of the values is below all of float32, where χ is 0; leave it out")
-        values = near.astype(np.float64) + 0.0  # and no −0
+        values = near.astype(np.float64) + 0.0  # without −0
     else:
         bounds = np.iinfo(dtype)
         values = np.floor(values)
@@ -266,11 +265,11 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
 
 
 class _Plan:
-    """How images alike are answered, until it is closed: from then on it adds nothing."""
+    """A plan for images of one layout. After `close` it enqueues nothing."""
 
     def __init__(self, of: Any, device: int, plan: _library.Plan, order: Any):
         self.of, self.device, self.plan = of, device, plan
-        self.order = order  # which row each value is, None for the rows as they are
+        self.order = order  # the row of each value, None for the same order
         self.rows: int = plan.rows if order is None else len(order)
         self.lock = threading.Lock()
         self.open = True
@@ -278,7 +277,7 @@ class _Plan:
         self.used = 0
 
     def call(self, capturing: bool, add: Callable[..., None], *arguments: Any) -> bool:
-        """Whether it is open still, and what answers was added to a stream by a method of the plan."""
+        """Enqueue answers by a method of the plan. Return False if the plan is closed."""
         with self.lock:
             if not self.open:
                 return False
@@ -289,7 +288,7 @@ class _Plan:
         return True
 
     def close(self) -> None:
-        """Close it, when all that it has added is done. One that a graph has stays as it is."""
+        """Close the plan after all of its enqueued work. A plan of a captured graph stays open."""
         with self.lock:
             if not self.captured:
                 self.open = False
@@ -298,8 +297,8 @@ class _Plan:
 
 
 class _Layout:
-    """What follows from how arrays lie, whatever their addresses are. Only some questions allow
-    that the axes of an image are turned."""
+    """The properties of arrays that follow from their layout, without the address. Only some
+    questions permit a permutation of an image's axes."""
 
     def __init__(self, of: Any, x: Any, dims: int | None, turned: bool):
         dtype = of.dtype(x)
@@ -325,30 +324,30 @@ class _Layout:
         self.shape = order if order and turned else whole
         self.apart = voxels * {"uint8": 1, "float32": 4}.get(self.type, 2) if self.images > 1 else 0  # bytes
         self.number, self.device = of.place(x), of.device(x)
-        self.plans: dict[Any, _Plan] = {}  # which may be closed
+        self.plans: dict[Any, _Plan] = {}  # some may be closed
 
     def brought(self, of: Any, x: Any) -> Any:
-        """The array as the kernels take it."""
+        """Return the array in the layout of the kernels."""
         if self.bytes or self.wider or not self.packed:
             x = of.detached(x)
             if self.bytes:
                 x = of.as_bytes(x)
             elif self.wider:
                 x = of.astype(x, self.wider)
-            # What is packed keeps the order of its axes when it is converted.
+            # A packed array keeps the order of its axes when it is converted.
             x = x if self.packed else of.packed(x)
         return x
 
 
 class _Known:
-    """What a process knows of images that it was given before."""
+    """The caches of a process for layouts, plans and values."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # of the plans
         self.plans: dict[Any, _Plan] = {}
-        self.captured: list[_Plan] = []  # whose kernels graphs have
+        self.captured: list[_Plan] = []  # used by captured graphs
         self.layouts: dict[Any, _Layout] = {}
-        self.values: dict[int, tuple[Any, Any]] = {}  # by what id they have: the values, and how they are called
+        self.values: dict[int, tuple[Any, Any]] = {}  # by id: the values, and their key
         self.calls = itertools.count(1)
 
 
@@ -363,8 +362,8 @@ def _remembered(known: dict[Any, Any], key: Any, value: Any) -> Any:
 
 
 def _called(at: ArrayLike | None) -> Any:
-    """What values are called in the key of a plan. Of those that were seen before only the bytes
-    are looked at, if they can change at all."""
+    """Return the key of values in the key of a plan. Known values need only a comparison of their
+    bytes, and none if they are immutable."""
     if at is None or type(at) is range:
         return at
     seen, key = _known.values.get(id(at), (None, None))
@@ -373,19 +372,19 @@ def _called(at: ArrayLike | None) -> Any:
     values = np.asarray(at)
     key = values.dtype.str, values.shape, values.tobytes()
     if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
-        _remembered(_known.values, id(at), (at, key))  # which keeps them, so that nothing else gets that id
+        _remembered(_known.values, id(at), (at, key))  # keeps them alive, so that their id stays unique
     return key
 
 
 def _alignment(address: int, stride: int) -> int:
-    """Bytes that the addresses of images so far apart are multiples of, up to those of the fastest
-    kernels. An array of no images may be at 0, a multiple of every number."""
+    """Return the alignment of images with a given distance in bytes, at most that of the fastest
+    kernels. An empty array may be at 0, a multiple of every number."""
     low = address | stride
     return min(_ALIGN, low & -low) if low else _ALIGN
 
 
 def _planned(of: Any, how: _Layout, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], capturing: bool) -> _Plan:
-    """A plan that is open, made if there is none of what is asked, and in which order its rows are."""
+    """Return an open plan for a request, with the order of its rows. Make it if there is none."""
     whole = (of, how.number, how.shape, how.type, *key)
     with _known.lock:
         plan = _known.plans.get(whole)
@@ -414,61 +413,59 @@ def curve(
 ) -> Any:
     """Exact Euler characteristic curve of an array on a device, as an array on the device.
 
-    The curve is that of `eccbench.curve` in the T-construction, of sublevel sets. All work is added
-    to the stream that is current in the array's library, and nothing waits for it, so that a CUDA
-    graph can capture it. So nothing holds it to a fingerprint: it is unverified, unless `verify` is
-    True. `eccbench.curve` of the same array counts and verifies a copy on the host.
+    The curve is that of `eccbench.curve` for sublevel sets in the T-construction. All work is
+    enqueued on the current stream of the array's library without waiting, so that a CUDA graph can
+    capture it. The curve is therefore unverified, unless `verify` is True. `eccbench.curve` of the
+    same array counts and verifies a copy on the host.
 
     Parameters
     ----------
     image : torch.Tensor or cupy.ndarray on a device
-        Of bool, uint8, int16, uint16 or float32, which are read where they lie if they fill their
-        memory, in whatever order of their axes; others are copied by their library: those with
-        gaps, and int8, float16 and bfloat16, as int16 and float32. It is not written to. It must be
-        finite: nobody looks, and one with NaN gives no curve that means anything.
+        Arrays of bool, uint8, int16, uint16 or float32 are read in place if they fill their memory,
+        in any order of their axes. Others are copied by their library: arrays with gaps, int8 as
+        int16, and float16 and bfloat16 as float32. The array is not modified. It must be finite,
+        which is not checked: a curve of an array with NaN has no meaning.
     at : array_like, optional
-        The values at which χ is taken, on the host. By default all of an integer type, such as 0 to
-        255. A float image needs some.
+        The values at which χ is computed, on the host. By default all values of an integer type,
+        such as 0 to 255. A float image requires them.
     on_levels : bool
-        Every value of the image is one of `at`, which are evenly spaced, 7,900 at most. Then
-        float32 images take about half of the time. It is a promise: nobody looks, and where it is
-        not kept the device may fail. With `verify` it is not made use of.
+        Every value of the image is one of `at`, which are evenly spaced, at most 7,900. This halves
+        the time for float32 images. It is not checked: otherwise the device may fail. With
+        `verify` it has no effect.
     dims : {1, 2, 3}, optional
-        How many of the last axes are those of an image; the ones before count images. By default
-        the array is one image.
+        The number of axes of an image, which are the last ones. The axes before them count images.
+        By default the array is one image.
     out : array of int64 on the device, optional
-        Where χ is written: packed, of the shape of the result.
+        The destination of χ: packed, of the shape of the result.
     verify : bool
-        Wait for the curve, look for values that are not finite, and hold the curve to the
-        fingerprint of its image on the device, by kernels that share nothing with those that
-        count: a wrong one passes with a probability of 2⁻³¹ or less.
+        Wait for the curve, check that all values are finite, and compare the curve with the
+        fingerprint of its image. The fingerprint is computed on the device, by kernels that share
+        no code with the counting ones. A wrong curve passes with a probability of at most 2⁻³¹.
 
     Returns
     -------
     chi : torch.Tensor or cupy.ndarray of int64
         Of shape (..., n), on the device of the image. By default n is the number of values of the
-        type, the least first: of int16 index 0 is −32768.
+        type, the least first: for int16, index 0 is −32768.
 
     Raises
     ------
     TypeError
-        If the array is on no device, or of a type that is not read there.
+        If the array is on no device, or of an unsupported type.
     ValueError
-        If its shape or an argument is impossible, or a value is NaN or infinite and `verify` is True.
+        If its shape or an argument is invalid, or a value is NaN or infinite and `verify` is True.
     RuntimeError
-        If the device cannot be used, a curve fails its verification, or a graph is being captured
-        and no array alike was counted before, or `verify` is True.
+        If the device cannot be used, or a curve fails its verification. During the capture of a
+        graph: if no array of this layout was counted before, or `verify` is True.
 
     Notes
     -----
-    The first call for images of a shape, a type and some values loads a kernel and waits for that.
-    Memory is that of the library's own allocator: for each image 8 bytes for each value and 64 more, to work in.
-    A batch is one launch.
-    Arrays whose address is a multiple of 16 and whose rows are multiples of 16 bytes are read
-    fastest.
+    The first call for a shape, a type and values loads a kernel and waits for it. Memory is from the
+    library's own allocator: for each image, 8 bytes per value and 64 bytes of working memory. A batch
+    is one launch. Arrays whose address and rows are multiples of 16 bytes are the fastest.
     """
-    # Much of what a call takes of the host would be this module: what follows from the layout
-    # and the values is looked up.
+    # This module would be much of the host's time per call, so that the results for a layout and
+    # for values are cached.
     of, how = _looked(image, dims, True)
     x = how.brought(of, image)
     address = of.address(x)
@@ -477,7 +474,7 @@ def curve(
             raise RuntimeError("verify: a graph is being captured, and nothing can be waited for; leave it out")
         if how.type == "float32" and how.images and not of.finite(x):
             raise ValueError("an image has a value that is NaN or infinite")
-        if address % _ALIGN:  # as the kernels of fingerprints have it
+        if address % _ALIGN:  # the alignment of the fingerprint kernels
             x = of.copied(x)
             address = of.address(x)
     align = _alignment(address, how.apart)
@@ -509,58 +506,56 @@ def gvf(
 ) -> Any:
     """Gradient vector flow of an array on a device after some steps, as an array on the device.
 
-    The field is that of `eccbench.gvf` with `steps`, to the bit. All work is added to the stream
-    that is current in the array's library, and nothing waits for it, so that a CUDA graph can
-    capture it. So it is unverified. To verify it, compare it with `eccbench.gvf` of the same array,
+    The field equals that of `eccbench.gvf` with `steps`, bit by bit. All work is enqueued on the
+    current stream of the array's library without waiting, so that a CUDA graph can capture it. The
+    field is therefore unverified. To verify it, compare it with `eccbench.gvf` of the same array,
     which waits, and computes and verifies the field of a copy on the host.
 
     Parameters
     ----------
     image : torch.Tensor or cupy.ndarray on a device
-        Of bool, uint8, int16, uint16 or float32, which are read where they lie if they are
-        C-contiguous; others are copied by their library: those with gaps or other orders of
-        their axes, and int8, float16 and bfloat16, as int16 and float32. Its values are scaled to
-        0 to 1. It is not written to. It must be finite: nobody looks, and one with NaN gives no
-        field that means anything.
+        C-contiguous arrays of bool, uint8, int16, uint16 or float32 are read in place. Others are
+        copied by their library: arrays with gaps or another order of axes, int8 as int16, and
+        float16 and bfloat16 as float32. The values are scaled to 0 to 1. The array is not modified.
+        It must be finite, which is not checked: a field of an array with NaN has no meaning.
     steps : int
         Explicit steps: 0 for the gradient itself.
     mu : float
-        Weight of the diffusion: the larger, the smoother. At most 0.1875 in 2D and 0.104 in 3D,
-        with which no image grows without bound.
+        Weight of the diffusion: the larger, the smoother. The limits 0.1875 in 2D and 0.104 in 3D
+        make the steps stable for every image.
     boundary : {'replicate', 'third'}
         The neighbour of a voxel at the border: the voxel itself, so that nothing flows out,
         or the one on its other side.
     dims : {1, 2, 3}, optional
-        How many of the last axes are those of an image; the ones before count images. By default
-        the array is one image.
+        The number of axes of an image, which are the last ones. The axes before them count images.
+        By default the array is one image.
     out : array of float32 on the device, optional
-        Where the field is written: packed, of the shape of the result.
+        The destination of the field: packed, of the shape of the result.
 
     Returns
     -------
     field : torch.Tensor or cupy.ndarray of float32
-        Of shape (..., n, *shape of an image), on the device of the image: ``field[..., k, :, :]`` is
-        the component along axis k of an image, as those of `numpy.gradient` are, in units of the
-        image's range to a voxel. n is the number of its axes. Of a volume of one slice the component
-        along z is 0.
+        Of shape (..., n, *shape of an image), on the device of the image, where n is the number of an
+        image's axes. ``field[..., k, :, :]`` is the component along axis k, as in `numpy.gradient`,
+        in units of the image's range per voxel. In a volume of one slice, the component along z is 0.
 
     Raises
     ------
     TypeError
-        If the array is on no device, or of a type that is not read there.
+        If the array is on no device, or of an unsupported type.
     ValueError
-        If its shape or an argument is impossible.
+        If its shape or an argument is invalid.
     RuntimeError
-        If the device cannot be used, or a graph is being captured and no array alike was answered
-        before.
+        If the device cannot be used, or during the capture of a graph, if no array of this layout
+        was answered before.
 
     Notes
     -----
-    The first call for images of a shape and a type and some steps loads kernels and waits for that.
-    Memory is that of the library's own allocator: in 3D the field and 28 bytes a voxel to work in, in
-    2D the field and 20. One after the other, images of a batch share what is worked in.
+    The first call for a shape, a type and a number of steps loads kernels and waits for them. Memory
+    is from the library's own allocator: the field, and working memory of 28 bytes per voxel in 3D and
+    20 in 2D. The images of a batch are processed one after the other and share the working memory.
     """
-    from ._gvf import _flow  # which needs this module
+    from ._gvf import _flow  # it imports this module
 
     flow = _flow(steps, None, mu, boundary)
     of, how = _looked(image, dims, False)
@@ -570,7 +565,7 @@ def gvf(
     if out is not None:
         _check(of, out, shape, how.number, "float32")
     result = of.empty(shape, how.device, "float32") if out is None else out
-    one_slice = n == 3 and how.shape[0] == 1  # of which the kernels find no component along z
+    one_slice = n == 3 and how.shape[0] == 1  # the kernels compute no component along z
     field = of.empty((*how.batch, 2, *how.shape), how.device, "float32") if one_slice else result
     apart = 4 * (2 if one_slice else n)
     for voxels in how.shape:
@@ -585,7 +580,7 @@ def gvf(
 
 
 def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
-    """The library of an array, and what follows from how it lies."""
+    """Return the library of an array, and its layout."""
     of = _library_of(image)
     if of is None:
         raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve and eccbench.gvf take those on the host")
@@ -594,8 +589,8 @@ def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
 
 
 def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], answer: Callable[[_Plan], Any], verify: bool = False) -> tuple[_Plan, Any]:
-    """The plan of what is asked, and its answer, whose making is added to the current stream; or
-    which is there, and verified."""
+    """Return the plan of a request and its answer. The answer is enqueued on the current stream, or
+    finished and verified."""
     stream, capturing = of.stream(how.number), of.capturing(how.number)
     plan = how.plans.get(key)
     try:
@@ -616,7 +611,7 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
 
 
 def soft(images: Any, thresholds: int, vertices: bool) -> _Soft:
-    """What finds soft curves of packed tensors of PyTorch like these, float32, of shape (n, *image), n > 0."""
+    """Return the plan of soft curves of packed float32 tensors of PyTorch, of shape (n, *image), n > 0."""
     of, how = _looked(images, images.ndim - 1, False)
     align = _alignment(images.data_ptr(), how.apart)
     asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices}
@@ -624,7 +619,7 @@ def soft(images: Any, thresholds: int, vertices: bool) -> _Soft:
 
 
 class _Soft:
-    """Soft curves on the current stream of tensors alike, as internal/library/ondevice has them."""
+    """Soft curves of tensors of one layout on the current stream, by internal/library/ondevice."""
 
     def __init__(self, of: Any, how: _Layout, key: Any, request: dict[str, Any]):
         self.of, self.how, self.key, self.request = of, how, key, request
@@ -637,10 +632,10 @@ class _Soft:
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
         self.plan.used = next(_known.calls)
-        self.blocks, self.memory = self.plan.plan.rows, self.plan.plan.memory  # the same of all plans alike
+        self.blocks, self.memory = self.plan.plan.rows, self.plan.plan.memory  # equal for all plans of the layout
 
     def add(self, backward: bool, *memory: int) -> None:
-        """Add a pass, by the addresses and the number that ondevice.SoftCall has, 0 for what the pass has not."""
+        """Enqueue a pass, by the addresses and the number of ondevice.SoftCall, 0 for missing ones."""
         stream, capturing = self.of.stream(self.how.number), self.of.capturing(self.how.number)
         self.plan.used = next(_known.calls)
         try:
@@ -651,8 +646,8 @@ class _Soft:
 
 
 def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple[int, ...] | None:
-    """The shape of an image with its axes in the order in which they lie, which changes no curve;
-    None for an array that is not packed in any."""
+    """Return the shape of an image with its axes in memory order, which has the same curve. Return
+    None for an array that is not packed in any order."""
     axes = sorted(range(before, len(shape)), key=lambda a: (-strides[a], a))
     step, order = 1, [*range(before), *axes]
     for a in reversed(order):

@@ -1,4 +1,4 @@
-"""Curves and Betti numbers of Dask arrays, which no machine need hold.
+"""Curves and Betti numbers of Dask arrays, which may exceed the memory of a machine.
 
 >>> import dask.array, eccbench.dask
 >>> image = dask.array.random.default_rng(1).integers(0, 256, (64, 64, 64), 'uint8', chunks=(16, 64, 64))
@@ -25,12 +25,12 @@ from ._result import Array
 
 __all__ = ["betti", "curve", "curves"]
 
-_FAN = 16  # parts that are put together at a time
-_MOST_SETS = 255  # of an image at a time
+_FAN = 16  # parts per merge
+_MOST_SETS = 255  # limit of the sets of one image
 
 
 class _Part(NamedTuple):
-    """The changes of some slices to a curve, ascending, and what is known of who counted them."""
+    """The changes of some slices to a curve, ascending, with their provenance."""
 
     levels: NDArray[Any]
     changes: NDArray[np.int64]
@@ -52,46 +52,46 @@ def curve(
     threads: int = 1,
     compute: bool = True,
 ) -> Any:
-    """Exact Euler characteristic curve of a Dask array, by the scheduler that is in use.
+    """Exact Euler characteristic curve of a Dask array, by the current scheduler.
 
     The array is cut along its first axis into slabs that share a slice. A task counts a slab by
-    `eccbench.curve` and takes off the curve of the slice that it shares with the one before;
-    the sum over all slabs is the curve of the whole, level by level, in whole numbers.
+    `eccbench.curve` and subtracts the curve of the slice that it shares with the previous slab.
+    The sum over all slabs is the curve of the whole, level by level, in whole numbers.
 
     Parameters
     ----------
     image : dask.array.Array
-        An image of 1, 2 or 3 axes, of the types that `eccbench.curve` takes.
+        An image of 1, 2 or 3 axes, of a type of `eccbench.curve`.
     construction, superlevel, periodic, nan, verify
-        As of `eccbench.curve`. Each slab and each shared slice is verified by itself.
+        As for `eccbench.curve`. Each slab and each shared slice is verified separately.
     mask : dask.array.Array or array_like of bool, optional
-        The voxels that are part of the image, where True; of its shape.
+        The voxels that are part of the image: True; of its shape.
     slices : int, optional
-        How many slices a slab has. By default as many as Dask's ``array.chunk-size`` holds,
-        in multiples of the array's own chunks where that can be.
+        The number of slices of a slab. By default the number that fits Dask's ``array.chunk-size``,
+        in multiples of the array's own chunks if possible.
     threads : int
-        Cores that a task uses.
+        The number of cores of a task.
     compute : bool
-        Give the curve; if False, a `dask.delayed.Delayed` of it.
+        Return the curve; if False, a `dask.delayed.Delayed` of it.
 
     Returns
     -------
     curve : Curve or Delayed
-        The same levels and numbers as of `eccbench.curve` of the whole image.
+        Its levels and numbers equal those of `eccbench.curve` of the whole image.
 
     Raises
     ------
     TypeError
         If the image is no Dask array.
     ValueError
-        As `eccbench.curve`; or if the first axis is periodic and has fewer than 3 slices.
+        As from `eccbench.curve`; or if the first axis is periodic and has fewer than 3 slices.
     RuntimeError
         If a slab fails its verification.
 
     Notes
     -----
-    Works with every scheduler: threads, processes, ``dask.distributed`` and, by it, the
-    clusters of ``dask-jobqueue``. A worker needs the memory of a slab for each of its threads.
+    It works with every scheduler: threads, processes, ``dask.distributed``, and the clusters of
+    ``dask-jobqueue``. A worker needs the memory of a slab for each of its threads.
     """
     _check(image, "curve")
     rings = _arguments.rings(periodic, image.ndim)
@@ -108,7 +108,7 @@ def curve(
     }
 
     def of(lo: int, hi: int) -> tuple[Any, Any]:
-        """Slices of the image and of the mask, each as one array."""
+        """Return slices of the image and of the mask, each as one array."""
         return _one(image[lo:hi]), None if mask is None else _one(mask[lo:hi])
 
     count, parts = delayed(_slab, pure=False), []
@@ -129,20 +129,20 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
     Parameters
     ----------
     images : dask.array.Array
-        Images along one axis. A task counts those of a chunk of that axis.
+        Images along one axis. A task counts the images of a chunk of that axis.
     at : array_like of one axis
         The values.
     batch_axis : int
         The axis that counts images.
     threads : int
-        Cores that a task uses.
+        The number of cores of a task.
     **options
-        Those of `eccbench.curve`. A mask is an array in memory, of the shape of an image.
+        The options of `eccbench.curve`. A mask is an array in memory, of the shape of an image.
 
     Returns
     -------
     chi : dask.array.Array of int64
-        Of shape (images, values), which nothing has computed yet.
+        Of shape (images, values), not yet computed.
 
     Raises
     ------
@@ -186,50 +186,50 @@ def betti(
     threads: int = 1,
     compute: bool = True,
 ) -> Any:
-    """Exact Betti numbers of the set of a Dask array at a value, or at some, by the scheduler that is in use.
+    """Exact Betti numbers of the sets of a Dask array at one or more values, by the current scheduler.
 
-    The array is cut along its first axis into slabs that share a slice. A task tells how many
-    components of a slab come to no shared slice, and which component of the slab each one of a shared
-    slice is of; neighbours are united in a tree. The Euler characteristics add up.
+    The array is cut along its first axis into slabs that share a slice. A task counts the components
+    of a slab that reach no shared slice, and assigns each component of a shared slice to one of the
+    slab. Neighbours are merged in a tree. The Euler characteristics are added.
 
     Parameters
     ----------
     image : dask.array.Array
-        An image of 1, 2 or 3 axes, of the types that `eccbench.betti` takes.
+        An image of 1, 2 or 3 axes, of a type of `eccbench.betti`.
     at : array_like, optional
-        The values of the sets, at most 255. Of an image of bool it may be left out: the set is
-        then that of the voxels that are True.
+        The values of the sets, at most 255. For an image of bool the default is the set of the True
+        voxels.
     construction, superlevel
-        As of `eccbench.betti`.
+        As for `eccbench.betti`.
     mask : dask.array.Array or array_like of bool, optional
         The voxels that are part of the image, of its shape: others are in no set.
     slices : int, optional
-        How many slices a slab has. By default as many as Dask's ``array.chunk-size`` holds,
-        in multiples of the array's own chunks where that can be.
+        The number of slices of a slab. By default the number that fits Dask's ``array.chunk-size``,
+        in multiples of the array's own chunks if possible.
     threads : int
-        Cores that a task uses.
+        The number of cores of a task.
     compute : bool
-        Give the numbers; if False, a `dask.delayed.Delayed` of them.
+        Return the numbers; if False, a `dask.delayed.Delayed` of them.
 
     Returns
     -------
     numbers : Betti, ndarray of int64 or Delayed
-        As of `eccbench.betti` of the whole image.
+        As from `eccbench.betti` of the whole image.
 
     Raises
     ------
     TypeError
         If the image is no Dask array.
     ValueError
-        As `eccbench.betti`; or if there are more than 255 values.
+        As from `eccbench.betti`; or if there are more than 255 values.
     RuntimeError
-        If a slab, or what is made of several, fails its verification.
+        If a slab, or a merge of several, fails its verification.
 
     Notes
     -----
-    Each slab is held to a flood fill and its characteristic to a fingerprint, and what is united, to
-    a filling from neighbour to neighbour. A task passes on a byte or a few for each component of its
-    shared slices.
+    A flood fill verifies each slab, a fingerprint its Euler characteristic, and a traversal from
+    neighbour to neighbour each merge. A task returns a few bytes for each component of its shared
+    slices.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tu
 
 
 def _check(image: Any, name: str) -> None:
-    """Raise where an image is none that can be cut."""
+    """Raise an error if an image cannot be cut into slabs."""
     if not isinstance(image, dask.array.Array):
         raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is for arrays in memory")
     if not 1 <= image.ndim <= 3:
@@ -285,7 +285,7 @@ def _check(image: Any, name: str) -> None:
 
 
 def _cuts(image: Any, slices: int | None) -> list[tuple[int, int]]:
-    """The first slice of each slab, and the one after its last."""
+    """Return the first slice of each slab, and the one after its last."""
     if slices is not None:
         slices = _arguments.whole("slices", slices)
     across = {axis: -1 for axis in range(1, image.ndim)}
@@ -294,20 +294,20 @@ def _cuts(image: Any, slices: int | None) -> list[tuple[int, int]]:
 
 
 def _tree(add: Any, parts: list[Any], *options: Any) -> Any:
-    """All parts together, some neighbours at a time."""
+    """Merge all parts in a tree, some neighbours at a time."""
     while len(parts) > 1:
         parts = [add(parts[i:i + _FAN], *options) for i in range(0, len(parts), _FAN)]
     return parts[0]
 
 
 def _one(array: Any) -> Delayed:
-    """An array as one chunk, which a worker has whole."""
+    """Return an array as one chunk, which a worker has in memory."""
     whole: Delayed = array.rechunk(-1).to_delayed().item()
     return whole
 
 
 def _changes(image: NDArray[Any], mask: Any, options: dict[str, Any], sign: int = 1) -> _Part:
-    """The changes of the curve of an image in memory, or what takes them off."""
+    """Return the changes of the curve of an image in memory, or their negatives."""
     c = _curve.curve(image, mask=mask, **options)
     changes = sign * np.diff(c.chi, prepend=np.int64(0))
     if c.superlevel:
@@ -316,7 +316,7 @@ def _changes(image: NDArray[Any], mask: Any, options: dict[str, Any], sign: int 
 
 
 def _slab(image: NDArray[Any], mask: Any, shared: int, options: dict[str, Any]) -> _Part:
-    """What slices add to the curve of those before them, of which the first so many are shared."""
+    """Return the contribution of slices to the curve, without their first ones, which are shared."""
     parts = [_changes(image, mask, options)]
     if shared:
         parts.append(_changes(image[:1], None if mask is None else mask[:1], options, -1))
@@ -324,14 +324,14 @@ def _slab(image: NDArray[Any], mask: Any, shared: int, options: dict[str, Any]) 
 
 
 def _ring(first: NDArray[Any], last: NDArray[Any], in_first: Any, in_last: Any, options: dict[str, Any]) -> _Part:
-    """What it adds that the last slice and the first are neighbours."""
+    """Return the contribution of the periodic connection of the last and the first slice."""
     mask = None if in_first is None else np.concatenate([in_last, in_first])
     both = _changes(np.concatenate([last, first]), mask, options)
     return _sum([both, _changes(last, in_last, options, -1), _changes(first, in_first, options, -1)])
 
 
 def _sum(parts: Sequence[_Part]) -> _Part:
-    """The changes of several parts together, without those that are none."""
+    """Return the sums of the changes of several parts, without zeros."""
     levels = np.concatenate([p.levels for p in parts])
     changes = np.concatenate([p.changes for p in parts])
     order = np.argsort(levels, kind="stable")

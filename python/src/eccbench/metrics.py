@@ -64,7 +64,7 @@ class _Topology(Metric):  # type: ignore[misc]
         self.add_state("values", default=[], dist_reduce_fx="cat")
 
     def _number(self, row: dict[str, float], dims: range) -> float:
-        """The number of a pair of masks from their comparison."""
+        """Return the number of a pair of masks from their comparison."""
         raise NotImplementedError
 
     def update(self, y_pred: Tensor, y: Tensor) -> None:
@@ -73,8 +73,8 @@ class _Topology(Metric):  # type: ignore[misc]
         Parameters
         ----------
         y_pred, y : Tensor of shape (B, C, H, W) or (B, C, H, W, D)
-            Masks of predictions and truths, one-hot: a voxel is in a class where its channel is above 0.5. With
-            `num_classes` labels of shape (B, 1, H, W[, D]), of one of both or of both.
+            One-hot masks of predictions and truths: a voxel is in a class if its channel is above 0.5. With
+            `num_classes`, either or both may be labels of shape (B, 1, H, W[, D]).
         """
         self.values.append(self._of(y_pred, y))
 
@@ -85,19 +85,19 @@ class _Topology(Metric):  # type: ignore[misc]
         return batch
 
     def compute(self) -> Any:
-        """The numbers of all batches, reduced; with `get_not_nans` also how many numbers were."""
+        """Return the reduced numbers of all batches; with `get_not_nans` also their number."""
         values = dim_zero_cat(self.values) if len(self.values) else torch.zeros(0, 1, device=self.device)
         reduced, not_nans = _reduced(values, self.reduction)
         return (reduced, not_nans) if self.get_not_nans else reduced
 
     def aggregate(self, reduction: Reduction | None = None) -> Any:
-        """As `compute`, with a reduction of its own where one is given.
+        """Return the numbers of `compute`, with another reduction if one is given.
 
         Parameters
         ----------
         reduction : {'none', 'mean', 'sum', 'mean_batch', 'sum_batch', 'mean_channel', 'sum_channel'}, optional
-            Over classes and images, over images alone (``_batch``) or over classes alone (``_channel``). NaN counts
-            nowhere.
+            Over classes and images, only over images (``_batch``) or only over classes (``_channel``). NaN is
+            ignored.
         """
         before, self._computed = self.reduction, None
         try:
@@ -107,7 +107,7 @@ class _Topology(Metric):  # type: ignore[misc]
             self.reduction, self._computed = before, None
 
     def get_buffer(self) -> Tensor:
-        """The numbers of all images, of shape (images, classes)."""
+        """Return the numbers of all images, of shape (images, classes)."""
         buffer: Tensor = dim_zero_cat(self.values)
         return buffer
 
@@ -132,7 +132,7 @@ class _Topology(Metric):  # type: ignore[misc]
         return numbers.to(self.device)
 
     def _classes(self, name: str, masks: Tensor) -> Tensor:
-        """Masks of classes, of shape (B, C, …), as uint8 on the host."""
+        """Return masks of classes, of shape (B, C, …), as uint8 on the host."""
         if masks.ndim not in (4, 5):
             raise ValueError(f"{name} of shape {tuple(masks.shape)}: want (B, C, H, W) or (B, C, H, W, D)")
         masks = masks.detach().cpu()
@@ -143,7 +143,7 @@ class _Topology(Metric):  # type: ignore[misc]
 
 
 def _reduced(values: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
-    """Numbers of images and classes without those that are NaN, and how many they are of, as MONAI reduces them."""
+    """Reduce the numbers of images and classes without NaN as MONAI does, and count them."""
     known = ~torch.isnan(values)
     if reduction == "none":
         return values, known.to(values.dtype)
@@ -179,25 +179,25 @@ class BettiError(_ByDimension):
     Parameters
     ----------
     include_background : bool
-        Whether class 0 counts, where there are several.
+        Whether class 0 counts, if there are several.
     reduction : {'mean', 'none', 'sum', 'mean_batch', 'sum_batch', 'mean_channel', 'sum_channel'}
-        How `compute` and `aggregate` reduce the numbers of images and classes.
+        The reduction of the numbers of images and classes by `compute` and `aggregate`.
     get_not_nans : bool
-        Whether they return how many numbers were not NaN, too.
+        Whether they also return the number of numbers that are not NaN.
     ignore_empty : bool
-        Whether a class that a truth lacks is NaN, and counts nowhere.
+        Whether a class that is missing in a truth is NaN, which reductions ignore.
     num_classes : int, optional
-        How many classes labels of one channel are of.
+        The number of classes of labels in one channel.
     connectivity : int, optional
         Of the foreground: 26 or 6 in 3D, 8 or 4 in 2D. By default the greater.
     verify : bool
-        Hold the numbers to those of a flood fill.
+        Compare the numbers with those of a flood fill.
     threads : int, optional
         Cores to use. By default all that the process may use.
     dimensions : sequence of int, optional
         The dimensions to sum over: 0 components, 1 tunnels (in 2D holes), 2 cavities. By default all.
     **kwargs
-        Those of ``torchmetrics.Metric``.
+        The options of ``torchmetrics.Metric``.
 
     Raises
     ------
@@ -209,14 +209,14 @@ class BettiError(_ByDimension):
 
 
 class BettiMatching(_ByDimension):
-    """The Betti-matching error of binary masks (Stucki et al. 2023): how many features of both have no counterpart.
+    """The Betti-matching error of binary masks (Stucki et al. 2023): the number of features without a counterpart.
 
-    In dimension 1 of volumes it is the upper bound of `eccbench.assess`; ``dimensions=(0, 2)`` leaves it out.
+    In dimension 1 of volumes it is the upper bound of `eccbench.assess`; ``dimensions=(0, 2)`` excludes it.
 
     Parameters
     ----------
     include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, dimensions
-        As of `BettiError`.
+        As for `BettiError`.
     """
 
     _column = "matching_error{}_max"
@@ -228,7 +228,7 @@ class EulerError(_Topology):
     Parameters
     ----------
     include_background, reduction, get_not_nans, ignore_empty, num_classes, connectivity, verify, threads, **kwargs
-        As of `BettiError`.
+        As for `BettiError`.
     """
 
     def _number(self, row: dict[str, float], dims: range) -> float:

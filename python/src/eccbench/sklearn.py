@@ -1,4 +1,4 @@
-"""Transformers of scikit-learn that make features of images.
+"""Transformers of scikit-learn from images to features.
 
 >>> import numpy as np, eccbench.sklearn
 >>> images = np.random.default_rng(1).integers(0, 16, (10, 8, 8))
@@ -26,13 +26,13 @@ _Shape = Union[Sequence[int], None]
 
 
 class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer whose samples are images: arrays of more axes than two, or rows of a table that have a shape."""
+    """A transformer of images. X is an array of more than two axes, or a table whose rows have a shape."""
 
     shape: _Shape
     n_jobs: int | None
 
     def _images(self, given: Any, fitted: bool) -> NDArray[Any]:
-        """The images, one after the other."""
+        """Return the images of X, checked and shaped."""
         X: Any = validate_data(self, given, reset=not fitted, allow_nd=True, dtype="numeric")
         images: NDArray[Any] = X
         if self.shape is not None:
@@ -46,7 +46,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return images
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learn the shape of the images, and what the features are.
+        """Learn the shape of the images, and the features.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The features of images.
+        """Return the features of images.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._features(self._images(X, fitted=True))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the features."""
+        """Return the names of the features."""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
         return np.asarray(self._names(), dtype=object)
@@ -150,14 +150,14 @@ class EulerCurve(_ByLevel):
     Parameters
     ----------
     levels : int or sequence of float, default 64
-        The levels; or how many, evenly spaced from the least value to the greatest of the images in `fit`.
+        The levels, or their number, evenly spaced from the least value to the greatest of the images in `fit`.
     shape : sequence of int, optional
-        The shape of the image in each row of X, such as (8, 8) of the digits. By default X has the axes of
+        The shape of the image in each row of X, such as (8, 8) for the digits. By default X has the axes of
         the images after its first, and a table has images of one axis.
     construction, superlevel, periodic
-        As of `eccbench.curve`.
+        As for `eccbench.curve`.
     verify : bool
-        Hold the numbers to the fingerprints of the images.
+        Compare the numbers with the fingerprints of the images.
     n_jobs : int, optional
         Cores to use. By default, and by -1, all that the process may use.
 
@@ -197,14 +197,14 @@ class EulerCurve(_ByLevel):
 
 
 class BettiCurve(_ByLevel):
-    """The Betti numbers of images at some levels as features: b0, then b1, then of volumes b2 of each level.
+    """The Betti numbers of images at some levels as features: all b0, then b1, then for volumes b2.
 
     Parameters
     ----------
     levels, shape, construction, superlevel, periodic, n_jobs
-        As of `EulerCurve`.
+        As for `EulerCurve`.
     verify : bool
-        Hold the numbers to a flood fill.
+        Compare the numbers with a flood fill.
 
     Attributes
     ----------
@@ -241,16 +241,16 @@ class BettiCurve(_ByLevel):
 class Eigenmap(_OfImages):
     """The lowest eigenvalues of the graphs of images as features.
 
-    To cut one image in two, or to embed its voxels, take `eccbench.Eigenmap`.
+    Use `eccbench.Eigenmap` to cut one image in two, or to embed its voxels.
 
     Parameters
     ----------
     n_pairs : int, default 4
-        How many eigenvalues, the one of 0 included.
+        The number of eigenvalues, including 0.
     shape, n_jobs
-        As of `EulerCurve`.
+        As for `EulerCurve`.
     graph, tol, sigma, verify
-        As of `eccbench.Eigenmap`.
+        As for `eccbench.Eigenmap`.
 
     Attributes
     ----------

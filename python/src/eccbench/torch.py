@@ -10,7 +10,7 @@ tensor([0, 1])
 >>> ring.grad[1, 1] < 0
 tensor(True)
 
-The hole of the ring is filled at 9. So the gradient says that χ grows where the middle falls.
+The hole of the ring is filled at 9. So the gradient is negative: χ grows if the middle falls.
 """
 
 # PyTorch reads the annotations of operators as types: they are no strings here.
@@ -40,25 +40,25 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     ----------
     images : Tensor of shape (..., *image)
         Any number of axes before the `dims` of each image, on the CPU or a CUDA device, of any
-        type that `eccbench.curve` takes, or bfloat16. Finite.
+        type that `eccbench.curve` accepts, or bfloat16. Finite.
     thresholds : Tensor of shape (m,), or sequence of float
-        The values at which χ is taken. On the CPU, unless the device may be waited for.
+        The values at which χ is computed. On the CPU, unless a wait for the device is acceptable.
     dims : {1, 2, 3}
-        How many of the last axes are those of an image.
+        The number of axes of an image, which are the last ones.
     construction, superlevel, verify
-        As those of `eccbench.curve`.
+        As for `eccbench.curve`.
 
     Returns
     -------
     chi : Tensor of shape (..., m), int64
         On the device of the images. Images on a CUDA device are copied to the host, and counted
-        and verified there; with ``verify=False``, construction T and a type that
-        `eccbench.cuda.curve` takes they are counted on the device, and nothing waits.
+        and verified there. With ``verify=False``, construction T and a type of
+        `eccbench.cuda.curve` they are counted on the device, without a wait.
 
     Raises
     ------
     TypeError, ValueError, RuntimeError
-        As of `eccbench.curve`.
+        As from `eccbench.curve`.
 
     Examples
     --------
@@ -100,49 +100,48 @@ def soft_ecc(
     ----------
     images : Tensor of shape (..., *image)
         X: any number of axes before the `dims` of each image, on the CPU or a CUDA device; finite.
-        float32 and float64 are taken as they are; bfloat16, float16, bool and integers of up to 16 bits as
-        float32.
+        bfloat16, float16, bool and integers of up to 16 bits are converted to float32; float32 and
+        float64 are kept.
     thresholds : Tensor of shape (m,), or sequence of float
         τ, in grey values and in any order.
     lam : Tensor of one number, or float
         λ > 0, the steepness, in 1/grey value.
     dims : {1, 2, 3}
-        How many of the last axes are those of an image.
+        The number of axes of an image, which are the last ones.
     direction : Tensor of shape (dims,), or sequence of float, optional
-        v ≠ 0, by the axes of an image in their order; u = v/|v|.
+        v ≠ 0, in the order of an image's axes; u = v/|v|.
     alpha : Tensor of one number, or float
-        α, in grey values a voxel. p is the place of a voxel, from the middle of the image.
+        α, in grey values per voxel. p is the position of a voxel relative to the middle of the image.
     construction : {'T', 'V'}
         'T': voxels are the top cells of a complex, 'V': they are its vertices.
     superlevel : bool
-        Take sets of the values of Y at or above each threshold.
+        Use the sets of values of Y at or above each threshold.
 
     Returns
     -------
     chi : Tensor of shape (..., m)
-        Of float64 for images of float64, otherwise of float32. Gradients go to the images,
-        thresholds, lam, direction and alpha. There are none of the second order.
+        Of float64 for images of float64, otherwise of float32. It has gradients for the images,
+        thresholds, lam, direction and alpha, but none of the second order.
 
     Raises
     ------
     TypeError, ValueError
-        If a tensor is of a type or a shape that is not understood; on the CPU also if a value is NaN
-        or infinite, or λ is not greater than 0.
+        If a tensor has an unsupported type or shape; on the CPU also if a value is NaN or infinite,
+        or λ is not greater than 0.
     NotImplementedError
         If the images are neither on the CPU nor on a CUDA device.
 
     Notes
     -----
-    float32 is within 1e-5 of the definition, relative to the largest number of each result, at
-    a cost that does not depend on m: doc/proofs/softecc.md of the sources has the method. In float64
-    every sigmoid is evaluated, to the precision of the type, which is slow and of use to check
-    gradients. Of voxels that are equal, the gradient is one of the derivatives to either side.
-    As many cores are used as ``torch.get_num_threads()`` says. An upstream gradient that is not
-    finite gives NaN.
+    float32 is within 1e-5 of the definition, relative to the largest number of each result. The
+    cost does not depend on m: doc/proofs/softecc.md of the sources has the method. In float64 every
+    sigmoid is evaluated to the precision of the type, which is slow and useful to check gradients.
+    For equal voxels, the gradient is one of the derivatives to either side. The number of cores is
+    ``torch.get_num_threads()``. A non-finite upstream gradient gives NaN.
 
-    On a CUDA device all is added to the current stream, and nothing waits for it, so nobody looks
-    at the numbers: χ is NaN where one of them is, where λ is not greater than 0, and where λ times
-    the range of the thresholds is more than 950. A batch is one launch forward and one backward.
+    On a CUDA device all work is enqueued on the current stream without a wait, so that the numbers
+    are not checked. χ is NaN if one of them is, if λ is not greater than 0, and if λ times the range
+    of the thresholds is more than 950. A batch is one launch forward and one backward.
 
     References
     ----------
@@ -180,12 +179,12 @@ def soft_ecc(
 
 
 class ECC(torch.nn.Module):
-    """Exact Euler characteristic curves, as `ecc` takes them: a layer without a gradient.
+    """Exact Euler characteristic curves by `ecc`: a layer without a gradient.
 
     Parameters
     ----------
     thresholds, dims, construction, superlevel, verify
-        As those of `ecc`. The thresholds are kept in float64.
+        As for `ecc`. The thresholds are stored in float64.
     """
 
     thresholds: Tensor
@@ -197,7 +196,7 @@ class ECC(torch.nn.Module):
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
     def _apply(self, fn: Any, recurse: bool = True) -> "ECC":
-        exact = self.thresholds  # half() and float() would move them, and of cuda() they are wanted on the host
+        exact = self.thresholds  # half() and float() would convert them, and cuda() would move them from the host
         super()._apply(fn, recurse)
         self.thresholds = exact if self.thresholds.device.type == "cuda" else exact.to(self.thresholds.device)
         return self
@@ -211,15 +210,15 @@ class ECC(torch.nn.Module):
 
 
 class SoftECC(torch.nn.Module):
-    """Differentiable Euler characteristic curves, as `soft_ecc` takes them.
+    """Differentiable Euler characteristic curves by `soft_ecc`: a layer.
 
     Parameters
     ----------
     thresholds, lam, dims, direction, alpha, construction, superlevel
-        As those of `soft_ecc`.
+        As for `soft_ecc`.
     learn : collection of {'thresholds', 'lam', 'direction', 'alpha'}
-        What is a parameter of the module. The rest is in its buffers. λ is kept by its
-        logarithm, ``log_lam``, so that no step makes it negative.
+        The names of the module's parameters. The others are buffers. λ is stored as its logarithm,
+        ``log_lam``, so that no step makes it negative.
 
     Examples
     --------
@@ -283,7 +282,7 @@ class SoftECC(torch.nn.Module):
         if of is not log or version != log._version:
             kept = log.exp()
             if log.is_cuda:
-                torch.cuda.current_stream(log.device).synchronize()  # other streams may be next to read it
+                torch.cuda.current_stream(log.device).synchronize()  # another stream may be the next reader
             self.__dict__["_kept"] = log, log._version, kept
         return kept
 
@@ -302,7 +301,7 @@ def _described(layer: Any, *more: str) -> str:
 
 
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
-    """The axes before those of an image, and those."""
+    """Return the axes before those of an image, and the axes of an image."""
     if not isinstance(images, Tensor):
         raise TypeError(f"images of {type(images).__name__}: want a tensor; eccbench.curve takes arrays")
     if dims not in (1, 2, 3) or images.ndim < dims:
@@ -313,7 +312,7 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
 
 
 def _beside(one: Any, images: Tensor) -> Tensor:
-    """Numbers as a tensor where the images are, without waiting for a device."""
+    """Return numbers as a tensor on the device of the images, without waiting for it."""
     if isinstance(one, Tensor):
         return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
@@ -325,7 +324,7 @@ _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
 
 
 def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
-    """α and a direction of no axes, which nothing reads."""
+    """Return α and an empty direction, which are not read."""
     if device not in _nothing:
         no_axes = torch.empty(0, dtype=torch.float64, device=device)
         _nothing[device] = torch.empty((), dtype=torch.float64, device=device), no_axes
@@ -333,8 +332,8 @@ def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
 
 
 def _direct(x: Tensor) -> bool:
-    """Whether no tracer, transform or dispatch mode sees the operators of a tensor. Then a call goes around them,
-    which saves half of its time."""
+    """Report whether no tracer, transform or dispatch mode sees the operators of a tensor. Then a call
+    bypasses them, in half of the time."""
     return (
         type(x) in (Tensor, torch.nn.Parameter)
         and not torch.compiler.is_compiling()
@@ -453,7 +452,7 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
     parameters = wanted[3] or wanted[4]
     of_images = of_each = None
     if wanted[0] or parameters:
-        step = _soft_backward  # which rejects derivatives of the second order
+        step = _soft_backward  # rejects derivatives of the second order
         if _direct(upstream) and not torch.is_grad_enabled():
             step = _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
         given = images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters
@@ -480,7 +479,7 @@ def _by_parameters(
 
 
 class _Soft(torch.autograd.Function):
-    """The operator soft_ecc with its gradient, for calls that go around operators."""
+    """The operator soft_ecc with its gradient, for calls that bypass operators."""
 
     @staticmethod
     def forward(
@@ -576,7 +575,7 @@ _layouts: Dict[Any, Any] = {}
 
 
 class _Layout:
-    """What follows from the shape of counted images: their plan, and the parts of what is kept."""
+    """The plan for a shape of counted images, and the parts of the memory that is kept."""
 
     def __init__(self, x: Tensor, dims: int, thresholds: int, axes: int, construction: str):
         x = x.reshape(-1, *x.shape[x.ndim - dims :])
@@ -595,7 +594,7 @@ class _Layout:
 
 
 def _layout(x: Tensor, dims: int, thresholds: int, axes: int, construction: str) -> Any:
-    """Return the layout of tensors alike, made for the first of them."""
+    """Return the layout of tensors of one shape, made for the first of them."""
     key = x.shape, x.get_device(), dims, thresholds, axes, construction, x.data_ptr() % 16
     found = _layouts.get(key)
     if found is None:
@@ -640,8 +639,8 @@ _NONE = (0,) * 8  # of the forward pass
 
 
 class _SoftOnDevice(torch.autograd.Function):
-    """The same of float32 images on a device, with as little work of the host as there can be: in a step of training
-    it takes longer than the device."""
+    """_Soft for float32 images on a device, with minimal work of the host. In a step of training the host
+    takes longer than the device."""
 
     @staticmethod
     def forward(
@@ -723,7 +722,7 @@ def _soft_backward_on_device(
 
 
 class _Tilt:
-    """What is added to X, in float64."""
+    """The sum that is added to X, in float64."""
 
     def __init__(self, alpha: Tensor, direction: Tensor, shape: Sequence[int]):
         v = direction.double()
@@ -733,7 +732,7 @@ class _Tilt:
         self.places = [torch.arange(n, dtype=torch.float64, device=v.device) - (n - 1) / 2 for n in shape]
 
     def of(self) -> Tensor:
-        """Of each voxel."""
+        """Return the term of each voxel."""
         terms = [self.alpha * u * p for u, p in zip(self.u, self.places)]
         total = terms[-1]
         for k, term in enumerate(reversed(terms[:-1]), 2):
@@ -761,7 +760,7 @@ def _exactly(
     derivatives: bool,
 ) -> Tuple[Tensor, Tensor, Tensor]:
     chi, by, kept = _soft_fake(images, thresholds, lam, alpha, direction, construction, derivatives)
-    kept.zero_()  # nobody lays bins
+    kept.zero_()  # there are no bins
     if not chi.numel() or not images.numel():
         return chi.zero_(), by.zero_(), kept
     y = images + _Tilt(alpha, direction, images.shape[1:]).of() if len(direction) else images

@@ -23,7 +23,7 @@ __all__ = ["Accessor"]
 
 @xarray.register_dataarray_accessor("eccbench")  # type: ignore[no-untyped-call]
 class Accessor:
-    """``DataArray.eccbench``, which importing `eccbench.xarray` registers."""
+    """``DataArray.eccbench``, registered by the import of `eccbench.xarray`."""
 
     def __init__(self, array: xarray.DataArray):
         self._array = array
@@ -42,22 +42,22 @@ class Accessor:
         Parameters
         ----------
         dims : sequence of str, optional
-            The axes of each image. The others count images, whose curves are at the values `at`. By default all are
-            those of one image. An image of Dask's is counted by `eccbench.dask.curve`.
+            The axes of each image. The others count images, whose curves are at the values `at`. By default
+            the array is one image. An image of Dask is counted by `eccbench.dask.curve`.
         at : array_like of one axis, optional
             The values.
         periodic : sequence of str
             The periodic axes.
         mask : DataArray or array_like, optional
-            The voxels that are part of the images: of the axes of the array, or of an image's.
+            The voxels that are part of the images, with the axes of the array or of an image.
         **options
-            Those of `eccbench.curve`.
+            The options of `eccbench.curve`.
 
         Returns
         -------
         chi : xarray.Dataset or xarray.DataArray
-            Of one image `Curve.to_xarray`; of several χ with an axis ``level`` after those that count images. The
-            verdict is in ``attrs``.
+            For one image, `Curve.to_xarray`. For several, χ with an axis ``level`` after the axes that count
+            images. The verdict is in ``attrs``.
         """
         options.update(at=at, periodic=self._axes(dims, periodic))
         others, images, mask = self._images(dims, mask)
@@ -88,16 +88,16 @@ class Accessor:
         Parameters
         ----------
         at : float or array_like of one axis, optional
-            The values; of an array of bool it may be left out.
+            The values; optional for an array of bool.
         dims, periodic, mask
-            As of `curve`.
+            As for `curve`.
         **options
-            Those of `eccbench.betti`.
+            The options of `eccbench.betti`.
 
         Returns
         -------
         numbers : xarray.DataArray
-            With an axis ``level`` where there are several values, and an axis ``dimension`` for b0, b1 and b2.
+            With an axis ``level`` for several values, and an axis ``dimension`` for b0, b1 and b2.
         """
         options["periodic"] = self._axes(dims, periodic)
         others, images, mask = self._images(dims, mask)
@@ -118,7 +118,7 @@ class Accessor:
         Parameters
         ----------
         **options
-            Those of `eccbench.gvf`.
+            The options of `eccbench.gvf`.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Accessor:
         )
 
     def _images(self, dims: Sequence[Hashable] | None, mask: Any) -> tuple[list[Hashable], xarray.DataArray, Any]:
-        """The axes that count images, the array with these first, and its mask in the same order."""
+        """Return the axes that count images, the array with these first, and its mask in the same order."""
         dims = self._array.dims if dims is None else tuple(dims)
         if missing := [d for d in dims if d not in self._array.dims]:
             raise ValueError(f"dims {missing}: want some of {self._array.dims}")
@@ -144,7 +144,7 @@ class Accessor:
         return others, images, mask
 
     def _axes(self, dims: Sequence[Hashable] | None, periodic: Sequence[Hashable]) -> list[int]:
-        """The numbers of axes in an image."""
+        """Return the numbers of axes in an image."""
         names = list(self._array.dims if dims is None else dims)
         if missing := [d for d in periodic if d not in names]:
             raise ValueError(f"periodic {missing}: want some of {names}")
@@ -152,13 +152,13 @@ class Accessor:
 
     @staticmethod
     def _flat(images: xarray.DataArray, others: Sequence[Hashable]) -> Any:
-        """All images along one axis."""
+        """Return all images along one axis."""
         return images.values.reshape(-1, *images.shape[len(others) :])
 
     @staticmethod
     def _over(
         images: xarray.DataArray, others: Sequence[Hashable], numbers: Any, axes: dict[str, Any], about: dict[str, str]
     ) -> xarray.DataArray:
-        """Numbers over the axes that count images, and some more."""
+        """Return numbers over the axes that count images, and more axes."""
         coords = {name: c for name, c in images.coords.items() if set(c.dims) <= set(others)}
         return xarray.DataArray(numbers, {**coords, **axes}, (*others, *axes), attrs=about)
