@@ -13,7 +13,7 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// checkFlow is nil, or why a request asks for no flow.
+// checkFlow returns the reason why a request for a flow is invalid, or nil.
 func (r Request) checkFlow() error {
 	if r.Betti || r.OfSets() || r.Levels > 0 || r.Images > 1 {
 		return errors.New("a flow is of one image, without conventions or levels; leave them out")
@@ -21,8 +21,8 @@ func (r Request) checkFlow() error {
 	return r.Flow.Check()
 }
 
-// flow is the answer of a gradient vector flow. Its rows are float32: the components x, y and of
-// a volume z, one after the other. A mask has a float32 for each voxel, as gvf.Problem has it.
+// flow returns the answer of a gradient vector flow. Its rows are float32: the components x, y and,
+// for a volume, z, one after the other. A mask has a float32 for each voxel, as in gvf.Problem.
 func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
 	p := r.Flow.Problem(in)
 	if r.within != nil {
@@ -56,7 +56,7 @@ type flowLines struct{ gvf.Flow }
 
 func (flowLines) columns() int64 { return 0 }
 
-// fill puts many values at a time.
+// fill appends many values at a time.
 func (l flowLines) fill(t *table) {
 	for _, list := range l.V {
 		t.put(grid.Bytes(list))

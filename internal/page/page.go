@@ -18,8 +18,8 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A Request is a question of the page. What is its kind: open, slice, set, curve, chi, plot, csv,
-// svg or rows.
+// A Request is a question of the page. The field What has its kind: open, slice, set, curve, chi,
+// plot, csv, svg or rows.
 type Request struct {
 	What  string `json:"what"`
 	Input string `json:"input"` // a file, a folder of slices, or an input string

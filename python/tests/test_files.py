@@ -19,7 +19,7 @@ def test_npy(tmp_path, dtype, order):
     rng = np.random.default_rng(1)
     image = rng.integers(0, 100, (4, 5, 6)).astype(dtype)
     if image.dtype.itemsize > 2 and image.dtype.kind in "iuf":
-        image = image * np.array(1 / 3 if image.dtype.kind == "f" else 2**24 + 1, dtype)  # float32 cannot represent some
+        image = image * np.array(1 / 3 if image.dtype.kind == "f" else 2**24 + 1, dtype)  # no float32 for some
     path = tmp_path / "image.npy"
     np.save(path, np.asarray(image, order=order))
     opened = eccbench.open(path)

@@ -52,7 +52,7 @@ def test_files_and_names(tmp_path):
 
 
 def test_tetrahedra():
-    """Coordinates give the same groups by another method: a grid of cubes, each cut in six, with a cavity and a drill."""
+    """Coordinates give the same groups by another method: cubes, each cut in six, with a cavity and a drill."""
     corners = np.array([[0, 1, 3, 7], [0, 1, 5, 7], [0, 2, 3, 7], [0, 2, 6, 7], [0, 4, 5, 7], [0, 4, 6, 7]])
     solid = np.ones((5, 5, 5), bool)
     solid[2, 2, 1] = solid[:, 3, 3] = False

@@ -1,12 +1,12 @@
 """A segmentation that learns its topology.
 
-Rings and discs were segmented badly: pierced, blurred, with noise. Gradient descent moves the
-probability of each pixel until the Euler characteristic curves of all windows of the image are
-those of the true mask, of which it is told nothing else, and keeps near what was given. The same
-loss, added to another one, trains a network whose prediction it is.
+Rings and discs were segmented badly: pierced, blurred, with noise. Gradient descent changes the
+probability of each pixel until the Euler characteristic curves of all windows of the image equal
+those of the true mask. It has no other information about the mask, and stays near the given
+probabilities. The same loss, added to another one, trains a network on its predictions.
 
-What counts are Betti numbers: how many components and holes there are too many or too few. The
-curve has their difference alone, b0 − b1, at each threshold and in each window.
+The score is the error of the Betti numbers: the number of extra or missing components and holes.
+The curve has only their difference, b0 − b1, at each threshold and in each window.
 
     python segmentation.py [FOLDER FOR THE PICTURE]
 """
@@ -30,7 +30,7 @@ IMAGES, SIDE, WINDOWS, STEPS, SEEDS = 6, 48, (8, 16), 150, (1, 2, 3)
 
 
 def masks(rng):
-    """Four rings or discs each, of shape (IMAGES, SIDE, SIDE)."""
+    """Return masks of four rings or discs each, of shape (IMAGES, SIDE, SIDE)."""
     y, x = np.mgrid[:SIDE, :SIDE]
     out = np.zeros((IMAGES, SIDE, SIDE), bool)
     for mask in out:
@@ -41,7 +41,7 @@ def masks(rng):
 
 
 def degraded(clean, rng):
-    """Probabilities: pierced, blurred, and with noise."""
+    """Return pierced and blurred probabilities with noise."""
     y, x = np.mgrid[:SIDE, :SIDE]
     image = clean.astype(np.float32)
     for one, mask in zip(image, clean):
@@ -53,13 +53,13 @@ def degraded(clean, rng):
 
 
 def curves(images):
-    """Those of all windows of two sizes, half of one apart."""
+    """Return the curves of all windows of two sizes, half a window apart."""
     cut = [images.unfold(1, n, n // 2).unfold(2, n, n // 2).reshape(-1, n, n) for n in WINDOWS]
     return torch.cat([curve(windows) for windows in cut])
 
 
 def errors(segmented, clean):
-    """Components and holes too many or too few in an image, on average."""
+    """Return the mean number of extra or missing components and holes of an image."""
     count = [np.abs(np.subtract(eccbench.betti(s), eccbench.betti(c)))[:2] for s, c in zip(segmented, clean)]
     return np.mean(count, axis=0)
 
@@ -68,7 +68,7 @@ curve = SoftECC(torch.linspace(0.2, 0.8, 7), lam=20.0, dims=2, superlevel=True)
 
 
 def restored(given, target):
-    """Probabilities near the given ones whose windows have the curves of the target's."""
+    """Return probabilities near the given ones whose windows have the curves of the target."""
     logits = torch.logit(given).requires_grad_()
     step = torch.optim.Adam([logits], lr=0.1)
     for _ in range(STEPS):
@@ -92,7 +92,7 @@ for seed in SEEDS:
     pixels = [100 * ((p.numpy() > 0.5) != clean).mean() for p in (given, learned)]
     print(f"seed {seed}: components off by {before[-1][0]:.2f} an image before, {after[-1][0]:.2f} after; "
           f"holes by {before[-1][1]:.2f}, {after[-1][1]:.2f}; pixels wrong {pixels[0]:.1f} %, {pixels[1]:.1f} %")
-    if seed == SEEDS[0]:  # the image that was worst
+    if seed == SEEDS[0]:  # the worst image
         i = max(range(IMAGES), key=lambda i: errors(given[i : i + 1].numpy() > 0.5, clean[i : i + 1]).sum())
         shown = clean[i], given[i].numpy(), learned[i].numpy()
 assert np.sum(after) < np.sum(before) / 2

@@ -1,8 +1,8 @@
 """A threshold that is learned.
 
-Where does a CT turn from pore to grain? Here of some planes the grains are known. The threshold,
-and how steep the sigmoids are, are learned from the Euler characteristic of their pores, and the
-threshold is then taken for planes that were not seen.
+Which threshold separates pores and grains in a CT? Here the grains of some planes are known. The
+threshold, and the steepness of the sigmoids, are learned from the Euler characteristic of their
+pores. Then the threshold is applied to other planes.
 
     python threshold.py [FOLDER FOR THE PICTURE]
 """
@@ -26,7 +26,7 @@ rng = np.random.default_rng(5)
 
 
 def planes(count):
-    """Grains, and what a scanner that is not calibrated makes of them."""
+    """Return grains, and their image by an uncalibrated scanner."""
     y, x = np.ogrid[:SIDE, :SIDE]
     solid = np.zeros((count, SIDE, SIDE), bool)
     for plane in solid:
@@ -39,12 +39,12 @@ def planes(count):
 
 
 def off(solid, ct, threshold):
-    """How far χ of the pores is off, on average over the planes."""
+    """Return the mean error of χ of the pores over the planes."""
     return (ecc(ct, [threshold], dims=2) - ecc(solid, [0.0], dims=2)).abs().double().mean().item()
 
 
 solid, ct = planes(PLANES)
-pores = ecc(solid, [0.0], dims=2).float()  # χ of the voxels that are no grain
+pores = ecc(solid, [0.0], dims=2).float()  # χ of the pores
 layer = SoftECC([0.7], lam=60.0, dims=2, learn=["thresholds", "lam"])
 step = torch.optim.Adam(layer.parameters(), lr=0.01)
 way = []

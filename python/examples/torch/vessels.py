@@ -1,15 +1,15 @@
 """A network that segments vessels, with a loss that knows their topology.
 
-A small U-Net learns to segment vessels that cross a noisy image. It learns once by the overlap alone
+A small U-Net learns to segment vessels that cross a noisy image. It learns once from the overlap
 (cross-entropy and soft Dice), and once more with the Euler characteristic curves of the windows of
-its prediction, which ought to be those of the truth. A curve has no place: it says that something is
-broken or pierced, and the overlap says where vessels are. For some seeds the example prints the Dice
-coefficient and the errors of the Betti numbers on images that neither network saw, and how long an
-epoch takes.
+its prediction, compared with those of the truth. A curve has no location: it shows that a vessel is
+broken or pierced, and the overlap shows where vessels are. For some seeds the example prints the
+Dice coefficient and the errors of the Betti numbers on images outside of the training set, and the
+time of an epoch.
 
     python vessels.py [FOLDER FOR THE PICTURE]
 
-On a CPU it takes fewer and smaller images, and shows the way rather than the effect.
+On a CPU it uses fewer and smaller images, and shows the method rather than the effect.
 """
 
 import sys
@@ -36,7 +36,7 @@ BATCH, WINDOW, WEIGHT = 16, 32, 0.2
 
 
 def vessels(count, seed):
-    """Noisy images and their vessels, both float32 of shape (count, 1, SIDE, SIDE)."""
+    """Return noisy images and their vessels, both float32 of shape (count, 1, SIDE, SIDE)."""
     rng = np.random.default_rng(seed)
     name = f"tubes/shape={SIDE}x{SIDE}/n=7/rmin=1/rmax=2.5/shade=0.5/contrast=0.5/seed="
     truth = np.stack([np.asarray(eccbench.open(f"{name}{1000 * seed + i}/truth=1")) == 0 for i in range(count)])
@@ -73,7 +73,7 @@ curve = SoftECC(torch.linspace(0.2, 0.8, 7), lam=20.0, dims=2, superlevel=True).
 
 
 def curves(p):
-    """The soft curves of windows, which cover an image twice."""
+    """Return the soft curves of windows, which cover an image twice."""
     windows = p.unfold(2, WINDOW, WINDOW // 2).unfold(3, WINDOW, WINDOW // 2)
     return curve(windows.reshape(-1, WINDOW, WINDOW))
 
@@ -88,8 +88,8 @@ def loss(logits, truth, topology):
 
 
 def trained(images, truth, seed, topology):
-    """A network after all epochs, and the seconds that one of the later ones took. The topology comes in half-way,
-    when there is a segmentation to mend."""
+    """Return a network after all epochs, and the seconds of a later epoch. The topology is added half-way,
+    when there is a segmentation to improve."""
     torch.manual_seed(seed)
     net = UNet(WIDTH).to(device)
     step = torch.optim.AdamW(net.parameters(), 2e-3)
@@ -111,7 +111,7 @@ def trained(images, truth, seed, topology):
 
 @torch.no_grad()
 def judged(net, images, truth):
-    """The mean Dice coefficient and the mean errors of b0 and b1, and the masks."""
+    """Return the mean Dice coefficient, the mean errors of b0 and b1, and the masks."""
     masks = torch.cat([net(x) for x in images.split(BATCH)]) > 0
     true = truth > 0
     dice = (2 * (masks & true).sum((1, 2, 3)) / (masks.sum((1, 2, 3)) + true.sum((1, 2, 3)))).mean().item()
