@@ -66,7 +66,7 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 	dst = extend(dst, n, at+n)
 	var streams []byte
 	if flags&(bloscShuffled|bloscBitShuffled) != 0 {
-		streams = grid.NewBuffer(block)
+		streams = grid.NewBuffer(min(block, n))
 	}
 	for i := range blocks {
 		out := dst[at+i*block : at+min(n, (i+1)*block)]

@@ -417,4 +417,9 @@ func blocksOfBlosc(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.header, err, c.want)
 		}
 	}
+	before := allocated()
+	empty := [bloscHeader]byte{2, 1, bloscShuffled, 4, 11: 128, 12: bloscHeader} // of blocks of 2 GiB
+	if out, err := unblosc(nil, empty[:], 0, nil); err != nil || len(out) > 0 || allocated()-before > 1<<20 {
+		t.Errorf("no contents in large blocks: %d bytes, %v, %d bytes of memory", len(out), err, allocated()-before)
+	}
 }
