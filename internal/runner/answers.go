@@ -161,12 +161,14 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 	g.calls++
 	if g.first == nil {
 		var err error
-		g.first, err = r.b.keep(out, g.calls, r.answerFile(i))
+		if g.first, err = r.b.keep(out, g.calls, r.answerFile(i)); err != nil {
+			return err
+		}
 		if r.t.Peer != nil {
 			seal(g.first.file)
 		}
-		if err != nil || r.exact() {
-			return err
+		if r.exact() {
+			return nil
 		}
 		if g.by != "" {
 			g.weigh(r.b.w.Policy.Compare(r.inputs[i], g.yardstick, out))
