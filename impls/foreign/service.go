@@ -89,15 +89,16 @@ func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ pee
 	if err := i.CanDo(in, c); err != nil {
 		return nil, refusal(err)
 	}
-	t.setup = func() (bench.Job[Out], error) {
-		in, err := q.input(image, w)
-		if err != nil {
-			return nil, err
+	if q.caches {
+		t.setup = func() (bench.Job[Out], error) {
+			in, err := q.input(image, w)
+			if err != nil {
+				return nil, err
+			}
+			return i.Setup(in, c)
 		}
-		return i.Setup(in, c)
-	}
-	if !q.caches {
-		t.job, err = t.setup()
+	} else {
+		t.job, err = i.Setup(in, c)
 	}
 	return t, err
 }
