@@ -205,26 +205,47 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 	return w
 }
 
+// An asked workload is one that peers are asked.
+type asked interface {
+	add(p *peers.Peer)
+	serve(s foreign.Service, impl string)
+	bind() runner.Bench
+}
+
+type askedOf[In, Out any] struct {
+	foreign.Question[In, Out]
+	w *bench.Workload[In, Out]
+}
+
+func (a askedOf[In, Out]) add(p *peers.Peer) { a.w.Impls = slices.Concat(a.w.Impls, a.Of(p, a.w.Name)) }
+
+func (a askedOf[In, Out]) serve(s foreign.Service, impl string) { a.Serve(s, *a.w, impl) }
+
+func (a askedOf[In, Out]) bind() runner.Bench { return runner.Bind(*a.w) }
+
+func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) asked {
+	return askedOf[In, Out]{q, w}
+}
+
+// asked returns the workloads that peers are asked.
+func (s *Set) asked() []asked {
+	return []asked{
+		ask(foreign.Curves(), &s.Curve), ask(foreign.Curves(), &s.CurveV),
+		ask(foreign.Betti(), &s.Betti), ask(foreign.Betti(), &s.BettiV),
+		ask(foreign.Number(), &s.Euler), ask(foreign.Number(), &s.Components),
+		ask(foreign.BettiCurves(), &s.BettiCurves), ask(foreign.Flows(), &s.Flow),
+		ask(foreign.SoftCurves(), &s.Soft), ask(foreign.Eigenmaps(), &s.Voxels),
+	}
+}
+
 // WithPeers returns the set with the implementations of peers after its own.
 func (s Set) WithPeers(list ...*peers.Peer) Set {
-	for _, p := range list {
-		s.Curve.Impls = slices.Concat(s.Curve.Impls, foreign.Curves().Of(p, s.Curve.Name))
-		s.CurveV.Impls = slices.Concat(s.CurveV.Impls, foreign.Curves().Of(p, s.CurveV.Name))
-		s.Betti.Impls = slices.Concat(s.Betti.Impls, foreign.Betti().Of(p, s.Betti.Name))
-		s.BettiV.Impls = slices.Concat(s.BettiV.Impls, foreign.Betti().Of(p, s.BettiV.Name))
-		s.Euler.Impls = slices.Concat(s.Euler.Impls, foreign.Number().Of(p, s.Euler.Name))
-		s.Components.Impls = slices.Concat(s.Components.Impls, foreign.Number().Of(p, s.Components.Name))
-		s.BettiCurves.Impls = slices.Concat(s.BettiCurves.Impls, foreign.BettiCurves().Of(p, s.BettiCurves.Name))
-		s.Flow.Impls = slices.Concat(s.Flow.Impls, foreign.Flows().Of(p, s.Flow.Name))
-		s.Soft.Impls = slices.Concat(s.Soft.Impls, foreign.SoftCurves().Of(p, s.Soft.Name))
-		s.Voxels.Impls = slices.Concat(s.Voxels.Impls, foreign.Eigenmaps().Of(p, s.Voxels.Name))
-	}
 	s.Benches = slices.Clone(s.Benches)
-	for _, with := range []runner.Bench{
-		runner.Bind(s.Curve), runner.Bind(s.CurveV), runner.Bind(s.Betti), runner.Bind(s.BettiV),
-		runner.Bind(s.Euler), runner.Bind(s.Components), runner.Bind(s.BettiCurves),
-		runner.Bind(s.Flow), runner.Bind(s.Soft), runner.Bind(s.Voxels),
-	} {
+	for _, a := range s.asked() {
+		for _, p := range list {
+			a.add(p)
+		}
+		with := a.bind()
 		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == with.Name() })
 		s.Benches[i] = with
 	}
@@ -235,16 +256,9 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 // asked.
 func (s Set) Service(impl string) foreign.Service {
 	service := foreign.Service{}
-	foreign.Curves().Serve(service, s.Curve, impl)
-	foreign.Curves().Serve(service, s.CurveV, impl)
-	foreign.Betti().Serve(service, s.Betti, impl)
-	foreign.Betti().Serve(service, s.BettiV, impl)
-	foreign.Number().Serve(service, s.Euler, impl)
-	foreign.Number().Serve(service, s.Components, impl)
-	foreign.BettiCurves().Serve(service, s.BettiCurves, impl)
-	foreign.Flows().Serve(service, s.Flow, impl)
-	foreign.SoftCurves().Serve(service, s.Soft, impl)
-	foreign.Eigenmaps().Serve(service, s.Voxels, impl)
+	for _, a := range s.asked() {
+		a.serve(service, impl)
+	}
 	return service
 }
 
