@@ -7,9 +7,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/memfile"
 )
 
 // headBytes is the length of the header of an array, a page, so that its data are aligned.
@@ -37,18 +38,14 @@ func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 		axes += fmt.Sprintf("%d, ", n)
 	}
 	size := headBytes + Bytes(kind, shape)
-	if err := a.file.Truncate(size); err != nil {
+	if err = memfile.Enlarge(a.file, size); err == nil {
+		a.mapped, err = memfile.Map(a.file, size, unix.PROT_READ|unix.PROT_WRITE)
+	}
+	if err != nil {
 		a.Close()
 		return fail(err)
 	}
-	if a.mapped, err = mapped(fd, size, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		a.Close()
-		return fail(err)
-	}
-	for i := int64(0); size >= hugePage && i < size; i += hugePage {
-		a.mapped[i] = 0 // MADV_COLLAPSE only replaces existing pages
-	}
-	unix.Madvise(a.mapped[:size/hugePage*hugePage], unix.MADV_COLLAPSE)     // without huge pages it is only slower
+	memfile.Populate(a.mapped)
 	head := a.mapped[copy(a.mapped, "\x93NUMPY\x01\x00\xf6\x0f"):headBytes] // 4086 bytes follow
 	copy(head, bytes.Repeat([]byte(" "), len(head)))
 	copy(head, fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, axes))
@@ -64,24 +61,6 @@ func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 	return a, nil
 }
 
-// hugePage is the usual size of a huge page.
-const hugePage = 2 << 20
-
-// mapped maps a file. A large one is at a multiple of a huge page, so that its huge pages are mapped as such.
-func mapped(fd int, size int64, protection int) ([]byte, error) {
-	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+hugePage), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
-	if err != nil {
-		return nil, err
-	}
-	at := unsafe.Add(room, -uintptr(room)%hugePage)
-	unix.MunmapPtr(room, uintptr(size+hugePage)) // cannot fail: it was just mapped
-	at, err = unix.MmapPtr(fd, 0, at, uintptr(size), protection, unix.MAP_SHARED|unix.MAP_POPULATE)
-	if err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*byte)(at), size), nil
-}
-
 // Path returns the path by which the peer opens the array.
 func (a *Array) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.file.Fd()) }
 
@@ -90,9 +69,7 @@ func (a *Array) Data() []byte { return a.mapped[headBytes:] }
 
 // Close frees the memory.
 func (a *Array) Close() {
-	if a.mapped != nil {
-		unix.MunmapPtr(unsafe.Pointer(&a.mapped[0]), uintptr(len(a.mapped))) // the file keeps its data
-	}
+	memfile.Unmap(a.mapped)
 	a.file.Close()
 }
 
@@ -111,12 +88,13 @@ func Open(path string, writable bool) (a *Array, kind string, shape []int64, err
 	}
 	info, err := a.file.Stat()
 	if err == nil {
-		a.mapped, err = mapped(int(a.file.Fd()), info.Size(), protection)
+		a.mapped, err = memfile.Map(a.file, info.Size(), protection)
 	}
 	if err != nil {
 		a.Close()
 		return nil, "", nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
+	memfile.Populate(a.mapped)
 	found := header.FindSubmatch(a.mapped[:min(headBytes, len(a.mapped))])
 	if found == nil {
 		a.Close()

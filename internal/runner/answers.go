@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -149,7 +150,7 @@ func (k *kept) close(own bool) {
 	if k == nil {
 		return
 	}
-	unmap(k.mapped)
+	memfile.Unmap(k.mapped)
 	if k.mapped = nil; own {
 		k.file.Close() // nameless and in memory: nothing is lost
 	}

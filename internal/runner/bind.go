@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 )
 
 // A Bench is a workload without its type parameters, so that one run can mix workloads.
@@ -149,7 +150,7 @@ func (b *bound[In, Out]) share(input string, f *os.File) (e extent, err error) {
 		return e, err
 	}
 	defer closeInput(in)
-	if err := enlarge(f, b.w.Inputs.Size(in)); err != nil {
+	if err := memfile.Enlarge(f, b.w.Inputs.Size(in)); err != nil {
 		return e, err
 	}
 	if err := b.w.Inputs.Share(in, f); err != nil {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -409,7 +410,7 @@ func TestClosedFiles(t *testing.T) {
 		t.Errorf("%v, %v", d, err)
 	}
 	for _, size := range []int64{1, 4 << 20} {
-		if err := enlarge(closed, size); err == nil {
+		if err := memfile.Enlarge(closed, size); err == nil {
 			t.Errorf("a closed file has %d bytes", size)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 )
 
 // git answers like git in a checkout with the given changes. If changed is a command, that command
@@ -147,7 +148,7 @@ func TestFilesAreMappedWhole(t *testing.T) {
 		if err != nil || string(b) != text {
 			t.Errorf("%q is mapped as %q, %v", text, b, err)
 		}
-		unmap(b)
+		memfile.Unmap(b)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -31,7 +32,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	if err != nil {
 		return nil, err
 	}
-	defer unmap(first)
+	defer memfile.Unmap(first)
 	if len(first) == 0 || len(first) > mostReread {
 		return nil, nil
 	}
@@ -125,7 +126,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
 	if len(r.files.inputs) > 1 {
 		mapped, err = mapFile(r.files.inputs[1])
-		return r.t.Inputs[1], mapped, func() { unmap(mapped) }, err
+		return r.t.Inputs[1], mapped, func() { memfile.Unmap(mapped) }, err
 	}
 	names, err := r.b.w.Inputs.Variants(r.t.Inputs[0], 2)
 	if err != nil || len(names) < 2 {
@@ -135,7 +136,7 @@ func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err
 	if err != nil {
 		return "", nil, nil, err
 	}
-	done = func() { unmap(mapped); f.Close() } // the file has no name and is in memory: nothing is lost
+	done = func() { memfile.Unmap(mapped); f.Close() } // the file has no name and is in memory: nothing is lost
 	if _, err = r.b.share(names[1], f); err == nil {
 		mapped, err = mapFile(f)
 	}
@@ -153,7 +154,7 @@ func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 		return false, err
 	}
 	seen, err := mapFile(f)
-	defer unmap(seen)
+	defer memfile.Unmap(seen)
 	return bytes.Equal(seen, now), err
 }
 
@@ -177,6 +178,6 @@ func blank(size int64) (m region, err error) {
 }
 
 func (m region) close() {
-	unmap(m.mapped)
+	memfile.Unmap(m.mapped)
 	m.file.Close() // the file has no name and is in memory: nothing is lost
 }

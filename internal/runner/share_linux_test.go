@@ -11,14 +11,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 )
 
 // Shared memory has huge pages if the kernel provides them, and workers map it with huge pages.
 func TestSharedMemoryIsOfHugePages(t *testing.T) {
-	const size = 3*hugePage + 4096
+	const size = 3*memfile.HugePage + 4096
 	for what, have := range map[string]func(*os.File) error{
-		"enlarged": func(f *os.File) error { return enlarge(f, size) },
+		"enlarged": func(f *os.File) error { return memfile.Enlarge(f, size) },
 		"plain":    func(f *os.File) error { return f.Truncate(size) },
 	} {
 		f, err := newFile(what)
@@ -33,12 +34,12 @@ func TestSharedMemoryIsOfHugePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer unmap(mapped)
+		defer memfile.Unmap(mapped)
 		if len(mapped) != size {
 			t.Errorf("%s: %d bytes mapped, want %d", what, len(mapped), size)
 		}
-		if at := uintptr(unsafe.Pointer(&mapped[0])); at%hugePage != 0 {
-			t.Errorf("%s: mapped at %#x, want a multiple of %#x", what, at, hugePage)
+		if at := uintptr(unsafe.Pointer(&mapped[0])); at%memfile.HugePage != 0 {
+			t.Errorf("%s: mapped at %#x, want a multiple of %#x", what, at, memfile.HugePage)
 		}
 		var sum byte
 		for _, b := range mapped {
@@ -52,7 +53,7 @@ func TestSharedMemoryIsOfHugePages(t *testing.T) {
 			if err := collapsible(); err != nil {
 				t.Skipf("the kernel gives no huge pages: %v", err)
 			}
-			want = 3 * hugePage
+			want = 3 * memfile.HugePage
 		}
 		if got := hugeBytes(t, mapped); got != want {
 			t.Errorf("%s: %d bytes are mapped as huge pages, want %d", what, got, want)
@@ -67,19 +68,19 @@ func collapsible() error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Truncate(hugePage); err != nil {
+	if err := f.Truncate(memfile.HugePage); err != nil {
 		return err
 	}
-	room, err := unix.Mmap(-1, 0, 2*hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	room, err := unix.Mmap(-1, 0, 2*memfile.HugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return err
 	}
 	defer unix.Munmap(room)
-	at := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%hugePage])
-	if _, err := unix.MmapPtr(int(f.Fd()), 0, at, hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+	at := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%memfile.HugePage])
+	if _, err := unix.MmapPtr(int(f.Fd()), 0, at, memfile.HugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
 		return err
 	}
-	page := unsafe.Slice((*byte)(at), hugePage)
+	page := unsafe.Slice((*byte)(at), memfile.HugePage)
 	page[0] = 1
 	return unix.Madvise(page, unix.MADV_COLLAPSE)
 }
@@ -106,20 +107,20 @@ func hugeBytes(t *testing.T, mapped []byte) int {
 
 // Repeated mappings of a file share their memory, so a worker uses the memory of a single mapping.
 func TestRepeatedMemory(t *testing.T) {
-	const head, tile, size = 4096, 2 * hugePage, 4096 + 9*hugePage + 5
+	const head, tile, size = 4096, 2 * memfile.HugePage, 4096 + 9*memfile.HugePage + 5
 	f, err := newFile("tiled")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := enlarge(f, head+tile); err != nil {
+	if err := memfile.Enlarge(f, head+tile); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := mapExtent(f, extent{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unmap(whole)
+	defer memfile.Unmap(whole)
 	for i := range whole {
 		whole[i] = byte(i / 4096)
 	}
@@ -130,7 +131,7 @@ func TestRepeatedMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		populate(mapped)
+		memfile.Populate(mapped)
 		for i, b := range mapped {
 			at := i
 			if i >= head {
@@ -147,10 +148,10 @@ func TestRepeatedMemory(t *testing.T) {
 			}
 		}
 		after := ownMemory(peers.Family(os.Getpid()), []*os.File{f}, []extent{e})
-		if len(mapped) != size || after > before+hugePage {
+		if len(mapped) != size || after > before+memfile.HugePage {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}
-		unmap(mapped)
+		memfile.Unmap(mapped)
 	}
 }
 
@@ -193,7 +194,7 @@ func TestNoFilesInMemory(t *testing.T) {
 			t.Fatalf("%v: %v", denied, err)
 		}
 		defer f.Close()
-		if err := enlarge(f, 5000); err != nil {
+		if err := memfile.Enlarge(f, 5000); err != nil {
 			t.Errorf("%v: %v", denied, err)
 		}
 		if _, err := os.Stat(f.Name()); err == nil {
@@ -209,7 +210,7 @@ func TestTooLargeToMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := enlarge(f, 1<<50); err == nil {
+	if err := memfile.Enlarge(f, 1<<50); err == nil {
 		t.Error("a file is mapped that is longer than there are addresses")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/memfile"
 )
 
 // namelessFile makes a file in $TMPDIR and removes its name.
@@ -43,13 +45,13 @@ func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
 	if e.Size > info.Size() {
 		return mapRepeated(f, info.Size(), e, protection)
 	}
-	return mapBytes(f, info.Size(), protection)
+	return memfile.Map(f, info.Size(), protection)
 }
 
 // mapRepeated maps a file of the given length, followed by repetitions of its bytes from e.From on.
 // The repetitions share the same memory.
 func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, error) {
-	room, err := unix.MmapPtr(-1, 0, place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	room, err := unix.MmapPtr(-1, 0, memfile.Place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %d bytes: %w", e.Size, err)
 	}
@@ -57,24 +59,9 @@ func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, er
 	for at, offset := int64(0), int64(0); at < e.Size; at, offset = at+length-offset, e.From {
 		n := min(length-offset, e.Size-at)
 		if _, err := unix.MmapPtr(int(f.Fd()), offset, unsafe.Add(room, at), uintptr(n), protection, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
-			unmap(mapped)
+			memfile.Unmap(mapped)
 			return nil, fmt.Errorf("mapping %d bytes of %d: %w", n, e.Size, err)
 		}
 	}
 	return mapped, nil
-}
-
-func mapBytes(f *os.File, size int64, protection int) ([]byte, error) {
-	mapped, err := unix.MmapPtr(int(f.Fd()), 0, place(size), uintptr(size), protection, unix.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("mapping %d bytes: %w", size, err)
-	}
-	return unsafe.Slice((*byte)(mapped), size), nil
-}
-
-func unmap(mapped []byte) {
-	if len(mapped) == 0 {
-		return
-	}
-	unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped))) // the file keeps its content
 }

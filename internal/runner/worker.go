@@ -14,6 +14,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
@@ -125,8 +126,8 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 			var mapped []byte
 			mapped, err = mapExtent(shared[i], t.extent(i), toPin)
 			if err == nil {
-				undo = append(undo, func() { unmap(mapped) })
-				populate(mapped)
+				undo = append(undo, func() { memfile.Unmap(mapped) })
+				memfile.Populate(mapped)
 				in, err = b.w.Inputs.Attach(mapped)
 			}
 		} else {

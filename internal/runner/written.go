@@ -12,6 +12,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -91,7 +92,7 @@ func hashFile(f *os.File) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer unmap(mapped)
+	defer memfile.Unmap(mapped)
 	const part = 64 << 20
 	hashes := make([]uint64, (len(mapped)+part-1)/part)
 	var next atomic.Int64
@@ -121,12 +122,12 @@ func firstByte(want, got *os.File) (*verify.Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer unmap(was)
+	defer memfile.Unmap(was)
 	is, err := mapFile(got)
 	if err != nil {
 		return nil, err
 	}
-	defer unmap(is)
+	defer memfile.Unmap(is)
 	for i := range min(len(was), len(is)) {
 		if was[i] != is[i] {
 			return &verify.Diff{Where: fmt.Sprintf("byte %d of what is shared", i), Want: fmt.Sprintf("%#04x", was[i]), Got: fmt.Sprintf("%#04x", is[i])}, nil
