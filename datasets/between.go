@@ -41,17 +41,17 @@ func readBetween(r *reading) maker {
 			at.fill(levels, 0, y, z)
 			off.fill(kinds, 0, y, z)
 			for i, u := range kinds {
-				values[i] = beside(s.ladder, step, int64(uint64(levels[i])*uint64(n)>>32), u)
+				values[i] = neighbourValue(s.ladder, step, int64(uint64(levels[i])*uint64(n)>>32), u)
 			}
 		}
 		return m, nil
 	}
 }
 
-// beside returns a value by the last bits of word: level k, the next float32 above or below it, a
+// neighbourValue returns a value by the last bits of word: level k, the next float32 above or below it, a
 // value between it and the level below, or one below all levels. The conversions prevent fused
 // operations, which some machines have.
-func beside(l grid.Ladder, step float64, k int64, word uint32) float32 {
+func neighbourValue(l grid.Ladder, step float64, k int64, word uint32) float32 {
 	v := l.Value(k)
 	part := float64(word>>3) / (1 << 29)
 	switch word & 7 {

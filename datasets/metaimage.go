@@ -134,7 +134,7 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 		if len(names) > 1 && (packed || text || skip < 0) {
 			return fmt.Errorf("%d data files that are text, compressed, or of HeaderSize -1; save them as one .mha file", len(names))
 		}
-		if b.in, err = b.in.beside(max(0, skip), names...); err != nil {
+		if b.in, err = b.in.companions(max(0, skip), names...); err != nil {
 			return err
 		}
 		b.offset = 0

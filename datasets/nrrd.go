@@ -81,7 +81,7 @@ func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []strin
 		if len(names) > 1 {
 			each, skip = skip, 0
 		}
-		if b.in, err = b.in.beside(each, names...); err != nil {
+		if b.in, err = b.in.companions(each, names...); err != nil {
 			return err
 		}
 		b.offset = 0

@@ -78,8 +78,8 @@ func (p *slicePlace) along(first *slicePlace) float64 {
 	return float64(p.at[0]*first.normal[0]) + float64(p.at[1]*first.normal[1]) + float64(p.at[2]*first.normal[2])
 }
 
-// beside reports whether two images can be slices of one volume.
-func (p *slicePlace) beside(first *slicePlace) bool {
+// stacksWith reports whether two images can be slices of one volume.
+func (p *slicePlace) stacksWith(first *slicePlace) bool {
 	if p.series != first.series || p.numbered != first.numbered {
 		return false
 	}
@@ -107,7 +107,7 @@ func orderPlaces(places []*slicePlace, name func(i int) string, advice string) (
 	order := make([]int, len(places))
 	for i, p := range places {
 		order[i] = i
-		if !p.beside(first) {
+		if !p.stacksWith(first) {
 			return nil, fmt.Errorf("%s: of another series or direction than %s; %s", name(i), name(0), advice)
 		}
 	}

@@ -132,9 +132,9 @@ func (s *fileSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// beside opens the files that a header names, relative to its folder, as one file. It is their
+// companions opens the files that a header names, relative to its folder, as one file. It is their
 // concatenation, each without its first skip bytes.
-func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
+func (in fileInput) companions(skip int64, names ...string) (fileInput, error) {
 	if in.files == nil {
 		return in, fmt.Errorf("the header's data are in another file, %.80q; save both as one", names[0])
 	}
@@ -170,7 +170,7 @@ func (in fileInput) besideFirst(stem string, endings ...string) (fileInput, erro
 	dir := filepath.Dir(in.files.files[0].Name())
 	for _, e := range endings {
 		if _, err := os.Stat(filepath.Join(dir, stem+e)); err == nil {
-			return in.beside(0, stem+e)
+			return in.companions(0, stem+e)
 		}
 	}
 	return in, fmt.Errorf("half of a pair: there is no %s%s beside it; copy it too", stem, endings[0])
