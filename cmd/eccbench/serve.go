@@ -9,7 +9,8 @@ import (
 
 func serveCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "serve", Args: "IMPL", Conducts: true, Brief: "answer as a peer with a CPU implementation (for --outside)",
+		Name: "serve", Args: "IMPL", Conducts: true,
+		Brief: "answer as a peer with a CPU implementation (for --outside)",
 		Examples: []string{
 			"eccbench run --peer '/usr/bin/eccbench serve cpu' --sizes 128 --type uint8",
 			"eccbench run --outside --impl cpu,extrema --sizes 128 --type uint8",
@@ -29,7 +30,8 @@ func serve(c *cli.Program, args []string) error {
 	}
 	service := c.Service(f.Arg(0))
 	if len(service) == 0 {
-		return cli.Usagef("serve %s: no CPU implementation of this name answers a question of peers; eccbench list names them", f.Arg(0))
+		return cli.Usagef("serve %s: no CPU implementation of this name answers a question of peers; "+
+			"eccbench list names them", f.Arg(0))
 	}
 	about := peers.About{
 		Protocol: peers.Protocol, Self: f.Arg(0), Version: version(), Method: "eccbench serve " + f.Arg(0),

@@ -246,8 +246,9 @@ func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
 		read: func(_ *softecc.Problem, a []*peers.Array) softecc.Answer {
 			scales := grid.Values[float64](a[4].Data())
 			return softecc.Answer{
-				Chi: slices.Clone(grid.Values[float64](a[0].Data())), DTau: slices.Clone(grid.Values[float64](a[1].Data())),
-				DX: slices.Clone(grid.Values[float32](a[2].Data())), DV: [3]float64(grid.Values[float64](a[3].Data())),
+				Chi:  slices.Clone(grid.Values[float64](a[0].Data())),
+				DTau: slices.Clone(grid.Values[float64](a[1].Data())),
+				DX:   slices.Clone(grid.Values[float32](a[2].Data())), DV: [3]float64(grid.Values[float64](a[3].Data())),
 				Lambda: scales[0], Alpha: scales[1],
 			}
 		},

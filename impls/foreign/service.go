@@ -143,7 +143,8 @@ func (t *served[In, Out]) open(w words) (grid.Source, error) {
 // spaced ones, or a table.
 func ladderFrom(data []byte, kind string, typ grid.Type) (grid.Ladder, error) {
 	decode := map[string]func([]byte) []float32{
-		"|u1": decoded[uint8], "<i2": decoded[int16], "<u2": decoded[uint16], "<f4": decoded[float32], "<f8": decoded[float64],
+		"|u1": decoded[uint8], "<i2": decoded[int16], "<u2": decoded[uint16],
+		"<f4": decoded[float32], "<f8": decoded[float64],
 	}[kind]
 	if decode == nil {
 		return grid.Ladder{}, fmt.Errorf("levels of type %s", kind)
@@ -153,7 +154,8 @@ func ladderFrom(data []byte, kind string, typ grid.Type) (grid.Ladder, error) {
 	first, last := float64(levels[0]), float64(levels[n-1])
 	even, err := grid.Affine(first, (last-first)/float64(max(1, n-1)), int64(n))
 	for _, l := range []grid.Ladder{grid.Identity(typ), even} {
-		if l.Len() == int64(n) && err == nil && !slices.ContainsFunc(levels, func(v float32) bool { return l.Value(l.Level(v)%l.Len()) != v }) {
+		differs := func(v float32) bool { return l.Value(l.Level(v)%l.Len()) != v }
+		if l.Len() == int64(n) && err == nil && !slices.ContainsFunc(levels, differs) {
 			return l, nil
 		}
 	}

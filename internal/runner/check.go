@@ -201,7 +201,8 @@ func (r *trial[In, Out]) free() func() int64 {
 
 // ownMemory returns the bytes of this process, without shared memory.
 func (r *trial[In, Out]) ownMemory() int64 {
-	return ownMemory(peers.Family(os.Getpid()), slices.Concat(r.files.answers, r.files.inputs, r.files.witness), r.t.Extents)
+	files := slices.Concat(r.files.answers, r.files.inputs, r.files.witness)
+	return ownMemory(peers.Family(os.Getpid()), files, r.t.Extents)
 }
 
 // spare returns the time for laws after an independent witness. In a timed run it is half of the
