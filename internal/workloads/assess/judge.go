@@ -36,8 +36,9 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 	}
 	var next atomic.Int64
 	crew.Each(2, func(int) {
+		member := make([]uint8, len(setsOf))
 		for i := next.Add(1) - 1; i < int64(len(tasks)); i = next.Add(1) - 1 {
-			tasks[i].run(p)
+			tasks[i].run(p, member)
 		}
 	})
 	for _, done := range tasks {
@@ -59,8 +60,15 @@ type task struct {
 	errs   [Constructions]error
 }
 
-func (t *task) run(p *Pair) {
-	m := newJudged(p, p.Sets[t.set], t.within)
+// run uses a table of zeros by code, and clears it again.
+func (t *task) run(p *Pair, member []uint8) {
+	for _, code := range p.Sets[t.set].Codes {
+		member[code] = 1
+	}
+	m := newJudged(p, member, t.within)
+	for _, code := range p.Sets[t.set].Codes {
+		member[code] = 0
+	}
 	crew.Each(Constructions, func(k int) { t.errs[k] = m.judge(k, &t.in[k]) })
 }
 
@@ -215,18 +223,11 @@ type judged struct {
 	bits [masksOfSet][]uint64
 }
 
-// newJudged packs the masks of a set within an extent.
-func newJudged(p *Pair, s Set, all extent) *judged {
+// newJudged packs the masks of a set within an extent. member is 1 for the codes of the set.
+func newJudged(p *Pair, member []uint8, all extent) *judged {
 	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
 		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
 	m.space = newSpace(m.shape)
-	member := p.members(s)
-	in := make([]uint8, len(member))
-	for code, is := range member {
-		if is {
-			in[code] = 1
-		}
-	}
 	of := p.Shape()
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
@@ -235,9 +236,9 @@ func newJudged(p *Pair, s Set, all extent) *judged {
 			for y := range m.shape.H {
 				from := ((z+all.least[0])*of.H+y+all.least[1])*of.W + all.least[2]
 				if to := m.bits[k][m.rowStart(z, y):]; f.Type() == grid.Uint8 {
-					mark(to, f.Data()[from:][:m.shape.W], in)
+					mark(to, f.Data()[from:][:m.shape.W], member)
 				} else {
-					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], in)
+					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], member)
 				}
 			}
 		}
@@ -504,7 +505,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 			found[k] = s.none()
 		}
 	}
-	beside := s.beside(corners)
+	steps := s.steps(corners)
 	var due, been []spot
 	take := func(of int, i int64, v uint64) {
 		if sets[of] == nil {
@@ -524,7 +525,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 					at := due[len(due)-1]
 					due = due[:len(due)-1]
 					take(1-at.of, at.i, found[at.of][at.i])
-					for _, by := range beside {
+					for _, by := range steps {
 						if j := at.i + by; sets[at.of][j] != 0 {
 							take(at.of, j, s.neighbours(found[at.of], j, corners))
 						}
@@ -540,8 +541,8 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 	}
 }
 
-// beside returns the distances to a word and to the words with neighbours of its voxels.
-func (s space) beside(corners bool) (list []int64) {
+// steps returns the distances to a word and to the words with neighbours of its voxels.
+func (s space) steps(corners bool) (list []int64) {
 	if !corners {
 		return []int64{-s.plane, -s.row, -1, 0, 1, s.row, s.plane}
 	}
