@@ -84,10 +84,6 @@ func (t *Topology) add(o Topology) {
 // An extent is a bounding box of voxels, in the order of Coordinates. Both corners are inclusive.
 type extent struct{ least, greatest [3]int64 }
 
-func (e *extent) add(z, y, x, last int64) {
-	e.join(extent{[3]int64{z, y, x}, [3]int64{z, y, last}})
-}
-
 // join extends the extent by another.
 func (e *extent) join(o extent) {
 	for i := range e.least {
@@ -95,25 +91,18 @@ func (e *extent) join(o extent) {
 	}
 }
 
-// counts are the numbers of voxels of a pair of images by pair of codes, and the extent of each
-// code.
+// counts are numbers of voxels by pair of codes.
 type counts struct {
-	blocking
-	codes   int
-	pairs   []int64 // index: code of the prediction × codes + code of the truth; nil for many codes
-	many    map[[2]uint16]int64
-	extents []extent // by code; a code without voxels has the largest least corner
-	blocks  []blocks // by code; nil for many codes
+	codes int
+	pairs []int64 // index: first code × codes + second code; nil for many codes
+	many  map[[2]uint16]int64
 }
 
 // mostPaired is the largest number of codes for which a table of all pairs is allocated.
 const mostPaired = 1 << 10
 
 func newCounts(codes int) counts {
-	c := counts{codes: codes, extents: make([]extent, codes)}
-	for i := range c.extents {
-		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
-	}
+	c := counts{codes: codes}
 	if codes <= mostPaired {
 		c.pairs = make([]int64, codes*codes)
 	} else {
@@ -143,14 +132,35 @@ func (c counts) add(a, b uint16, n int64) {
 	}
 }
 
+// A census is the counts of both images by code of the prediction and of the truth, and the places
+// of each code in either image.
+type census struct {
+	counts
+	blocking
+	extents []extent // by code; a code without voxels has the largest least corner
+	blocks  []blocks // by code; nil for many codes
+}
+
+func newCensus(p *Pair) census {
+	codes := len(p.Labels)
+	c := census{counts: newCounts(codes), blocking: blockingOf(p.Shape()), extents: make([]extent, codes)}
+	for i := range c.extents {
+		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	}
+	if codes <= mostPaired {
+		c.blocks = make([]blocks, codes)
+	}
+	return c
+}
+
 // count counts the voxels from ≤ x < to of a row.
-func (c counts) count(a, b uint16, z, y, from, to int64) {
+func (c census) count(a, b uint16, z, y, from, to int64) {
 	c.add(a, b, to-from)
 	for _, code := range [2]uint16{a, b} {
 		if code == 0 {
 			continue
 		}
-		c.extents[code].add(z, y, from, to-1)
+		c.extents[code].join(extent{[3]int64{z, y, from}, [3]int64{z, y, to - 1}})
 		if c.blocks != nil {
 			c.mark(&c.blocks[code], z, y, from, to-1)
 		}
@@ -158,14 +168,11 @@ func (c counts) count(a, b uint16, z, y, from, to int64) {
 }
 
 // tally counts the voxels of both images. Equal neighbours along a row are counted together.
-func tally(p *Pair) counts {
-	parts := make([]counts, 2)
+func tally(p *Pair) census {
+	parts := make([]census, 2)
 	s := p.Shape()
 	crew.Each(len(parts), func(i int) {
-		parts[i] = newCounts(len(p.Labels))
-		if parts[i].blocking = blockingOf(s); parts[i].pairs != nil {
-			parts[i].blocks = make([]blocks, len(p.Labels))
-		}
+		parts[i] = newCensus(p)
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
 			if p.Pred.Type() == grid.Uint8 {
 				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
@@ -189,7 +196,7 @@ func tally(p *Pair) counts {
 // step is the number of values that are compared together.
 const step = 64
 
-func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
+func tallyRow[E uint8 | uint16](c census, z, y int64, pred, truth []E) {
 	for x := 0; x < len(pred); {
 		a, b, from := pred[x], truth[x], x
 		for x+step < len(pred) && allEqual(pred[x:][:step+1]) && allEqual(truth[x:][:step+1]) {
