@@ -17,6 +17,8 @@ func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores 
 	all, lists := find(in, sets, cores), make([][]assess.Difference, len(sets)*len(constructions))
 	for i, set := range sets {
 		if m := newMasks(in.Shape(), all.of(i), cores); m != nil {
+			m.each(union, m.findGaps)
+			m.each(union, m.joinParts, m.joinGaps)
 			for k, construction := range constructions {
 				lists[i*len(constructions)+k] = m.differences(set.Name, construction)
 			}

@@ -36,7 +36,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "runs", Where: "cpu",
-		Method: "union and find of runs of each label, of both masks, their union and the backgrounds, χ by the ends of runs; all cores",
+		Method: "union and find of runs of each label, of both masks, their union and the backgrounds, " +
+			"χ by the ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -159,32 +160,40 @@ type masks struct {
 	euler       [masksOfSet][assess.Constructions]int64
 }
 
-// newMasks joins the runs of both masks of a set, of their union and of the backgrounds. It returns
-// nil for an empty set.
+// newMasks places the runs of both masks of a set. It returns nil for an empty set.
 func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
 	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(set, int32(of.H))}
 	if m.d <= 0 {
 		return nil
 	}
-	inParallel(cores, 2, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
-	m.set[union] = m.set[pred].union(m.set[truth])
-	inParallel(cores, masksOfSet, func(i int) { m.rest[i] = m.set[i].complement() })
-	const each = 3 // tasks by mask
-	inParallel(cores, masksOfSet*each, func(i int) {
-		switch of := i / each; i % each {
-		case 0:
-			m.parts[of] = join(m.set[of], m.d, m.h, assess.T)
-		case 1: // joined at corners in V, unlike the mask
-			m.gaps[of] = joinAround(m.rest[of], m.d, m.h, assess.V, m.flat)
-		case 2:
-			m.euler[of] = m.set[of].euler(m.d, m.h)
-		}
-	})
+	m.each(union, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
 	return m
+}
+
+// each runs tasks for each of the first n masks, in parallel.
+func (m *masks) each(n int, tasks ...func(of int)) {
+	inParallel(m.cores, n*len(tasks), func(i int) { tasks[i%len(tasks)](i / len(tasks)) })
+}
+
+func (m *masks) findGaps(of int)  { m.rest[of] = m.set[of].complement() }
+func (m *masks) joinParts(of int) { m.parts[of] = join(m.set[of], m.d, m.h, assess.T) }
+
+// joinGaps joins gaps, at corners in V, unlike the mask.
+func (m *masks) joinGaps(of int) {
+	m.gaps[of] = joinAround(m.rest[of], m.d, m.h, assess.V, m.flat)
+}
+
+func (m *masks) countEuler(of int) {
+	if !m.flat { // in 2D numbers does without
+		m.euler[of] = m.set[of].euler(m.d, m.h)
+	}
 }
 
 // compare counts the features of the masks and the matched ones.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
+	m.set[union] = m.set[pred].union(m.set[truth])
+	m.each(masksOfSet, m.findGaps)
+	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
 	c.Pred, c.Truth = m.set[pred].count(), m.set[truth].count()
 	c.Both = c.Pred + c.Truth - m.set[union].count()
 	inParallel(m.cores, assess.Constructions, func(k int) {

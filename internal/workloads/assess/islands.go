@@ -39,7 +39,7 @@ func from(first, last int64) uint32 { return uint32(uint64(2)<<last - uint64(1)<
 
 // islands splits the extent of a set into parts that planes without a voxel separate. Numbers of
 // the set are sums over the islands.
-func (c counts) islands(s Set) (list []extent) {
+func (c census) islands(s Set) (list []extent) {
 	var occupied blocks
 	var all extent
 	for i, code := range s.Codes {

@@ -36,8 +36,9 @@ func ByFlooding(p *Pair) (Comparisons, error) {
 	}
 	var next atomic.Int64
 	crew.Each(2, func(int) {
+		member := make([]uint8, len(setsOf))
 		for i := next.Add(1) - 1; i < int64(len(tasks)); i = next.Add(1) - 1 {
-			tasks[i].run(p)
+			tasks[i].run(p, member)
 		}
 	})
 	for _, done := range tasks {
@@ -59,8 +60,15 @@ type task struct {
 	errs   [Constructions]error
 }
 
-func (t *task) run(p *Pair) {
-	m := newJudged(p, p.Sets[t.set], t.within)
+// run uses a table of zeros by code, and clears it again.
+func (t *task) run(p *Pair, member []uint8) {
+	for _, code := range p.Sets[t.set].Codes {
+		member[code] = 1
+	}
+	m := newJudged(p, member, t.within)
+	for _, code := range p.Sets[t.set].Codes {
+		member[code] = 0
+	}
 	crew.Each(Constructions, func(k int) { t.errs[k] = m.judge(k, &t.in[k]) })
 }
 
@@ -76,10 +84,6 @@ func (t *Topology) add(o Topology) {
 // An extent is a bounding box of voxels, in the order of Coordinates. Both corners are inclusive.
 type extent struct{ least, greatest [3]int64 }
 
-func (e *extent) add(z, y, x, last int64) {
-	e.join(extent{[3]int64{z, y, x}, [3]int64{z, y, last}})
-}
-
 // join extends the extent by another.
 func (e *extent) join(o extent) {
 	for i := range e.least {
@@ -87,25 +91,18 @@ func (e *extent) join(o extent) {
 	}
 }
 
-// counts are the numbers of voxels of a pair of images by pair of codes, and the extent of each
-// code.
+// counts are numbers of voxels by pair of codes.
 type counts struct {
-	blocking
-	codes   int
-	pairs   []int64 // index: code of the prediction × codes + code of the truth; nil for many codes
-	many    map[[2]uint16]int64
-	extents []extent // by code; a code without voxels has the largest least corner
-	blocks  []blocks // by code; nil for many codes
+	codes int
+	pairs []int64 // index: first code × codes + second code; nil for many codes
+	many  map[[2]uint16]int64
 }
 
 // mostPaired is the largest number of codes for which a table of all pairs is allocated.
 const mostPaired = 1 << 10
 
 func newCounts(codes int) counts {
-	c := counts{codes: codes, extents: make([]extent, codes)}
-	for i := range c.extents {
-		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
-	}
+	c := counts{codes: codes}
 	if codes <= mostPaired {
 		c.pairs = make([]int64, codes*codes)
 	} else {
@@ -135,14 +132,35 @@ func (c counts) add(a, b uint16, n int64) {
 	}
 }
 
+// A census is the counts of both images by code of the prediction and of the truth, and the places
+// of each code in either image.
+type census struct {
+	counts
+	blocking
+	extents []extent // by code; a code without voxels has the largest least corner
+	blocks  []blocks // by code; nil for many codes
+}
+
+func newCensus(p *Pair) census {
+	codes := len(p.Labels)
+	c := census{counts: newCounts(codes), blocking: blockingOf(p.Shape()), extents: make([]extent, codes)}
+	for i := range c.extents {
+		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	}
+	if codes <= mostPaired {
+		c.blocks = make([]blocks, codes)
+	}
+	return c
+}
+
 // count counts the voxels from ≤ x < to of a row.
-func (c counts) count(a, b uint16, z, y, from, to int64) {
+func (c census) count(a, b uint16, z, y, from, to int64) {
 	c.add(a, b, to-from)
 	for _, code := range [2]uint16{a, b} {
 		if code == 0 {
 			continue
 		}
-		c.extents[code].add(z, y, from, to-1)
+		c.extents[code].join(extent{[3]int64{z, y, from}, [3]int64{z, y, to - 1}})
 		if c.blocks != nil {
 			c.mark(&c.blocks[code], z, y, from, to-1)
 		}
@@ -150,14 +168,11 @@ func (c counts) count(a, b uint16, z, y, from, to int64) {
 }
 
 // tally counts the voxels of both images. Equal neighbours along a row are counted together.
-func tally(p *Pair) counts {
-	parts := make([]counts, 2)
+func tally(p *Pair) census {
+	parts := make([]census, 2)
 	s := p.Shape()
 	crew.Each(len(parts), func(i int) {
-		parts[i] = newCounts(len(p.Labels))
-		if parts[i].blocking = blockingOf(s); parts[i].pairs != nil {
-			parts[i].blocks = make([]blocks, len(p.Labels))
-		}
+		parts[i] = newCensus(p)
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
 			if p.Pred.Type() == grid.Uint8 {
 				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
@@ -181,7 +196,7 @@ func tally(p *Pair) counts {
 // step is the number of values that are compared together.
 const step = 64
 
-func tallyRow[E uint8 | uint16](c counts, z, y int64, pred, truth []E) {
+func tallyRow[E uint8 | uint16](c census, z, y int64, pred, truth []E) {
 	for x := 0; x < len(pred); {
 		a, b, from := pred[x], truth[x], x
 		for x+step < len(pred) && allEqual(pred[x:][:step+1]) && allEqual(truth[x:][:step+1]) {
@@ -215,18 +230,11 @@ type judged struct {
 	bits [masksOfSet][]uint64
 }
 
-// newJudged packs the masks of a set within an extent.
-func newJudged(p *Pair, s Set, all extent) *judged {
+// newJudged packs the masks of a set within an extent. member is 1 for the codes of the set.
+func newJudged(p *Pair, member []uint8, all extent) *judged {
 	m := &judged{flat: p.Shape().D == 1, shape: grid.Shape{D: 1 + all.greatest[0] - all.least[0],
 		H: 1 + all.greatest[1] - all.least[1], W: 1 + all.greatest[2] - all.least[2]}}
 	m.space = newSpace(m.shape)
-	member := p.members(s)
-	in := make([]uint8, len(member))
-	for code, is := range member {
-		if is {
-			in[code] = 1
-		}
-	}
 	of := p.Shape()
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
@@ -235,9 +243,9 @@ func newJudged(p *Pair, s Set, all extent) *judged {
 			for y := range m.shape.H {
 				from := ((z+all.least[0])*of.H+y+all.least[1])*of.W + all.least[2]
 				if to := m.bits[k][m.rowStart(z, y):]; f.Type() == grid.Uint8 {
-					mark(to, f.Data()[from:][:m.shape.W], in)
+					mark(to, f.Data()[from:][:m.shape.W], member)
 				} else {
-					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], in)
+					mark(to, grid.Values[uint16](f.Data())[from:][:m.shape.W], member)
 				}
 			}
 		}
@@ -504,7 +512,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 			found[k] = s.none()
 		}
 	}
-	beside := s.beside(corners)
+	steps := s.steps(corners)
 	var due, been []spot
 	take := func(of int, i int64, v uint64) {
 		if sets[of] == nil {
@@ -524,7 +532,7 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 					at := due[len(due)-1]
 					due = due[:len(due)-1]
 					take(1-at.of, at.i, found[at.of][at.i])
-					for _, by := range beside {
+					for _, by := range steps {
 						if j := at.i + by; sets[at.of][j] != 0 {
 							take(at.of, j, s.neighbours(found[at.of], j, corners))
 						}
@@ -540,8 +548,8 @@ func (s space) eachComponent(sets [2][]uint64, corners bool, f func(found [2][]u
 	}
 }
 
-// beside returns the distances to a word and to the words with neighbours of its voxels.
-func (s space) beside(corners bool) (list []int64) {
+// steps returns the distances to a word and to the words with neighbours of its voxels.
+func (s space) steps(corners bool) (list []int64) {
 	if !corners {
 		return []int64{-s.plane, -s.row, -1, 0, 1, s.row, s.plane}
 	}

@@ -182,17 +182,19 @@ func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]
 	if labels == nil {
 		labels = found
 	}
+	var all []Group
 	for _, label := range labels {
-		if err := p.add(Group{strconv.FormatFloat(label, 'f', -1, 64), []float64{label}}, code); err != nil {
-			return err
-		}
+		all = append(all, Group{strconv.FormatFloat(label, 'f', -1, 64), []float64{label}})
 	}
 	if len(found) != 1 || len(labels) != 1 {
-		if err := p.add(Group{Everything, found}, code); err != nil {
-			return err
-		}
+		all = append(all, Group{Everything, found})
 	}
-	for _, g := range groups {
+	names := map[string]bool{}
+	for _, g := range append(all, groups...) {
+		if names[g.Name] {
+			return fmt.Errorf("the label or group %s is given twice: leave one out", g.Name)
+		}
+		names[g.Name] = true
 		if err := p.add(g, code); err != nil {
 			return err
 		}
@@ -203,11 +205,6 @@ func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]
 // add adds the set of a group. Labels that neither image has add no voxel.
 func (p *Pair) add(g Group, code map[float64]uint16) error {
 	s := Set{Name: g.Name, Codes: []uint16{}}
-	for _, other := range p.Sets {
-		if other.Name == g.Name {
-			return fmt.Errorf("the label or group %s is given twice: leave one out", g.Name)
-		}
-	}
 	for _, label := range g.Labels {
 		if label == 0 {
 			return errors.New("label 0 is the background: leave it out")
