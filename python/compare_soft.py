@@ -250,7 +250,8 @@ def on_device():
         "The last column has the largest errors of `SoftECC` and of the formula in float32, at voxels that equal no",
         "neighbour.",
         "",
-        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, with an empty custom operator {floor:.0f} µs."),
+        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
+             f"with an empty custom operator {floor:.0f} µs."),
         "",
         f"| batch | m | {' | '.join(WAYS)} | verdict and errors |",
         "|---" * (len(WAYS) + 3) + "|",

@@ -192,7 +192,8 @@ func TestUnaffordable(t *testing.T) {
 		}
 	}
 	ask := func(laws ...verify.Law[int, int]) error {
-		w := bench.Workload[int, int]{Impls: []bench.Implementation[int, int]{one}, Policy: verify.Policy[int, int]{Laws: laws}}
+		w := bench.Workload[int, int]{Impls: []bench.Implementation[int, int]{one}}
+		w.Policy.Laws = laws
 		limits := Limits{Budget: time.Hour, Free: func() int64 { return 100 }}
 		_, err := Answer(w, one.About().Name, "3", 3, bench.Conditions{}, limits, "number")
 		return err

@@ -133,7 +133,8 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	if c.confirmed {
 		may = min(c.left, c.spare)
 	}
-	if why := law.unaffordable(c.q, may); why != "" {
+	cost := law.cost(c.q.In, c.q.PerCall)
+	if why := law.unaffordable(c.q, cost, may); why != "" {
 		return note("%s", why)
 	}
 	if trying != nil {
@@ -142,7 +143,7 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	start := c.q.Now()
 	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
 	// A law that exceeds its estimate is charged its real time.
-	took := max(law.cost(c.q.In, c.q.PerCall), c.q.Now().Sub(start))
+	took := max(cost, c.q.Now().Sub(start))
 	c.left, c.spare = c.left-took, c.spare-took
 	if errors.Is(err, ErrNotApplicable) {
 		return nil
@@ -163,14 +164,16 @@ func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evide
 	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note, Drawn: w.Drawn}
 }
 
-// unaffordable returns why a law takes more than some time or the free memory, or "".
-func (l Law[In, Out]) unaffordable(q Question[In, Out], may time.Duration) string {
-	if cost := l.cost(q.In, q.PerCall); cost > may {
-		return fmt.Sprintf("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
+// unaffordable returns why a law of the given cost does not fit into a time or the free memory, or "" if it fits.
+func (l Law[In, Out]) unaffordable(q Question[In, Out], cost, may time.Duration) string {
+	if cost > may {
+		return fmt.Sprintf("not tried: takes about %v and %v is left",
+			cost.Round(time.Millisecond), may.Round(time.Millisecond))
 	}
 	if need := l.memory(q.In, q.AnswerMemory); need > 0 && q.Free != nil {
 		if free := q.Free(); need > free {
-			return fmt.Sprintf("not tried: needs about %s of memory, %s is free", quantity.Bytes(need), quantity.Bytes(max(0, free)))
+			return fmt.Sprintf("not tried: needs about %s of memory, %s is free",
+				quantity.Bytes(need), quantity.Bytes(max(0, free)))
 		}
 	}
 	return ""
@@ -201,7 +204,7 @@ func (p Policy[In, Out]) Unaffordable(q Question[In, Out]) (notes []Evidence) {
 		if !l.Independent {
 			continue
 		}
-		why := l.unaffordable(q, q.Budget)
+		why := l.unaffordable(q, l.cost(q.In, q.PerCall), q.Budget)
 		if why == "" {
 			return nil
 		}

@@ -67,7 +67,10 @@ def test_file(tmp_path):
 @pytest.mark.parametrize("superlevel", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.int64])
 def test_masks(tmp_path, construction, superlevel, dtype):
-    """Voxels outside of a mask are in no set, like values beyond all sets: arrays, batches, masked arrays, NaN, files."""
+    """Voxels outside of a mask are in no set, like values beyond all sets.
+
+    The images are arrays, batches, masked arrays, arrays with NaN, and files.
+    """
     rng = np.random.default_rng(7)
     images, within = rng.integers(1, 6, (3, 5, 6, 7)).astype(dtype), rng.random((3, 5, 6, 7)) < 0.7
     ask = {"construction": construction, "superlevel": superlevel}

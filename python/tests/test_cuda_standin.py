@@ -153,7 +153,8 @@ def test_some_values(cupy):
         for at in ([3], [9, 3, 9.5, 100], (1, 2, 3), np.arange(4, 9), [250.5, 1e4]):
             assert (eccbench.cuda.curve(image, at=at) == chi(image, at)).all(), (dtype, at)
     image = put(np.array([[0.1, 0.2]], np.float32))
-    assert list(eccbench.cuda.curve(image, at=[0.1, np.float32(0.1), 0.2, float(np.float32(0.2))])) == [0, 1, 1, 1]  # float32 rounds both up
+    at = [0.1, np.float32(0.1), 0.2, float(np.float32(0.2))]  # float32 rounds both up
+    assert list(eccbench.cuda.curve(image, at=at)) == [0, 1, 1, 1]
 
 
 def test_verified(cupy, monkeypatch):

@@ -26,7 +26,8 @@ def right(_=None):
 def run(program, **arguments):
     """Run a program with a time limit."""
     start = "import os, signal, sys, threading, time\nimport numpy as np, eccbench\n"
-    start += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells disable this signal in background processes
+    # Shells disable this signal in background processes.
+    start += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     return subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", start + textwrap.dedent(program)], timeout=120, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **arguments)
 
@@ -62,7 +63,10 @@ def test_fork(before):
 
 
 @posix
-@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="a child waits for locks of objects that other threads had")
+@pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="a child waits for locks of objects that other threads had",
+)
 def test_fork_while_computing():
     """A process can fork while its threads are in the library."""
     done = run("""

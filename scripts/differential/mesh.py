@@ -457,9 +457,10 @@ def explain(opened, ours, theirs):
     if suffix == ".vtk" and written["wrong"] == "cut":
         return "VTK does not count its sections or the digits of its last number: what is there is read"
     header = re.search(rb"OFF\s+\d+\s+(\d+)", Path(opened).read_bytes())
-    if written["wrong"] == "longer" and header and int(header[1]) == len(written["cells"]) + 1:
+    longer = written["wrong"] == "longer"
+    if longer and header and int(header[1]) == len(written["cells"]) + 1:
         return "the header counts the face behind the end: it is read"
-    if written["wrong"] == "longer" and suffix == ".off" and not Path(opened).read_bytes().removesuffix(BEHIND).endswith(b"\n"):
+    if longer and suffix == ".off" and not Path(opened).read_bytes().removesuffix(BEHIND).endswith(b"\n"):
         *cells, (kind, v) = written["cells"]
         joined = [*v[:-1], int(f"{v[-1]}{BEHIND.split()[0].decode()}")]
         others = set(range(len(written["points"]))).difference(v[:-1])

@@ -84,7 +84,8 @@ def reference(opened):
 REASONS = [
     ("compressed bytes can hold|checksum error|the compressed voxels (end after|have no checksum)", "changed archive",
      "a compressed array ends where the archive says, with the end of its stream"),
-    ("trailing data after the archive", "longer archive, changed length of the comment", "bytes behind the archive are rejected"),
+    ("trailing data after the archive", "longer archive, changed length of the comment",
+     "bytes behind the archive are rejected"),
     ("unsupported compression algorithm", "bzip2, changed archive",
      "members are stored or deflated, as NumPy writes them"),
     ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array",

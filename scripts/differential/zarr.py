@@ -382,8 +382,9 @@ def explain(opened, ours, theirs):
     version3 = array / "zarr.json"
     if "longer chunk" in flags and version3.exists() and '"index_location": "end"' in version3.read_text():
         flags.add("shifted index")
-    if isinstance(ours, Rejected) and "changed chunk" in flags and (found := re.search("chunk (.*): lz4: lz4", str(ours))):
-        flags |= lz4_faults((array / found[1]).read_bytes()[4:])
+    if isinstance(ours, Rejected) and "changed chunk" in flags:
+        if found := re.search("chunk (.*): lz4: lz4", str(ours)):
+            flags |= lz4_faults((array / found[1]).read_bytes()[4:])
     return _common.by_made(said, reasons, flags)
 
 
@@ -421,10 +422,14 @@ REASONS = [
     ("not in lower case|no fill_value|says no endian", "changed metadata, codecs", "a required field that is misspelled or missing"),
     ("fill value .many", "fill_value", "a fill value that is no number"),
     ("Blosc container is damaged", "cut chunk", "a Blosc container of another length than it says"),
-    (r"Blosc container has \d+ bytes, and its header", "cut chunk, longer chunk, changed chunk", "a Blosc container of another length than it says"),
-    ("lz4: lz4: invalid", "last match, offset 0", "an LZ4 block with a match at its end or at offset 0, which the format does not allow"),
-    ("equal symbols in Huffman tree", "changed chunk", "bzip2 data whose codes are no Huffman tree, which the reference decodes to the bytes of their checksums"),
-    (r"its index says|truncated: \d+ bytes at \d+ of \d+$", "shifted index", "a shard with bytes behind its index, so that other places are read as the index"),
+    (r"Blosc container has \d+ bytes, and its header", "cut chunk, longer chunk, changed chunk",
+     "a Blosc container of another length than it says"),
+    ("lz4: lz4: invalid", "last match, offset 0",
+     "an LZ4 block with a match at its end or at offset 0, which the format does not allow"),
+    ("equal symbols in Huffman tree", "changed chunk",
+     "bzip2 data whose codes are no Huffman tree, which the reference decodes to the bytes of their checksums"),
+    (r"its index says|truncated: \d+ bytes at \d+ of \d+$", "shifted index",
+     "a shard with bytes behind its index, so that other places are read as the index"),
     ("its index says", "cut chunk, changed chunk", "a shard whose index names bytes that it lacks"),
     ("truncated: .* of which the last", "cut chunk", "a shard that is shorter than its index"),
     ("continuation file|no checksum at their end", "longer chunk", "bytes after a bzip2 stream"),

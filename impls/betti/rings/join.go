@@ -42,48 +42,52 @@ type run struct{ lo, hi int32 }
 
 // runs lists the runs of a kind. Those of row i are from start[i] to start[i+1].
 func (l *lattice) runs(kind byte) (all []run, start []int32) {
-	w := l.sides[2]
-	n := words(w)
-	last := ^uint64(0) >> (n*64 - w)                // the voxels in the last word of a row
-	each := func(f func(i int64, changes uint64)) { // with the first voxel of each run, and the one after its last
-		before := uint64(0)
-		for i, v := range l.set {
-			column := int64(i) % n
-			if kind == outside {
-				v = ^v
-			}
-			if column == n-1 {
-				v &= last
-			}
-			if column == 0 {
-				before = 0
-			}
-			f(int64(i), v^(v<<1|before))
-			before = v >> 63
+	rows, n := l.sides[0]*l.sides[1], words(l.sides[2])
+	count := int64(0)
+	for row := range rows {
+		for column := range n {
+			count += int64(bits.OnesCount64(l.edges(kind, row, column)))
 		}
 	}
-	count := 0
-	each(func(_ int64, changes uint64) { count += bits.OnesCount64(changes) })
-	rows := len(l.set) / int(n)
 	all, start = make([]run, 0, (count+rows)/2), make([]int32, 0, rows+1)
-	within := false
-	each(func(i int64, changes uint64) {
-		if i%n == 0 {
-			start = append(start, int32(len(all)))
-		}
-		for ; changes != 0; changes &= changes - 1 {
-			x := int32(i%n*64) + int32(bits.TrailingZeros64(changes))
-			if within = !within; within {
-				all = append(all, run{x, int32(w)})
-			} else {
-				all[len(all)-1].hi = x
+	for row := range rows {
+		start = append(start, int32(len(all)))
+		within := false
+		for column := range n {
+			for edges := l.edges(kind, row, column); edges != 0; edges &= edges - 1 {
+				x := int32(column*64) + int32(bits.TrailingZeros64(edges))
+				if within = !within; within {
+					all = append(all, run{x, int32(l.sides[2])}) // unless it ends before the row
+				} else {
+					all[len(all)-1].hi = x
+				}
 			}
 		}
-		if i%n == n-1 {
-			within = false // a run may end with the row
-		}
-	})
+	}
 	return all, append(start, int32(len(all)))
+}
+
+// edges returns the bits of a word of a row at the first voxel of each run of a kind, and at the
+// voxel after its last one.
+func (l *lattice) edges(kind byte, row, column int64) uint64 {
+	v, before := l.word(kind, row, column), uint64(0)
+	if column > 0 {
+		before = l.word(kind, row, column-1) >> 63
+	}
+	return v ^ (v<<1 | before)
+}
+
+// word returns the bits of the voxels of a kind in a word of a row.
+func (l *lattice) word(kind byte, row, column int64) uint64 {
+	n := words(l.sides[2])
+	v := l.set[row*n+column]
+	if kind == outside {
+		v = ^v
+	}
+	if column == n-1 {
+		v &= ^uint64(0) >> (n*64 - l.sides[2])
+	}
+	return v
 }
 
 // A joiner joins the runs of a kind.

@@ -30,7 +30,8 @@ type Implementation struct{ In ecc.Convention }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "rings", Where: "cpu",
-		Method: "union of neighbouring runs of a set and of its complement, with the number of turns round each periodic axis; one core",
+		Method: "union of neighbouring runs of a set and of its complement, " +
+			"with the number of turns round each periodic axis; one core",
 		Source: "Alexander-Lefschetz duality",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

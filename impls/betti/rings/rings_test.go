@@ -52,7 +52,8 @@ func dimension(p [3]int64, axes []int) (n int) {
 // of vertices.
 func complexOf(in *betti.Image, kinds []byte, convention ecc.Convention) *complex {
 	s, rings, vertices := in.Shape(), convention.Periodic, convention.Vertices
-	c := &complex{axes: []int{0, 1, 2}[3-s.Dim():], sides: [3]int64{s.D, s.H, s.W}, ring: [3]bool{rings.Z, rings.Y, rings.X}}
+	c := &complex{axes: []int{0, 1, 2}[3-s.Dim():], sides: [3]int64{s.D, s.H, s.W}}
+	c.ring = [3]bool{rings.Z, rings.Y, rings.X}
 	has := map[[3]int64]bool{}
 	for i, kind := range kinds {
 		n := int64(i)
@@ -241,7 +242,8 @@ func TestWideRows(t *testing.T) {
 		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 {
 			return float64(3 * rng.IntN(2+n%9))
 		})
-		c := ecc.Convention{Vertices: n%2 == 1, Superlevel: n%7 == 1, Periodic: grid.Axes{X: n&2 > 0, Y: n&4 > 0, Z: shape.D > 1 && n&8 > 0}}
+		c := ecc.Convention{Vertices: n%2 == 1, Superlevel: n%7 == 1}
+		c.Periodic = grid.Axes{X: n&2 > 0, Y: n&4 > 0, Z: shape.D > 1 && n&8 > 0}
 		in := &betti.Image{Source: f, Threshold: 4}
 		want, err := betti.ByFloodingRings(in, c)
 		if err != nil {

@@ -85,10 +85,9 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	kernel.Method = "extrema_array" + k.infix + o.reading(k)
 	kernel.Others = nil
 	if k.name == pairs && small && s.W%4 == 0 && o.reading(k) == "" {
-		_, kernel.Method = shareSmall(s, int64(d.Info().SMs))
-		kernel.Method = "extrema_array" + kernel.Method[len("extrema"):]
+		kernel.Method = "extrema_array" + smallInfix(s)
 		kernel.Blocks, kernel.Threads = int64(d.Info().SMs), 32*smallWarps
-		o.share = func(blocks int64) smallShare { share, _ := shareSmall(s, blocks); return share }
+		o.share = func(blocks int64) smallShare { return shareSmall(s, blocks) }
 	}
 	var err error
 	if o.counter, err = counting.Open(d, kernel); err != nil {

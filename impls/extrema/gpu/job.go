@@ -31,8 +31,8 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 	kernel.HandsOver, kernel.Timed = j.handsOver && k.hands, j.timed
 	m := &march{hands: k.hands}
 	if kernel.HandsOver && k.name == pairs && j.small && j.shape.W%4 == 0 {
-		var share smallShare
-		share, kernel.Method = shareSmall(j.shape, int64(j.d.Info().SMs))
+		share := shareSmall(j.shape, int64(j.d.Info().SMs))
+		kernel.Method = "extrema" + smallInfix(j.shape)
 		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
 	}
 	var err error

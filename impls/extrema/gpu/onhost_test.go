@@ -328,7 +328,7 @@ func slicedCases(typ grid.Type) []onHostCase {
 	return casesOf(typ, solids(), 2, 5, 256, 1000, 1024)
 }
 
-// deepCases returns cases for the kernels with 16-bit counters, some of which must hold more.
+// deepCases returns cases for the kernels with 16-bit counters. Some counts need more than 16 bits.
 func deepCases(typ grid.Type) []onHostCase {
 	list := casesOf(typ, solids(), 31745, 50001, 65535, 65536)
 	return append(list, overflowing(typ)...)

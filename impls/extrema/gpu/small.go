@@ -15,21 +15,24 @@ type smallShare struct{ segment, blocks, warps int64 }
 // smallWarps is the number of warps per block for which a multiprocessor has registers.
 const smallWarps = 12
 
-// shareSmall gives each warp one part, with the shortest possible segment.
-func shareSmall(s grid.Shape, sms int64) (share smallShare, method string) {
-	narrow := s.W <= columns
-	method = "extrema_small"
-	if narrow {
-		method += "_narrow"
+// smallInfix returns the part of a kernel's name for small images of a shape.
+func smallInfix(s grid.Shape) string {
+	if s.W <= columns {
+		return "_small_narrow"
 	}
+	return "_small"
+}
+
+// shareSmall gives each warp one part, with the shortest possible segment.
+func shareSmall(s grid.Shape, sms int64) smallShare {
 	n, _, _ := ecc.Stack(s)
 	most := sms * smallWarps
 	for segment := int64(2); ; segment++ {
-		parts := parts(s, segment, 2, narrow)
+		parts := parts(s, segment, 2, s.W <= columns)
 		if parts > most && segment < n {
 			continue
 		}
 		blocks := min(sms, parts)
-		return smallShare{segment, blocks, min(smallWarps, (parts+blocks-1)/blocks)}, method
+		return smallShare{segment, blocks, min(smallWarps, (parts+blocks-1)/blocks)}
 	}
 }

@@ -79,7 +79,7 @@ var inSlabs = []struct {
 	{"gvf/steps=3/mu=50/boundary=0/of=noise/shape=1x1/type=uint8/seed=5", 1, 3},
 }
 
-// Slabs have the bits of the plain loop, on one device and on three, one of which may have several
+// Slabs have the bits of the plain loop, on one device and on three. A device may have several
 // slabs.
 func TestSlabsOnHost(t *testing.T) {
 	for _, several := range []bool{false, true} {

@@ -70,10 +70,10 @@ type Plan struct {
 	// float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
 
-	arrays io.Closer // nil for soft curves
-	// enqueue adds a launch for consecutive images.
+	kernels io.Closer
+	// enqueue adds a launch for consecutive images. It is nil for soft curves.
 	enqueue func(s device.Stream, images int64, image, answer, memory device.Buffer) error
-	soft    *binned.Batch
+	soft    *binned.Batch      // nil for other answers
 	curve   *extrema.ArrayKind // nil for other answers
 	on      device.Guest
 	image   int64 // bytes
@@ -128,7 +128,7 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	p.mu.Lock()
 	plan := p.open[number]
 	p.mu.Unlock()
-	if plan == nil || plan.arrays == nil {
+	if plan == nil || plan.enqueue == nil {
 		return fmt.Errorf("plan %d: there is none", number)
 	}
 	s := plan.on.LentStream("the caller's", c.Stream)
@@ -280,10 +280,7 @@ func (p *Plans) Close(number uint64) error {
 	if plan == nil {
 		return nil
 	}
-	if plan.soft != nil {
-		return plan.soft.Close()
-	}
-	return plan.arrays.Close()
+	return plan.kernels.Close()
 }
 
 // opener returns a function that loads the kernels of the request on a device.
@@ -306,7 +303,9 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			one := func(s device.Stream, _ int64, image, answer, memory device.Buffer) error {
 				return a.Enqueue(s, image, answer, memory)
 			}
-			return &Plan{Rows: kind.Components, Memory: a.Memory(), Most: 1, arrays: a, enqueue: one, image: image, answer: a.Out()}, nil
+			return &Plan{
+				Rows: kind.Components, Memory: a.Memory(), Most: 1, kernels: a, enqueue: one, image: image, answer: a.Out(),
+			}, nil
 		}, nil
 	}
 	if r.Soft != nil {
@@ -322,7 +321,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), soft: a}, nil
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), kernels: a, soft: a}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)
@@ -335,8 +334,8 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			return nil, err
 		}
 		return &Plan{
-			Rows: kind.Rows, Memory: a.Memory(), Most: extrema.MostArrays, arrays: a, enqueue: a.Enqueue, curve: &kind,
-			image: image, answer: 8 * kind.Rows,
+			Rows: kind.Rows, Memory: a.Memory(), Most: extrema.MostArrays, kernels: a, enqueue: a.Enqueue,
+			curve: &kind, image: image, answer: 8 * kind.Rows,
 		}, nil
 	}, nil
 }

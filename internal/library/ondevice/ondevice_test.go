@@ -57,9 +57,10 @@ func (c caller) answered(t *testing.T, plans *Plans, plan *Plan, fields []*grid.
 		images = append(images, f.Data()...)
 	}
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
-	image, answer, memory := c.put(t, images), junk(plan.answer*int64(len(fields))), junk(plan.Memory*min(plan.Most, int64(len(fields))))
+	n := int64(len(fields))
+	image, answer, memory := c.put(t, images), junk(plan.answer*n), junk(plan.Memory*min(plan.Most, n))
 	call := Call{Image: image.Address(), Answer: answer.Address(), Memory: memory.Address(), Stream: devicetest.Handle(c.Stream)}
-	if err := plans.Add(plan.Number, int64(len(fields)), call); err != nil {
+	if err := plans.Add(plan.Number, n, call); err != nil {
 		t.Fatal(err)
 	}
 	got, back := make([]byte, answer.Bytes()), make([]byte, len(images))
@@ -182,9 +183,11 @@ func TestVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := Call{Image: c.put(t, images).Address(), Stream: devicetest.Handle(c.Stream), Memory: c.put(t, make([]byte, 2*plan.Memory)).Address()}
-		curves := c.put(t, make([]byte, 2*plan.answer))
-		call.Answer = curves.Address()
+		memory, curves := c.put(t, make([]byte, 2*plan.Memory)), c.put(t, make([]byte, 2*plan.answer))
+		call := Call{
+			Image: c.put(t, images).Address(), Answer: curves.Address(), Memory: memory.Address(),
+			Stream: devicetest.Handle(c.Stream),
+		}
 		if err := plans.Add(plan.Number, 2, call); err != nil {
 			t.Fatal(err)
 		}

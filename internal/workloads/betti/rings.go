@@ -221,8 +221,8 @@ func (m *mask) fillRings(rings grid.Axes, inside, corners, flat bool) roundFill 
 		for len(f.due) > 0 {
 			s := f.due[len(f.due)-1]
 			f.due = f.due[:len(f.due)-1]
-			for by := int64(-4); by <= 4; by++ {
-				f.leave(s, (by+4)/3-1, (by+4)%3-1, flat)
+			for by := range int64(9) {
+				f.leave(s, by/3-1, by%3-1, flat)
 			}
 		}
 	}
@@ -234,14 +234,13 @@ func (f *ringFill) list(m *mask, margin [3]int64, inside bool) {
 	row := make([]bool, f.size[2]+1) // of the kind; the last one is not
 	for z := -margin[0]; z < m.d+margin[0]; z++ {
 		for y := -margin[1]; y < m.h+margin[1]; y++ {
-			out := z < 0 || z >= m.d || y < 0 || y >= m.h
 			for x := range row[:f.size[2]] {
 				row[x] = !inside
 			}
-			if !out {
-				copy(row[margin[2]:], m.inside[(z*m.h+y)*m.w:][:m.w])
-				for x := range row[margin[2]:][:m.w] {
-					row[margin[2]+int64(x)] = row[margin[2]+int64(x)] == inside
+			if z >= 0 && z < m.d && y >= 0 && y < m.h {
+				within := row[margin[2]:]
+				for x, is := range m.inside[(z*m.h+y)*m.w:][:m.w] {
+					within[x] = is == inside
 				}
 			}
 			f.first = append(f.first, int32(len(f.spans)))

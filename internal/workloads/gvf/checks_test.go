@@ -129,7 +129,8 @@ func startIsDefined(t *testing.T) {
 		}
 	}
 	// All of V0 is written, of rows of one voxel too.
-	for _, image := range []string{"noise/shape=5x4x3/type=uint8/seed=1", "noise/shape=1x4x3/type=uint8/seed=1", "noise/shape=1x1/type=uint8/seed=1"} {
+	for _, shape := range []string{"5x4x3", "1x4x3", "1x1"} {
+		image := "noise/shape=" + shape + "/type=uint8/seed=1"
 		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
 		out := NewOutput(p)
 		out.Poison()

@@ -418,8 +418,8 @@ def _soft_backward_fake(
 
 
 def _ask(
-    backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
-    construction: str, *memory: Tensor,
+    backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor,
+    direction: Tensor, construction: str, *memory: Tensor,
 ) -> None:
     if len(images) == 0:
         return

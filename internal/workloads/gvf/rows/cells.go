@@ -29,7 +29,8 @@ type Row struct {
 // A Rest has the operands and results of the residual w·b·v0 − A u of the finest cells in float64.
 // w is the product of a cell's widths along x, y and z:
 //
-//	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same for the neighbour rows…)) + Along·Width·B·(V0−u)
+//	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same for the neighbour rows…))
+//	    + Along·Width·B·(V0−u)
 type Rest struct {
 	B, V0 []float32
 	Over  []float32 // 1/Width
