@@ -22,8 +22,8 @@ type Peers struct {
 
 // Add adds the flags.
 func (p *Peers) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH, with arguments or without; "+
-		"it runs with your rights; repeatable")
+	f.StringArrayVar(&p.paths, "peer", nil, "external program as implementation peer:NAME, `PATH` or NAME=PATH, "+
+		"with arguments or without; it runs with your rights; repeatable")
 	f.StringVar(&p.dir, "peers", "", "every executable file in this `DIR` as a --peer")
 }
 

@@ -127,7 +127,7 @@ func joined(r runs, parent []int32, d, h, at, few int) (f forests) {
 		for dz := max(-1, -z); dz <= min(1, d-1-z); dz++ {
 			for dy := max(-1, -y); dy <= min(1, h-1-y); dy++ {
 				other := i + dz*h + dy
-				if few == 0 && other > i || other > i && isBusy(other) || other == i {
+				if other == i || other > i && isBusy(other) { // a later busy row links the pair itself
 					continue
 				}
 				if dz != 0 && dy != 0 {

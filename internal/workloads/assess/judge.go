@@ -74,10 +74,7 @@ func (t *task) run(p *Pair, member []uint8) {
 
 // add adds the topology of masks that are separate from these.
 func (t *Topology) add(o Topology) {
-	for i, n := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
-		m := []betti.Numbers{o.Pred, o.Truth, o.Union}[i]
-		n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
-	}
+	t.Pred, t.Truth, t.Union = t.Pred.Plus(o.Pred), t.Truth.Plus(o.Truth), t.Union.Plus(o.Union)
 	t.Components, t.Holes = t.Components+o.Components, t.Holes+o.Holes
 }
 

@@ -30,8 +30,8 @@ type Curves []Change
 // PoisonedCurves is the value that jobs overwrite their answer with.
 var PoisonedCurves = Curves{{bench.Poison, Poisoned}}
 
-// plus returns the sum of two triples.
-func (n Numbers) plus(m Numbers) Numbers { return Numbers{n.B0 + m.B0, n.B1 + m.B1, n.B2 + m.B2} }
+// Plus returns the sum of two triples.
+func (n Numbers) Plus(m Numbers) Numbers { return Numbers{n.B0 + m.B0, n.B1 + m.B1, n.B2 + m.B2} }
 
 // Minus returns the difference of two triples.
 func (n Numbers) Minus(m Numbers) Numbers { return Numbers{n.B0 - m.B0, n.B1 - m.B1, n.B2 - m.B2} }
@@ -42,7 +42,7 @@ func (c Curves) At(level int64) (n Numbers) {
 		if s.Level > level {
 			break
 		}
-		n = n.plus(s.Numbers)
+		n = n.Plus(s.Numbers)
 	}
 	return n
 }
@@ -50,7 +50,7 @@ func (c Curves) At(level int64) (n Numbers) {
 // superlevelNumbers returns the numbers of the superlevel set at a level.
 func (c Curves) superlevelNumbers(level int64) (n Numbers) {
 	for i := len(c) - 1; i >= 0 && c[i].Level >= level; i-- {
-		n = n.plus(c[i].Numbers)
+		n = n.Plus(c[i].Numbers)
 	}
 	return n
 }

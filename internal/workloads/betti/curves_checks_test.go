@@ -342,7 +342,7 @@ func wrongCurves(right Curves, levels int64) map[string]Curves {
 		}
 		for k, by := range []Numbers{{B0: 1}, {B1: -1}, {B2: 1}, {1, 1, 0}, {0, 1, 1}, {1, 0, -1}} {
 			wrong := slices.Clone(right)
-			wrong[i].Numbers = wrong[i].plus(by)
+			wrong[i].Numbers = wrong[i].Plus(by)
 			list[fmt.Sprintf("%schange %d by %v alone, %d", place, i, by, k)] = wrong
 		}
 		list[fmt.Sprintf("no change %d alone", i)] = slices.Delete(slices.Clone(right), i, i+1)

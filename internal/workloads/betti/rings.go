@@ -79,7 +79,7 @@ func floodedRings(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, e
 		got := Numbers{}
 		for _, s := range out {
 			if at := in.Ladder().Value(s.Level); at == v || at < v != c.Superlevel {
-				got = got.plus(s.Numbers)
+				got = got.Plus(s.Numbers)
 			}
 		}
 		if got != want {

@@ -90,7 +90,7 @@ func (l Lines) Each(f func(level float32, n Numbers)) {
 			i = len(l.curves) - 1 - k
 		}
 		s := l.curves[i]
-		if now = now.plus(s.Numbers); k >= l.before {
+		if now = now.Plus(s.Numbers); k >= l.before {
 			f(l.ladder.Value(s.Level), now)
 		}
 	}
