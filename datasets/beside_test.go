@@ -137,7 +137,7 @@ func TestPairSurveys(t *testing.T) {
 	var surveys Surveys
 	levels := func() int64 {
 		t.Helper()
-		s, err := surveys.Open("file/path=" + header)
+		s, err := OpenWith(&surveys, "file/path="+header)
 		if err != nil {
 			t.Fatal(err)
 		}

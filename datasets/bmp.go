@@ -24,7 +24,7 @@ var bmpHeaders = map[uint32]bool{12: true, 40: true, 52: true, 56: true, 64: tru
 // 24 or 32 bits with only grey and opaque colours. Pixels have the palette's values.
 func openBmp(in fileInput) (*fileBody, error) {
 	if in.Stream {
-		return nil, notStreamed{"a BMP image is decoded whole"}
+		return nil, NotStreamed{"a BMP image is decoded whole"}
 	}
 	h, err := scanBmp(in)
 	if err != nil {

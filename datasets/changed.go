@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"eccbench/internal/regular"
 	"fmt"
 	"io"
 	"io/fs"
@@ -46,4 +47,17 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return data, nil
+}
+
+// ReadFileAt fills dst with the bytes of a file at an offset.
+func ReadFileAt(path string, dst []byte, at int64) error {
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	if err := readAt(f, dst, at); err != nil {
+		return fmt.Errorf("%s: reading %d bytes at %d: %w", path, len(dst), at, pathCause(err))
+	}
+	return nil
 }

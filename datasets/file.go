@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -77,7 +76,7 @@ func OpenFile(path string, o FileOptions) (grid.Source, error) {
 
 func openPath(path string, o FileOptions) (grid.Source, error) {
 	files := &fileSet{}
-	body, err := files.describe(path, o)
+	body, err := describePath(files, path, o)
 	var s grid.Source
 	if err == nil {
 		s, err = body.source()
@@ -96,10 +95,10 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 	return s, err
 }
 
-// describe opens the image at path and reads its header.
-func (s *fileSet) describe(path string, o FileOptions) (*fileBody, error) {
+// describePath opens the image at path and reads its header.
+func describePath(s *fileSet, path string, o FileOptions) (*fileBody, error) {
 	if IsZarr(path) || isZarrName(path) {
-		return s.describeZarr(path, o)
+		return describeZarrPath(s, path, o)
 	}
 	f, size, err := s.open(path)
 	if err != nil {
@@ -117,20 +116,11 @@ func filesOf(path string, o FileOptions) []string {
 	defer files.Close() // closing a file that was only read cannot lose anything
 	o.Stream = true     // nothing is decoded
 	// An image that cannot be read has only the files that were opened.
-	files.describe(path, o)
+	describePath(files, path, o)
 	if names := files.names(); len(names) > 0 {
 		return names
 	}
 	return []string{path}
-}
-
-// pathCause returns the cause of an error of package os, without the path.
-func pathCause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // A fileInput is the input of a format's reader: the bytes of an image file, their number, and the
@@ -251,7 +241,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("a %s file says its own shape and type; leave them out", format.name)
 	}
 	if in.unsized && !slices.Contains(passed, format.name) {
-		return nil, notStreamed{"what follows its voxels is not known"}
+		return nil, NotStreamed{"what follows its voxels is not known"}
 	}
 	body, err := format.open(in)
 	if err != nil {
@@ -389,7 +379,7 @@ func (b *fileBody) stream() (grid.Source, error) {
 		why = "its voxels are compressed, and their levels are to be found first"
 	}
 	if why != "" {
-		return nil, notStreamed{why}
+		return nil, NotStreamed{why}
 	}
 	s := &fileStream{body: b, ladder: grid.Identity(b.native()), normalise: b.in.normalise()}
 	s.turn.L = &s.mu
@@ -421,10 +411,10 @@ func (b *fileBody) stream() (grid.Source, error) {
 	return s, nil
 }
 
-// notStreamed is the error of a file whose slabs cannot be read separately.
-type notStreamed struct{ why string }
+// NotStreamed is the error of a file whose slabs cannot be read separately.
+type NotStreamed struct{ why string }
 
-func (n notStreamed) Error() string {
+func (n NotStreamed) Error() string {
 	return fmt.Sprintf("cannot be streamed because %s; read it whole, or save it as raw little-endian", n.why)
 }
 

@@ -7,29 +7,6 @@ import (
 	"eccbench/internal/grid"
 )
 
-// filters are the functions of an instruction set that compute Gaussian random fields. Their n is
-// the number of vectors that they write. A nil push means that the set has none of them.
-type filters struct {
-	bytes        int64 // of a vector
-	turn         int64 // voxels of counts
-	counts       func(dst *uint16, s *uint32, first uint32, turns int)
-	countBytes   func(dst *uint8, s *uint32, first uint32, turns int)
-	weigh        func(dst *uint16, src, weights *uint8, n int)
-	add16        func(dst, a, b *uint16, n int)
-	add32        func(dst, a, b *uint32, n int)
-	widen16to32  func(dst *uint32, src *uint16, n int)
-	widen16to64  func(dst *uint64, src *uint16, n int)
-	widen32to64  func(dst *uint64, src *uint32, n int)
-	push         func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
-	pushPairs    func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)
-	quantise     func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
-	quantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32
-	putBytes     func(dst *uint8, levels *uint32, n int)
-	putPairs     func(dst *uint16, levels *uint32, n int, shift uint32)
-	putSingles   func(dst *float32, levels *uint32, n int, lo, step float32)
-	putDoubles   func(dst *float32, levels *uint32, n int, lo, step float64)
-}
-
 // lineWords is the divisor of the length of lines for vectors, in words. It suits every instruction
 // set.
 const lineWords = 16
@@ -59,9 +36,6 @@ func (g *grf) newVectorScratch(line int64) *vectorScratch {
 	}
 	return b
 }
-
-// vectors returns the number of vectors for n numbers of a size in bytes.
-func (f *filters) vectors(n, size int64) int { return int(grid.CeilDiv(n*size, f.bytes)) }
 
 // narrowLine computes the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
 func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {

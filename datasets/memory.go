@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -23,12 +22,7 @@ import (
 //
 // It uses the given number of cores, and returns the context's error once the context has ended.
 func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
-	h, stored := hands{ctx, cores}, storedType(0)
-	for s, name := range storedNames {
-		if name == typ {
-			stored = s
-		}
-	}
+	h, stored := hands{ctx, cores}, storedTypeOf(typ)
 	switch {
 	case stored == 0 || stored == storedInt8:
 		return nil, fmt.Errorf("element type %q: want uint8, int16, uint16, int32, uint32, int64, uint64, float16, float32 or float64", typ)
@@ -104,7 +98,7 @@ func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	if levels == 0 {
 		few = sampleStretches * sampleValues
 	}
-	if typ != storedNames[storedFloat32] || n < size*few || shape.Check() != nil || n != size*shape.Voxels() {
+	if typ != storedFloat32.String() || n < size*few || shape.Check() != nil || n != size*shape.Voxels() {
 		return nil
 	}
 	values := grid.Values[float32](data)
@@ -256,10 +250,4 @@ func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err er
 		return 0, 0, grid.Finite(values, 0, shape)
 	}
 	return lo + 0, hi + 0, nil // no −0
-}
-
-// IsName reports whether a text is an input string and not the path of a file.
-func IsName(s string) bool {
-	first, _, ok := strings.Cut(s, "/")
-	return ok && slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == first })
 }

@@ -109,7 +109,7 @@ func (b *fileBody) permute(place []int64) error {
 		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", place[0], place[1], place[2])
 	}
 	if b.in.Stream {
-		return notStreamed{"its axes are in another order than x, y, z"}
+		return NotStreamed{"its axes are in another order than x, y, z"}
 	}
 	if err := b.room(b.in); err != nil {
 		return err

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"slices"
+	"strings"
 
 	"eccbench/internal/name"
 )
@@ -78,4 +79,10 @@ func Canonical(s string) (string, error) {
 func find(pairs []name.Pair, key string) string {
 	v, _ := name.Name{Pairs: pairs}.Get(key)
 	return v
+}
+
+// IsName reports whether a text is an input string and not the path of a file.
+func IsName(s string) bool {
+	first, _, ok := strings.Cut(s, "/")
+	return ok && slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == first })
 }

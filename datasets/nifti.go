@@ -13,8 +13,6 @@ import (
 // nifti2HeaderSize is that of a NIfTI-2 header.
 const niftiHeaderSize, nifti2HeaderSize = 348, 540
 
-const gzipMagic = "\x1f\x8b"
-
 // matchesNifti recognises NIfTI-1 and NIfTI-2.
 func matchesNifti(head []byte) bool {
 	if len(head) < niftiHeaderSize {

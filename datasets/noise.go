@@ -46,6 +46,6 @@ func newNoise(shape grid.Shape, s scale, n int64, p philox, isa string) *image {
 		}
 	}
 	v := vectorsOf(isa)
-	m.values = v.noise(n, s, p)
+	m.values = noiseRows(&v, n, s, p)
 	return m
 }

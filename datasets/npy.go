@@ -56,36 +56,6 @@ func openNpy(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-// isNpyBool reports whether an array-protocol type string means booleans.
-func isNpyBool(descr string) bool { return strings.TrimLeft(descr, "<>|=") == "b1" }
-
-// npyType parses an array-protocol type string such as "<f4".
-func npyType(descr string) (storedType, bool, error) {
-	order, code := byte('|'), descr
-	if descr != "" && strings.IndexByte("<>|=", descr[0]) >= 0 {
-		order, code = descr[0], descr[1:]
-	}
-	big := order == '>'
-	advice := "save it as .astype(numpy.float64), or an integer type that holds its values"
-	switch code {
-	case "u1", "b1":
-		return storedUint8, false, nil
-	case "i1":
-		return storedInt8, false, nil
-	case "i2", "u2", "f4", "f2", "i4", "u4", "i8", "u8", "f8":
-		if order != '<' && order != '>' {
-			return 0, false, fmt.Errorf("dtype %q says no byte order; want < or >", descr)
-		}
-		return map[string]storedType{
-			"i2": storedInt16, "u2": storedUint16, "f4": storedFloat32, "f2": storedFloat16,
-			"i4": storedInt32, "u4": storedUint32, "i8": storedInt64, "u8": storedUint64, "f8": storedFloat64,
-		}[code], big, nil
-	case "c8", "c16", "c32":
-		advice = "save its magnitude or its real part as numpy.float32"
-	}
-	return 0, false, fmt.Errorf("dtype %q is not bool, an integer of up to 64 bits, float16, float32 or float64; %s", descr, advice)
-}
-
 type npyHeader struct {
 	descr   string
 	fortran bool

@@ -134,16 +134,3 @@ func (in fileInput) member(f *zip.File) (fileInput, error) {
 	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
 	return in, nil
 }
-
-// listOf lists the first of many names.
-func listOf(names []string) string {
-	const most = 12
-	var text []string
-	for _, n := range names[:min(most, len(names))] {
-		text = append(text, fmt.Sprintf("%.40q", n))
-	}
-	if len(names) > most {
-		text = append(text, "…")
-	}
-	return strings.Join(text, ", ")
-}

@@ -208,7 +208,7 @@ func (r resolved) generate() (grid.Source, error) {
 // Open returns the Source of an input string, with the same bytes on every machine. Generated
 // sources store no image: each slab is computed when it is read. Errors are one line. A source that
 // is an io.Closer has an open file.
-func Open(s string) (grid.Source, error) { return (*Surveys)(nil).Open(s) }
+func Open(s string) (grid.Source, error) { return OpenWith(nil, s) }
 
 // OpenIn is Open for an image that may use a number of bytes of memory if it is loaded whole.
 func OpenIn(memory int64, s string) (grid.Source, error) {
@@ -223,8 +223,8 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 	return r.open()
 }
 
-// Open is Open with the surveys of files that were read before.
-func (l *Surveys) Open(s string) (grid.Source, error) {
+// OpenWith is Open with the surveys of files that were read before.
+func OpenWith(l *Surveys, s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
 		return nil, err
@@ -240,10 +240,10 @@ func (l *Surveys) Open(s string) (grid.Source, error) {
 // the first. Seeded generators use the next seeds. Other images are rotated along their slowest
 // axis by round(i·slices/n), or by the same share of their period. An image with a short period has
 // fewer variants; a constant has one. Seeded images of very few voxels may be equal by chance.
-func Variants(s string, n int) ([]string, error) { return (*Surveys)(nil).Variants(s, n) }
+func Variants(s string, n int) ([]string, error) { return VariantsWith(nil, s, n) }
 
-// Variants is Variants with the surveys of files that were read before.
-func (l *Surveys) Variants(s string, n int) ([]string, error) {
+// VariantsWith is Variants with the surveys of files that were read before.
+func VariantsWith(l *Surveys, s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
 		return nil, err
@@ -350,7 +350,7 @@ func readFile(r *reading) maker {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
 		s, err := OpenFile(path, o)
-		if stream != "true" && o.Stream && errors.As(err, &notStreamed{}) {
+		if stream != "true" && o.Stream && errors.As(err, &NotStreamed{}) {
 			o.Stream = false
 			s, err = OpenFile(path, o)
 		}
@@ -399,4 +399,35 @@ func (r *reading) place(what string) string {
 	}
 	r.put("path", path)
 	return path
+}
+
+func stackGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:      "stack",
+			Doc:       "a volume of 2D images, one per slice, in the natural order of their names",
+			Example:   "stack/path=/data/ct/*.tif",
+			FromFiles: true,
+			Params: []Param{
+				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
+				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
+				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
+			},
+		},
+		read: readStack,
+	}
+}
+
+func readStack(r *reading) maker {
+	o := r.fileOptions()
+	o.Stream = r.choice("stream", "true", "once") != ""
+	path := r.place("a folder or a pattern")
+	r.files = func() []string { return filesOfStack(path, o) }
+	return func() (grid.Source, error) {
+		o := o
+		o.Surveys, o.Memory = r.surveys, r.memory
+		return OpenStack(path, o)
+	}
 }

@@ -3,123 +3,16 @@ package datasets
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 )
-
-// A packing is a compression of files. Its ratio is a little more than the greatest compression
-// ratio: 45 MB of zeros are 45 bytes of bzip2.
-type packing struct {
-	name, extension, magic string
-	ratio                  int64
-	// open makes the reader of packed compressed bytes.
-	open func(r io.Reader, packed int64) (io.Reader, error)
-}
-
-const bzip2Ratio, zstdRatio = 1 << 21, 1 << 16
-
-var (
-	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, openGzip}
-	zlibbed = packing{"zlib", "", "", deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
-	bzipped = packing{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
-	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
-)
-
-// A packedStream reads one or several consecutive compressed streams to the end of its source.
-type packedStream struct {
-	member io.Reader
-	// next starts the following stream; it returns io.EOF if there is none.
-	next func() error
-	err  error
-}
-
-func (s *packedStream) Read(dst []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.member.Read(dst)
-	if err == io.EOF {
-		err = s.next()
-	}
-	if s.err = err; n > 0 {
-		return n, nil
-	}
-	return n, err
-}
-
-// openGzip makes a reader of gzip members. Zero bytes may follow each member, as padding on tapes
-// and disks.
-func openGzip(r io.Reader, _ int64) (io.Reader, error) {
-	source := bufio.NewReader(r)
-	z, err := gzip.NewReader(source)
-	if err != nil {
-		return nil, err
-	}
-	z.Multistream(false)
-	return &packedStream{member: z, next: func() error {
-		for {
-			b, err := source.ReadByte()
-			if err != nil {
-				return err
-			}
-			if b != 0 {
-				break
-			}
-		}
-		if err := source.UnreadByte(); err != nil {
-			return err
-		}
-		if start, _ := source.Peek(2); !strings.HasPrefix(gzipMagic, string(start)) {
-			return errors.New("other data follow the gzip data")
-		}
-		err := z.Reset(source)
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		z.Multistream(false)
-		return err
-	}}, nil
-}
-
-// openZlib makes a reader of one zlib stream without further data.
-func openZlib(r io.Reader, _ int64) (io.Reader, error) {
-	source := bufio.NewReader(r)
-	z, err := zlib.NewReader(source)
-	if err != nil {
-		return nil, err
-	}
-	return &packedStream{member: z, next: func() error {
-		if _, err := source.ReadByte(); err != nil {
-			return err
-		}
-		return errors.New("other data follow the zlib data")
-	}}, nil
-}
-
-// openZstd makes a decoder whose memory depends on the file's size, not on its header. A valid
-// window is at most the decompressed size, and at most the default limit of the program zstd.
-func openZstd(r io.Reader, packed int64) (io.Reader, error) {
-	window := min(128<<20, max(1<<20, zstdRatio*packed))
-	d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
 
 // wrappings are the compressions of whole files.
 var wrappings = []packing{gzipped, zstdded, bzipped}
@@ -204,22 +97,22 @@ func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
 // read whole.
 func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string, describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
 	if !in.Once {
-		return nil, notStreamed{why}
+		return nil, NotStreamed{why}
 	}
 	r, err := open()
 	if err != nil {
-		return nil, notStreamed{why}
+		return nil, NotStreamed{why}
 	}
 	head := make([]byte, passHead)
 	n, err := io.ReadFull(r, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, notStreamed{why}
+		return nil, NotStreamed{why}
 	}
 	inner := in
 	inner.ReaderAt, inner.size, inner.unsized = bytes.NewReader(head[:n]), math.MaxInt64, true
 	b, err := describe(inner)
 	if err != nil || b.in.ReaderAt != nil && b.in.ReaderAt != inner.ReaderAt || b.inflate != nil || b.decoded != nil || b.atEnd {
-		return nil, notStreamed{why}
+		return nil, NotStreamed{why}
 	}
 	b.in, b.inflate, b.packed, b.ratio = in, io.MultiReader(bytes.NewReader(head[:n]), r), packed, ratio
 	return b, nil
@@ -275,7 +168,7 @@ func (b *fileBody) unpack(p packing, skip int64) error {
 // text reads the voxels as decimal numbers with white space between them, from the body's offset.
 func (b *fileBody) text() error {
 	if b.in.Stream {
-		return notStreamed{"its voxels are text"}
+		return NotStreamed{"its voxels are text"}
 	}
 	size := max(0, b.in.size-b.offset)
 	most := b.total() / b.stored.size()
@@ -312,41 +205,4 @@ func (b *fileBody) text() error {
 	}
 	b.big = false
 	return nil
-}
-
-// appendNumber appends a decimal number as the little-endian bytes of a type.
-func appendNumber(dst []byte, s storedType, text string) ([]byte, error) {
-	le, bits := binary.LittleEndian, int(8*s.size())
-	var v uint64
-	switch s {
-	case storedFloat32:
-		f, err := strconv.ParseFloat(text, bits)
-		if err != nil {
-			return nil, err
-		}
-		v = uint64(math.Float32bits(float32(f)))
-	case storedFloat64:
-		f, err := strconv.ParseFloat(text, bits)
-		if err != nil {
-			return nil, err
-		}
-		v = math.Float64bits(f)
-	case storedUint8, storedUint16, storedUint32, storedUint64:
-		n, err := strconv.ParseUint(text, 10, bits)
-		if err != nil {
-			return nil, err
-		}
-		v = n
-	case storedInt8, storedInt16, storedInt32, storedInt64:
-		n, err := strconv.ParseInt(text, 10, bits)
-		if err != nil {
-			return nil, err
-		}
-		v = uint64(n)
-	default:
-		return nil, errors.New("no numbers in text")
-	}
-	var b [8]byte
-	le.PutUint64(b[:], v)
-	return append(dst, b[:s.size()]...), nil
 }

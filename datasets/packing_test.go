@@ -222,7 +222,7 @@ func TestNpzSurveys(t *testing.T) {
 	}
 	var surveys Surveys
 	for name, want := range map[string]float32{"a": 3, "b": 7} {
-		s, err := surveys.Open("file/array=" + name + "/path=" + path)
+		s, err := OpenWith(&surveys, "file/array="+name+"/path="+path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -264,12 +264,12 @@ func surveysOnce(t *testing.T) {
 	const head = "file/shape=2x2x3/type=float32"
 	look := func(options string) (values []float32, known int) {
 		t.Helper()
-		names, err := surveys.Variants(head+options+"/path="+path, 3)
+		names, err := VariantsWith(&surveys, head+options+"/path="+path, 3)
 		if err != nil || len(names) != 3 {
 			t.Fatal(names, err)
 		}
 		for _, name := range names {
-			s, err := surveys.Open(name)
+			s, err := OpenWith(&surveys, name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -302,7 +302,7 @@ func surveysOnce(t *testing.T) {
 		t.Errorf("of another file: levels %v after %d surveys", got, known)
 	}
 	// Values in memory are normalised even if the levels are known.
-	s, err := surveys.Open(head + "/stream=false/path=" + path)
+	s, err := OpenWith(&surveys, head+"/stream=false/path="+path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func readsOnce(t *testing.T) {
 	if err := once.ReadSlab(got[:size], 0, 1); err == nil || !strings.Contains(err.Error(), "read once") {
 		t.Errorf("a slab was read twice: %v", err)
 	}
-	if _, err := OpenFile(fixturePath(t, "f32_2d.nii.gz"), FileOptions{Stream: true, Once: true}); !errors.As(err, &notStreamed{}) {
+	if _, err := OpenFile(fixturePath(t, "f32_2d.nii.gz"), FileOptions{Stream: true, Once: true}); !errors.As(err, &NotStreamed{}) {
 		t.Errorf("levels were found of voxels that can be read once: %v", err)
 	}
 }
@@ -637,11 +637,11 @@ func surveysStacks(t *testing.T) {
 	var surveys Surveys
 	look := func() int64 {
 		t.Helper()
-		names, err := surveys.Variants("stack/path="+dir, 3)
+		names, err := VariantsWith(&surveys, "stack/path="+dir, 3)
 		if err != nil || len(names) != 3 {
 			t.Fatal(names, err)
 		}
-		s, err := surveys.Open(names[2])
+		s, err := OpenWith(&surveys, names[2])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ const pngMagic = "\x89PNG\r\n\x1a\n"
 // scales fewer than 8 bits to 0…255 as the format requires: a 1-bit image has the values 0 and 255.
 func openPng(in fileInput) (*fileBody, error) {
 	if in.Stream {
-		return nil, notStreamed{"a PNG image is decoded whole"}
+		return nil, NotStreamed{"a PNG image is decoded whole"}
 	}
 	h, err := scanPng(in)
 	if err != nil {

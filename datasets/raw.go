@@ -37,29 +37,6 @@ func openRaw(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-// A storedType is an element type as files hold it.
-type storedType uint8
-
-const (
-	storedUint8 storedType = iota + 1
-	storedInt8
-	storedInt16
-	storedUint16
-	storedFloat32
-	// The types below have no kernels: they are narrowed (narrow.go).
-	storedFloat16
-	storedInt32
-	storedUint32
-	storedInt64
-	storedUint64
-	storedFloat64
-)
-
-// rawTypes lists the names of the types of raw files.
-func rawTypes() []string {
-	return []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"}
-}
-
 // typed reports whether the options contain the type of a raw file.
 func (o FileOptions) typed() bool { return o.Type != 0 || o.Other != "" }
 
@@ -72,48 +49,7 @@ func (o FileOptions) stored() storedType {
 	if name == "bool" {
 		return storedUint8
 	}
-	for s, n := range storedNames {
-		if n == name {
-			return s
-		}
-	}
-	return 0
-}
-
-// storedNames are the displayed names of the types.
-var storedNames = map[storedType]string{
-	storedUint8: "uint8", storedInt8: "int8", storedInt16: "int16", storedUint16: "uint16", storedFloat32: "float32",
-	storedFloat16: "float16", storedInt32: "int32", storedUint32: "uint32", storedInt64: "int64", storedUint64: "uint64", storedFloat64: "float64",
-}
-
-func (s storedType) String() string { return storedNames[s] }
-
-// narrowed reports whether a type has no kernels.
-func (s storedType) narrowed() bool { return s >= storedFloat16 }
-
-// native returns the type in memory for a stored type.
-func (s storedType) native() grid.Type {
-	switch s {
-	case storedUint8:
-		return grid.Uint8
-	case storedUint16:
-		return grid.Uint16
-	case storedInt8, storedInt16:
-		return grid.Int16
-	}
-	return grid.Float32
-}
-
-func (s storedType) size() int64 {
-	switch s {
-	case storedInt8:
-		return 1
-	case storedFloat16:
-		return 2
-	case storedInt64, storedUint64, storedFloat64:
-		return 8
-	}
-	return s.native().Size()
+	return storedTypeOf(name)
 }
 
 // A fileBody describes the voxels in a file. The reader of a header fills it in. The code after the
@@ -456,9 +392,6 @@ func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
 	return out
 }
 
-// deflateRatio is a little more than the greatest compression ratio of deflate.
-const deflateRatio = 1040
-
 // wholeNumbers parses a list of integers.
 func wholeNumbers(text string) ([]int64, error) {
 	var list []int64
@@ -509,30 +442,4 @@ func inflateNext(r io.Reader, dst []byte, before, n int64) (got int, err error) 
 		return got, fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
 	}
 	return got, nil
-}
-
-// extend lengthens b by n bytes. If necessary it doubles the memory up to limit.
-func extend(b []byte, n, limit int64) []byte {
-	have := int64(len(b))
-	if int64(cap(b)) >= have+n {
-		return b[:have+n]
-	}
-	grown := grid.NewBuffer(min(limit, max(2*have, have+n)))[:have+n]
-	copy(grown, b)
-	return grown
-}
-
-// checkEnd reads to the end of a decompressor, which verifies its checksum. With exact, more data
-// is an error.
-func checkEnd(r io.Reader, exact bool) error {
-	var one [1]byte
-	switch n, err := io.ReadFull(r, one[:]); {
-	case n > 0 && exact:
-		return errors.New("trailing data: the compressed voxels go on after the last one; correct the header")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("truncated: the compressed voxels have no checksum at their end; copy the file again")
-	case err != nil && err != io.EOF:
-		return fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
-	}
-	return nil
 }

@@ -10,8 +10,10 @@ import (
 // several readers: one reader leaves a fast disk idle between its requests, and the kernel reads
 // ahead best for small ones. The caller alone reads up to grid.AloneBytes.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
-	if array, ok := file.(*zarrArray); ok { // it reads chunks in parallel itself
-		return array.fillFrom(dst, at)
+	if parallel, ok := file.(interface {
+		Fill(dst []byte, at int64) error
+	}); ok { // it reads chunks in parallel itself
+		return parallel.Fill(dst, at)
 	}
 	piece, readers := int64(128<<10), int64(8)
 	if _, remote := file.(*remoteFile); remote {

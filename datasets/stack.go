@@ -16,55 +16,6 @@ import (
 	"eccbench/internal/regular"
 )
 
-func stackGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:      "stack",
-			Doc:       "a volume of 2D images, one per slice, in the natural order of their names",
-			Example:   "stack/path=/data/ct/*.tif",
-			FromFiles: true,
-			Params: []Param{
-				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
-				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
-				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
-			},
-		},
-		read: readStack,
-	}
-}
-
-func readStack(r *reading) maker {
-	o := r.fileOptions()
-	o.Stream = r.choice("stream", "true", "once") != ""
-	path := r.place("a folder or a pattern")
-	r.files = func() []string {
-		slices, err := sliceFiles(path, o)
-		if err != nil {
-			return nil
-		}
-		var files []string
-		for _, s := range slices {
-			files = append(files, filesOf(s, o)...)
-		}
-		return files
-	}
-	return func() (grid.Source, error) {
-		o := o
-		o.Surveys, o.Memory = r.surveys, r.memory
-		s, err := openStack(path, o)
-		if errors.As(err, &notStreamed{}) {
-			o.Stream = false
-			s, err = openStack(path, o)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return s, nil
-	}
-}
-
 // sliceFiles returns the files of a stack: the images in a folder, or the matches of a pattern.
 func sliceFiles(path string, o FileOptions) ([]string, error) {
 	info, err := os.Stat(path)
@@ -136,7 +87,7 @@ func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 	}
 	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
 		err := look(k + 1)
-		if errors.As(err, new(notStreamed)) {
+		if errors.As(err, new(NotStreamed)) {
 			return nil
 		}
 		if err == nil {
@@ -148,7 +99,7 @@ func describeSlices(files []string, o FileOptions) ([]*fileBody, error) {
 
 // describeSlice reads the header of a slice.
 func describeSlice(files *fileSet, path string, o FileOptions) (*fileBody, error) {
-	b, err := files.describe(path, o)
+	b, err := describePath(files, path, o)
 	if err == nil && b.fortran {
 		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
 	}
@@ -192,6 +143,32 @@ func sortSlices(files []string, bodies []*fileBody) error {
 		files[i], bodies[i] = unordered[k], headers[k]
 	}
 	return nil
+}
+
+// filesOfStack returns the files of a stack's slices.
+func filesOfStack(path string, o FileOptions) (files []string) {
+	slices, err := sliceFiles(path, o)
+	if err != nil {
+		return nil
+	}
+	for _, s := range slices {
+		files = append(files, filesOf(s, o)...)
+	}
+	return files
+}
+
+// OpenStack reads a volume of 2D images, one per slice: the files in a folder, or those that match a
+// pattern. With o.Stream, the source reads the slices on demand if it can.
+func OpenStack(path string, o FileOptions) (grid.Source, error) {
+	s, err := openStack(path, o)
+	if errors.As(err, &NotStreamed{}) {
+		o.Stream = false
+		s, err = openStack(path, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
 }
 
 // openStack reads all slices into memory on all cores, or returns a source that reads them on
@@ -284,13 +261,13 @@ func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, erro
 	o := reader.o
 	switch typ := whole.native(); {
 	case whole.shape.D == 1:
-		return nil, notStreamed{"it is one slice"}
+		return nil, NotStreamed{"it is one slice"}
 	case whole.ranked():
-		return nil, notStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
+		return nil, NotStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
 	case typ == grid.Float32 && !o.Every:
-		return nil, notStreamed{"its levels are to be found first"}
+		return nil, NotStreamed{"its levels are to be found first"}
 	case typ != grid.Float32 && o.Levels > 0:
-		return nil, notStreamed{"a number of levels is for float32 images"} // a later read reports the error
+		return nil, NotStreamed{"a number of levels is for float32 images"} // a later read reports the error
 	}
 	return &stackStream{reader, first, whole.shape}, nil
 }

@@ -100,32 +100,6 @@ func Files(name string) []string {
 	return r.files()
 }
 
-// CoolFile evicts a file from the host's page cache, and reports whether it did.
-func CoolFile(path string) (cold bool, err error) {
-	if IsURL(path) || isMetadata(path) { // the voxels are in other files
-		return false, nil
-	}
-	f, _, err := regular.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // only evicted
-	return dropPages(f)
-}
-
-// ReadFileAt fills dst with the bytes of a file at an offset.
-func ReadFileAt(path string, dst []byte, at int64) error {
-	f, _, err := regular.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read from
-	if err := readAt(f, dst, at); err != nil {
-		return fmt.Errorf("%s: reading %d bytes at %d: %w", path, len(dst), at, pathCause(err))
-	}
-	return nil
-}
-
 // A stored source is a generated image whose voxels are read from a file.
 type stored struct {
 	grid.Source // shape, type and ladder

@@ -18,7 +18,7 @@ import (
 // doc/formats/tiff.md lists the effect of each tag.
 func openTiff(in fileInput) (*fileBody, error) {
 	if in.Stream {
-		return nil, notStreamed{"a TIFF stack is assembled from its strips"}
+		return nil, NotStreamed{"a TIFF stack is assembled from its strips"}
 	}
 	t := &tiffFile{in: in, directoryBytes: in.size, segmentBytes: in.size}
 	pages, err := t.pages()

@@ -1,19 +1,11 @@
 package datasets
 
 import (
-	"math"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/isa"
 )
-
-// available lists the instruction sets of this program on this machine, the fastest first.
-func available() []string { return isa.Available(assembled) }
-
-func fastest() string { return available()[0] }
 
 // A schedule is the part of Philox's rounds that all blocks of a row share, because their counters
 // differ only in the first word. It has four words that the first three rounds compute from the
@@ -32,21 +24,6 @@ func (s *schedule) set(p *philox, y, z int64) {
 	}
 }
 
-// vectors are the functions of an instruction set. Each makes voxels of a row in turns of a fixed
-// size, from the block with counter first on, and writes every turn completely.
-type vectors struct {
-	turn    int64
-	filters filters
-	bytes   func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)
-	pairs   func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)
-	singles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float32)
-	doubles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float64)
-	spread  func(to, values *float32, n int)
-}
-
-// maxTurn is the largest turn of all instruction sets.
-const maxTurn = 128
-
 // A rowBuffer is the working memory of a goroutine that makes rows.
 type rowBuffer struct {
 	levels   []uint32
@@ -54,8 +31,8 @@ type rowBuffer struct {
 	tail     [maxTurn]float32 // the last turn of a row, of any type
 }
 
-// noise returns a function that makes rows of noise, or nil without vectors.
-func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
+// noiseRows returns a function that makes rows of noise, or nil without vectors.
+func noiseRows(v *vectors, n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
 	if v.turn == 0 {
 		return nil
 	}
@@ -96,36 +73,6 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 
 // twice repeats the lower 16 bits of a number in both halves.
 func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
-
-// extremes returns the least and the greatest of one or more values, and whether all are finite.
-func (v *vectors) extremes(values []float32) (lo, hi float32, finite bool) {
-	const infinity = 0x7f800000
-	lo, hi, finite = values[0], values[0], true
-	if lanes := int(v.filters.bytes) / 4; lanes > 0 && len(values) >= lanes {
-		of := make([]float32, 3*lanes)
-		copy(of, values[:lanes])
-		copy(of[lanes:2*lanes], values)
-		whole := len(values) / lanes
-		v.spread(&of[0], &values[0], whole)
-		lo, hi = slices.Min(of[:lanes]), slices.Max(of[lanes:2*lanes])
-		for _, far := range of[2*lanes:] {
-			finite = finite && math.Float32bits(far) < infinity
-		}
-		values = values[whole*lanes:]
-	}
-	for _, v := range values {
-		if math.Float32bits(v)&infinity == infinity {
-			finite = false
-		}
-		if v < lo {
-			lo = v
-		}
-		if v > hi {
-			hi = v
-		}
-	}
-	return lo, hi, finite
-}
 
 // affine returns the ladder of a float32 scale, and whether float32 arithmetic computes every
 // level's value exactly. It compares with the table, if there is one.

@@ -124,9 +124,9 @@ func describeHeader(path string, o FileOptions) (*fileBody, error) {
 	files := &fileSet{}
 	defer files.Close() // only read from
 	o.Stream = true
-	b, err := files.describe(path, o)
-	if o.Stream = false; errors.As(err, &notStreamed{}) {
-		b, err = files.describe(path, o)
+	b, err := describePath(files, path, o)
+	if o.Stream = false; errors.As(err, &NotStreamed{}) {
+		b, err = describePath(files, path, o)
 	}
 	return b, err
 }

@@ -108,7 +108,7 @@ func TestVolumeSurveys(t *testing.T) {
 	}
 	var surveys Surveys
 	for v, want := range []float32{49, 225} {
-		s, err := surveys.Open(fmt.Sprintf("file/volume=%d/path=%s", v, path))
+		s, err := OpenWith(&surveys, fmt.Sprintf("file/volume=%d/path=%s", v, path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,105 +16,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
-	"eccbench/internal/regular"
 )
-
-// A store holds the objects of a Zarr hierarchy, which have paths as names. A missing object is a
-// fs.ErrNotExist.
-type store interface {
-	// whole appends an object to buf[:0] and returns its FileInfo. It fails for an object of more
-	// than most bytes, and for one that changes during the read.
-	whole(key string, most int64, buf []byte) ([]byte, FileInfo, error)
-	// part fills dst from an offset of an object, or from its end if the offset is negative. It
-	// fails with ErrChanged if the object differs from was; the zero FileInfo matches any object.
-	part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error)
-	// stat returns the FileInfo of an object if it is cheap; the zero FileInfo means none.
-	stat(key string) (info FileInfo, known bool)
-	// list returns the names of the arrays and groups in a group, if the store knows them.
-	list(key string) []string
-	// atOnce returns the best number of objects to read at the same time.
-	atOnce() int64
-}
-
-// A folder is a store on the local disk.
-type folder string
-
-func (f folder) path(key string) string { return filepath.Join(string(f), filepath.FromSlash(key)) }
-
-func (f folder) open(key string) (file *os.File, is FileInfo, err error) {
-	file, info, err := regular.Open(f.path(key))
-	if err != nil {
-		return nil, is, err
-	}
-	return file, versionOf(info), nil
-}
-
-// closeSame closes a file, and returns an error if it has changed.
-func closeSame(file *os.File, was FileInfo, err error) error {
-	set := fileSet{was: map[*os.File]FileInfo{file: was}}
-	err = set.blame(err)
-	file.Close() // only read from
-	return err
-}
-
-func (f folder) whole(key string, most int64, buf []byte) (data []byte, is FileInfo, err error) {
-	file, is, err := f.open(key)
-	if err != nil {
-		return nil, is, err
-	}
-	defer func() { err = closeSame(file, is, err) }()
-	if is.Size > most {
-		return nil, is, fmt.Errorf("%d bytes, more than the %d that it can have", is.Size, most)
-	}
-	buf = extend(buf[:0], is.Size, is.Size)
-	_, err = io.ReadFull(file, buf)
-	return buf, is, err
-}
-
-func (f folder) part(key string, dst []byte, at int64, was FileInfo) (is FileInfo, err error) {
-	file, is, err := f.open(key)
-	if err != nil {
-		return is, err
-	}
-	if was == (FileInfo{}) {
-		was = is
-	}
-	defer func() { err = closeSame(file, was, err) }()
-	if at < 0 {
-		at += is.Size
-	}
-	if at < 0 {
-		return is, fmt.Errorf("truncated: %d bytes, of which the last %d are wanted", is.Size, len(dst))
-	}
-	if at > is.Size-int64(len(dst)) {
-		return is, fmt.Errorf("truncated: %d bytes at %d of %d", len(dst), at, is.Size)
-	}
-	_, err = file.ReadAt(dst, at)
-	return is, err
-}
-
-func (f folder) stat(key string) (is FileInfo, known bool) {
-	if info, err := os.Stat(f.path(key)); err == nil {
-		is = versionOf(info)
-	}
-	return is, true
-}
-
-func (f folder) list(key string) []string {
-	entries, err := os.ReadDir(f.path(key))
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if IsZarr(filepath.Join(f.path(key), e.Name())) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
-
-func (folder) atOnce() int64 { return int64(runtime.GOMAXPROCS(0)) }
 
 // A zarrArray holds the stored bytes of an array's elements in C order. It reads rows of chunks: a
 // row contains the chunks in a range of one axis. A partly requested row is kept until it has been
@@ -177,9 +77,13 @@ type chunkRow struct {
 // bytes returns the size of the array.
 func (a *zarrArray) bytes() int64 { return product(a.shape) * a.stored.size() }
 
-// setRows chooses the axis of the rows for the slices of an image.
-func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
-	a.memory, a.slice = memory, product(a.shape)*a.stored.size()
+// big reports whether the stored bytes are big-endian.
+func (a *zarrArray) big() bool { return a.coding.big }
+
+// prepare chooses the axis of the rows for the slices of an image. It returns an error if the rows
+// need more than the memory in bytes, where 0 is no limit. With strict, a missing chunk is an error.
+func (a *zarrArray) prepare(shape grid.Shape, memory int64, strict bool) error {
+	a.memory, a.strict, a.slice = memory, strict, product(a.shape)*a.stored.size()
 	want := shape.SliceVoxels() * a.stored.size()
 	for i, n := range a.shape {
 		a.axis = i
@@ -187,6 +91,10 @@ func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
 			break
 		}
 	}
+	if err := a.room(); err != nil {
+		return err
+	}
+	return a.forecast()
 }
 
 // step returns the number of slices of a row.
@@ -238,7 +146,7 @@ func (a *zarrArray) Close() error {
 // ReadAt reads stored bytes at an offset.
 func (a *zarrArray) ReadAt(dst []byte, at int64) (int, error) {
 	n := min(int64(len(dst)), max(0, a.bytes()-at))
-	if err := a.fillFrom(dst[:n], at); err != nil {
+	if err := a.Fill(dst[:n], at); err != nil {
 		return 0, err
 	}
 	if n < int64(len(dst)) {
@@ -263,8 +171,8 @@ func (a *zarrArray) spanOf(row int64) (from, to int64) {
 	return from, min(from+a.step()*a.slice, (v+1)*volume)
 }
 
-// fillFrom fills dst with the bytes at an offset.
-func (a *zarrArray) fillFrom(dst []byte, at int64) error {
+// Fill fills dst with the bytes at an offset.
+func (a *zarrArray) Fill(dst []byte, at int64) error {
 	for len(dst) > 0 {
 		row, from, to := a.rowAt(at)
 		n := min(int64(len(dst)), to-at)

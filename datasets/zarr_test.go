@@ -302,7 +302,7 @@ func TestZarrRuns(t *testing.T) {
 		}
 		size, n := body.stored.size(), body.shape.Voxels()
 		whole := make([]byte, n*size)
-		if err := body.in.ReaderAt.(*zarrArray).fillFrom(whole, 0); err != nil {
+		if err := body.in.ReaderAt.(*zarrArray).Fill(whole, 0); err != nil {
 			t.Fatal(err)
 		}
 		for lo := int64(0); lo < n; lo += 5 {
@@ -316,7 +316,7 @@ func TestZarrRuns(t *testing.T) {
 		if k, err := body.in.ReadAt(make([]byte, 4*size), (n-2)*size); int64(k) != 2*size || err != io.EOF {
 			t.Errorf("%s: beyond the end: %d bytes, %v", name, k, err)
 		}
-		if err := body.in.ReaderAt.(*zarrArray).fillFrom(make([]byte, 1), 1); size > 1 && err == nil {
+		if err := body.in.ReaderAt.(*zarrArray).Fill(make([]byte, 1), 1); size > 1 && err == nil {
 			t.Errorf("%s: half an element is read", name)
 		}
 	}
@@ -383,7 +383,7 @@ func TestZarrOfAFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&fileSet{}).describeZarr(path, FileOptions{}); err == nil || !strings.Contains(err.Error(), "this is none") {
+	if _, err := describeZarrPath(&fileSet{}, path, FileOptions{}); err == nil || !strings.Contains(err.Error(), "this is none") {
 		t.Error(err)
 	}
 }
@@ -397,12 +397,7 @@ func TestZarrChannels(t *testing.T) {
 		volume *int64
 		want   bool
 	}{{nil, 2, nil, true}, {[]string{"a"}, 2, nil, true}, {[]string{"a", "b"}, 1, nil, true}, {[]string{"a", "b"}, 2, nil, false}, {[]string{"a", "b"}, 2, &second, true}} {
-		n := &zarrNode{array: &zarrArray{shape: []int64{c.count, 4, 4}}}
-		n.attributes.Omero.Channels = slices.Grow(n.attributes.Omero.Channels, len(c.names))[:len(c.names)]
-		for i, name := range c.names {
-			n.attributes.Omero.Channels[i].Label = name
-		}
-		if got, err := channelVolume(FileOptions{Volume: c.volume}, n.channelNames(), n.array.shape, 0); (err == nil) != c.want || got != c.volume {
+		if got, err := channelVolume(FileOptions{Volume: c.volume}, c.names, []int64{c.count, 4, 4}, 0); (err == nil) != c.want || got != c.volume {
 			t.Errorf("%d named channels of %d: %v", len(c.names), c.count, err)
 		}
 	}

@@ -27,10 +27,10 @@ type Inputs struct {
 }
 
 // Open makes the source that a name describes.
-func (i Inputs) Open(name string) (grid.Source, error) { return i.Surveys.Open(name) }
+func (i Inputs) Open(name string) (grid.Source, error) { return datasets.OpenWith(i.Surveys, name) }
 
 // Variants names up to n images of the same shape, type and ladder.
-func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Surveys.Variants(name, n) }
+func (i Inputs) Variants(name string, n int) ([]string, error) { return datasets.VariantsWith(i.Surveys, name, n) }
 
 // Files returns the files of a named image.
 func (Inputs) Files(name string) []string { return datasets.Files(name) }

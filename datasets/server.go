@@ -2,11 +2,8 @@ package datasets
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -28,8 +25,6 @@ var ErrChanged = errors.New("it changed while it was read; leave it as it is mea
 
 // An ObjectError is a permanent reason why an object cannot be read.
 type ObjectError struct{ Why string }
-
-func (e ObjectError) Error() string { return e.Why }
 
 // RemoteReaders is the number of ranges or objects that are read from a server at the same time.
 const RemoteReaders = 32
@@ -113,55 +108,6 @@ func (r *remoteFile) fromBlocks(dst []byte, at int64) error {
 	return nil
 }
 
-// objects is a store on a server.
-type objects struct {
-	url   string
-	files *fileSet // the files of the metadata
-}
-
-func (o objects) at(key string) string { return strings.TrimRight(o.url, "/") + "/" + key }
-
-func (o objects) whole(key string, most int64, buf []byte) ([]byte, FileInfo, error) {
-	var was FileInfo
-	if isMetadata(key) {
-		f, _, err := o.files.open(o.at(key))
-		if err != nil {
-			if _, _, again := network.Stat(o.at(key)); errors.Is(again, fs.ErrNotExist) {
-				return nil, was, fs.ErrNotExist
-			}
-			return nil, was, err
-		}
-		was = f.(*remoteFile).info
-	}
-	return network.Get(o.at(key), most, buf, was)
-}
-
-func (o objects) part(key string, dst []byte, at int64, was FileInfo) (FileInfo, error) {
-	return network.Range(o.at(key), dst, at, was)
-}
-
-// stat returns nothing: a request takes as long as reading a chunk.
-func (objects) stat(string) (info FileInfo, known bool) { return info, false }
-
-// list returns nothing: HTTP servers have no lists.
-func (objects) list(string) []string { return nil }
-
-func (objects) atOnce() int64 { return RemoteReaders }
-
-// isRemoteZarr reports whether a URL denotes a Zarr array or group.
-func isRemoteZarr(url string) bool {
-	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
-	if network == nil || raw || IsImage(url) || isMetadata(url) {
-		return false
-	}
-	for _, mark := range zarrMarks {
-		if _, _, err := network.Stat(strings.TrimRight(url, "/") + "/" + mark); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // A FileInfo describes a file or an object without reading it.
 type FileInfo struct {
 	Size    int64
@@ -169,24 +115,4 @@ type FileInfo struct {
 	Folder  bool   // but no Zarr hierarchy
 }
 
-// Stat returns the FileInfo of the file or the object at a path.
-func Stat(name string) (FileInfo, error) {
-	if !IsURL(name) {
-		info, err := os.Stat(name)
-		if err != nil {
-			return FileInfo{}, pathCause(err)
-		}
-		return FileInfo{info.Size(), fmt.Sprint(info.ModTime().UnixNano()), info.IsDir() && !IsZarr(name)}, nil
-	}
-	if network == nil {
-		return FileInfo{}, errNoNetwork
-	}
-	if IsZarr(name) {
-		return FileInfo{}, nil
-	}
-	size, version, err := network.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("no such object; check the URL")
-	}
-	return FileInfo{Size: size, Version: version}, err
-}
+func (e ObjectError) Error() string { return e.Why }
