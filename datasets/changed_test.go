@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,7 +79,7 @@ func changingFiles(t testing.TB) map[string]string {
 func TestFilesThatChangeWhileRead(t *testing.T) {
 	for name, path := range changingFiles(t) {
 		for _, restored := range []bool{false, true} {
-			if restored && inodeTime(stat(t, path)) == 0 {
+			if restored && runtime.GOOS != "linux" {
 				continue // the system does not detect it
 			}
 			if err := os.Chtimes(path, old, old); err != nil {

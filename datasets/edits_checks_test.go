@@ -53,7 +53,7 @@ func nameShown(what string) (hash, seen string) {
 		variants, err := Variants(what, 4)
 		s, unopened := Open(what)
 		seen = fmt.Sprintln(name, variants, err, StoredFile(what))
-		if unopened == nil && s.Shape().Voxels() > mostGenerated/4 {
+		if unopened == nil && s.Shape().Voxels() > 1<<12 {
 			seen += fmt.Sprint(s.Shape(), s.Type(), s.Ladder().Key())
 		} else {
 			seen += shown(s, unopened)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+
+	"pgregory.net/rapid"
 )
 
 func readFixture(t testing.TB, name string) []byte {
@@ -51,15 +53,9 @@ func checkRefusedCheaply(t *testing.T, name string, data []byte, o FileOptions, 
 	}
 }
 
-func allocated() int64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.TotalAlloc)
-}
-
 // checkAnyFile opens arbitrary bytes. They may be rejected in one line. An accepted image is not
 // larger than its bytes allow, and is the same whole, in slices and streamed.
-func checkAnyFile(t fileT, name string, data []byte) {
+func checkAnyFile(t rapid.TB, name string, data []byte) {
 	t.Helper()
 	before := allocated()
 	var o FileOptions
@@ -153,4 +149,10 @@ func fuzzFile(f *testing.F, ext string, others ...string) {
 		checkAnyFile(t, "image"+ext, data)
 		checkOnce(t, "image"+ext, data)
 	})
+}
+
+func allocated() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.TotalAlloc)
 }

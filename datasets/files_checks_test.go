@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+
+	"pgregory.net/rapid"
 )
 
 // A fileFixture is a file by other software, with its contents.
@@ -144,7 +147,7 @@ func goodFixtures() []fileFixture {
 }
 
 // fileValues reads a source whole.
-func fileValues(t fileT, s grid.Source) []float64 {
+func fileValues(t rapid.TB, s grid.Source) []float64 {
 	t.Helper()
 	buf := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(buf, 0, s.Shape().Slices()); err != nil {
@@ -166,7 +169,7 @@ func fileValues(t fileT, s grid.Source) []float64 {
 	return out
 }
 
-func checkFileImage(t fileT, s grid.Source, shape string, typ grid.Type, value func(int64) float64) {
+func checkFileImage(t rapid.TB, s grid.Source, shape string, typ grid.Type, value func(int64) float64) {
 	t.Helper()
 	if s.Shape().String() != shape || s.Type() != typ {
 		t.Fatalf("image is %v %v, want %v %v", s.Shape(), s.Type(), shape, typ)
@@ -207,13 +210,6 @@ func slabsDiffer(s grid.Source, want []byte) string {
 		}
 	}
 	return ""
-}
-
-// A fileT is the part of *testing.T and *rapid.T that the checks below use.
-type fileT interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
 }
 
 // without replaces the values of the first slices by fill.
@@ -417,9 +413,11 @@ func blocksOfBlosc(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.header, err, c.want)
 		}
 	}
-	before := allocated()
 	empty := [bloscHeader]byte{2, 1, bloscShuffled, 4, 11: 128, 12: bloscHeader} // of blocks of 2 GiB
-	if out, err := unblosc(nil, empty[:], 0, nil); err != nil || len(out) > 0 || allocated()-before > 1<<20 {
-		t.Errorf("no contents in large blocks: %d bytes, %v, %d bytes of memory", len(out), err, allocated()-before)
+	var out []byte
+	var err error
+	took := checktest.Allocated(func() { out, err = unblosc(nil, empty[:], 0, nil) })
+	if err != nil || len(out) > 0 || took > 1<<20 {
+		t.Errorf("no contents in large blocks: %d bytes, %v, %d bytes of memory", len(out), err, took)
 	}
 }

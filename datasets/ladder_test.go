@@ -40,9 +40,12 @@ func TestLadderTable(t *testing.T) {
 	}
 }
 
+// severalChunks is more values than are sorted at once.
+const severalChunks = 1 << 19
+
 // TestLadderChunks has several chunks, so that runs are merged and counts of NaN are summed.
 func TestLadderChunks(t *testing.T) {
-	n := 3*chunkVoxels + 17
+	n := 3*severalChunks + 17
 	values := make([]float32, n)
 	var want []float32
 	for i := range values {
@@ -67,14 +70,14 @@ func TestLadderChunks(t *testing.T) {
 		}
 		checkLevels(t, s.Ladder(), []float32{-1 << 20, 0, 1 << 20})
 	}
-	values[chunkVoxels+5] = float32(math.NaN())
+	values[severalChunks+5] = float32(math.NaN())
 	values[n-1] = float32(math.Inf(-1))
 	values[n-2] = float32(math.NaN())
 	for _, stream := range []bool{false, true} {
 		_, err := openFloats(t, values, FileOptions{Stream: stream})
 		var bad *grid.NotFiniteError
-		if !errors.As(err, &bad) || bad.Count != 3 || bad.First != chunkVoxels+5 || bad.X != chunkVoxels+5 {
-			t.Errorf("stream %v: %v, want 3 values from %d", stream, err, chunkVoxels+5)
+		if !errors.As(err, &bad) || bad.Count != 3 || bad.First != severalChunks+5 || bad.X != severalChunks+5 {
+			t.Errorf("stream %v: %v, want 3 values from %d", stream, err, severalChunks+5)
 		}
 	}
 }
@@ -135,7 +138,7 @@ func TestLadderMerge(t *testing.T) {
 }
 
 func TestLadderRange(t *testing.T) {
-	check := func(t fileT, lo, hi float32, n int64) {
+	check := func(t rapid.TB, lo, hi float32, n int64) {
 		l, err := RangeLadder(lo, hi, n)
 		if err != nil {
 			return // two levels are one float32

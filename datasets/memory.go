@@ -225,7 +225,9 @@ func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
 
 // A LevelsError means that an image is not float32, or that its range is too small or too large for
 // the requested number of evenly spaced levels.
-type LevelsError struct{ error }
+type LevelsError struct{ Err error }
+
+func (e LevelsError) Error() string { return e.Err.Error() }
 
 // spread returns the least and the greatest of finite values.
 func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err error) {

@@ -30,4 +30,4 @@ func TestScaledWithoutMerging(t *testing.T) {
 }
 
 // TestRankedInParts has more values than one sort.
-func TestRankedInParts(t *testing.T) { ranked(t, chunkVoxels+30_000) }
+func TestRankedInParts(t *testing.T) { ranked(t, severalChunks+30_000) }

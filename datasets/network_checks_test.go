@@ -85,20 +85,22 @@ func readsObjects(t *testing.T) {
 		}
 	}
 	const url = "https://there/"
+	const blockBytes = 1 << 20 // of an object that are read at once
 	server := &memoryServer{objects: map[string][]byte{}, version: "7", broken: map[string]bool{}}
 	defer through(server)()
-	long := make([]byte, 2*remoteBlock+1000)
+	long := make([]byte, 2*blockBytes+1000)
 	for i := range long {
 		long[i] = byte(i>>12 ^ i)
 	}
 	server.objects[url+"long"] = long
-	file, err := openRemote(url + "long")
+	set := &fileSet{}
+	file, _, err := set.open(url + "long")
 	if err != nil || file.Name() != url+"long" || file.Close() != nil {
 		t.Fatalf("%v: %v", file, err)
 	}
 	size := int64(len(long))
-	for _, n := range []int64{0, 1, 99, remoteBlock/4 - 1, remoteBlock / 4, remoteBlock + 2} {
-		for _, at := range []int64{0, 1, remoteBlock - 1, remoteBlock, size - 1000, size - 99, size - 1, size, size + 5} {
+	for _, n := range []int64{0, 1, 99, blockBytes/4 - 1, blockBytes / 4, blockBytes + 2} {
+		for _, at := range []int64{0, 1, blockBytes - 1, blockBytes, size - 1000, size - 99, size - 1, size, size + 5} {
 			got := make([]byte, n)
 			want := long[min(at, size):min(at+n, size)]
 			k, err := file.ReadAt(got, at)
@@ -108,20 +110,20 @@ func readsObjects(t *testing.T) {
 		}
 	}
 	server.ranges = nil
-	for _, r := range [][2]int64{{5, 9}, {100, 9}, {remoteBlock - 1, 2}, {remoteBlock + 7, 9}, {3, remoteBlock / 2}, {remoteBlock - 4, 4}} {
+	for _, r := range [][2]int64{{5, 9}, {100, 9}, {blockBytes - 1, 2}, {blockBytes + 7, 9}, {3, blockBytes / 2}, {blockBytes - 4, 4}} {
 		if _, err := file.ReadAt(make([]byte, r[1]), r[0]); err != nil {
 			t.Error(err)
 		}
 	}
-	if want := []string{fmt.Sprintf("0+%d", remoteBlock), fmt.Sprintf("%d+%[1]d", remoteBlock), fmt.Sprintf("3+%d", remoteBlock/2), fmt.Sprintf("0+%d", remoteBlock)}; !slices.Equal(server.ranges, want) {
+	if want := []string{fmt.Sprintf("0+%d", blockBytes), fmt.Sprintf("%d+%[1]d", blockBytes), fmt.Sprintf("3+%d", blockBytes/2), fmt.Sprintf("0+%d", blockBytes)}; !slices.Equal(server.ranges, want) {
 		t.Errorf("the server is asked for %v, want %v", server.ranges, want)
 	}
 	if all := make([]byte, size); readAt(file, all, 0) != nil || !bytes.Equal(all, long) {
 		t.Error("an object that is read whole is another one")
 	}
 	server.version = "8"
-	for _, n := range []int64{9, remoteBlock} {
-		if k, err := file.ReadAt(make([]byte, n), remoteBlock); k != 0 || !errors.Is(err, errServer) {
+	for _, n := range []int64{9, blockBytes} {
+		if k, err := file.ReadAt(make([]byte, n), blockBytes); k != 0 || !errors.Is(err, errServer) {
 			t.Errorf("%d bytes of another version are read (%v)", k, err)
 		}
 	}
@@ -141,7 +143,7 @@ func readsObjects(t *testing.T) {
 	if err := grid.Close(s); err != nil {
 		t.Error(err)
 	}
-	set := &fileSet{}
+	set.files = nil
 	identity := func() string {
 		defer func() { set.files = nil }()
 		set.open(url + "a.raw")
@@ -221,7 +223,8 @@ func readsRemoteZarr(t *testing.T) {
 			t.Errorf("%s is a Zarr hierarchy", name)
 		}
 	}
-	o := objects{url + "u8_raw_v2.zarr/", &fileSet{}}
+	set := &fileSet{}
+	o := objects{url + "u8_raw_v2.zarr/", set}
 	if o.atOnce() != RemoteReaders || o.list("") != nil {
 		t.Errorf("%d at once, of %q", o.atOnce(), o.list(""))
 	}
@@ -230,8 +233,8 @@ func readsRemoteZarr(t *testing.T) {
 	if err == nil {
 		_, err = o.part(".zarray", last, -4, FileInfo{})
 	}
-	if err != nil || !bytes.HasSuffix(whole, last) || len(o.files.files) != 1 {
-		t.Errorf("%q ends with %q, of %d files (%v)", whole, last, len(o.files.files), err)
+	if err != nil || !bytes.HasSuffix(whole, last) || len(set.files) != 1 {
+		t.Errorf("%q ends with %q, of %d files (%v)", whole, last, len(set.files), err)
 	}
 	server.broken[url+"u8_raw_v2.zarr/.zgroup"] = true
 	for key, want := range map[string]error{"zarr.json": fs.ErrNotExist, "9.9.9": fs.ErrNotExist, ".zgroup": errServer} {

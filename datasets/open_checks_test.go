@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+
+	"pgregory.net/rapid"
 )
 
 func openNamed(t testing.TB, name string) grid.Source {
@@ -28,7 +30,7 @@ func loadNamed(t *testing.T, name string) *grid.Field {
 	return f
 }
 
-func checkSlab(t fileT, s grid.Source, lo, hi int64) {
+func checkSlab(t rapid.TB, s grid.Source, lo, hi int64) {
 	t.Helper()
 	whole, err := grid.Load(s)
 	if err != nil {

@@ -101,6 +101,9 @@ func distinctValuesOfSpans(t *testing.T) {
 	}
 }
 
+// A cooler is a source of files that can leave the caches.
+type cooler interface{ Cool() (bool, error) }
+
 // Cool reports true only if all of several files leave the cache, and false for no files.
 func coolsFiles(t *testing.T) {
 	dir := t.TempDir()
@@ -127,7 +130,12 @@ func coolsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer grid.Close(s)
-	for what, cool := range map[string]func() (bool, error){"files": set.Cool, "a stream": s.(*fileStream).Cool, "what is rolled": roll(s, 2).(*rolled).Cool, "a path": func() (bool, error) { return CoolFile(path) }} {
+	rolled, err := Open("file/roll=2/shape=2469x5/type=uint8/stream=true/path=" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(rolled)
+	for what, cool := range map[string]func() (bool, error){"files": set.Cool, "a stream": s.(*fileStream).Cool, "what is rolled": rolled.(cooler).Cool, "a path": func() (bool, error) { return CoolFile(path) }} {
 		cold, can := false, true
 		for range 3 { // other processes may read the files
 			one, err := dropPages(set.files[0].(*os.File))
@@ -147,7 +155,10 @@ func coolsFiles(t *testing.T) {
 		t.Errorf("what is on a server is cold (%v)", err)
 	}
 	set.files = set.files[:2]
-	if cold, err := roll(openNamed(t, "noise/shape=3x3"), 1).(*rolled).Cool(); !cold || err != nil {
+	if rolled, err = Open("noise/shape=3x3/roll=1"); err != nil {
+		t.Fatal(err)
+	}
+	if cold, err := rolled.(cooler).Cool(); !cold || err != nil {
 		t.Errorf("what is made is not cold (%v)", err)
 	}
 	for _, path := range []string{"https://a/b", filepath.Join(dir, "zarr.json")} {

@@ -178,6 +178,7 @@ func TestMissingChunksOfAPart(t *testing.T) {
 
 // For an array of very many chunks, the first message reports that few exist.
 func TestScarceChunks(t *testing.T) {
+	const manyObjects, mostFill = 1 << 16, 64 << 30
 	dir := filepath.Join(t.TempDir(), "a.zarr")
 	meta := `{"zarr_format":3,"node_type":"array","shape":[%d],"data_type":"uint8","fill_value":0,"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`
 	for n, want := range map[int]string{manyObjects: "2 of 65536 chunks present: the others are read as the fill value 0", manyObjects - 1: ""} {

@@ -117,10 +117,10 @@ func (a *answering) each(inputs []string) []imageOf {
 // everyVolume is the value of --volume that selects every image in a file.
 const everyVolume = "all"
 
-// volumes returns every image in some files.
-func (a *answering) volumes(files []string) ([]imageOf, error) {
+// volumes returns every image in the files of some paths.
+func (a *answering) volumes(paths []string) ([]imageOf, error) {
 	var images []imageOf
-	for _, image := range a.each(files) {
+	for _, image := range a.each(paths) {
 		n, err := datasets.Volumes(image.input, datasets.FileOptions{})
 		if err != nil {
 			return nil, cli.Usage(err)

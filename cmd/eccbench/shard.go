@@ -421,9 +421,9 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 }
 
 // stamp identifies the state of files by their names, sizes and times.
-func stamp(files []string) (string, error) {
+func stamp(paths []string) (string, error) {
 	var b strings.Builder
-	for _, path := range files {
+	for _, path := range paths {
 		info, err := datasets.Stat(path)
 		if err != nil {
 			return "", fmt.Errorf("input %s: %w", path, err)
