@@ -133,13 +133,14 @@ CURVES := impls/betticurves/duality
 BETTI := impls/betti/duality
 PLANES := internal/workloads/ecc
 FLOODS := internal/workloads/betti
+VECTORS := datasets/vectors
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
 assembly:
 	@$(call assemble,impls/extrema,kernel,extrema)
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
-	@$(call assemble,datasets,vector,datasets)
+	@$(call assemble,$(VECTORS),vector,vectors)
 	@$(call assemble,$(SOFT),kernel,binned)
 	@$(call assemble,$(FLOW),vector,rows)
 	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
@@ -188,7 +189,7 @@ some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; [ $$code -eq 0 ]
 # test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly
 # the kernels on the host are the same, and extrema's other ways are the way portable of make test.
 portability:
-	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
+	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets/... ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED)/... ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))
@@ -240,7 +241,7 @@ FUZZ_FILES ?= 1000000
 FUZZ_SEED  ?= 1
 fuzz-files:
 	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) \
-		$(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets ./internal/simplicial
+		$(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets/files ./internal/simplicial
 
 # What verify and the tests notice of changes of one place: a sample in minutes, other
 # samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with

@@ -1,4 +1,4 @@
-// Package datasets generates and reads the images for implementations.
+// Package datasets names, generates and opens the images for implementations.
 //
 // An input is a printable string, a generator's name and its parameters:
 //
@@ -8,8 +8,5 @@
 // arithmetic, or float64 operations that are rounded one at a time, so that no compiler setting
 // changes a bit. Every slab is computed independently, in memory bounded by the slab and at most
 // 64 MiB per goroutine. Noise takes each voxel from a counter-based generator at the voxel's
-// coordinates. Solids are predicates of the coordinates. Files are read in place.
-//
-// OpenFile reads raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP and TIFF
-// files, and Zarr hierarchies, including OME-NGFF.
+// coordinates. Solids are predicates of the coordinates. Package files reads files.
 package datasets

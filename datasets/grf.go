@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"eccbench/datasets/vectors"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -106,7 +108,7 @@ type grf struct {
 	turn     int64     // voxels of noise per call
 	narrow   bool      // sums along x fit 16 bits, and so do those after two filters of another axis
 	weights  [12]uint8 // of the kernel along x, if narrow
-	filters  filters
+	filters  vectors.Filters
 	fast     *fastQuantiser // nil if only the exact quantiser works
 	lo, step float64        // of the ladder
 	single   bool           // the ladder's values need only float32 arithmetic
@@ -126,8 +128,8 @@ func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint6
 	if g.quant.most>>32 == 0 {
 		g.lanes = 2
 	}
-	v := vectorsOf(isa)
-	g.turn, g.filters, g.fast = v.turn, v.filters, g.quant.fast()
+	v := vectors.Of(isa)
+	g.turn, g.filters, g.fast = v.Turn, v.Filters, g.quant.fast()
 	if of16 := 32 * widths[0] * widths[0] * widths[1] * widths[1] * widths[2]; g.turn > 0 && g.lanes == 2 && of16 < 1<<16 {
 		g.narrow = true
 		for i, w := range boxKernel(widths) {
@@ -153,7 +155,7 @@ func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 	if deep, rows, columns := tiles.along(); deep == 1 {
 		way = g.passages.enter(lo, rows*columns, rows*columns*g.marchBytes(tiles))
 	}
-	share(tiles.count(), func(next func() (int64, bool)) {
+	crew.Share(tiles.count(), func(next func() (int64, bool)) {
 		var b *scratch
 		for i, ok := next(); ok; i, ok = next() {
 			if b == nil {
@@ -331,8 +333,8 @@ func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratc
 // reset: each filter's sum always equals the sum of its ring, and the lines within the kernel's
 // reach replace every ring. The sum of a filter is the last input of the next one's ring.
 type cascade struct {
-	filters *filters // by vectors, if there are any
-	narrow  bool     // lines have half the words: all sums except the last filter's have 16 bits
+	filters *vectors.Filters // by vectors, if there are any
+	narrow  bool             // lines have half the words: all sums except the last filter's have 16 bits
 	widths  [3]int64
 	line    int64
 	past    [3][]uint64 // a ring of the last w inputs of each filter
@@ -341,7 +343,7 @@ type cascade struct {
 	last    []uint64    // the previous result
 }
 
-func newCascade(f *filters, widths [3]int64, line int64, narrow bool) *cascade {
+func newCascade(f *vectors.Filters, widths [3]int64, line int64, narrow bool) *cascade {
 	c := &cascade{filters: f, narrow: narrow, widths: widths, line: line, answer: make([]uint64, line+lineWords)[:line]}
 	if narrow {
 		c.line /= 2
@@ -374,10 +376,10 @@ func (c *cascade) push(to, line []uint64) []uint64 {
 	}
 	sum[2], c.last = c.last, to
 	if f := c.filters; c.narrow {
-		f.pushPairs(&halves(to)[0], pairs(line), pairs(old[0]), pairs(sum[0]), pairs(old[1]), pairs(sum[1]), pairs(old[2]), &halves(sum[2])[0], f.vectors(int64(n), 8))
+		f.PushPairs(&halves(to)[0], pairs(line), pairs(old[0]), pairs(sum[0]), pairs(old[1]), pairs(sum[1]), pairs(old[2]), &halves(sum[2])[0], f.Vectors(int64(n), 8))
 		return to
-	} else if f.push != nil {
-		f.push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.vectors(int64(n), 8))
+	} else if f.Push != nil {
+		f.Push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.Vectors(int64(n), 8))
 		return to
 	}
 	old0, old1, old2 := old[0][:n], old[1][:n], old[2][:n]

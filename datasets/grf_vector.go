@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
 
@@ -24,8 +25,8 @@ type vectorScratch struct {
 }
 
 func (g *grf) newVectorScratch(line int64) *vectorScratch {
-	n := line*g.lanes + 2*g.halo + 3 + 2*maxTurn
-	b := &vectorScratch{values: grid.NewBuffer(maxTurn)}
+	n := line*g.lanes + 2*g.halo + 3 + 2*vectors.MaxTurn
+	b := &vectorScratch{values: grid.NewBuffer(vectors.MaxTurn)}
 	if g.narrow {
 		b.bytes = make([]uint8, n)
 		return b
@@ -44,8 +45,8 @@ func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	start := t.x0 - g.halo
 	skip := start & 3
 	b.schedule.set(&g.noise, y, z)
-	f.countBytes(&b.bytes[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.turn)))
-	f.weigh((*uint16)(unsafe.Pointer(&dst[0])), &b.bytes[skip], &g.weights[0], f.vectors(voxels, 1))
+	f.CountBytes(&b.bytes[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.Turn)))
+	f.Weigh((*uint16)(unsafe.Pointer(&dst[0])), &b.bytes[skip], &g.weights[0], f.Vectors(voxels, 1))
 }
 
 // vectorLine is line by vectors. The sums are in voxel order, one or two per word. They have 16
@@ -56,29 +57,29 @@ func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	start := t.x0 - g.halo
 	skip := start & 3
 	b.schedule.set(&g.noise, y, z)
-	f.counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.turn)))
+	f.Counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.Turn)))
 	n := voxels + 2*g.halo
 	narrow, most, done := b.counts[skip:], int64(32), 0
 	for done < 3 && most*g.widths[done] < 1<<16 {
-		boxVectors(narrow, b.counts2, g.widths[done], f.vectors(n, 2), f.add16)
+		boxVectors(narrow, b.counts2, g.widths[done], f.Vectors(n, 2), f.Add16)
 		most *= g.widths[done]
 		done++
 	}
 	if done == 3 && g.lanes == 2 {
-		f.widen16to32((*uint32)(unsafe.Pointer(&dst[0])), &narrow[0], f.vectors(voxels, 4))
+		f.Widen16to32((*uint32)(unsafe.Pointer(&dst[0])), &narrow[0], f.Vectors(voxels, 4))
 		return
 	} else if done == 3 {
-		f.widen16to64(&dst[0], &narrow[0], f.vectors(voxels, 8))
+		f.Widen16to64(&dst[0], &narrow[0], f.Vectors(voxels, 8))
 		return
 	}
-	f.widen16to32(&b.wide[0], &narrow[0], f.vectors(n, 4))
+	f.Widen16to32(&b.wide[0], &narrow[0], f.Vectors(n, 4))
 	for ; done < 3; done++ {
-		boxVectors(b.wide, b.wide2, g.widths[done], f.vectors(n, 4), f.add32)
+		boxVectors(b.wide, b.wide2, g.widths[done], f.Vectors(n, 4), f.Add32)
 	}
 	if g.lanes == 2 {
 		copy(halves(dst), b.wide)
 	} else {
-		f.widen32to64(&dst[0], &b.wide[0], f.vectors(voxels, 8))
+		f.Widen32to64(&dst[0], &b.wide[0], f.Vectors(voxels, 8))
 	}
 }
 
@@ -166,12 +167,12 @@ func (g *grf) vectorLevels(dst []uint32, words []uint64) {
 	f, q := &g.filters, g.fast
 	if g.lanes == 2 {
 		inPieces(g, dst, halves(words), func(dst, sums *uint32, n int) uint32 {
-			return f.quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near)
+			return f.Quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near)
 		})
 		return
 	}
 	inPieces(g, dst, words, func(dst *uint32, sums *uint64, n int) uint32 {
-		return f.quantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down), uint64(64-q.down), q.top, q.near)
+		return f.QuantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down), uint64(64-q.down), q.top, q.near)
 	})
 }
 
@@ -183,7 +184,7 @@ func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *
 		if g.fast != nil {
 			n = min(n, g.fast.piece)
 		}
-		if g.fast == nil || fast(&dst[0], &sums[0], g.filters.vectors(n, 4)) != 0 {
+		if g.fast == nil || fast(&dst[0], &sums[0], g.filters.Vectors(n, 4)) != 0 {
 			for i, s := range sums[:n] {
 				dst[i] = slow.level(uint64(s))
 			}
@@ -195,9 +196,9 @@ func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *
 // vectorPut writes the values of levels to dst, and the last partial vector by way of the scratch.
 func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
 	f, size := &g.filters, g.scale.typ.Size()
-	whole := int64(len(dst)) / f.bytes * f.bytes
+	whole := int64(len(dst)) / f.Bytes * f.Bytes
 	if whole > 0 {
-		g.vectorsPut(&dst[0], &levels[0], int(whole/f.bytes))
+		g.vectorsPut(&dst[0], &levels[0], int(whole/f.Bytes))
 	}
 	if rest := dst[whole:]; len(rest) > 0 {
 		g.vectorsPut(&b.values[0], &levels[whole/size], 1)
@@ -209,14 +210,14 @@ func (g *grf) vectorsPut(dst *byte, levels *uint32, n int) {
 	f, p := &g.filters, unsafe.Pointer(dst)
 	switch g.scale.typ {
 	case grid.Uint8:
-		f.putBytes((*uint8)(p), levels, n)
+		f.PutBytes((*uint8)(p), levels, n)
 	case grid.Uint16, grid.Int16:
-		f.putPairs((*uint16)(p), levels, n, twice(g.scale.shift))
+		f.PutPairs((*uint16)(p), levels, n, twice(g.scale.shift))
 	case grid.Float32:
 		if g.single {
-			f.putSingles((*float32)(p), levels, n, float32(g.lo), float32(g.step))
+			f.PutSingles((*float32)(p), levels, n, float32(g.lo), float32(g.step))
 		} else {
-			f.putDoubles((*float32)(p), levels, n, g.lo, g.step)
+			f.PutDoubles((*float32)(p), levels, n, g.lo, g.step)
 		}
 	}
 }

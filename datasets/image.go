@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -37,7 +38,7 @@ func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
 	const batch = 1 << 16 // voxels
 	rows := max(1, batch/m.shape.W)
 	bytes := m.shape.W * m.scale.typ.Size()
-	share((end-first+rows-1)/rows, func(tasks func() (int64, bool)) {
+	crew.Share((end-first+rows-1)/rows, func(tasks func() (int64, bool)) {
 		buf := &rowBuffer{}
 		if m.values == nil {
 			buf.levels = make([]uint32, min(rowPiece, m.shape.W))

@@ -1,6 +1,9 @@
 package datasets
 
-import "eccbench/internal/grid"
+import (
+	"eccbench/datasets/vectors"
+	"eccbench/internal/grid"
+)
 
 func noiseGenerator() generator {
 	return generator{
@@ -45,7 +48,7 @@ func newNoise(shape grid.Shape, s scale, n int64, p philox, isa string) *image {
 			dst[i] = uint32(uint64(u) * uint64(n) >> 32)
 		}
 	}
-	v := vectorsOf(isa)
+	v := vectors.Of(isa)
 	m.values = noiseRows(&v, n, s, p)
 	return m
 }

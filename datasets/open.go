@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"eccbench/datasets/element"
+	"eccbench/datasets/files"
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 )
@@ -98,12 +101,12 @@ type resolved struct {
 // resolve checks a name and fills in its defaults. Errors are one line.
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
-func resolveWith(n Name, surveys *Surveys) (resolved, error) {
-	return resolveOn(n, surveys, 0, fastest())
+func resolveWith(n Name, surveys *files.Surveys) (resolved, error) {
+	return resolveOn(n, surveys, 0, vectors.Fastest())
 }
 
 // resolveOn is resolveWith for a machine with an instruction set.
-func resolveOn(n Name, surveys *Surveys, memory int64, isa string) (resolved, error) {
+func resolveOn(n Name, surveys *files.Surveys, memory int64, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -216,7 +219,7 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := resolveOn(n, nil, memory, fastest())
+	r, err := resolveOn(n, nil, memory, vectors.Fastest())
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +227,7 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 }
 
 // OpenWith is Open with the surveys of files that were read before.
-func OpenWith(l *Surveys, s string) (grid.Source, error) {
+func OpenWith(l *files.Surveys, s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
 		return nil, err
@@ -243,7 +246,7 @@ func OpenWith(l *Surveys, s string) (grid.Source, error) {
 func Variants(s string, n int) ([]string, error) { return VariantsWith(nil, s, n) }
 
 // VariantsWith is Variants with the surveys of files that were read before.
-func VariantsWith(l *Surveys, s string, n int) ([]string, error) {
+func VariantsWith(l *files.Surveys, s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
 		return nil, err
@@ -345,14 +348,14 @@ func readFile(r *reading) maker {
 	o.Gaps = r.choice("nan", "mask") != ""
 	stream := r.choice("stream", "true", "once", "false")
 	path := r.place("FILE")
-	r.files = func() []string { return filesOf(path, o) }
+	r.files = func() []string { return files.Files(path, o) }
 	return func() (grid.Source, error) {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
-		s, err := OpenFile(path, o)
-		if stream != "true" && o.Stream && errors.As(err, &NotStreamed{}) {
+		s, err := files.Open(path, o)
+		if stream != "true" && o.Stream && errors.As(err, &files.NotStreamed{}) {
 			o.Stream = false
-			s, err = OpenFile(path, o)
+			s, err = files.Open(path, o)
 		}
 		return s, err
 	}
@@ -366,7 +369,7 @@ func Escaped(text string) string {
 var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads the description of a raw file, and the levels of any file.
-func (r *reading) fileOptions() (o FileOptions) {
+func (r *reading) fileOptions() (o files.Options) {
 	if v, ok := r.take("shape"); ok {
 		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
 			o.OneSlice = true
@@ -377,8 +380,8 @@ func (r *reading) fileOptions() (o FileOptions) {
 	if v, ok := r.take("type"); ok {
 		if t, err := grid.ParseType(v); err == nil {
 			o.Type = t
-		} else if o.Other = v; o.stored() == 0 {
-			r.refuse("type", v, "want one of %s", strings.Join(rawTypes(), ", "))
+		} else if o.Other = v; o.Stored() == 0 {
+			r.refuse("type", v, "want one of %s", strings.Join(element.TypeNames(), ", "))
 		}
 		r.put("type", v)
 	}
@@ -424,10 +427,10 @@ func readStack(r *reading) maker {
 	o := r.fileOptions()
 	o.Stream = r.choice("stream", "true", "once") != ""
 	path := r.place("a folder or a pattern")
-	r.files = func() []string { return filesOfStack(path, o) }
+	r.files = func() []string { return files.StackFiles(path, o) }
 	return func() (grid.Source, error) {
 		o := o
 		o.Surveys, o.Memory = r.surveys, r.memory
-		return OpenStack(path, o)
+		return files.OpenStack(path, o)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
 
@@ -16,7 +17,7 @@ func TestSlabsThatFollow(t *testing.T) {
 		"grf/shape=40x30x60/type=uint8", "grf/shape=600x20x40/type=uint16/levels=65536/smooth=1",
 		"grf/shape=20x70x90/smooth=4/type=uint8", "grf/shape=50x300/smooth=3/type=uint8", "grf/shape=30x20x40/smooth=0.5",
 	} {
-		for _, isa := range available() {
+		for _, isa := range vectors.Available() {
 			whole := loadNamed(t, name)
 			s := openOn(t, name, isa)
 			size, n := grid.SliceBytes(s), s.Shape().Slices()

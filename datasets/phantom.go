@@ -1,6 +1,9 @@
 package datasets
 
-import "eccbench/internal/grid"
+import (
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
 
 // Labels of a phantom: air, skin, and tissues inside.
 const (
@@ -89,7 +92,7 @@ func (p *phantom) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	values, size := grid.Values[uint16](fields), p.scale.typ.Size()
 	first := lo * voxels / shape.W
-	share((hi-lo)*voxels/shape.W, func(next func() (int64, bool)) {
+	crew.Share((hi-lo)*voxels/shape.W, func(next func() (int64, bool)) {
 		labels := make([]uint32, shape.W)
 		for row, ok := next(); ok; row, ok = next() {
 			at := row * shape.W

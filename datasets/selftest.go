@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 )
@@ -21,7 +22,7 @@ func SelfTest(seed uint32) error {
 		if err != nil {
 			return err
 		}
-		err = isa.Compare(available(), bytes.Equal, func(isa string) ([]byte, error) {
+		err = isa.Compare(vectors.Available(), bytes.Equal, func(isa string) ([]byte, error) {
 			r, err := resolveOn(n, nil, 0, isa)
 			if err != nil {
 				return nil, err

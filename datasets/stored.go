@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 	"eccbench/internal/regular"
 )
@@ -66,7 +67,7 @@ func Store(name string) (written int64, err error) {
 		err = f.Commit()
 	}
 	if err != nil {
-		return written, fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
+		return written, fmt.Errorf("storing an image in %s: %w", r.store, storage.Cause(err))
 	}
 	return written, nil
 }
@@ -114,7 +115,7 @@ func openStored(path string, made grid.Source) (grid.Source, error) {
 		return nil, fmt.Errorf("%s: no such file; want %d bytes, which eccbench paper --store writes", path, grid.TotalBytes(made))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, pathCause(err))
+		return nil, fmt.Errorf("%s: %w", path, storage.Cause(err))
 	}
 	s := &stored{made, f}
 	if err := s.check(); err != nil {
@@ -127,7 +128,7 @@ func openStored(path string, made grid.Source) (grid.Source, error) {
 func (s *stored) check() error {
 	info, err := s.file.Stat()
 	if err != nil {
-		return pathCause(err)
+		return storage.Cause(err)
 	}
 	if want := grid.TotalBytes(s.Source); info.Size() != want {
 		return fmt.Errorf("has %d bytes, want %d for %v of %v; delete it and store it again", info.Size(), want, s.Shape(), s.Type())
@@ -153,14 +154,14 @@ func (s *stored) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	if err := readAt(s.file, dst, lo*grid.SliceBytes(s)); err != nil {
-		return fmt.Errorf("%s: reading slices %d to %d: %w", s.file.Name(), lo, hi, pathCause(err))
+	if err := storage.ReadAt(s.file, dst, lo*grid.SliceBytes(s)); err != nil {
+		return fmt.Errorf("%s: reading slices %d to %d: %w", s.file.Name(), lo, hi, storage.Cause(err))
 	}
 	return nil
 }
 
 // Cool evicts the file from the host's page cache, and reports whether it did.
-func (s *stored) Cool() (cold bool, err error) { return dropPages(s.file) }
+func (s *stored) Cool() (cold bool, err error) { return storage.DropPages(s.file) }
 
 // Close closes the file.
 func (s *stored) Close() error { return s.file.Close() }

@@ -3,6 +3,7 @@ package datasets
 import (
 	"runtime"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
 
@@ -95,7 +96,7 @@ func (g *grf) newScratch(t tiling) *scratch {
 		wide:   make([]uint64, line+2*g.halo),
 		spare:  make([]uint64, line),
 		plane:  make([]uint64, g.pastWords(t)+lineWords),
-		levels: make([]uint32, g.lanes*line+2*maxTurn)[:g.lanes*line],
+		levels: make([]uint32, g.lanes*line+2*vectors.MaxTurn)[:g.lanes*line],
 	}
 	if g.shape.Dim() == 3 {
 		b.rows = newCascade(&g.filters, g.widths, line, false)

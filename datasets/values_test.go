@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"eccbench/datasets/element"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 )
@@ -38,11 +39,11 @@ func TestDistinctValues(t *testing.T) {
 				}
 			}
 		}
-		got, err := DistinctValues(s, of, 50, 2)
+		got, err := element.DistinctValues(s, of, 50, 2)
 		if err != nil || !slices.Equal(got, want) || len(got) != 50 {
 			t.Errorf("%v: %v, want %v (%v)", typ, got, want, err)
 		}
-		if _, err := DistinctValues(s, of, 49, 2); !errors.Is(err, ErrManyValues) {
+		if _, err := element.DistinctValues(s, of, 49, 2); !errors.Is(err, element.ErrManyValues) {
 			t.Errorf("%v: 50 values of 49 at most: %v", typ, err)
 		}
 		if err := grid.Close(s); err != nil {
@@ -53,7 +54,7 @@ func TestDistinctValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := DistinctValues(f, grid.Whole(f), 3, 1); !slices.Equal(got, []float32{0, 2, 3}) || err != nil {
+	if got, err := element.DistinctValues(f, grid.Whole(f), 3, 1); !slices.Equal(got, []float32{0, 2, 3}) || err != nil {
 		t.Error(got, err)
 	}
 }

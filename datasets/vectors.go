@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
 
@@ -28,44 +29,44 @@ func (s *schedule) set(p *philox, y, z int64) {
 type rowBuffer struct {
 	levels   []uint32
 	schedule schedule
-	tail     [maxTurn]float32 // the last turn of a row, of any type
+	tail     [vectors.MaxTurn]float32 // the last turn of a row, of any type
 }
 
 // noiseRows returns a function that makes rows of noise, or nil without vectors.
-func noiseRows(v *vectors, n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
-	if v.turn == 0 {
+func noiseRows(v *vectors.Set, n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
+	if v.Turn == 0 {
 		return nil
 	}
 	var turns func(dst *byte, b *rowBuffer, first uint32, turns int)
 	switch s.typ {
 	case grid.Uint8:
 		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
-			v.bytes(dst, &b.schedule[0], first, turns, uint32(n))
+			v.Bytes(dst, &b.schedule[0], first, turns, uint32(n))
 		}
 	case grid.Uint16, grid.Int16:
 		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
-			v.pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), twice(s.shift))
+			v.Pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), twice(s.shift))
 		}
 	case grid.Float32:
 		lo, step, single := s.affine()
 		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
 			if single {
-				v.singles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), float32(lo), float32(step))
+				v.Singles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), float32(lo), float32(step))
 			} else {
-				v.doubles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), lo, step)
+				v.Doubles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), lo, step)
 			}
 		}
 	}
 	size := s.typ.Size()
 	return func(dst []byte, y, z int64, b *rowBuffer) {
 		b.schedule.set(&p, y, z)
-		whole := int64(len(dst)) / size / v.turn
+		whole := int64(len(dst)) / size / v.Turn
 		if whole > 0 {
 			turns(&dst[0], b, 0, int(whole))
 		}
-		if rest := dst[whole*v.turn*size:]; len(rest) > 0 {
+		if rest := dst[whole*v.Turn*size:]; len(rest) > 0 {
 			tail := grid.Bytes(b.tail[:])
-			turns(&tail[0], b, uint32(whole*v.turn/4), 1)
+			turns(&tail[0], b, uint32(whole*v.Turn/4), 1)
 			copy(rest, tail)
 		}
 	}

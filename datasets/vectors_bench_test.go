@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkInstructions(b *testing.B) {
 			var n, voxels int64 // slices that are made at once, and their voxels
 			quickest := map[string]time.Duration{}
 			for b.Loop() {
-				for _, isa := range available() {
+				for _, isa := range vectors.Available() {
 					s := openOn(b, name, isa)
 					if buf == nil {
 						n = (8 << 20) / s.Shape().SliceVoxels()
@@ -53,8 +54,8 @@ func BenchmarkInstructions(b *testing.B) {
 					}
 				}
 			}
-			portable := available()[len(available())-1]
-			for _, isa := range available() {
+			portable := vectors.Available()[len(vectors.Available())-1]
+			for _, isa := range vectors.Available() {
 				b.ReportMetric(float64(voxels)/quickest[isa].Seconds()/1e9, isa+"-Gvox/s")
 				b.ReportMetric(float64(quickest[portable])/float64(quickest[isa]), fmt.Sprintf("%s/%s", isa, portable))
 			}

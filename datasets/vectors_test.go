@@ -8,6 +8,8 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 
+	"eccbench/datasets/vectors"
+
 	"pgregory.net/rapid"
 )
 
@@ -100,7 +102,7 @@ func sameBytes(r interface {
 		return buf[:n]
 	}
 	want := read(isa.Portable)
-	for _, set := range available() {
+	for _, set := range vectors.Available() {
 		if got := read(set); !bytes.Equal(got, want) {
 			r.Fatalf("%s: slices %d to %d differ by %s", name, lo, hi, set)
 		}

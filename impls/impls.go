@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 	batchimpl "eccbench/impls/batch"
 	bettidefinition "eccbench/impls/betti/definition"
 	"eccbench/impls/betti/duality"
@@ -125,7 +125,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		batches = append(batches, batchimpl.Each{Of: i})
 	}
 	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
-	images := fields.Inputs{Surveys: new(datasets.Surveys)}
+	images := fields.Inputs{Surveys: new(files.Surveys)}
 	curve := bench.Workload[grid.Source, ecc.VCEC]{
 		Name:      ECC,
 		Question:  ecc.Question(),

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/impls"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
@@ -189,7 +190,7 @@ func TestAgainstGudhi(t *testing.T) {
 const ch2 = "/usr/share/mricron/templates/ch2.nii.gz"
 
 func TestAgainstScikitImage(t *testing.T) {
-	src, err := datasets.OpenFile(ch2, datasets.FileOptions{})
+	src, err := files.Open(ch2, files.Options{})
 	if err != nil {
 		if os.Getenv(oraclePython) != "" {
 			t.Fatal(err)
@@ -238,7 +239,7 @@ func TestAgainstScikitImage(t *testing.T) {
 
 // The published values of the same scan, without any oracle.
 func TestBrainScan(t *testing.T) {
-	src, err := datasets.OpenFile(ch2, datasets.FileOptions{})
+	src, err := files.Open(ch2, files.Options{})
 	if err != nil {
 		t.Skipf("Debian's package mricron-data is not installed: %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -39,7 +39,7 @@ func (s soon) Err() error {
 func TestUntil(t *testing.T) {
 	for _, name := range []string{"noise/shape=40x30x60/type=uint8/seed=1", "noise/shape=40x30x60/type=float32/seed=2", "noise/shape=300x900/type=int16/seed=3", "noise/shape=9x30x60/type=uint8/seed=1/repeat=7"} {
 		streamed, whole := ecctest.Open(t, name)
-		every, err := datasets.Voxels(t.Context(), 2, whole.Shape(), whole.Type().String(), whole.Data(), 0)
+		every, err := element.Voxels(t.Context(), 2, whole.Shape(), whole.Type().String(), whole.Data(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

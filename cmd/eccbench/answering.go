@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -37,11 +38,11 @@ type answering struct {
 }
 
 // geometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
-func (a *answering) geometryOf(image string) (*datasets.Geometry, error) {
+func (a *answering) geometryOf(image string) (*files.Geometry, error) {
 	if a.in.Stack || datasets.IsName(image) {
 		return nil, nil
 	}
-	return datasets.GeometryOf(image)
+	return files.GeometryOf(image)
 }
 
 // addConvention adds the flags of the construction of the cells and the direction of the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/regular"
 	"eccbench/internal/remote"
@@ -50,7 +50,7 @@ func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 // holdsFiles reports whether a path is a folder but no Zarr image.
 func holdsFiles(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir() && !datasets.IsZarr(path)
+	return err == nil && info.IsDir() && !files.IsZarr(path)
 }
 
 // pairsOfFile reads lines of PRED,TRUTH or PRED,TRUTH,METHOD. Paths are relative to the file.

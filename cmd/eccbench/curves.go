@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -25,11 +25,11 @@ import (
 func listed(args []string) (images []string, folders bool, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() || datasets.IsZarr(arg) {
+		if err != nil || !info.IsDir() || files.IsZarr(arg) {
 			images = append(images, arg)
 			continue
 		}
-		if err := datasets.Foreign(arg); err != nil {
+		if err := files.Foreign(arg); err != nil {
 			return nil, false, cli.Usage(err)
 		}
 		folders = true
@@ -40,14 +40,14 @@ func listed(args []string) (images []string, folders bool, err error) {
 		var within []string
 		for _, e := range entries {
 			path := filepath.Join(arg, e.Name())
-			if !e.IsDir() && datasets.IsImage(e.Name()) || e.IsDir() && datasets.IsZarr(path) {
+			if !e.IsDir() && files.IsImage(e.Name()) || e.IsDir() && files.IsZarr(path) {
 				within = append(within, path)
 			}
 		}
 		if len(within) == 0 {
 			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or Zarr image", arg)
 		}
-		slices.SortFunc(within, datasets.Natural)
+		slices.SortFunc(within, files.Natural)
 		images = append(images, within...)
 	}
 	return images, folders, nil
@@ -121,7 +121,7 @@ const everyVolume = "all"
 func (a *answering) volumes(paths []string) ([]imageOf, error) {
 	var images []imageOf
 	for _, image := range a.each(paths) {
-		n, err := datasets.Volumes(image.input, datasets.FileOptions{})
+		n, err := files.Volumes(image.input, files.Options{})
 		if err != nil {
 			return nil, cli.Usage(err)
 		}

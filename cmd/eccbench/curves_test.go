@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 )
 
 func TestPatternOf(t *testing.T) {
@@ -30,7 +30,7 @@ func TestNaturalOrder(t *testing.T) {
 	want := []string{"", "a", "a01", "a1", "a2", "a2b", "a10", "a10b1", "a10b2", "a99999999999999999999", "a100000000000000000000", "b"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, datasets.Natural)
+	slices.SortFunc(got, files.Natural)
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

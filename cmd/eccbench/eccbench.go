@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
 	"eccbench/internal/release"
@@ -80,7 +81,7 @@ var otherCommands = map[string]string{
 
 // unknownCommand returns the error of an unknown command name.
 func unknownCommand(name string, list []cli.Subcommand) error {
-	if _, err := os.Stat(name); err == nil || datasets.IsName(name) || datasets.IsImage(name) {
+	if _, err := os.Stat(name); err == nil || datasets.IsName(name) || files.IsImage(name) {
 		return cli.Usagef("%s is an image and no command; for its curve: eccbench curve %s", name, name)
 	}
 	var names []string

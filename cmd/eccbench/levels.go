@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -111,8 +111,8 @@ func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table 
 		v.Least, v.Greatest, err = grid.Range(src, of)
 		return v, nil, err
 	}
-	table, err = datasets.DistinctValues(src, of, j.distinct, j.threads)
-	if errors.Is(err, datasets.ErrManyValues) {
+	table, err = element.DistinctValues(src, of, j.distinct, j.threads)
+	if errors.Is(err, element.ErrManyValues) {
 		return v, nil, manyValues(j.distinct)
 	}
 	if err == nil {
@@ -123,7 +123,7 @@ func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table 
 
 // manyValues returns the error of an image with more distinct values than --distinct allows.
 func manyValues(most int64) error {
-	return fmt.Errorf("%w than %d; give a greater --distinct, or none and take evenly spaced levels", datasets.ErrManyValues, most)
+	return fmt.Errorf("%w than %d; give a greater --distinct, or none and take evenly spaced levels", element.ErrManyValues, most)
 }
 
 // mergeRanges merges the values of all shards.
@@ -138,7 +138,7 @@ func (j mergeJob) mergeRanges(c *cli.Program, f *pflag.FlagSet, set *parts.Set) 
 	}
 	v, table := set.Values(), []float32(nil)
 	if v.Most > 0 {
-		table = datasets.MergeValues(set.Tables())
+		table = element.MergeValues(set.Tables())
 	}
 	if int64(len(table)) > v.Most {
 		return cli.Usagef("the parts have %w", manyValues(v.Most))

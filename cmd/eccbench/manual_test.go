@@ -120,7 +120,7 @@ func sampleFiles(dir string) error {
 			return err
 		}
 	}
-	archive, err := os.ReadFile("../../datasets/testdata/files/two_arrays.npz")
+	archive, err := os.ReadFile("../../datasets/files/testdata/files/two_arrays.npz")
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
@@ -112,7 +112,7 @@ func partFiles(args []string) (paths []string, err error) {
 		if len(paths) == before {
 			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve, betti and levels --shard write them", arg, parts.Extension)
 		}
-		slices.SortFunc(paths[before:], datasets.Natural)
+		slices.SortFunc(paths[before:], files.Natural)
 	}
 	if len(paths) == 0 {
 		return nil, cli.Usagef("merge wants parts, which curve, betti and levels --shard write, or their folder")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/headers"
 )
 
@@ -82,7 +82,7 @@ func TestOneSlice(t *testing.T) {
 func TestMaskLiesOnItsImage(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
-	want := datasets.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
+	want := files.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
 	h, err := headers.Nifti{Kind: "u1", Shape: []int64{3, 2, 1}, Affine: &want.Affine}.Header()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestMaskLiesOnItsImage(t *testing.T) {
 	}
 	mustTell(t, "eigenmap", "-k", "2", "-q", path("scan.nii"), "-o", path("mask.nii.gz"), "--vectors", path("vectors.nii"))
 	for _, name := range []string{"mask.nii.gz", "vectors.nii"} {
-		if got, err := datasets.GeometryOf(path(name)); err != nil || *got != want {
+		if got, err := files.GeometryOf(path(name)); err != nil || *got != want {
 			t.Errorf("%s lies at %v, %v, want %v", name, got, err, want)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/datasets/element"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
@@ -118,7 +120,7 @@ func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 	if err != nil {
 		return l, err
 	}
-	if l, err = datasets.RangeLadder(least, greatest, levels[0]); err != nil {
+	if l, err = element.RangeLadder(least, greatest, levels[0]); err != nil {
 		err = cli.Usagef("--between %s: %w", j.between, err)
 	}
 	return l, err
@@ -277,7 +279,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if errors.Is(err, grid.ErrNotListed) {
 		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct tells", input, err)
 	}
-	if errors.Is(err, datasets.ErrManyValues) {
+	if errors.Is(err, element.ErrManyValues) {
 		return cli.Usagef("input %s: slices %d to %d have %w", input, of.Lo, of.Hi, err)
 	}
 	if err != nil {
@@ -424,7 +426,7 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 func stamp(paths []string) (string, error) {
 	var b strings.Builder
 	for _, path := range paths {
-		info, err := datasets.Stat(path)
+		info, err := files.Stat(path)
 		if err != nil {
 			return "", fmt.Errorf("input %s: %w", path, err)
 		}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -57,7 +57,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 			EveryImpl)
 	}
 	for { // try the next opening, which more implementations accept
-		if p.image, err = q.open(o); o.Levels && errors.As(err, new(datasets.LevelsError)) {
+		if p.image, err = q.open(o); o.Levels && errors.As(err, new(element.LevelsError)) {
 			p.even, o.Levels, o.Every = q.Levels, false, o.Once
 			continue
 		}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
+	"eccbench/datasets/storage"
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
@@ -87,7 +88,7 @@ func (c *Program) Say(err error) {
 func Code(err error) int {
 	var verdict VerdictError
 	var answered ask.VerdictError
-	var read *datasets.ReadError
+	var read *files.ReadError
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
@@ -96,9 +97,9 @@ func Code(err error) int {
 	case errors.As(err, &answered):
 		return ExitInconclusive
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
-		errors.As(err, new(bench.TooMuch)), errors.Is(err, datasets.ErrChanged):
+		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged):
 		return ExitUsage
-	case errors.As(err, &read) && !datasets.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no system call failed
+	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no system call failed
 		return ExitUsage
 	}
 	return ExitFailure

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"eccbench/datasets"
+	"eccbench/datasets/files"
 )
 
 // A file that is found damaged while it is read is an impossible input; a disk or a network that fails is not.
@@ -16,8 +16,8 @@ func TestCodeOfDamagedFiles(t *testing.T) {
 		err  error
 		want int
 	}{
-		{damaged, ExitFailure}, {&datasets.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &datasets.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
-		{&datasets.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&datasets.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
+		{damaged, ExitFailure}, {&files.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &files.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
+		{&files.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&files.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
 	} {
 		if got := Code(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -366,7 +367,7 @@ func (i *Inputs) Named(s string) (string, error) {
 		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" || i.strict {
 			return "", Usagef("input %s: --volume, --array, --channel and --strict are of one file: leave them or --stack out", s)
 		}
-	} else if info, err := datasets.Stat(s); err != nil {
+	} else if info, err := files.Stat(s); err != nil {
 		return "", Usagef("input %s: %w", s, err)
 	} else if info.Folder {
 		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)

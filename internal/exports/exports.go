@@ -36,7 +36,7 @@ import (
 	"time"
 	"unsafe"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/library"
@@ -65,7 +65,7 @@ func failed(err error) known {
 		k.Kind = "system"
 	case errors.As(err, new(*grid.NotFiniteError)):
 		k.Kind = "finite"
-	case errors.As(err, new(datasets.LevelsError)):
+	case errors.As(err, new(element.LevelsError)):
 		k.Kind = "levels"
 	case errors.As(err, new(ask.VerdictError)), errors.As(err, new(library.Fault)):
 		k.Kind = "internal"

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -23,14 +24,16 @@ import (
 // Inputs makes images from the names that package datasets reads.
 type Inputs struct {
 	// Surveys remember the ladders of files from one opening to the next; nil for none.
-	Surveys *datasets.Surveys
+	Surveys *files.Surveys
 }
 
 // Open makes the source that a name describes.
 func (i Inputs) Open(name string) (grid.Source, error) { return datasets.OpenWith(i.Surveys, name) }
 
 // Variants names up to n images of the same shape, type and ladder.
-func (i Inputs) Variants(name string, n int) ([]string, error) { return datasets.VariantsWith(i.Surveys, name, n) }
+func (i Inputs) Variants(name string, n int) ([]string, error) {
+	return datasets.VariantsWith(i.Surveys, name, n)
+}
 
 // Files returns the files of a named image.
 func (Inputs) Files(name string) []string { return datasets.Files(name) }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -34,7 +34,7 @@ func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a
 	size := len(voxels) / 2
 	var images [2]*grid.Field
 	for i := range images {
-		if images[i], err = datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels[i*size:(i+1)*size], 0); err != nil {
+		if images[i], err = element.Voxels(ctx, r.Threads, shape, r.Type, voxels[i*size:(i+1)*size], 0); err != nil {
 			return a, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/gvf"
@@ -50,7 +50,7 @@ func TestFlow(t *testing.T) {
 				if f.Tol > 0 {
 					continue
 				}
-				image, err := datasets.Voxels(t.Context(), 1, s, "float32", grid.Bytes(voxels), 0)
+				image, err := element.Voxels(t.Context(), 1, s, "float32", grid.Bytes(voxels), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

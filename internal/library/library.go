@@ -16,6 +16,8 @@ import (
 	"fmt"
 
 	"eccbench/datasets"
+	"eccbench/datasets/element"
+	"eccbench/datasets/files"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
@@ -282,7 +284,7 @@ func (r Request) withAxes(f *grid.Field) *grid.Field {
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
 	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // other conventions change the order of values
-		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
+		if g := element.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
 			a, err := r.of(ctx, r.withAxes(g.Field))
 			if err == nil && g.Confirmed() {
 				return a, nil
@@ -292,14 +294,14 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 			}
 		}
 	}
-	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
+	f, err := element.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
 	if err != nil {
 		return Answer{}, err
 	}
 	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
 		// A table of all levels of the type costs more than these few voxels, which float32 represents
 		// exactly.
-		if f, err = datasets.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
+		if f, err = element.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -404,7 +406,7 @@ func (r Request) name(every bool) (string, error) {
 		}
 		return datasets.Canonical(r.Input)
 	}
-	switch info, err := datasets.Stat(r.Input); {
+	switch info, err := files.Stat(r.Input); {
 	case err != nil:
 		return "", fmt.Errorf("input %s: %w", r.Input, err)
 	case info.Folder:

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
@@ -55,7 +55,7 @@ func TestImages(t *testing.T) {
 			for k := range images {
 				f := gridtest.Drawn(t, s, typ, 9, rng.Uint64())
 				copy(all[k*len(all)/images:], f.Data())
-				if f, err = datasets.Voxels(t.Context(), 2, s, typ.String(), f.Data(), 0); err != nil {
+				if f, err = element.Voxels(t.Context(), 2, s, typ.String(), f.Data(), 0); err != nil {
 					t.Fatal(err)
 				}
 				fields = append(fields, f)
@@ -433,7 +433,7 @@ func TestGuess(t *testing.T) {
 			r := request()
 			r.Type, r.Shape, r.Levels = "float32", []int64{shape.D, shape.H, shape.W}, levels
 			answers, err := Answers(t.Context(), r, grid.Bytes(values), nil)
-			image, wrong := datasets.Voxels(t.Context(), 1, shape, r.Type, grid.Bytes(values), levels)
+			image, wrong := element.Voxels(t.Context(), 1, shape, r.Type, grid.Bytes(values), levels)
 			if wrong != nil {
 				if err == nil || err.Error() != wrong.Error() {
 					t.Errorf("%v, %d levels: %v, want %v", c, levels, err, wrong)

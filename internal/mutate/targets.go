@@ -111,6 +111,11 @@ var targets = []Target{
 	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}, tested: true},
 	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}, tested: true},
 	{Name: "datasets", dir: "datasets", verify: both, whole: true, tests: []string{"datasets"}},
+	{Name: "datasets/files", dir: "datasets/files", verify: both, tests: []string{"datasets/files"}},
+	{Name: "datasets/zarr", dir: "datasets/zarr", verify: both, tests: []string{"datasets/zarr", "datasets/files Test.*Zarr|Chunk|Shard|TestChecks"}},
+	{Name: "datasets/element", dir: "datasets/element", verify: both, tests: []string{"datasets/element", "datasets/files"}},
+	{Name: "datasets/storage", dir: "datasets/storage", verify: both, tests: []string{"datasets/storage", "datasets/files"}},
+	{Name: "datasets/vectors", dir: "datasets/vectors", verify: both, tests: []string{"datasets/vectors", "datasets", "datasets/element"}},
 	{Name: "kernels/ecc", share: 25},
 	{Name: "kernels/gvf", share: 25},
 }

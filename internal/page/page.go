@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/library"
@@ -66,7 +67,7 @@ func (r Request) ofVolume() (Request, int64, error) {
 	if r.Stack || datasets.IsName(r.Input) {
 		return r, 1, nil
 	}
-	n, err := datasets.Volumes(r.Input, datasets.FileOptions{})
+	n, err := files.Volumes(r.Input, files.Options{})
 	if n > 1 && r.Volume == "" {
 		r.Volume = "0"
 	}

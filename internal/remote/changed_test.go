@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/datasets"
+	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
 
@@ -100,8 +101,8 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 				w.Write(data[lo : hi+1-says.short])
 			}))
 			defer server.Close()
-			datasets.SetNetwork(&network{wait: time.Millisecond})
-			defer datasets.SetNetwork(nil)
+			storage.SetNetwork(&network{wait: time.Millisecond})
+			defer storage.SetNetwork(nil)
 			s, err := datasets.Open("file/shape=400x300x8/type=uint8/path=" + server.URL + "/scan.raw")
 			if err != nil {
 				t.Fatal(err)
@@ -128,8 +129,8 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 				}
 			case err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"):
 				t.Errorf("the second half: %v, want %q", err, c.want)
-			case strings.Contains(c.want, "changed") != errors.Is(err, datasets.ErrChanged):
-				t.Errorf("%v changed: %v", err, errors.Is(err, datasets.ErrChanged))
+			case strings.Contains(c.want, "changed") != errors.Is(err, storage.ErrChanged):
+				t.Errorf("%v changed: %v", err, errors.Is(err, storage.ErrChanged))
 			}
 		})
 	}
@@ -160,7 +161,7 @@ func TestS3ObjectsThatChange(t *testing.T) {
 		return true
 	}
 	read := func() error { return s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8) }
-	if err := read(); !errors.Is(err, datasets.ErrChanged) {
+	if err := read(); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("another ETag: %v", err)
 	}
 	other, forged = "", "bytes 1-960000/960001"
@@ -186,29 +187,29 @@ func TestPartsUnasked(t *testing.T) {
 	}))
 	defer server.Close()
 	n := &network{wait: time.Millisecond}
-	data, is, err := n.Get(server.URL, 9, nil, datasets.FileInfo{})
+	data, is, err := n.Get(server.URL, 9, nil, storage.FileInfo{})
 	if err != nil || string(data) != "abcdefghi" || is.Size != 9 {
 		t.Errorf("%q %v %v", data, is, err)
 	}
 	got := make([]byte, 3)
-	if is, err = n.Range(server.URL, got, -3, datasets.FileInfo{}); err != nil || string(got) != "ghi" || is.Size != 9 {
+	if is, err = n.Range(server.URL, got, -3, storage.FileInfo{}); err != nil || string(got) != "ghi" || is.Size != 9 {
 		t.Errorf("%q %v %v", got, is, err)
 	}
 	if _, err := n.Range(server.URL, got, 3, is); err != nil || string(got) != "def" {
 		t.Errorf("%q %v", got, err)
 	}
-	if _, _, err := n.Get(server.URL, 9, nil, datasets.FileInfo{Size: 8, Version: is.Version}); !errors.Is(err, datasets.ErrChanged) {
+	if _, _, err := n.Get(server.URL, 9, nil, storage.FileInfo{Size: 8, Version: is.Version}); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("of another length: %v", err)
 	}
 	tag = `"2"`
-	if _, err := n.Range(server.URL, got, 3, is); !errors.Is(err, datasets.ErrChanged) {
+	if _, err := n.Range(server.URL, got, 3, is); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("of another version: %v", err)
 	}
-	if _, _, err := n.Get(server.URL, 9, nil, is); !errors.Is(err, datasets.ErrChanged) {
+	if _, _, err := n.Get(server.URL, 9, nil, is); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("all of another version: %v", err)
 	}
 	partial = true
-	if _, _, err := n.Get(server.URL, 9, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), "a part of it") {
+	if _, _, err := n.Get(server.URL, 9, nil, storage.FileInfo{}); err == nil || !strings.Contains(err.Error(), "a part of it") {
 		t.Errorf("a part: %v", err)
 	}
 }
@@ -239,7 +240,7 @@ func TestRedirects(t *testing.T) {
 	}))
 	defer first.Close()
 	n := &network{wait: time.Millisecond}
-	if data, _, err := n.Get(first.URL+"/a?X-Amz-Signature=abc", 9, nil, datasets.FileInfo{}); err != nil || string(data) != "abc" {
+	if data, _, err := n.Get(first.URL+"/a?X-Amz-Signature=abc", 9, nil, storage.FileInfo{}); err != nil || string(data) != "abc" {
 		t.Errorf("%q, %v", data, err)
 	}
 	for path, c := range map[string]struct {
@@ -247,13 +248,13 @@ func TestRedirects(t *testing.T) {
 		most int
 	}{"/loop": {"redirects more than 10 times", 10}, "/file": {`at "file://…"`, 1}, "/bad": {"a URL that is not valid", 1}} {
 		requests = 0
-		if _, _, err := n.Get(first.URL+path, 9, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "abc") || requests > c.most {
+		if _, _, err := n.Get(first.URL+path, 9, nil, storage.FileInfo{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "abc") || requests > c.most {
 			t.Errorf("%s: %v, after %d requests", path, err, requests)
 		}
 	}
 	tls := httptest.NewTLSServer(second.Config.Handler)
 	defer tls.Close()
-	if _, _, err := n.Get(tls.URL, 9, nil, datasets.FileInfo{}); err == nil || strings.Contains(err.Error(), "tried") {
+	if _, _, err := n.Get(tls.URL, 9, nil, storage.FileInfo{}); err == nil || strings.Contains(err.Error(), "tried") {
 		t.Errorf("a certificate of nobody: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"eccbench/datasets"
+	"eccbench/datasets/storage"
 )
 
 // Register lets package datasets read from URLs until the limit is over; 0 for no limit.
@@ -28,7 +28,7 @@ func Register(limit time.Duration) {
 	if limit > 0 {
 		n.limit, n.end = limit, time.Now().Add(limit)
 	}
-	datasets.SetNetwork(n)
+	storage.SetNetwork(n)
 }
 
 // A network reads from servers, each by a client that is kept.
@@ -56,12 +56,12 @@ const unknown = -1
 
 // read gets a part of an object, or all of it, and compares the object with the one that was read
 // before. Every answer of every server passes here. The zero FileInfo accepts any object.
-func read(ctx context.Context, c client, at *url.URL, from, n int64, was datasets.FileInfo) (io.ReadCloser, datasets.FileInfo, error) {
+func read(ctx context.Context, c client, at *url.URL, from, n int64, was storage.FileInfo) (io.ReadCloser, storage.FileInfo, error) {
 	body, h, err := c.get(ctx, at, from, n, was.Version)
 	if err != nil {
 		return nil, was, err
 	}
-	is := datasets.FileInfo{Version: versionOf(h)}
+	is := storage.FileInfo{Version: versionOf(h)}
 	if is.Size, err = lengthOf(h, from, n); err == nil {
 		err = sameObject(was, is)
 	}
@@ -83,19 +83,19 @@ func versionOf(h http.Header) string {
 
 // sameObject returns an error if the version or the size of an object changed, as far as both are
 // known.
-func sameObject(was, is datasets.FileInfo) error {
+func sameObject(was, is storage.FileInfo) error {
 	if was.Version != "" {
 		tag, time, _ := strings.Cut(was.Version, "\n")
 		newTag, newTime, _ := strings.Cut(is.Version, "\n")
 		switch {
 		case is.Version == "":
-			return datasets.ObjectError{Why: "the server does not say which version of it the answer is of (no ETag, no Last-Modified); download it"}
+			return storage.ObjectError{Why: "the server does not say which version of it the answer is of (no ETag, no Last-Modified); download it"}
 		case tag != "" && newTag != "" && strings.TrimPrefix(tag, "W/") != strings.TrimPrefix(newTag, "W/"), time != "" && newTime != "" && time != newTime:
-			return datasets.ErrChanged
+			return storage.ErrChanged
 		}
 	}
 	if was.Size > 0 && is.Size != unknown && was.Size != is.Size {
-		return datasets.ErrChanged
+		return storage.ErrChanged
 	}
 	return nil
 }
@@ -110,11 +110,11 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 	}
 	switch {
 	case n < 0 && said != "":
-		return 0, datasets.ObjectError{Why: fmt.Sprintf("the server sends a part of it (Content-Range: %.80q) where the whole was asked for; download it", said)}
+		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends a part of it (Content-Range: %.80q) where the whole was asked for; download it", said)}
 	case n < 0:
 		return length, nil
 	case said == "":
-		return 0, datasets.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); download it"}
+		return 0, storage.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); download it"}
 	}
 	var first, last, total int64 = 0, 0, unknown
 	place, size, _ := strings.Cut(said, "/")
@@ -130,7 +130,7 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 		from = total - n
 	}
 	if first != from || last != from+n-1 || length != unknown && length != n {
-		return 0, datasets.ObjectError{Why: fmt.Sprintf("the server sends another part of it than was asked for (%d bytes at %d; Content-Range: %.80q, Content-Length: %.20q); download it", n, from, said, h.Get("Content-Length"))}
+		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends another part of it than was asked for (%d bytes at %d; Content-Range: %.80q, Content-Length: %.20q); download it", n, from, said, h.Get("Content-Length"))}
 	}
 	return total, nil
 }
@@ -170,7 +170,7 @@ func lasting(err error) bool {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound {
 		return true
 	}
-	return errors.Is(err, datasets.ErrChanged) || errors.As(err, new(datasets.ObjectError)) ||
+	return errors.Is(err, storage.ErrChanged) || errors.As(err, new(storage.ObjectError)) ||
 		lastingText.MatchString(plain(err).Error())
 }
 
@@ -236,7 +236,7 @@ func (n *network) over(in time.Duration) error {
 	if n.end.IsZero() || time.Until(n.end) > in {
 		return nil
 	}
-	return datasets.ObjectError{Why: fmt.Sprintf("reading it took the whole time limit of %v; "+
+	return storage.ObjectError{Why: fmt.Sprintf("reading it took the whole time limit of %v; "+
 		"give a longer --time-limit, or download it", n.limit)}
 }
 
@@ -283,7 +283,7 @@ func body(ctx context.Context, r io.Reader) io.Reader {
 func (n *network) at(address string) (client, *url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, nil, datasets.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
+		return nil, nil, storage.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
 	}
 	if u.Scheme != "s3" {
 		u = reveal(u)
@@ -314,9 +314,9 @@ func redirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	switch {
 	case r.URL.Scheme != "http" && r.URL.Scheme != "https":
-		return datasets.ObjectError{Why: fmt.Sprintf("the server says that it is at %.80q; want http or https", r.URL.Scheme+"://…")}
+		return storage.ObjectError{Why: fmt.Sprintf("the server says that it is at %.80q; want http or https", r.URL.Scheme+"://…")}
 	case len(via) >= mostRedirects:
-		return datasets.ObjectError{Why: fmt.Sprintf("the server redirects more than %d times", mostRedirects)}
+		return storage.ObjectError{Why: fmt.Sprintf("the server redirects more than %d times", mostRedirects)}
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if _, err := a.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
 		a.Body.Close() // nobody reads it
-		return nil, datasets.ObjectError{Why: "the server redirects to a URL that is not valid"}
+		return nil, storage.ObjectError{Why: "the server redirects to a URL that is not valid"}
 	}
 	return a, nil
 }
@@ -340,7 +340,7 @@ func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 // transport keeps as many connections as there are reads at a time.
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost, t.DisableCompression = datasets.RemoteReaders, true
+	t.MaxIdleConnsPerHost, t.DisableCompression = storage.RemoteReaders, true
 	return t
 }
 
@@ -356,7 +356,7 @@ func (n *network) Stat(address string) (size int64, version string, err error) {
 	return size, version, err
 }
 
-func (n *network) Get(address string, most int64, buf []byte, was datasets.FileInfo) (data []byte, is datasets.FileInfo, err error) {
+func (n *network) Get(address string, most int64, buf []byte, was storage.FileInfo) (data []byte, is storage.FileInfo, err error) {
 	c, u, err := n.at(address)
 	if err != nil {
 		return nil, was, err
@@ -384,13 +384,13 @@ type writer struct {
 
 func (w *writer) Write(p []byte) (int, error) {
 	if int64(len(w.data)+len(p)) > w.most {
-		return 0, datasets.ObjectError{Why: fmt.Sprintf("more than the %d bytes that it can have", w.most)}
+		return 0, storage.ObjectError{Why: fmt.Sprintf("more than the %d bytes that it can have", w.most)}
 	}
 	w.data = append(w.data, p...)
 	return len(p), nil
 }
 
-func (n *network) Range(address string, dst []byte, at int64, was datasets.FileInfo) (datasets.FileInfo, error) {
+func (n *network) Range(address string, dst []byte, at int64, was storage.FileInfo) (storage.FileInfo, error) {
 	if len(dst) == 0 {
 		return was, nil
 	}
@@ -439,7 +439,7 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	}
 	a.Body.Close() // nobody reads it
 	if a.StatusCode == http.StatusPreconditionFailed {
-		return nil, datasets.ErrChanged
+		return nil, storage.ErrChanged
 	}
 	return nil, statusError{code: a.StatusCode}
 }
@@ -454,7 +454,7 @@ func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	}
 	defer a.Body.Close() // it is empty
 	if a.ContentLength < 0 {
-		return 0, "", datasets.ObjectError{Why: "the server does not say how long it is; download it"}
+		return 0, "", storage.ObjectError{Why: "the server does not say how long it is; download it"}
 	}
 	return a.ContentLength, versionOf(a.Header), nil
 }
@@ -468,7 +468,7 @@ func (w web) statByGet(ctx context.Context, at *url.URL) (int64, string, error) 
 	r.Close() // nobody reads it
 	size, err := lengthOf(h, 0, 1)
 	if err == nil && size < 0 {
-		err = datasets.ObjectError{Why: "the server does not say how long it is; download it"}
+		err = storage.ObjectError{Why: "the server does not say how long it is; download it"}
 	}
 	return size, versionOf(h), err
 }
@@ -493,7 +493,7 @@ func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string
 	}
 	if n >= 0 && a.StatusCode != http.StatusPartialContent {
 		a.Body.Close() // nobody reads it
-		return nil, nil, datasets.ObjectError{Why: "the server reads no parts of it, only the whole; download it"}
+		return nil, nil, storage.ObjectError{Why: "the server reads no parts of it, only the whole; download it"}
 	}
 	return a.Body, a.Header, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"eccbench/datasets"
+	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
 
@@ -68,8 +69,8 @@ func serve(t *testing.T, objects map[string][]byte) *fragile {
 	} {
 		t.Setenv(key, value)
 	}
-	datasets.SetNetwork(&network{wait: time.Millisecond})
-	t.Cleanup(func() { datasets.SetNetwork(nil) })
+	storage.SetNetwork(&network{wait: time.Millisecond})
+	t.Cleanup(func() { storage.SetNetwork(nil) })
 	return f
 }
 
@@ -87,8 +88,8 @@ func served(t *testing.T, objects map[string][]byte) (address string, f *fragile
 	})}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	datasets.SetNetwork(&network{wait: time.Millisecond})
-	t.Cleanup(func() { datasets.SetNetwork(nil) })
+	storage.SetNetwork(&network{wait: time.Millisecond})
+	t.Cleanup(func() { storage.SetNetwork(nil) })
 	return server.URL, f
 }
 
@@ -258,7 +259,7 @@ func TestErrors(t *testing.T) {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return true
 	}
-	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); !errors.Is(err, datasets.ErrChanged) {
+	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("a changed object: %v", err)
 	}
 	g.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
@@ -279,13 +280,13 @@ func TestErrors(t *testing.T) {
 	// No object takes more memory than it may.
 	n := &network{wait: time.Millisecond}
 	g.fail = nil
-	if _, _, err := n.Get(address+"/scan.raw", 1000, nil, datasets.FileInfo{}); err == nil || !strings.Contains(err.Error(), "more than the 1000 bytes") {
+	if _, _, err := n.Get(address+"/scan.raw", 1000, nil, storage.FileInfo{}); err == nil || !strings.Contains(err.Error(), "more than the 1000 bytes") {
 		t.Errorf("a long object: %v", err)
 	}
-	if _, _, err := n.Get(address+"/none", 1000, nil, datasets.FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := n.Get(address+"/none", 1000, nil, storage.FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no object: %v", err)
 	}
-	datasets.SetNetwork(nil)
+	storage.SetNetwork(nil)
 	if _, err := datasets.Open(raw + "s3://scans/scan.raw"); err == nil || !strings.Contains(err.Error(), "this program does not read") {
 		t.Errorf("without a network: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"eccbench/datasets"
+	"eccbench/datasets/storage"
 )
 
 // s3 reads from S3 servers. The environment determines their addresses and the credentials.
@@ -25,7 +25,7 @@ func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
-		return nil, datasets.ObjectError{Why: "AWS_ENDPOINT_URL is no URL; want such as https://host:9000"}
+		return nil, storage.ObjectError{Why: "AWS_ENDPOINT_URL is no URL; want such as https://host:9000"}
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" || os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {
@@ -37,7 +37,7 @@ func newS3() (client, error) {
 		Transport: transport(), MaxRetries: 1, // retry handles all errors
 	})
 	if err != nil {
-		return nil, datasets.ObjectError{Why: err.Error()}
+		return nil, storage.ObjectError{Why: err.Error()}
 	}
 	return s3{core}, nil
 }
@@ -54,7 +54,7 @@ func translate(err error) error {
 	case 0:
 		return err
 	case http.StatusPreconditionFailed:
-		return datasets.ErrChanged
+		return storage.ErrChanged
 	}
 	return statusError{r.StatusCode, r.Message}
 }

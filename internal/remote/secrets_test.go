@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/datasets"
+	"eccbench/datasets/storage"
 )
 
 // forget clears the concealed URLs, sets those of other processes to urls, and hides the user's
@@ -96,8 +97,8 @@ func TestSecretsOfRequests(t *testing.T) {
 		serve(w, r)
 	}))
 	defer first.Close()
-	datasets.SetNetwork(&network{wait: time.Millisecond})
-	defer datasets.SetNetwork(nil)
+	storage.SetNetwork(&network{wait: time.Millisecond})
+	defer storage.SetNetwork(nil)
 	user := strings.Replace(first.URL, "://", "://ann:s3cr3t@", 1)
 	for _, full := range []string{
 		user + "/scan.npy", user + "/scan.zarr", user + "/scan.zarr/", user + "/away.npy",

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"eccbench/datasets"
+	"eccbench/datasets/storage"
 )
 
 // A server that sends a byte now and then, or nothing, is given up after one round, and a lasting error is reported
@@ -53,7 +53,7 @@ func TestSlowServers(t *testing.T) {
 		if c.limit > 0 {
 			n.end = time.Now().Add(c.limit)
 		}
-		_, _, err := n.Get(server.URL+"/scan.npy", 1<<20, nil, datasets.FileInfo{})
+		_, _, err := n.Get(server.URL+"/scan.npy", 1<<20, nil, storage.FileInfo{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || requests.Load() > c.most {
 			t.Errorf("%s: %v after %d requests, want %q after %d at most", c.what, err, requests.Load(), c.want, c.most)
 		}

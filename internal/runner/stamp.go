@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"os"
 
-	"eccbench/datasets"
+	"eccbench/datasets/storage"
 	"eccbench/internal/regular"
 )
 
@@ -48,7 +48,7 @@ func changed(was []stamp) string {
 		s := was[i]
 		switch {
 		case s.info == nil && is.info == nil:
-		case s.info == nil || is.info == nil, !datasets.SameFile(s.info, is.info), s.sum != is.sum:
+		case s.info == nil || is.info == nil, !storage.SameFile(s.info, is.info), s.sum != is.sum:
 			return s.path
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"eccbench/datasets"
+	"eccbench/datasets/storage"
 	"eccbench/internal/simplicial/files"
 )
 
@@ -24,11 +24,11 @@ func ReadFile(path string) (*Complex, error) {
 	}
 	if ext := filepath.Ext(path); ext == ".ele" || ext == ".node" {
 		base := path[:len(path)-len(ext)]
-		elements, err := datasets.ReadFile(base + ".ele")
+		elements, err := storage.ReadFile(base + ".ele")
 		if err != nil {
 			return wrong(err)
 		}
-		nodes, err := datasets.ReadFile(base + ".node")
+		nodes, err := storage.ReadFile(base + ".node")
 		if err != nil {
 			return wrong(err)
 		}
@@ -38,7 +38,7 @@ func ReadFile(path string) (*Complex, error) {
 		}
 		return c, nil
 	}
-	data, err := datasets.ReadFile(path)
+	data, err := storage.ReadFile(path)
 	if err != nil {
 		return wrong(err)
 	}

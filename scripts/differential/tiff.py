@@ -20,7 +20,7 @@ from ._common import MADE
 TYPES = ["u1", "u1", "u2", "u2", "i1", "i2", "u4", "i4", "f2", "f4", "f8", "u8", "i8", "?"]
 KINDS = ["plain", "shaped", "imagej", "ome", "depth", "reduced", "series", "below", "pillow", "colours"]
 READ = [254, 255, 256, 257, 258, 259, 262, 266, 270, 273, 277, 278, 279, 284, 297, 305, 317, 322, 323, 324, 325, 330, 338, 339, 32997, 32998, 42113]
-FILES = Path(__file__).parents[2] / "datasets/testdata/files"
+FILES = Path(__file__).parents[2] / "datasets/files/testdata/files"
 FIXTURES = [p.read_bytes() for p in sorted(FILES.glob("*.tif")) if p.stat().st_size < 1000]
 LARGEST = 1 << 20  # damaged headers make tifffile allocate what they say
 WARNINGS = []

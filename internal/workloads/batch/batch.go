@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files"
+	"eccbench/datasets/storage"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
@@ -58,7 +60,7 @@ func (b *Batch) read(i int64, dst []byte, lo, hi int64) error {
 	if m.file == "" {
 		return m.made.ReadSlab(dst, lo, hi)
 	}
-	return datasets.ReadFileAt(m.file, dst, lo*grid.SliceBytes(b.like))
+	return storage.ReadFileAt(m.file, dst, lo*grid.SliceBytes(b.like))
 }
 
 // Like is the first image: shape, type and ladder of all.
@@ -79,7 +81,7 @@ func (b *Batch) Cool() (cold bool, err error) {
 		if m.file == "" {
 			continue
 		}
-		c, err := datasets.CoolFile(m.file)
+		c, err := files.CoolFile(m.file)
 		if err != nil {
 			return false, err
 		}

@@ -1,0 +1,259 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// Narrow converts voxels of a type without kernels to float32. If float32 represents each voxel
+// exactly, it copies them. Otherwise it returns their ranks among the distinct values, with the
+// values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN and
+// infinities are kept, for later checks. If ranks are excluded but necessary, the error is
+// errRanks.
+func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
+	if scaled {
+		return Narrowed(h, Rescaled(data, s, slope, inter), Float64, ranks, ExactFloat)
+	}
+	switch s {
+	case Float16:
+		halves := grid.Values[uint16](data)
+		out := grid.NewBuffer(4 * int64(len(halves)))
+		values := grid.Values[float32](out)
+		h.inParts(len(halves), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				values[i] = Half(halves[i])
+			}
+		})
+		return out, nil, h.ctx.Err()
+	case Int32:
+		return Narrowed(h, grid.Values[int32](data), s, ranks, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
+	case Uint32:
+		return Narrowed(h, grid.Values[uint32](data), s, ranks, func(v uint32) bool { return exactInteger(uint64(v)) })
+	case Int64:
+		return Narrowed(h, grid.Values[int64](data), s, ranks, func(v int64) bool { return exactInteger(magnitude(v)) })
+	case Uint64:
+		return Narrowed(h, grid.Values[uint64](data), s, ranks, exactInteger)
+	}
+	return Narrowed(h, grid.Values[float64](data), s, ranks, ExactFloat)
+}
+
+// ErrRanks is the error of values that float32 cannot represent, if ranks are excluded.
+var ErrRanks = errors.New("float32 does not hold all values")
+
+type wide interface {
+	int32 | uint32 | int64 | uint64 | float64
+}
+
+// Narrowed is narrow of values, which it may overwrite.
+func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) bool) ([]byte, *grid.Labels, error) {
+	out := grid.NewBuffer(4 * int64(len(values)))
+	dst := grid.Values[float32](out)
+	var inexact, infinite atomic.Bool
+	h.inParts(len(values), func(lo, hi int) {
+		holds, finite := true, true
+		for i, v := range values[lo:hi] {
+			d := float32(v)
+			holds = holds && exact(v)
+			if d-d != 0 {
+				if v-v != 0 {
+					finite = false
+				} else {
+					d = 0 // finite in T; the ranks replace it
+				}
+			}
+			dst[lo+i] = d
+		}
+		if !holds {
+			inexact.Store(true)
+		}
+		if !finite {
+			infinite.Store(true)
+		}
+	})
+	if err := h.ctx.Err(); err != nil || !inexact.Load() || infinite.Load() {
+		return out, nil, err
+	}
+	if !mayRank {
+		return nil, nil, ErrRanks
+	}
+	ranks := grid.Values[uint32](out)
+	distinct := rank(h, values, ranks)
+	if err := h.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	for i := range distinct {
+		distinct[i] += 0 // −0 is 0
+	}
+	labels, err := grid.NewLabels(s.String(), distinct)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.inParts(len(values), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = grid.Ranked(int(ranks[i]))
+		}
+	})
+	return out, labels, h.ctx.Err()
+}
+
+// rank computes the rank of each value among the distinct ones, which it returns in ascending
+// order. Chunks are sorted separately, with the places of their values, and their distinct values
+// are merged. Then each sorted chunk is matched with those in one pass. The result is undefined
+// after the context has ended.
+func rank[T wide](h Cores, values []T, ranks []uint32) []T {
+	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
+	runs := make([][]T, chunks)
+	each := func(f func(chunk int64, values []T, places []uint32)) {
+		Cores{h.ctx, min(h.cores, maxChunkWorkers)}.share(int64(chunks), func(next func() (int64, bool)) {
+			for k, ok := next(); ok; k, ok = next() {
+				lo, hi := k*chunkVoxels, min((k+1)*chunkVoxels, int64(len(values)))
+				f(k, values[lo:hi], ranks[lo:hi])
+			}
+		})
+	}
+	each(func(k int64, values []T, places []uint32) {
+		sorted := make([]placed[T], len(values))
+		for i, v := range values {
+			sorted[i] = placed[T]{v, uint32(i)}
+		}
+		slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
+		run := make([]T, 0, len(values))
+		for i, p := range sorted {
+			places[i] = p.place
+			if i == 0 || run[len(run)-1] != p.value {
+				run = append(run, p.value)
+			}
+		}
+		runs[k] = slices.Clone(run)
+	})
+	if h.ctx.Err() != nil {
+		return nil
+	}
+	distinct := mergeAll(runs)
+	each(func(_ int64, values []T, ranks []uint32) {
+		places := slices.Clone(ranks)
+		at := 0
+		for _, place := range places {
+			v := values[place]
+			step := 1
+			for at+step < len(distinct) && distinct[at+step] <= v {
+				at += step
+				step *= 2
+			}
+			for ; step > 0; step /= 2 {
+				if at+step < len(distinct) && distinct[at+step] <= v {
+					at += step
+				}
+			}
+			ranks[place] = uint32(at)
+		}
+	})
+	return distinct
+}
+
+// A placed value has its index in the chunk.
+type placed[T wide] struct {
+	value T
+	place uint32
+}
+
+// exactInteger reports whether float32 represents a whole number: its set bits must span at most 24
+// bits.
+func exactInteger(v uint64) bool { return bits.Len64(v)-bits.TrailingZeros64(v) <= 24 }
+
+// magnitude is the absolute value. It is right for the least number, too, whose negation overflows.
+func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
+
+// ExactFloat reports whether float32 represents a number; it is true for NaN.
+func ExactFloat(v float64) bool { return float64(float32(v)) == v || v != v }
+
+// Half returns the value of a float16 (IEEE 754 binary16).
+func Half(h uint16) float32 {
+	sign, exponent, fraction := uint32(h)>>15<<31, uint32(h)>>10&31, uint32(h)&1023
+	switch exponent {
+	case 0:
+		return math.Float32frombits(sign) + float32(int32(1)-int32(sign>>30))*float32(fraction)*(1.0/(1<<24))
+	case 31:
+		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+// Rescaled returns float64(stored·slope + inter). Int8 has been widened.
+func Rescaled(data []byte, s Type, slope, inter float64) []float64 {
+	switch s {
+	case Uint8:
+		return scaledBy(data, slope, inter)
+	case Int8, Int16:
+		return scaledBy(grid.Values[int16](data), slope, inter)
+	case Uint16:
+		return scaledBy(grid.Values[uint16](data), slope, inter)
+	case Float16:
+		halves := grid.Values[uint16](data)
+		values := make([]float32, len(halves))
+		for i, h := range halves {
+			values[i] = Half(h)
+		}
+		return scaledBy(values, slope, inter)
+	case Float32:
+		return scaledBy(grid.Values[float32](data), slope, inter)
+	case Int32:
+		return scaledBy(grid.Values[int32](data), slope, inter)
+	case Uint32:
+		return scaledBy(grid.Values[uint32](data), slope, inter)
+	case Int64:
+		return scaledBy(grid.Values[int64](data), slope, inter)
+	case Uint64:
+		return scaledBy(grid.Values[uint64](data), slope, inter)
+	}
+	return scaledBy(grid.Values[float64](data), slope, inter)
+}
+
+func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
+	out := make([]float64, len(values))
+	AllCores().inParts(len(out), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			// The conversion keeps the compiler from fusing the two operations.
+			out[i] = float64(float64(values[i])*slope) + inter
+		}
+	})
+	return out
+}
+
+// Cores is a number of cores, which start no more tasks after a context has ended.
+type Cores struct {
+	ctx   context.Context
+	cores int
+}
+
+// AllCores returns all cores, without a deadline.
+func AllCores() Cores { return Cores{context.Background(), runtime.GOMAXPROCS(0)} }
+
+// share is shareAmong on the cores.
+func (h Cores) share(tasks int64, worker func(next func() (task int64, ok bool))) {
+	crew.ShareAmong(int64(h.cores), tasks, func(next func() (int64, bool)) {
+		worker(func() (int64, bool) {
+			task, ok := next()
+			return task, ok && h.ctx.Err() == nil
+		})
+	})
+}
+
+// inParts calls f with parts of n elements, on the cores at the same time.
+func (h Cores) inParts(n int, f func(lo, hi int)) {
+	const part = 1 << 16
+	h.share(int64(n+part-1)/part, func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			f(int(k)*part, min((int(k)+1)*part, n))
+		}
+	})
+}

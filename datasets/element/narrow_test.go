@@ -1,0 +1,40 @@
+package element
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// Values of every type are scaled in float64.
+func rescalesEveryType(t *testing.T) {
+	const slope, inter = 0.3, -7.
+	for s, values := range map[Type]any{
+		Uint8: []uint8{0, 3, 255}, Int8: []int16{-128, 0, 127}, Int16: []int16{math.MinInt16, 5}, Uint16: []uint16{7, math.MaxUint16},
+		Float32: []float32{0.5, -3e9}, Int32: []int32{math.MinInt32, 9}, Uint32: []uint32{1, math.MaxUint32},
+		Int64: []int64{math.MinInt64, 3}, Uint64: []uint64{1, math.MaxUint64}, Float64: []float64{-0.125, 1e300},
+		Float16: []uint16{0x3c00, 0xc100},
+	} {
+		data := grid.NewBuffer(int64(binary.Size(values)))
+		if _, err := binary.Encode(data, binary.NativeEndian, values); err != nil {
+			t.Fatal(err)
+		}
+		list := reflect.ValueOf(values)
+		got := Rescaled(data, s, slope, inter)
+		if len(got) != list.Len() {
+			t.Errorf("%d of %d values of %v", len(got), list.Len(), s)
+		}
+		for i, v := range got {
+			of := list.Index(i).Convert(reflect.TypeFor[float64]()).Float()
+			if s == Float16 {
+				of = []float64{1, -2.5}[i]
+			}
+			if want := float64(of*slope) + inter; v != want {
+				t.Errorf("%v of %v becomes %v, want %v", of, s, v, want)
+			}
+		}
+	}
+}

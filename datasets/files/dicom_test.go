@@ -1,0 +1,12 @@
+package files
+
+import "testing"
+
+func TestDicomIsRefusedCheaply(t *testing.T) {
+	for _, c := range append(damagedDicom(), damagedRLE()...) {
+		checkRefusedCheaply(t, c.name, c.data, Options{}, c.want)
+		checkAnyFile(t, "image.dcm", c.data)
+	}
+}
+
+func FuzzDicom(f *testing.F) { fuzzFile(f, ".dcm") }

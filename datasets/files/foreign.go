@@ -1,0 +1,76 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A foreignFormat is a common kind of image file that is not supported.
+type foreignFormat struct {
+	name       string
+	extensions []string // lower case, with the dot
+	magics     []string // first bytes; none if they are not specific
+	convert    string   // a command or a call that makes a supported file
+}
+
+func foreignFormats() []foreignFormat {
+	const (
+		sitk   = `SimpleITK.WriteImage(SimpleITK.ReadImage(FILE), "image.nrrd")`
+		bio    = "bfconvert FILE image.ome.tif (Bio-Formats)"
+		magick = "magick FILE -colorspace gray image.png"
+	)
+	return []foreignFormat{
+		{"MINC", []string{".mnc", ".mnc2"}, nil, "mnc2nii FILE image.nii"},
+		{"MGH", []string{".mgz", ".mgh"}, nil, "mri_convert FILE image.nii.gz"},
+		{"Imaris", []string{".ims"}, nil, bio},
+		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"}, []string{"\x89HDF\r\n\x1a\n"}, `numpy.save("image.npy", h5py.File(FILE)[NAME])`},
+		{"netCDF", nil, []string{"CDF\x01", "CDF\x02", "CDF\x05"}, `numpy.save("image.npy", scipy.io.netcdf_file(FILE).variables[NAME].data)`},
+		{"MATLAB", []string{".mat"}, []string{"MATLAB 5.0 MAT-file"}, `numpy.save("image.npy", scipy.io.loadmat(FILE)[NAME])`},
+		{"N5", []string{".n5"}, nil, `numpy.save("image.npy", zarr.N5Store(FILE)[NAME])`},
+		{"Zeiss CZI", []string{".czi"}, []string{"ZISRAWFILE"}, bio},
+		{"Leica LIF", []string{".lif"}, []string{"\x70\x00\x00\x00"}, bio},
+		{"Nikon ND2", []string{".nd2"}, []string{"\xda\xce\xbe\x0a"}, bio},
+		{"Olympus", []string{".oib", ".oif", ".vsi"}, nil, bio},
+		{"VTK", []string{".vtk", ".vti"}, []string{"# vtk DataFile"}, sitk},
+		{"Amira", []string{".am"}, []string{"# AmiraMesh", "# Avizo"}, `tifffile.imwrite("image.tif", skimage.io.imread(FILE)), or save it from Amira as NRRD`},
+		{"PAR/REC", []string{".par"}, nil, "dcm2niix FILE"},
+		{"Scanco AIM", []string{".aim"}, []string{"AIMDATA_V0"}, `itk.imwrite(itk.imread(FILE), "image.nrrd") (pip install itk-ioscanco)`},
+		{"Scanco projections", []string{".rsq", ".rad"}, nil, "reconstruct the volume, and name its ISQ file"},
+		{"AFNI", []string{".brik", ".head"}, nil, "3dAFNItoNIFTI FILE"},
+		{"JPEG", []string{".jpg", ".jpeg"}, []string{"\xff\xd8\xff"}, magick},
+		{"JPEG 2000", []string{".jp2", ".j2k"}, []string{"\x00\x00\x00\x0cjP  "}, magick},
+		{"GIF", []string{".gif"}, []string{"GIF87a", "GIF89a"}, magick},
+		{"WebP", []string{".webp"}, nil, magick},
+		{"PNM", []string{".pgm", ".ppm", ".pnm", ".pbm"}, []string{"P5\n", "P6\n", "P2\n"}, magick},
+	}
+}
+
+// foreign returns the error of a file with the name or first bytes of an unsupported format, or
+// nil.
+func foreign(name string, head []byte) error {
+	name = strings.ToLower(strings.TrimRight(name, "/"))
+	ends := func(ext string) bool { return strings.HasSuffix(name, ext) }
+	formats := foreignFormats()
+	at := slices.IndexFunc(formats, func(f foreignFormat) bool { return slices.ContainsFunc(f.extensions, ends) })
+	if at < 0 && len(head) > 0 {
+		at = slices.IndexFunc(formats, func(f foreignFormat) bool { return len(f.magics) > 0 && startsWith(f.magics...)(head) })
+	}
+	if at < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is not read; convert it first: %s", formats[at].name, formats[at].convert)
+}
+
+// Foreign returns advice for a file or folder with the name of an unsupported format, nil for any
+// other.
+func Foreign(path string) error {
+	if err := foreign(path, nil); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// errAnalyze is the error of a header of the format that NIfTI extends.
+var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

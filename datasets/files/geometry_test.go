@@ -1,0 +1,76 @@
+package files
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"eccbench/internal/headers"
+)
+
+// TestGeometry reads one geometry from headers of three formats.
+func TestGeometry(t *testing.T) {
+	want := Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
+	nifti, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"a.nii": string(nifti) + "\x00\x00\x00\x00\x00\x00\x00\x00",
+		"a.nrrd": "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nencoding: ascii\nspace: left-posterior-superior\n" +
+			"space directions: (0,-0.5,0) (2,0,0) (0,0,3)\nspace origin: (-10,20,30)\n\n0 0 0 0 0 0 0 0\n",
+		"a.mha": "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nTransformMatrix = 0 -1 0 1 0 0 0 0 1\nOffset = -10 20 30\n" +
+			"ElementSpacing = 0.5 2 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n\x00\x00\x00\x00\x00\x00\x00\x00",
+	}
+	folder := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g, err := GeometryOf(path)
+		if err != nil || g == nil {
+			t.Fatalf("%s: %v, %v", name, g, err)
+		}
+		if err := want.Differs(*g); err != nil {
+			t.Errorf("%s: %v; want %v, got %v", name, err, want, *g)
+		}
+		if s := g.Spacing(); math.Abs(s[0]-0.5)+math.Abs(s[1]-2)+math.Abs(s[2]-3) > 1e-6 {
+			t.Errorf("%s: spacing %v", name, s)
+		}
+		moved := *g
+		moved.Affine[1][3]++
+		if want.Differs(moved) == nil {
+			t.Errorf("%s: another origin is no difference", name)
+		}
+	}
+	// A quaternion of half a turn about z.
+	turned := append([]byte(nil), nifti...)
+	copy(turned[252:256], []byte{1, 0, 0, 0})
+	copy(turned[264:268], []byte{0, 0, 0x80, 0x3f})
+	path := filepath.Join(folder, "q.nii")
+	if err := os.WriteFile(path, turned, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := GeometryOf(path)
+	if err != nil || g == nil || g.Affine != [3][4]float64{{-0.5, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 3, 0}} {
+		t.Errorf("a quaternion: %v, %v", g, err)
+	}
+}
+
+// TestNiftiUnits reads the same header in three units.
+func TestNiftiUnits(t *testing.T) {
+	want := Geometry{Affine: [3][4]float64{{2, 0, 0, 10}, {0, 4, 0, -20}, {0, 0, 8, 30}}}
+	header, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for unit, millimetres := range map[byte]float64{0: 1, 1: 1e3, 2: 1, 3: 1e-3} {
+		header[123] = unit
+		g := niftiGeometry(header)
+		if g == nil || g.Affine[2] != [4]float64{0, 0, 8 * millimetres, 30 * millimetres} {
+			t.Errorf("unit %d: got %+v", unit, g)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package files
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMetaErrors(t *testing.T) {
+	const good = metaMagic + " = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
+	if _, err := openFileBytes("image.mha", []byte(good+"abcdef"), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openFileBytes("image", []byte(good+"abcdef"), Options{}); err != nil {
+		t.Errorf("by its first bytes: %v", err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"LOCAL\nabcdef", "LOCAL", "no field ElementDataFile ends"},
+		{"LOCAL", "LIST\na\nb", "in another file"},
+		{"LOCAL\nabcdef", "LIST", "lists no data files"},
+		{"LOCAL", "x.raw", "in another file, \"x.raw\""},
+		{"UCHAR", "UCHAR_ARRAY", `type "MET_UCHAR_ARRAY"`},
+		{"ElementType = MET_UCHAR\n", "", `type ""`},
+		{"NDims = 2", "NDims = 3", "NDims is \"3\" but DimSize has 2"},
+		{"DimSize = 3 2", "DimSize = 3 x", `DimSize: "x" is not`},
+		{"DimSize = 3 2", "DimSize = 3 0", "at least 1"},
+		{"DimSize = 3 2", "DimSize = 3 3", "truncated: 6 bytes of voxels where the header says 9"},
+		{"DimSize = 3 2", "DimSize = 5 1", "trailing data"},
+		{"DimSize = 3 2", "DimSize = 4000000000 4000000000", "more voxels than can be counted"},
+		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one with --volume 0..2"},
+		{"NDims", "BinaryData = False\nNDims", "no white space ends the last number"},
+		{"NDims", "HeaderSize = 7\nNDims", "HeaderSize is 7"},
+		{"NDims", "HeaderSize = x\nNDims", "field \"HeaderSize\" is \"x\""},
+		{"NDims", "HeaderSize = -1\nCompressedData = True\nNDims", "HeaderSize is -1"},
+		{"NDims", "NDims = 2\nNDims", "stands twice"},
+		{"NDims", "some text\nNDims", "line 2 is no field"},
+		{"NDims", "CompressedData = True\nNDims", "decompressing"},
+		{"NDims", "CompressedData = True\nCompressedDataSize = 7\nNDims", "6 bytes of compressed voxels, where the header says 7"},
+	} {
+		data := strings.Replace(good+"abcdef", c.old, c.new, 1)
+		checkRefusedCheaply(t, "image.mha", []byte(data), Options{}, c.want)
+	}
+}
+
+func FuzzMeta(f *testing.F) { fuzzFile(f, ".mha", ".mhd") }

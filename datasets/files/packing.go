@@ -1,0 +1,210 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// wrappings are the compressions of whole files.
+var wrappings = []storage.Compression{storage.Gzip, storage.Zstd, storage.Bzip2}
+
+// wrapping returns the compression of a file by its name, else by its first bytes, and the name
+// without its extension.
+func wrapping(name string, head []byte) (p storage.Compression, inner string, ok bool) {
+	for _, p := range wrappings {
+		if n := len(name) - len(p.Extension); n > 0 && strings.EqualFold(name[n:], p.Extension) {
+			return p, name[:n], true
+		}
+	}
+	for _, p := range wrappings {
+		if strings.HasPrefix(string(head), p.Magic) {
+			return p, name, true
+		}
+	}
+	return storage.Compression{}, "", false
+}
+
+// signed are the formats whose files always begin with a signature.
+var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF"}
+
+// look returns an error if the first bytes of a compressed file contradict its name. It runs before
+// the whole file is decompressed.
+func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
+	var err error
+	if in.held, err = r.Peek(passHead); err != nil {
+		return nil // the file is short, or the error appears again
+	}
+	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	format, err := formatOf(w.inner, in)
+	if err == nil && slices.Contains(signed, format.name) && !format.matches(in.held) {
+		err = fmt.Errorf("not a %s file, though its name says so: its first bytes are others; check the file", format.name)
+	}
+	return err
+}
+
+// unwrap decompresses a whole file into memory, which grows as bytes arrive.
+func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
+	p := w.by
+	r, err := p.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	if err == nil {
+		plain := bufio.NewReaderSize(r, passHead)
+		if err := in.look(w, plain); err != nil {
+			return in, err
+		}
+		in.held, err = readAll(plain, in.size, in.Memory)
+	}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.Name)
+	case errors.As(err, new(noRoom)):
+		return in, err
+	case err != nil:
+		return in, fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
+	}
+	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	if in.Memory > 0 {
+		in.Memory = max(1, in.Memory-in.size)
+	}
+	return in, nil
+}
+
+// passHead is the number of bytes kept from the beginning of a file for its header, while the file
+// is decompressed in order.
+const passHead = 64 << 10
+
+// passed are the formats with a header followed by voxels and nothing else.
+var passed = []string{"raw", "npy", "NIfTI", "NRRD", "MetaImage"}
+
+// wrapped describes an image in a file that is compressed as a whole and read in order.
+func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
+	open := func() (io.Reader, error) {
+		return w.by.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	}
+	return in.pass(open, in.size, w.by.Ratio, "it is compressed by "+w.by.Name, func(in fileInput) (*fileBody, error) { return describe(w.inner, in) })
+}
+
+// pass describes an image in packed compressed bytes. The voxels follow its header and are read
+// once, in order. For other images the error is why. Other errors of the file appear when it is
+// read whole.
+func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string, describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
+	if !in.Once {
+		return nil, NotStreamed{why}
+	}
+	r, err := open()
+	if err != nil {
+		return nil, NotStreamed{why}
+	}
+	head := make([]byte, passHead)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, NotStreamed{why}
+	}
+	inner := in
+	inner.ReaderAt, inner.size, inner.unsized = bytes.NewReader(head[:n]), math.MaxInt64, true
+	b, err := describe(inner)
+	if err != nil || b.in.ReaderAt != nil && b.in.ReaderAt != inner.ReaderAt || b.inflate != nil || b.decoded != nil || b.atEnd {
+		return nil, NotStreamed{why}
+	}
+	b.in, b.inflate, b.packed, b.ratio = in, io.MultiReader(bytes.NewReader(head[:n]), r), packed, ratio
+	return b, nil
+}
+
+// noRoom is the error of data that need more memory than is free.
+type noRoom struct{ have, free int64 }
+
+func (e noRoom) Error() string {
+	return fmt.Sprintf("decompressing: more than %s, where %s of memory are free; save the image uncompressed",
+		quantity.Bytes(e.have), quantity.Bytes(e.free))
+}
+
+// readAll reads to the end of packed compressed bytes. most limits the result; 0 means no limit.
+func readAll(r io.Reader, packed, most int64) ([]byte, error) {
+	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
+	for {
+		have := int64(len(data))
+		full := have == int64(cap(data))
+		if most > 0 && (have > most || full && 3*have > most) { // both buffers are in memory
+			return nil, noRoom{have, most}
+		}
+		if full {
+			data = storage.Extend(data, 1, math.MaxInt64)[:have]
+		}
+		n, err := r.Read(data[have:cap(data)])
+		data = data[:have+int64(n)]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unpack sets the voxels to the decompressed input from the body's offset, after skip decompressed
+// bytes.
+func (b *fileBody) unpack(p storage.Compression, skip int64) error {
+	b.packed, b.ratio = max(0, b.in.size-b.offset), p.Ratio
+	var err error
+	b.inflate, err = p.Open(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed)), b.packed)
+	b.offset = skip
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("truncated: no %s data follow the header; copy the file again", p.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
+	}
+	return nil
+}
+
+// text reads the voxels as decimal numbers with white space between them, from the body's offset.
+func (b *fileBody) text() error {
+	if b.in.Stream {
+		return NotStreamed{"its voxels are text"}
+	}
+	size := max(0, b.in.size-b.offset)
+	most := b.total() / b.stored.Size()
+	// A truncated number would be a wrong number.
+	if end := make([]byte, 1); size > 0 {
+		if _, err := b.in.ReadAt(end, b.in.size-1); err != nil && err != io.EOF {
+			return fmt.Errorf("reading the voxels: %w", storage.Cause(err))
+		}
+		if !strings.Contains(" \t\r\n", string(end)) {
+			return errors.New("no white space ends the last number of the voxels, which may be cut off; end its line, or copy the file again")
+		}
+	}
+	if size/2 < most { // a digit and white space each
+		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
+	}
+	b.decoded = grid.NewBuffer(b.total())[:0]
+	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
+	words.Split(bufio.ScanWords)
+	n := int64(0)
+	for ; words.Scan(); n++ {
+		if n == most {
+			return fmt.Errorf("trailing data: more numbers than the %d of the header; correct it", most)
+		}
+		var err error
+		if b.decoded, err = element.AppendNumber(b.decoded, b.stored, strings.TrimSuffix(words.Text(), ",")); err != nil {
+			return fmt.Errorf("number %d of its voxels is %.40q, which is none of %s; correct it", n, words.Text(), b.stored)
+		}
+	}
+	if err := words.Err(); err != nil {
+		return fmt.Errorf("reading the voxels: %w", storage.Cause(err))
+	}
+	if n < most {
+		return fmt.Errorf("truncated: %d numbers where the header says %d; copy the file again", n, most)
+	}
+	b.big = false
+	return nil
+}

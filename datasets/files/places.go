@@ -1,0 +1,173 @@
+package files
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// spacingTolerance is the largest deviation of a step between slices from the median step, relative
+	// to its length. A missing slice doubles a step.
+	spacingTolerance = 0.25
+	// samePlace is the greatest distance of two slices at one place, relative to the mean step.
+	samePlace = 0.01
+	// directionTolerance is the greatest difference of direction cosines of one direction.
+	directionTolerance = 1e-3
+)
+
+// A slicePlace is the place of an image in a series, from its header.
+type slicePlace struct {
+	series   string
+	numbered bool       // placed by its number alone
+	at       [3]float64 // in mm; or the number, then zeros
+	axes     [6]float64 // the directions of rows and columns
+	normal   [3]float64
+	traits   []string // values that may differ from other images at its place, as in placeTraits
+}
+
+// placeTraits are the properties that may differ between images at one place.
+var placeTraits = []struct {
+	tag  uint32
+	name string
+}{
+	{dicomTemporal, "temporal position"}, {dicomEchoTime, "echo time"}, {dicomEcho, "echo number"},
+	{dicomTriggerTime, "trigger time"}, {dicomAcquisition, "acquisition number"}, {dicomImageType, "image type"}, {dicomContentTime, "content time"},
+}
+
+// numberedPlace returns the place of an image that has only a number.
+func numberedPlace(number float64) *slicePlace {
+	return &slicePlace{numbered: true, at: [3]float64{number}, normal: [3]float64{1}}
+}
+
+// place returns the position of the image, its number if it has no position, or nil for neither.
+func (v dicomValues) place() (*slicePlace, error) {
+	position, err := v.numbers(dicomPosition, 3)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := v.numbers(dicomOrientation, 6)
+	if err != nil {
+		return nil, err
+	}
+	p := &slicePlace{}
+	if position == nil || axes == nil {
+		number, err := v.numbers(dicomInstance, 1)
+		if err != nil || number == nil {
+			return nil, err
+		}
+		p = numberedPlace(number[0])
+	} else {
+		p.at, p.axes = [3]float64(position), [6]float64(axes)
+		for i := range 3 {
+			j, k := (i+1)%3, (i+2)%3
+			// The conversions keep the compiler from fusing operations.
+			p.normal[i] = float64(axes[j]*axes[3+k]) - float64(axes[k]*axes[3+j])
+		}
+	}
+	p.series = v.text(dicomSeries)
+	for _, t := range placeTraits {
+		p.traits = append(p.traits, v.text(t.tag))
+	}
+	return p, nil
+}
+
+// along returns the coordinate of the place along the normal of another one.
+func (p *slicePlace) along(first *slicePlace) float64 {
+	return float64(p.at[0]*first.normal[0]) + float64(p.at[1]*first.normal[1]) + float64(p.at[2]*first.normal[2])
+}
+
+// stacksWith reports whether two images can be slices of one volume.
+func (p *slicePlace) stacksWith(first *slicePlace) bool {
+	if p.series != first.series || p.numbered != first.numbered {
+		return false
+	}
+	for i := range p.axes {
+		if math.Abs(p.axes[i]-first.axes[i]) > directionTolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// A samePlaceError is the error of two images at one place.
+type samePlaceError struct{ text string }
+
+func (e samePlaceError) Error() string { return e.text }
+
+// orderPlaces returns the order of the slices of a volume along their normal. name returns the name
+// of a slice, and advice is the end of an error.
+func orderPlaces(places []*slicePlace, name func(i int) string, advice string) ([]int, error) {
+	first := places[0]
+	if n := first.normal; math.Abs(float64(n[0]*n[0])+float64(n[1]*n[1])+float64(n[2]*n[2])-1) > 0.1 {
+		return nil, fmt.Errorf("%s: its rows and columns (ImageOrientationPatient) are not at right angles; correct the header",
+			name(0))
+	}
+	order := make([]int, len(places))
+	for i, p := range places {
+		order[i] = i
+		if !p.stacksWith(first) {
+			return nil, fmt.Errorf("%s: of another series or direction than %s; %s", name(i), name(0), advice)
+		}
+	}
+	along := func(i int) float64 { return places[order[i]].along(first) }
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(places[a].along(first), places[b].along(first))
+	})
+	last := len(order) - 1
+	for i := range last {
+		if along(i+1)-along(i) > samePlace*(along(last)-along(0))/float64(last) {
+			continue
+		}
+		a, b := min(order[i], order[i+1]), max(order[i], order[i+1])
+		return nil, samePlaceError{fmt.Sprintf("%s: at the place of %s%s; %s", name(b), name(a), places[b].differs(places[a]), advice)}
+	}
+	return order, nil
+}
+
+// differs describes the first difference from another image at the same place.
+func (p *slicePlace) differs(other *slicePlace) string {
+	for i := range min(len(p.traits), len(other.traits)) {
+		if a, b := p.traits[i], other.traits[i]; a != b {
+			return fmt.Sprintf(" and of another %s (%.40q and %.40q)", placeTraits[i].name, a, b)
+		}
+	}
+	return ""
+}
+
+// checkSpacing rejects slices with unequal steps, in the order along their normal. The step may be
+// oblique, as with a tilted gantry.
+func checkSpacing(places []*slicePlace, order []int, name func(i int) string, advice string) error {
+	if len(order) < 3 {
+		return nil
+	}
+	// For each step: its length along the normal, and its shift in the plane.
+	var steps [4][]float64
+	normal := places[0].normal
+	for i := range len(order) - 1 {
+		a, b := places[order[i]], places[order[i+1]]
+		length := b.along(places[0]) - a.along(places[0])
+		for k := range 3 {
+			steps[k] = append(steps[k], b.at[k]-a.at[k]-float64(length*normal[k]))
+		}
+		steps[3] = append(steps[3], length)
+	}
+	var usual [4]float64
+	for k := range steps {
+		usual[k] = slices.Sorted(slices.Values(steps[k]))[(len(steps[k])-1)/2]
+	}
+	for i := range len(order) - 1 {
+		length := steps[3][i]
+		shift := math.Hypot(math.Hypot(steps[0][i]-usual[0], steps[1][i]-usual[1]), steps[2][i]-usual[2])
+		switch {
+		case math.Abs(length-usual[3]) > spacingTolerance*usual[3]:
+			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±%.0f %%): "+
+				"one is missing or of another volume; %s", name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
+		case shift > spacingTolerance*usual[3]:
+			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s",
+				name(order[i+1]), shift, name(order[i]), usual[3], advice)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"eccbench/datasets/storage"
+	"eccbench/internal/grid"
+)
+
+func TestRawTranspose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		axis := rapid.Int64Range(1, 150)
+		s := grid.Shape{D: axis.Draw(t, "D"), H: rapid.Int64Range(1, 5).Draw(t, "H"), W: axis.Draw(t, "W")}
+		src := make([]uint16, s.Voxels())
+		for i := range src {
+			src[i] = uint16(i)
+		}
+		dst := grid.Values[uint16](transpose[uint16](grid.Bytes(src), s))
+		for i, v := range dst {
+			z, y, x := s.Coordinates(int64(i))
+			if want := uint16(z + s.D*(y+s.H*x)); v != want {
+				t.Fatalf("%v: voxel %d is %d, want %d", s, i, v, want)
+			}
+		}
+	})
+}
+
+func FuzzRaw(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, int64(1), int64(1), int64(2), uint8(grid.Float32))
+	f.Fuzz(func(t *testing.T, data []byte, d, h, w int64, typ uint8) {
+		o := Options{Shape: grid.Shape{D: d, H: h, W: w}, Type: grid.Type(typ)}
+		s, err := openFileBytes("image.raw", data, o)
+		o.Stream = true
+		stream, serr := openFileBytes("image.raw", data, o)
+		if (err == nil) != (serr == nil) {
+			t.Fatalf("whole: %v, streamed: %v", err, serr)
+		}
+		if err != nil {
+			return
+		}
+		want := s.(*grid.Field).Data()
+		got := grid.NewBuffer(grid.TotalBytes(stream))
+		if err := stream.ReadSlab(got, 0, stream.Shape().Slices()); err != nil || !bytes.Equal(got, want) || len(want) != len(data) {
+			t.Fatalf("whole and streamed differ: %v", err)
+		}
+	})
+}
+
+// A file that becomes shorter during a read, and a failing disk, are reported with the path.
+func TestFilesThatAreDamagedWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, make([]byte, 5*6*7), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(path, Options{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	read := func(lo, hi int64) error { return s.ReadSlab(make([]byte, (hi-lo)*30), lo, hi) }
+	var told *ReadError
+	if err := read(0, 3); !errors.As(err, &told) || !errors.Is(err, storage.ErrChanged) {
+		t.Errorf("slices that are there: %v", err)
+	}
+	if err := read(2, 4); !errors.As(err, &told) || told.Path != path || !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), path+": became shorter while it was read, and ends before byte 120;") {
+		t.Errorf("slices that are gone: %v", err)
+	}
+	grid.Close(s)
+	if err := read(0, 3); !errors.As(err, &told) || told.Path != path || !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+}
+
+// The end of packed data in a file is not reported as the end of the file.
+func TestChunksThatAreEmptyAreNotShorter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "image.zarr")
+	header := `{"zarr_format":2,"shape":[2,3,4],"chunks":[2,3,4],"dtype":"|u1","compressor":{"id":"gzip","level":1},"filters":null,"fill_value":0,"order":"C"}`
+	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, ".zarray"), []byte(header), 0o666), os.WriteFile(filepath.Join(dir, "0.0.0"), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(dir, Options{Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(s)
+	if err := s.ReadSlab(make([]byte, 24), 0, 2); err == nil || strings.Contains(err.Error(), "shorter") || !strings.Contains(err.Error(), "chunk 0.0.0: gzip") {
+		t.Errorf("an empty chunk: %v", err)
+	}
+}

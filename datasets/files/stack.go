@@ -1,0 +1,431 @@
+package files
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/regular"
+)
+
+// sliceFiles returns the files of a stack: the images in a folder, or the matches of a pattern.
+func sliceFiles(path string, o Options) ([]string, error) {
+	info, err := os.Stat(path)
+	var files []string
+	switch {
+	case err == nil && info.IsDir():
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, storage.Cause(err)
+		}
+		for _, e := range entries {
+			name := filepath.Join(path, e.Name())
+			if raw := o.typed() && slices.Contains(fileFormats()[0].extensions, strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
+				files = append(files, name)
+			}
+		}
+		if len(files) == 0 { // files of a scanner may have no extensions
+			for _, e := range entries {
+				if name := filepath.Join(path, e.Name()); e.Type().IsRegular() && isDicom(name) {
+					files = append(files, name)
+				}
+			}
+		}
+	case err == nil:
+		files = []string{path}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, storage.Cause(err)
+	default:
+		if files, err = filepath.Glob(path); err != nil {
+			return nil, fmt.Errorf("%w; want a folder or a pattern such as ct/*.tif", err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("no slices: no such folder with images, and no file that the pattern matches")
+	}
+	slices.SortFunc(files, Natural)
+	return files, nil
+}
+
+// isDicom reports whether the first bytes of a file are those of DICOM.
+func isDicom(path string) bool {
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read from
+	head := make([]byte, dicomPreamble+4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && matchesDicom(head)
+}
+
+// describeSlices reads the headers of all slices if the header of the first has a position or a
+// scale. It does not decode voxels. Otherwise it returns nil. A slice that must be decoded has no
+// header.
+func describeSlices(files []string, o Options) ([]*fileBody, error) {
+	bodies := make([]*fileBody, len(files))
+	o.Stream = true // voxels are not decoded
+	look := func(k int64) error {
+		set := &storage.Set{}
+		defer set.Close() // only read from
+		b, err := describeSlice(set, files[k], o)
+		if err == nil {
+			bodies[k], b.in, b.inflate = b, fileInput{}, nil // the inputs are not read later
+		}
+		return err
+	}
+	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // a later read reports the error
+		return nil, nil
+	}
+	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
+		err := look(k + 1)
+		if errors.As(err, new(NotStreamed)) {
+			return nil
+		}
+		if err == nil {
+			err = bodies[k+1].like(bodies[0])
+		}
+		return sliceError(files[k+1], err)
+	})
+}
+
+// describeSlice reads the header of a slice.
+func describeSlice(files *storage.Set, path string, o Options) (*fileBody, error) {
+	b, err := describePath(files, path, o)
+	if err == nil && b.fortran {
+		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
+	}
+	return b, err
+}
+
+// sliceError adds the path of a slice's file to an error.
+func sliceError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("slice %w", &ReadError{path, err})
+}
+
+// sortSlices sorts the files of slices by the positions in their headers, if the first has one.
+func sortSlices(files []string, bodies []*fileBody) error {
+	if len(bodies) == 0 || bodies[0].place == nil {
+		return nil
+	}
+	const advice = "name the files of one volume, by a folder or a pattern, or convert them: " +
+		"dcm2niix -z y FOLDER makes a file of each volume"
+	places := make([]*slicePlace, len(bodies))
+	for i, b := range bodies {
+		if b != nil {
+			places[i] = b.place
+		}
+		if places[i] == nil {
+			return fmt.Errorf("slice %s: it does not say where it is, as %s does; %s", files[i], files[0], dicomConvertWords)
+		}
+	}
+	name := func(i int) string { return files[i] }
+	order, err := orderPlaces(places, name, advice)
+	if err == nil {
+		err = checkSpacing(places, order, name, advice)
+	}
+	if err != nil {
+		return fmt.Errorf("slice %w", err)
+	}
+	unordered, headers := slices.Clone(files), slices.Clone(bodies)
+	for i, k := range order {
+		files[i], bodies[i] = unordered[k], headers[k]
+	}
+	return nil
+}
+
+// StackFiles returns the files of a stack's slices.
+func StackFiles(path string, o Options) (files []string) {
+	slices, err := sliceFiles(path, o)
+	if err != nil {
+		return nil
+	}
+	for _, s := range slices {
+		files = append(files, Files(s, o)...)
+	}
+	return files
+}
+
+// OpenStack reads a volume of 2D images, one per slice: the files in a folder, or those that match a
+// pattern. With o.Stream, the source reads the slices on demand if it can.
+func OpenStack(path string, o Options) (grid.Source, error) {
+	s, err := openStack(path, o)
+	if errors.As(err, &NotStreamed{}) {
+		o.Stream = false
+		s, err = openStack(path, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// openStack reads all slices into memory on all cores, or returns a source that reads them on
+// demand.
+func openStack(path string, o Options) (grid.Source, error) {
+	files, err := sliceFiles(path, o)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]storage.FileInfo{}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil { // a later read reports the error
+			versions[f] = storage.VersionOf(info)
+		}
+	}
+	bodies, err := describeSlices(files, o)
+	if err == nil {
+		err = sortSlices(files, bodies)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stream := o.Stream
+	o.Stream = false // slices are read whole
+	reader := &sliceReader{files: files, o: o, versions: versions}
+	first, data, err := reader.read(0)
+	if err == nil && first.shape.D > 1 {
+		err = fmt.Errorf("a volume of %v; want images of two axes", first.shape)
+	}
+	if err != nil {
+		return nil, sliceError(files[0], err)
+	}
+	whole := *first
+	if whole.shape, err = fileShape([]int64{int64(len(files)), first.shape.H, first.shape.W}); err != nil {
+		return nil, err
+	}
+	scales := make([]valueScale, len(files))
+	for k := range scales {
+		scales[k] = first.scale()
+		if bodies != nil && bodies[k] != nil {
+			scales[k] = bodies[k].scale()
+		}
+	}
+	whole.setScales(scales)
+	if stream {
+		return streamStack(reader, first, &whole)
+	}
+	return readSlices(reader, first, data, &whole, scales)
+}
+
+// readSlices reads all slices into memory.
+func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBody, scales []valueScale) (
+	grid.Source, error) {
+	files := reader.files
+	identities := make([]string, len(files))
+	identities[0] = first.in.identity
+	if err := whole.room(whole.in); err != nil {
+		return nil, err
+	}
+	whole.decoded = grid.NewBuffer(whole.bytes())
+	copy(whole.decoded, data)
+	err := eachSlice(int64(len(files)-1), func(k int64) error {
+		s, data, err := reader.read(k + 1)
+		if err == nil {
+			err = s.like(first)
+		}
+		if err == nil {
+			err = s.scaledBy(scales[k+1])
+		}
+		if err != nil {
+			return sliceError(files[k+1], err)
+		}
+		identities[k+1] = s.in.identity
+		copy(whole.decoded[(k+1)*first.bytes():], data)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	whole.in.identity = strings.Join(identities, "")
+	s, err := whole.source()
+	if f, ok := s.(*grid.Field); ok && err == nil {
+		return f.Volume(), nil
+	}
+	return s, err
+}
+
+// streamStack returns a source of slices that have the properties of the first.
+func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, error) {
+	o := reader.o
+	switch typ := whole.native(); {
+	case whole.shape.D == 1:
+		return nil, NotStreamed{"it is one slice"}
+	case whole.ranked():
+		return nil, NotStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
+	case typ == grid.Float32 && !o.Every:
+		return nil, NotStreamed{"its levels are to be found first"}
+	case typ != grid.Float32 && o.Levels > 0:
+		return nil, NotStreamed{"a number of levels is for float32 images"} // a later read reports the error
+	}
+	return &stackStream{reader, first, whole.shape}, nil
+}
+
+// A stackStream reads its slices from separate files on demand.
+type stackStream struct {
+	*sliceReader
+	first *fileBody
+	shape grid.Shape
+}
+
+// Shape returns the volume's shape.
+func (s *stackStream) Shape() grid.Shape { return s.shape }
+
+// Type returns the volume's element type.
+func (s *stackStream) Type() grid.Type { return s.first.native() }
+
+// Ladder returns the levels of answers about the volume.
+func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
+
+// ReadSlab reads slices lo ≤ i < hi from their files to dst. An error in a file is a *ReadError.
+func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	size := int64(len(dst)) / (hi - lo)
+	return eachSlice(hi-lo, func(k int64) error {
+		slice, err := s.slice(lo + k)
+		if err != nil {
+			return sliceError(s.files[lo+k], err)
+		}
+		copy(dst[k*size:(k+1)*size], slice)
+		return nil
+	})
+}
+
+// eachSlice calls read with each of n slices, on all cores.
+func eachSlice(n int64, read func(k int64) error) error {
+	var first crew.FirstError
+	crew.Share(n, func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			first.Add(k, read(k))
+		}
+	})
+	return first.Err
+}
+
+// slice returns the voxels of a file.
+func (s *stackStream) slice(i int64) ([]byte, error) {
+	b, data, err := s.read(i)
+	if err == nil {
+		err = b.like(s.first)
+	}
+	if err == nil {
+		err = b.scaledBy(s.first.scale())
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, _, err = b.convert(data)
+	if err == nil && s.Type() == grid.Float32 {
+		err = s.o.normalise()(grid.Values[float32](data), i*s.shape.SliceVoxels(), s.shape)
+	}
+	return data, err
+}
+
+// A sliceReader reads the slices of a stack. It returns an error if a file changes.
+type sliceReader struct {
+	files []string
+	o     Options
+
+	mu       sync.Mutex
+	versions map[string]storage.FileInfo // of all files that were opened
+}
+
+// same returns an error if one of the files has changed since it was opened first.
+func (r *sliceReader) same(files *storage.Set) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for f, is := range files.Was {
+		if was, seen := r.versions[f.Name()]; seen && was != is {
+			return storage.ErrChanged
+		}
+		r.versions[f.Name()] = is
+	}
+	return nil
+}
+
+// read reads the stored voxels of a slice and closes its files.
+func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
+	files := &storage.Set{}
+	defer func() {
+		if err = cmp.Or(r.same(files), files.Blame(err)); err != nil {
+			b, data = nil, nil
+		}
+		if cerr := files.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if b, err = describeSlice(files, r.files[i], r.o); err != nil {
+		return nil, nil, err
+	}
+	b.in.identity = files.Identity()
+	data, err = b.read()
+	return b, data, err
+}
+
+// like returns an error unless a slice has the shape, type and scale of the first.
+func (b *fileBody) like(first *fileBody) error {
+	switch {
+	case b.shape != first.shape || b.stored != first.stored:
+		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type", b.shape, b.stored, first.shape, first.stored)
+	case b.bits != first.bits:
+		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
+	case b.big != first.big || b.otherSign != first.otherSign:
+		return errors.New("its bytes are in another order than those of the first slice; save them alike")
+	}
+	return nil
+}
+
+// A valueScale converts a stored value to stored·slope + inter.
+type valueScale struct{ slope, inter float64 }
+
+func (b *fileBody) scale() valueScale {
+	if !b.scaled {
+		return valueScale{1, 0}
+	}
+	return valueScale{b.slope, b.inter}
+}
+
+// scaledBy returns an error unless an image has a scale.
+func (b *fileBody) scaledBy(want valueScale) error {
+	if got := b.scale(); got != want {
+		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike",
+			got.slope, got.inter, want.slope, want.inter)
+	}
+	return nil
+}
+
+// setScales sets the scale of a volume, or the scales of its slices if they differ.
+func (b *fileBody) setScales(scales []valueScale) {
+	b.slope, b.inter = scales[0].slope, scales[0].inter
+	b.scaled, b.scales = scales[0] != valueScale{1, 0}, nil
+	if slices.ContainsFunc(scales, func(s valueScale) bool { return s != scales[0] }) {
+		b.scaled, b.scales = true, scales
+	}
+}
+
+// scaleSlices returns the values of stored voxels whose slices have different scales. Int8 values
+// were widened.
+func (b *fileBody) scaleSlices(data []byte) []float64 {
+	values := make([]float64, 0, b.shape.Voxels())
+	size := len(data) / len(b.scales)
+	for i, s := range b.scales {
+		values = append(values, element.Rescaled(data[i*size:][:size], b.stored, s.slope, s.inter)...)
+	}
+	return values
+}

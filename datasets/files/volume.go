@@ -1,0 +1,189 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"eccbench/datasets/storage"
+	"eccbench/internal/grid"
+)
+
+// volumes select one of several images of one shape in a file. The images follow each other, or
+// alternate voxel by voxel if stride is not 1.
+type volumes struct {
+	count  int64 // 0 for a format with a single image
+	first  int64 // index of the first voxel
+	stride int64 // from one voxel to the next
+}
+
+// frame assigns a file's axes, slowest first. The last three belong to the image, whatever their
+// lengths. All others count volumes; the options select one. With fastest, the last axis counts
+// volumes too.
+func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
+	inner := int64(1)
+	if fastest {
+		inner, axes = axes[len(axes)-1], axes[:len(axes)-1]
+	}
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
+	n := max(0, len(axes)-3)
+	return b.choose(axes[:n], axes[n:], inner, in)
+}
+
+// frameUnlabelled is frame for a file without names of axes. The last axes of length 1 beyond the
+// third would hold several numbers for each voxel; there is only one.
+func (b *fileBody) frameUnlabelled(axes []int64, in fileInput) error {
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
+	for len(axes) > 3 && axes[len(axes)-1] == 1 {
+		axes = axes[:len(axes)-1]
+	}
+	return b.frame(axes, in, false)
+}
+
+// choose sets the axes of a volume. outer are the axes that count volumes, and inner is the number
+// of volumes that alternate voxel by voxel.
+func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error {
+	var err error
+	if b.shape, err = fileShape(axes); err != nil {
+		return err
+	}
+	b.axes, b.volumes.count = len(axes), 1
+	for _, n := range append(slices.Clone(outer), inner) {
+		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
+			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", slices.Concat(outer, axes))
+		}
+		b.volumes.count *= n
+	}
+	if inner > 1 && len(outer) > 0 {
+		return fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(outer)+len(axes)+1)
+	}
+	count, volume := b.volumes.count, int64(0)
+	if in.Volume != nil {
+		volume = *in.Volume
+	}
+	if count > 1 && in.Volume == nil || volume < 0 || volume >= count {
+		return volumeError{count, b.shape.WithAxes(b.axes), in.Volume}
+	}
+	b.volumes.first, b.volumes.stride = volume*b.shape.Voxels(), 1
+	switch {
+	case inner > 1:
+		b.volumes.first, b.volumes.stride = volume, count
+	case b.fortran: // the axes of volumes are the fastest, the first most of all
+		b.volumes.first, b.volumes.stride = 0, count
+		below := count
+		for i, n := range outer {
+			below /= n
+			place := volume / below % n
+			for _, faster := range outer[:i] {
+				place *= faster
+			}
+			b.volumes.first += place
+		}
+	}
+	return nil
+}
+
+// A volumeError means that a file has several volumes, or lacks the requested one.
+type volumeError struct {
+	count int64
+	shape string
+	asked *int64
+}
+
+func (e volumeError) Error() string {
+	switch {
+	case e.count == 1:
+		return fmt.Sprintf("there is no volume %d of one; leave --volume out", *e.asked)
+	case e.asked != nil:
+		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.asked, e.count, e.count-1)
+	}
+	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or volume=N in an input string", e.count, e.shape, e.count-1)
+}
+
+// Volumes counts the images of one shape in a file.
+func Volumes(path string, o Options) (int64, error) {
+	o.Volume = nil
+	_, err := describeHeader(path, o)
+	if several := (volumeError{}); errors.As(err, &several) {
+		return several.count, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return 1, nil
+}
+
+// describeHeader describes a file and decompresses only the necessary part.
+func describeHeader(path string, o Options) (*fileBody, error) {
+	files := &storage.Set{}
+	defer files.Close() // only read from
+	o.Stream = true
+	b, err := describePath(files, path, o)
+	if o.Stream = false; errors.As(err, &NotStreamed{}) {
+		b, err = describePath(files, path, o)
+	}
+	return b, err
+}
+
+// pick reads a volume's voxels from the voxels of all volumes. r returns them in the file's order
+// from packed bytes.
+func (b *fileBody) pick(r io.Reader, packed int64) ([]byte, error) {
+	size, v := b.stored.Size(), b.volumes
+	if v.stride <= 1 {
+		if err := b.pass(r, v.first*size); err != nil {
+			return nil, err
+		}
+		data, err := readExactly(r, b.bytes(), packed)
+		if err != nil {
+			return nil, err
+		}
+		return data, b.pass(r, b.total()-b.bytes()-v.first*size)
+	}
+	group := v.stride * size
+	rows := max(1, (1<<20)/group)
+	buf := make([]byte, 0, min(rows*group, max(1<<16, packed)))
+	data := grid.NewBuffer(min(b.bytes(), likelyRatio*packed))[:0]
+	for left := b.shape.Voxels(); left > 0; left -= rows {
+		rows = min(rows, left)
+		buf = storage.Extend(buf[:0], rows*group, rows*group)
+		if n, err := io.ReadFull(r, buf); err != nil {
+			return nil, b.short(err, int64(n))
+		}
+		for i := range rows {
+			data = storage.Extend(data, size, b.bytes())
+			copy(data[int64(len(data))-size:], buf[i*group+v.first*size:][:size])
+		}
+	}
+	return data, nil
+}
+
+// pass skips n bytes.
+func (b *fileBody) pass(r io.Reader, n int64) error {
+	if got, err := io.CopyN(io.Discard, r, n); err != nil {
+		return b.short(err, got)
+	}
+	return nil
+}
+
+// short returns the error of a reader that ends too early.
+func (b *fileBody) short(err error, got int64) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header says %d of %d bytes each; copy the file again", got, max(1, b.volumes.count), b.bytes())
+	}
+	return fmt.Errorf("reading the voxels: %w; copy the file again", storage.Cause(err))
+}
+
+// decodedVolume returns the volume's part of the decoded bytes.
+func (b *fileBody) decodedVolume() ([]byte, error) {
+	if b.volumes.count <= 1 {
+		return b.decoded, nil
+	}
+	return b.pick(bytes.NewReader(b.decoded), int64(len(b.decoded)))
+}

@@ -1,0 +1,201 @@
+package files
+
+import (
+	"eccbench/datasets/storage"
+	"eccbench/datasets/zarr"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+	"eccbench/internal/regular"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// isRemoteZarr reports whether a URL denotes a Zarr array or group.
+func isRemoteZarr(url string) bool {
+	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
+	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
+}
+
+// Stat returns the FileInfo of the file or the object at a path.
+func Stat(name string) (storage.FileInfo, error) {
+	if !storage.IsURL(name) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return storage.FileInfo{}, storage.Cause(err)
+		}
+		return storage.FileInfo{Size: info.Size(), Version: fmt.Sprint(info.ModTime().UnixNano()), Folder: info.IsDir() && !IsZarr(name)}, nil
+	}
+	if storage.Servers == nil {
+		return storage.FileInfo{}, storage.ErrNoNetwork
+	}
+	if IsZarr(name) {
+		return storage.FileInfo{}, nil
+	}
+	size, version, err := storage.Servers.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no such object; check the URL")
+	}
+	return storage.FileInfo{Size: size, Version: version}, err
+}
+
+// CoolFile evicts a file from the host's page cache, and reports whether it did.
+func CoolFile(path string) (cold bool, err error) {
+	if storage.IsURL(path) || zarr.IsMetadata(path) { // the voxels are in other files
+		return false, nil
+	}
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // only evicted
+	return storage.DropPages(f)
+}
+
+// IsZarr reports whether a path is that of a Zarr array or group.
+func IsZarr(path string) bool {
+	if storage.IsURL(path) {
+		return isRemoteZarr(path)
+	}
+	return zarr.IsFolder(path)
+}
+
+// zarrExtension is the usual extension of the folders of hierarchies.
+const zarrExtension = ".zarr"
+
+// isZarrName reports whether a path has the extension of a Zarr hierarchy, even if nothing exists
+// there.
+func isZarrName(path string) bool {
+	path = strings.TrimRight(strings.ToLower(path), "/")
+	return strings.HasSuffix(path, zarrExtension) && path != zarrExtension
+}
+
+// describeZarrPath describes the image in a Zarr folder. The metadata become files of the set.
+func describeZarrPath(s *storage.Set, path string, o Options) (*fileBody, error) {
+	if storage.IsURL(path) && storage.Servers == nil {
+		return nil, storage.ErrNoNetwork
+	}
+	if storage.IsURL(path) {
+		return describeZarr(zarr.Objects{URL: path, Files: s}, o)
+	}
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w; check the path", storage.Cause(err))
+	} else if !info.IsDir() {
+		return nil, errors.New("a Zarr hierarchy is a folder, and this is none; unpack it to one")
+	}
+	kept := &zarr.Metadata{Folder: zarr.Folder(path), Files: s}
+	return describeZarr(kept, o)
+}
+
+// describeZarr describes the image in a Zarr hierarchy. It is the array itself, the array in the
+// options, the finest level of an OME-NGFF image, or the only array of a group.
+func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
+	switch {
+	case o.Levels < 0 || o.Levels > grid.MaxLevels:
+		return nil, levelsError(o.Levels)
+	case o.Shape != (grid.Shape{}) || o.typed():
+		return nil, errors.New("a Zarr array says its own shape and type; leave them out")
+	}
+	node, err := zarr.Find(s, o.Array)
+	if err != nil {
+		return nil, err
+	}
+	a := node.Array
+	b := &fileBody{stored: a.Stored, truth: a.Truth, big: a.Big(), in: fileInput{ReaderAt: a, size: a.Bytes(), Options: o}}
+	if err := frameZarr(node, b, o); err != nil {
+		return nil, err
+	}
+	if total := b.bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
+		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
+	}
+	return b, a.Prepare(b.shape, o.Memory, o.Strict)
+}
+
+// mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no
+// limit is given.
+const mostUnlimited = 1 << 40
+
+// frameZarr assigns an array's axes. Space axes belong to the image, and all others count volumes. The
+// options select a volume by its number or by its channel.
+func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
+	shape, axes := n.Array.Shape, n.Axes()
+	space := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "space" })
+	channel := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "channel" })
+	var within []int64 // the space axes
+	if space >= 0 {
+		for i, a := range axes[space:] {
+			switch {
+			case a.Type == "space":
+				within = append(within, shape[space+i])
+			case shape[space+i] > 1:
+				return fmt.Errorf("axes %v, of which %q comes after those of space; want them last", shape, a.Name)
+			}
+		}
+	}
+	in := fileInput{Options: o}
+	if channel >= 0 && channel < space {
+		var err error
+		if in.Volume, err = channelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
+			return err
+		}
+	} else if o.Channel != "" {
+		return errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
+	}
+	var err error
+	if space < 0 {
+		err = b.frameUnlabelled(shape, in)
+	} else { // a space axis counts whatever its length is
+		err = b.choose(shape[:space], within, 1, in)
+	}
+	if err != nil {
+		return fmt.Errorf("array of shape %v: %w", shape, err)
+	}
+	return nil
+}
+
+// channelVolume returns the number of the volume that the options select by channel or number. axes
+// are the axes that count volumes, and at is the index of the channel axis. Channels may have
+// names.
+func channelVolume(o Options, names []string, axes []int64, at int) (*int64, error) {
+	count, each := axes[at], grid.Product(axes[at+1:])
+	if o.Channel == "" {
+		if len(names) > 1 && count > 1 && o.Volume == nil {
+			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s", count, name.List(names))
+		}
+		return o.Volume, nil
+	}
+	channel := int64(slices.Index(names, o.Channel))
+	number, err := strconv.ParseInt(o.Channel, 10, 64)
+	switch isNumber := err == nil && number >= 0 && number < count; {
+	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
+		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
+	case channel >= 0 && isNumber && number != channel:
+		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume", channel, o.Channel)
+	case channel < 0 && isNumber:
+		channel = number
+	}
+	if channel < 0 || channel >= count {
+		which := fmt.Sprintf("want 0..%d", count-1)
+		if len(names) > 0 {
+			which += ", or one of " + name.List(names)
+		}
+		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
+	}
+	// The other axes, such as time, are counted without the channels.
+	others, other := grid.Product(axes[:at])*each, int64(0)
+	switch {
+	case o.Volume != nil:
+		other = *o.Volume
+	case others > 1:
+		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string", others, others-1)
+	}
+	if other < 0 || other >= others {
+		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d", other, others, others-1)
+	}
+	v := (other/each*count+channel)*each + other%each
+	return &v, nil
+}

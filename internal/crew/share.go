@@ -1,0 +1,47 @@
+package crew
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Share runs worker on up to GOMAXPROCS goroutines and waits for them. Each calls next for tasks,
+// numbered from 0, until none is left.
+func Share(tasks int64, worker func(next func() (task int64, ok bool))) {
+	ShareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
+}
+
+// A FirstError keeps the first error of tasks in several goroutines.
+type FirstError struct {
+	mu   sync.Mutex
+	task int64
+	Err  error
+}
+
+// Add records the result of a task, and reports whether it failed.
+func (f *FirstError) Add(task int64, err error) (failed bool) {
+	if err == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Err == nil || task < f.task {
+		f.task, f.Err = task, err
+	}
+	return true
+}
+
+// ShareAmong is Share on up to n goroutines.
+func ShareAmong(n, tasks int64, worker func(next func() (task int64, ok bool))) {
+	var taken atomic.Int64
+	next := func() (int64, bool) {
+		t := taken.Add(1) - 1
+		return t, t < tasks
+	}
+	if n = min(tasks, n); n <= 1 {
+		worker(next)
+		return
+	}
+	Each(int(n), func(int) { worker(next) })
+}
