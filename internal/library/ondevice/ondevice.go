@@ -69,6 +69,8 @@ type Plan struct {
 	// Rows is the length of an answer. A curve has int64 values, and a field has components of a
 	// float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
+	// Laid is the size in bytes of SoftCall.Laid, which callers include in a block of their own.
+	Laid int64 `json:"laid"`
 
 	kernels io.Closer
 	// enqueue adds a launch for consecutive images. It is nil for soft curves.
@@ -321,7 +323,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), kernels: a, soft: a}, nil
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), Laid: a.Laid(), kernels: a, soft: a}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)

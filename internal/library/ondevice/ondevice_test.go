@@ -307,7 +307,7 @@ func TestSoft(t *testing.T) {
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
 	curves, derivatives, dx := junk(4*3*m), junk(2*8*3*m), junk(3*4*voxels)
 	call := SoftCall{
-		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(32 + 8*m).Address(),
+		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(plan.Laid).Address(),
 		Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)), Doubles: 1,
 		Work: junk(plan.Memory).Address(), Curves: curves.Address(), Derivatives: derivatives.Address(),
 		Upstream: put(g), Gradient: dx.Address(), Moments: junk(32 * plan.Rows).Address(),

@@ -233,6 +233,7 @@ class Plan:
         self.memory: int = known["memory"]  # bytes to work in, for each image of a launch
         self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
+        self.laid: int = known["laid"]  # bytes of the positions of bins and thresholds
         self._add = self._library.eccbench_device_add
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:

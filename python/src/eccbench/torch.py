@@ -533,7 +533,7 @@ def _sizes_of_kept(counted: Sequence[Any], images: Any, thresholds: int, axes: i
     for n in counted[:-1]:
         rows = rows * n
     w = counted[-1]
-    return 8 * (4 + thresholds), 4 * (w + rows) if axes else 0, images * rows * ((w + 3) // 4 * 4)
+    return 8 * (5 + thresholds), 4 * (w + rows) if axes else 0, images * rows * ((w + 3) // 4 * 4)
 
 
 def _counted(images: Tensor, construction: str, dims: int) -> Tensor:
@@ -582,6 +582,8 @@ class _Layout:
         self.images, self.image = len(x), x.shape[1:]
         self.plan = cuda.soft(x, thresholds, construction == "V")
         laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, axes)
+        if laid != self.plan.plan.laid:
+            raise RuntimeError("the library of eccbench has another version than its Python files: install eccbench again")
         self.kept, self.changes, self.tilt = laid + tilt + changes, laid + tilt, laid if axes else 0
         self.rows = laid + 4 * self.image[-1]
         self.work = self.plan.memory // 12, self.plan.memory // 4  # float32, without derivatives and with them
