@@ -29,10 +29,8 @@ type ObjectError struct{ Why string }
 // RemoteReaders is the number of ranges or objects that are read from a server at the same time.
 const RemoteReaders = 32
 
+// Servers reads URLs; nil in a program that reads none.
 var Servers Network
-
-// SetNetwork sets the reader of URLs. A program without this call reads no URLs.
-func SetNetwork(n Network) { Servers = n }
 
 // IsURL reports whether a path is the URL of an object.
 func IsURL(path string) bool {
