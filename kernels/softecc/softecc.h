@@ -4,7 +4,7 @@
 // table:    G'(middle) = Σ g σ'(τ − middle), and its derivatives
 // backward: dx[p] = −c(p) G'(Y(p))
 //
-// The soft Euler characteristic curve and its gradient (doc/softecc.md). Where Y is X and
+// The soft Euler characteristic curve and its gradient (doc/proofs/softecc.md). Where Y is X and
 // every value is one of the places, such as the levels of a ladder, voxels are counted by
 // place, and nothing is approximated. Else each block puts voxels into bins of its shared memory
 // with two moments, and evaluates its part of the curve itself: one launch answers a batch.
@@ -128,7 +128,7 @@ struct places {
     __syncthreads();
   }
   // Adds four changes without a branch, for which two warps of a scheduler wait longer than an addition takes.
-  member void add(const value *v, const unsigned (&word)[4], unsigned, int slab) const {
+  member void add(const value *v, const unsigned (&word)[4], unsigned, int slab, int *) const {
     unsigned none = shared_address(block_changes) + 4 * (n + (thread_x() & 31));
     UNROLL for (int i = 0; i < 4; i++) {
       int change = of_word(word[i], slab);
@@ -136,7 +136,7 @@ struct places {
       add_shared(change ? to : none, change);
     }
   }
-  member void finish(unsigned strays) const {
+  member void finish(unsigned strays, int) const {
     if (strays) add_global(counts + n, (int64)1);
     __syncthreads();
     for (int k = thread_x(); k < n; k += threads())
@@ -181,11 +181,11 @@ inlined double sum_of_warp(double v) {
   return v;
 }
 
-// How bins lie, as softecc_lay says it: their number is 0 where what is asked has no answer. After
-// it, the thresholds.
-struct laid { double lo, width, lambda, bins; };
+// Where the bins are, as softecc_lay says it: the middle of bin k is zero + width·(first + k). zero is 0, or so far from
+// 0 that no difference to a value in the bins is rounded. bins is 0 where the question has no answer. Then come the thresholds.
+struct laid { double zero, width, lambda, first, bins; };
 
-// A threshold is lo + width·near + rest/λ: the bin that it is in, and how far it is from the middle.
+// A threshold is the middle of bin near, and rest/λ.
 struct threshold {
   int near;
   float32 rest;
@@ -194,26 +194,27 @@ struct threshold {
 // How far from a threshold, in units of 1/λ, a sigmoid of float32 is 0 or 1.
 const float32 near_reach = 20;
 
-// In bins of shared memory, with two moments: the changes of each, then the first moments, then the second, and
-// last what is below all bins, and how many threads met a value that is no number. Only those that are near a threshold have a bin.
+// In bins of shared memory, with two moments: the changes of each, then the first moments, then the second, each followed by
+// a place a lane for what has no bin; last a count of threads that met a value that is no number.
 struct bins {
   typedef float32 value, change;
-  enum { slabs = 1 };
+  enum { slabs = 1, spare = 32 };
   const laid *over;
   int thresholds, n;
-  float32 lo, width, inverse;
+  float32 zero, width, inverse;
+  int lowest;      // the bits of the number of the first bin, counted from zero, plus integers
   float32 unit;    // of the moments: that of a change of 1 is that many times the distance, and its square
   double *partial; // of each threshold the block's part of χ, and of ∂τ and ∂λ where they are wanted
   bool derivatives;
 
   member const threshold *at() const { return (const threshold *)(over + 1); }
-  // The bin of a value, −1 below the first and n above the last, and how far from its middle it is,
-  // in widths: what rounding the difference loses is added again.
+  member int apart() const { return n + spare; }
+  // The bin of a value, less than 0 below the first and n or more above the last, and how far from its middle
+  // it is, exactly. The bits of a greater number are greater.
   member int bin(float32 v, float32 *from) const {
-    float32 d = v - lo, back = d - v, lost = (v - (d - back)) - (lo + back);
-    float32 q = __builtin_fminf(__builtin_fmaxf(d * inverse, -1), (float32)n) + integers, whole = q - integers;
-    *from = (__builtin_fmaf(-whole, width, d) + lost) * inverse;
-    return as<int>(q) - as<int>(integers);
+    const float32 d = v - zero, q = __builtin_fmaf(d, inverse, integers);
+    *from = __builtin_fmaf(integers - q, width, d);
+    return as<int>(q) - lowest;
   }
   member float32 of(float32 v, float32 of_row, float32 along) const { return v + (of_row + along); }
   // Of what is no number, of which no curve means anything.
@@ -229,35 +230,41 @@ struct bins {
     return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
   }
   member void start() const {
-    for (int k = thread_x(); k < 3 * n + 2; k += threads()) block_changes[k] = 0;
+    for (int k = thread_x(); k < 3 * apart() + 1; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int slab) const {
-    if (!bytes) return;
-    UNROLL for (int i = 0; i < 4; i++) add(v[i], of_word(word[i], slab));
-  }
-  // Without a branch. What is above all bins no threshold sees.
-  member void add(value v, int change) const {
-    float32 from;
-    const int k = bin(v, &from);
-    from = (unsigned)k < (unsigned)n ? from : 0; // which of an infinity is none
-    const float32 first = (float32)change * unit * from;
-    const unsigned to = shared_address(block_changes) + 4 * (k < 0 ? 3 * n : k);
-    add_shared_unless_0(to, k < n ? change : 0);
-    add_shared_unless_0(to + 4 * n, as<int>(first + integers) - as<int>(integers));
-    add_shared_unless_0(to + 8 * n, as<int>(__builtin_fmaf(first, from, integers)) - as<int>(integers));
+  // Adds four changes without a branch, which costs more than an addition of 0. No threshold sees what is above all bins; what is
+  // below all is counted once for each thread.
+  member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, int *below) const {
+    if (!any(bytes)) return;
+    const unsigned counts = shared_address(block_changes), none = counts + 4 * (n + (thread_x() & 31)), next = 4 * apart();
+    UNROLL for (int i = 0; i < 4; i++) {
+      float32 from;
+      const int k = bin(v[i], &from), change = as<int>(word[i]) - as<int>(integers);
+      from *= inverse;
+      const float32 moment = (as<float32>(word[i]) - integers) * unit * from;
+      const unsigned to = change && (unsigned)k < (unsigned)n ? counts + 4 * k : none;
+      *below += k < 0 ? change : 0;
+      add_shared(to, change);
+      add_shared(to + next, as<int>(moment + integers) - as<int>(integers));
+      add_shared(to + 2 * next, as<int>(__builtin_fmaf(moment, from, integers)) - as<int>(integers));
+    }
   }
   // The block's part of the curve, a warp a threshold.
-  member void finish(unsigned strays) const {
-    if (strays) add_shared(shared_address(block_changes) + 4 * (3 * n + 1), 1);
+  member void finish(unsigned strays, int all_below) const {
+    __syncthreads(); // then the first places a lane are no longer used
+    if (thread_x() < spare) block_changes[n + thread_x()] = 0;
     __syncthreads();
-    const int lane = thread_x() & 31, *first = block_changes + n, *second = first + n, each = derivatives ? 3 : 1;
+    if (strays) add_shared(shared_address(block_changes) + 4 * 3 * apart(), 1);
+    if (all_below) add_shared(shared_address(block_changes) + 4 * n, all_below);
+    __syncthreads();
+    const int lane = thread_x() & 31, *first = block_changes + apart(), *second = first + apart(), each = derivatives ? 3 : 1;
     const float32 step = (float32)(over->lambda * over->width), per_first = step / unit, per_second = step * per_first / 2;
     const int window = n ? (int)(near_reach / step) + 1 : 0;
     for (int j = thread_x() >> 5; j < thresholds; j += threads() >> 5) {
       const threshold t = at()[j];
       const int begin = t.near > window ? t.near - window : 0, end = t.near + window < n ? t.near + window + 1 : n;
-      int below = lane ? 0 : block_changes[3 * n];
+      int below = lane ? 0 : block_changes[n];
       for (int k = lane; k < begin; k += 32) below += block_changes[k];
       double chi = below, slope = 0, by_lambda = 0;
       for (int k = begin + lane; k < end; k += 32) {
@@ -274,13 +281,14 @@ struct bins {
       if (derivatives) slope = sum_of_warp(slope), by_lambda = sum_of_warp(by_lambda);
       if (lane) continue;
       double *to = partial + (int64)each * j;
-      to[0] = n && !block_changes[3 * n + 1] ? chi : __builtin_nan("");
+      to[0] = n && !block_changes[3 * apart()] ? chi : __builtin_nan("");
       if (derivatives) to[1] = over->lambda * slope, to[2] = by_lambda / over->lambda;
     }
   }
 };
 inlined bins bins_of(const laid *over, int thresholds, float32 unit, double *partial, bool derivatives) {
-  return bins{over, thresholds, (int)over->bins, (float32)over->lo, (float32)over->width, (float32)(1 / over->width), unit, partial, derivatives};
+  const int lowest = as<int>(integers) + (int)over->first;
+  return bins{over, thresholds, (int)over->bins, (float32)over->zero, (float32)over->width, (float32)(1 / over->width), lowest, unit, partial, derivatives};
 }
 
 // A warp takes 128 columns of slabs, each of so many planes, and marches along y. Beside each it
@@ -294,6 +302,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
   const int reads = flat ? slabs : slabs * planes + 2, apart = flat ? 1 : planes;
   to.start();
   unsigned strays = 0;
+  int below = 0;
   int words = (y.w + 3) / 4, across = (words + 31) / 32, deep = flat ? 1 : (y.d + slabs * planes - 1) / (slabs * planes);
   int high = length * (flat ? slabs : 1), lane = thread_x() & 31;
   int items = across * deep * ((y.h + high - 1) / high), warps = threads() >> 5;
@@ -360,9 +369,9 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     settle(y0 - 1);
     UNROLL for (int p = 0; p < all; p++) arrange(p, now[p]);
     fetch(y0);
-    NOT_UNROLLED for (int row = y0 - 1; row < end; row++) {
+    auto step = [&](int row, V (&now)[all][6], V (&next)[all][6]) ALWAYS_INLINED {
       C c[planes][4], e[4];
-      V m[6], next[all][6];
+      V m[6];
       settle(row + 1);
       UNROLL for (int p = 0; p < all; p++) arrange(p, next[p]);
       fetch(row + 2);
@@ -409,17 +418,21 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
           }
           UNROLL for (int s = 0; s < slabs; s++) {
             unsigned bytes = To::bytes(word, s);
-            to.add(now[p + first] + 1, word, bytes, s);
+            to.add(now[p + first] + 1, word, bytes, s, &below);
             int r = p + first + s * apart;
             if (has && plane(r) && (!flat || row < y.h - s * length)) kept[flat ? s * next_slab : (p + s * apart) * next_plane] = bytes;
           }
         }
         kept += words;
       }
-      UNROLL for (int p = 0; p < all; p++) UNROLL for (int i = 0; i < 6; i++) now[p][i] = next[p][i];
+    };
+    V next[all][6];
+    NOT_UNROLLED for (int row = y0 - 1; row < end; row += 2) {
+      step(row, now, next);
+      if (row + 1 < end) step(row + 1, next, now);
     }
   }
-  to.finish(strays);
+  to.finish(strays, below);
 }
 
 // e to a power from −reach to reach, to a few units in the last place.
@@ -534,12 +547,12 @@ struct in_bins {
     __syncthreads();
   }
   member float32 times(int change, float32 v, float32 of_row, float32 along) const {
-    if (!change) return 0;
     float32 from;
-    int k = b.bin(b.of(v, of_row, along), &from);
-    if (k < 0 || k >= b.n) return b.n ? 0 : __builtin_nanf("");
-    const float32 *s = table() + k;
-    return (float32)change * (s[0] + from * (s[b.n] + from * s[2 * b.n]));
+    const int k = b.bin(b.of(v, of_row, along), &from);
+    const bool in = (unsigned)k < (unsigned)b.n;
+    from *= b.inverse;
+    const float32 *s = table() + (in ? k : 0), slope = s[0] + from * (s[b.n] + from * s[2 * b.n]);
+    return change ? (float32)change * (in ? slope : b.n ? 0 : __builtin_nanf("")) : 0;
   }
 };
 
@@ -624,7 +637,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
   const int64 rows = (int64)which * h * d;                                                                             \
   const tilted<T> y{image + rows * w, along, of_row, w, h, d};
 #define BINS_FORWARD(T, dim, planes, flat, ending, aligned)                                                             \
-  extern "C" __global__ ALONE(flat ? 512 : 384) void softecc_bins_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, int parts, \
+  extern "C" __global__ ALONE(flat ? 512 : 256) void softecc_bins_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, int parts, \
                                                                     const laid *over, int thresholds, float32 unit,    \
                                                                     double *partial, int derivatives) {                \
     OF_BATCH(T)                                                                                                        \

@@ -30,7 +30,7 @@ inlined bool finite(double v) { return (as<int64>(v) >> 52 & 0x7ff) != 0x7ff; }
 enum { double_tau = 1, double_lambda = 2, double_alpha = 4, double_direction = 8 };
 
 // Lays bins over what the thresholds see, at most so many, and says where thresholds are. Fewer than eleven bins in
-// 1/λ are too coarse. The tilt α⟨u, p⟩ is rounded in the order in which doc/softecc.md has it, u along v; the last axis of v is x.
+// 1/λ are too coarse. The tilt α⟨u, p⟩ is rounded in the order in which doc/proofs/softecc.md has it, u along v; the last axis of v is x.
 // Of vertices all is turned, −1.
 extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, const void *alpha, const void *v, int doubles, int thresholds,
                                        int most, double turn, int axes, int w, int h, int d, laid *over, float32 *along, float32 *of_row) {
@@ -58,13 +58,15 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   const double far = near_reach / steep, range = greatest - least + 2 * far, wide = range * steep * 16 + 4;
   const double many = wide < 16 * 90 && most > 4096 ? 4096 : wide;
   const int n = many < most ? (int)many : most;
-  const float32 width = (float32)(range / (n - 3)), lo = (float32)(least - far) - width;
-  good &= steep * width <= 1. / 11 && width > 1e-37f && finite(lo);
+  const float32 width = (float32)(range / (n - 3));
+  const double middle = (least + greatest) / 2, zero = __builtin_fabs(middle) > 1.5 * range ? (double)(float32)middle : 0;
+  const double lowest = __builtin_floor((least - far - zero) / width);
+  good &= steep * width <= 1. / 11 && width > 1e-37f && finite(lowest);
   if (!block_x()) {
     threshold *at = (threshold *)(over + 1);
-    if (!thread_x()) *over = laid{lo, width, steep, good ? (double)n : 0};
+    if (!thread_x()) *over = laid{zero, width, steep, good ? lowest : 0, good ? (double)n : 0};
     for (int j = thread_x(); j < thresholds; j += threads()) {
-      const double t = turn * number(tau, j, doubles & double_tau) - (double)lo;
+      const double t = turn * number(tau, j, doubles & double_tau) - zero - lowest * width;
       const int near = good ? (int)(t / width + 0.5) : 0;
       at[j] = threshold{near, (float32)((t - (double)near * width) * steep)};
     }

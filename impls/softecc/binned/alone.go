@@ -44,7 +44,7 @@ func (j *deviceJob) inBins() (err error) {
 	j.bins = a // freed by Close
 	kind := BatchKind{
 		Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: 3, Align: 16,
-		Steep: steepness(j.p) > solidShare/binShared,
+		Steep: steepness(j.p) > solidShare/binShared-binSpare,
 	}
 	if a.Batch, err = OpenBatch(j.d, kind); err != nil {
 		return err

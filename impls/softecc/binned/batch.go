@@ -57,11 +57,12 @@ type BatchMemory struct {
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
 	batchBlock = 512       // threads
-	solidBlock = 384       // of the forward pass of a volume, which needs more registers
+	solidBlock = 256       // of the forward pass of a volume, which needs more registers
 	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep; the rest is cache
-	mostVoxels = 1 << 19   // per block: its moments are 32-bit integers
-	laidBytes  = 32        // plus 8 per threshold
+	mostVoxels = 1 << 20   // per block: its moments are 32-bit integers
+	laidBytes  = 40        // plus 8 per threshold
 	binShared  = 12        // bytes per bin
+	binSpare   = 32        // bins that count what is in no bin
 )
 
 // OpenBatch loads the kernels for images of one kind.
@@ -76,7 +77,7 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	}
 	b := &Batch{BatchKind: k, on: d, most: mostBins(d.Info())}
 	if s.Dim() == 3 && !k.Steep {
-		b.most = min(b.most, solidShare/binShared)
+		b.most = min(b.most, solidShare/binShared-binSpare)
 	}
 	if err := b.load(); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -86,7 +87,7 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 }
 
 // mostBins returns the number of bins that fit in the shared memory of a block.
-func mostBins(d device.Info) int64 { return (max(d.Shared, d.SharedOptIn) - 1<<10) / binShared }
+func mostBins(d device.Info) int64 { return (max(d.Shared, d.SharedOptIn)-1<<10)/binShared - binSpare }
 
 // load loads the kernels, and sets the threads and the shared memory of both passes.
 func (b *Batch) load() (err error) {
@@ -110,7 +111,7 @@ func (b *Batch) load() (err error) {
 			return err
 		}
 	}
-	b.forwards.Block.X, b.forwards.Shared = batchBlock, 8+binShared*b.most
+	b.forwards.Block.X, b.forwards.Shared = batchBlock, 4+binShared*(b.most+binSpare)
 	if b.backwards = b.forwards; b.Shape.Dim() == 3 {
 		b.forwards.Block.X = solidBlock
 	}
